@@ -56,6 +56,12 @@ pub fn pasteable(message: &str) -> String {
 
 /// The indentation of a command on its line of a message.
 pub const COMMAND: &str = "    ";
+/// Returns commands as a message ends in them, each on a line of its own.
+pub fn command_lines(commands: &[String]) -> String {
+    let line = |command: &String| format!("\n{COMMAND}{command}");
+    commands.iter().map(line).collect()
+}
+
 /// The most commands of a note.
 const MAX_COMMANDS: usize = 8;
 /// The most characters of a command of a note.

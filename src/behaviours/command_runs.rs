@@ -237,7 +237,8 @@ pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
         phase: record.phase().to_owned(),
         revision: record.revision(),
     };
-    let (expected, found) = (snapshot(raw.record()), snapshot(&opened.record));
+    let expected = snapshot(raw.record());
+    let found = snapshot(&opened.record);
     match expected == found {
         true => Ok(()),
         false => Err(Refusal::Stale { expected, found }),

@@ -5,9 +5,9 @@
 
 pub mod ask;
 mod command_runs;
+pub mod loop_message;
 pub mod observe;
 pub mod verify;
-pub mod words;
 
 use crate::machine::{EdgeAt, LoopHandle, Refused};
 

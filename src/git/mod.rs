@@ -1,15 +1,11 @@
-//! git as a reader of a repository that nobody vouches for: a few plumbing commands, each with a deadline and a cap on its
-//! output, none of which takes a lock or runs a program that the repository's own configuration names. Nothing else in the
-//! program starts git.
+//! git as a reader of a repository that is not trusted: a few plumbing commands, each with a deadline and a cap on its output.
+//! None of them takes a lock, or runs a program that the repository's own configuration names. Nothing else starts git.
 //!
-//! Its program is looked up once for a repository, in absolute folders of PATH outside of it. What is switched off: hooks, fsmonitor, external diffs and textconv, filters that the repository's configuration
-//! defines, fetching of missing objects, replacement objects, prompts. Each command is a plumbing one that does not look
-//! into submodules, whose configuration would be another one. What the person's or the system's configuration defines
-//! stays in force: there a filter such as the one for large files is the person's own choice. What remains: such a
-//! filter may itself obey the repository's configuration, and git reads the repository's files, so a fault in its own
-//! parsers is out of our reach.
+//! Hooks, fsmonitor, external diffs, textconv, filters of the repository's configuration, fetching, replacement objects and prompts
+//! are off. No command looks into submodules. The configuration of the user and of the system stays in force. Two gaps
+//! remain: a filter of the user's may itself obey the repository, and git's own parsers read the repository's files.
 
-mod error;
+mod worktree_error;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -17,22 +13,20 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub use self::error::WorktreeError;
-pub(crate) use self::error::io;
+pub use self::worktree_error::WorktreeError;
+pub(crate) use self::worktree_error::io;
 use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
-use crate::process::{self, Call, ProcessEnd, ProcessOutput, StartError};
+use crate::process::{self, Call, ProcessEnd, StartError};
 use crate::text;
 
-/// The name of the program.
-const PROGRAM: &str = "git";
 /// The most changed and untracked files of one work tree that are read.
-pub const MOST_FILES: usize = 20_000;
-/// The time that one command of git may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const MAX_FILES: usize = 20_000;
+/// The time limit of one command.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The configuration of every command.
-const ALWAYS: [(&str, &str); 10] = [
+const CONFIG: [(&str, &str); 10] = [
     // Programs that a repository's configuration could name.
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
@@ -46,31 +40,49 @@ const ALWAYS: [(&str, &str); 10] = [
     // The scratch objects are thrown away: they need neither syncs nor compression.
     ("core.fsync", "none"),
     ("core.looseCompression", "0"),
-    // What is larger is no text for a reviewer, and is not diffed line by line.
+    // A larger file is no text for a reviewer, and is not diffed line by line.
     ("core.bigFileThreshold", "8m"),
     ("diff.renameLimit", "400"),
 ];
 
-/// The entry that proves that git takes configuration from the environment, which it does since 2.31.
-const PROOF: &str = "core.hookspath\n/dev/null";
+/// The environment of every command. `GIT_ALLOW_PROTOCOL` is for a git before 2.45, which has no `GIT_NO_LAZY_FETCH`.
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("LC_ALL", "C"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+];
+
+/// The settings that switch a filter off.
+const NO_FILTER: [(&str, &str); 4] = [
+    ("clean", ""),
+    ("smudge", ""),
+    ("process", ""),
+    ("required", "false"),
+];
+
+/// The entry that shows that git takes configuration from the environment, which it does since 2.31.
+const PROOF: &[u8] = b"core.hookspath\n/dev/null";
 
 /// git in one work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     program: String,
     root: Utf8PathBuf,
-    /// `.git`, or what it points to.
+    /// `.git`, or the folder that it names.
     folder: Utf8PathBuf,
     environment: Environment,
-    patience: Duration,
-    /// The time at which all of its commands have to be done.
-    until: Option<Instant>,
+    timeout: Duration,
+    /// The time at which all commands have to be done.
+    deadline: Option<Instant>,
 }
 
-/// Runs a git command in a work tree and returns its output. It fails if it takes longer than `timeout`.
+/// Runs a git command in a work tree and returns its output.
 ///
 /// # Errors
-/// Returns an error if git is missing, fails or is too slow.
+/// Returns an error if git is missing, fails or takes longer than `timeout`.
 pub fn call(
     root: &Utf8Path,
     arguments: &[&str],
@@ -82,84 +94,80 @@ pub fn call(
 /// The output of a finished command.
 pub(crate) struct Answer {
     /// The exit status.
-    pub(crate) status: i32,
-    /// Its stdout, whole unless `cut`.
+    status: i32,
+    /// The stdout, whole unless `cut`.
     pub(crate) stdout: Vec<u8>,
     /// Whether the end of stdout was dropped.
     pub(crate) cut: bool,
-    /// The end of its stderr, made plain.
-    pub(crate) stderr: String,
+    /// The end of stderr, made plain.
+    stderr: String,
+}
+
+impl Answer {
+    /// Returns the stdout of a command that succeeded.
+    ///
+    /// # Errors
+    /// Returns an error if it failed, with the reason that git gives.
+    pub(crate) fn successful(self, command: &str) -> Result<Vec<u8>, WorktreeError> {
+        match self.status {
+            0 => Ok(self.stdout),
+            _ => Err(WorktreeError::refused(command, complaint(&self.stderr))),
+        }
+    }
 }
 
 impl Git {
-    /// Makes one for the work tree whose top is `root`. Commands that are not done by `until` fail.
+    /// Makes one for the work tree whose top is `root`.
     ///
     /// # Errors
-    /// There is no such work tree, no git, one that is too old, one that refuses this repository, or no time left.
-    pub(crate) fn at(root: &Utf8Path, until: Option<Instant>) -> Result<Self, WorktreeError> {
+    /// Returns an error if there is no such work tree or no git, if git is too old or refuses this repository, or if the deadline is
+    /// over.
+    pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
         let missing = || WorktreeError::NoRepository {
             root: root.to_owned(),
         };
         if root.join(".git").symlink_metadata().is_err() {
             return Err(missing());
         }
-        let mut git = Self::hardened(root, PATIENCE)?;
-        git.until = until;
-        // Whether this repository is one that git trusts, and where it is. Naming it from then on keeps a `core.worktree`
-        // of its configuration from showing us another folder.
-        let place = git.lines(
-            &["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"],
-            &[],
-        )?;
-        let Some(folder) = place.strip_prefix("true\n") else {
+        let mut git = Self::hardened(root, COMMAND_TIMEOUT)?;
+        git.deadline = deadline;
+        // The folder is set in the environment, so that a `core.worktree` of the repository cannot lead to another folder.
+        let call = ["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"];
+        let answer = git.lines(&call, &[])?;
+        let Some(folder) = answer.strip_prefix("true\n") else {
             return Err(missing());
         };
         git.folder = Utf8PathBuf::from(folder);
-        git.environment = git
-            .environment
-            .clone()
-            .setting("GIT_DIR", folder)
-            .setting("GIT_WORK_TREE", root.as_str());
-        git.distrust()?;
+        git.set("GIT_DIR", folder);
+        git.set("GIT_WORK_TREE", root.as_str());
+        git.disable_filters()?;
         Ok(git)
     }
 
-    /// Makes one in `root`, which neither obeys nor fetches anything. Filters of the repository's own are still in force: see
-    /// [`Self::distrust`].
-    fn hardened(root: &Utf8Path, patience: Duration) -> Result<Self, WorktreeError> {
-        let program = find_installed(PROGRAM, root)
+    /// Makes one in `root` that runs and fetches nothing, except for filters of the repository: see [`Self::disable_filters`].
+    fn hardened(root: &Utf8Path, timeout: Duration) -> Result<Self, WorktreeError> {
+        let program = find_installed("git", root)
             .and_then(|program| program.into_os_string().into_string().ok())
             .ok_or(WorktreeError::NoGit)?;
-        let mut environment = Environment::allowing(["XDG_CONFIG_HOME"]);
-        for (name, value) in [
-            ("LC_ALL", "C"),
-            ("GIT_OPTIONAL_LOCKS", "0"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            // A git that does not know the first one (before 2.45) still finds no protocol to fetch with.
-            ("GIT_NO_LAZY_FETCH", "1"),
-            ("GIT_ALLOW_PROTOCOL", "none"),
-            ("GIT_NO_REPLACE_OBJECTS", "1"),
-            // A `.git` that is none must not send git to the repository around it.
-            (
-                "GIT_CEILING_DIRECTORIES",
-                root.parent().map_or("/", Utf8Path::as_str),
-            ),
-        ] {
-            environment = environment.setting(name, value);
-        }
         let mut git = Self {
             program,
             root: root.to_owned(),
             folder: root.join(".git"),
-            environment,
-            patience,
-            until: None,
+            environment: Environment::allowing(["XDG_CONFIG_HOME"]),
+            timeout,
+            deadline: None,
         };
+        for (name, value) in ENVIRONMENT {
+            git.set(name, value);
+        }
+        // A broken `.git` must not send git to the repository around it.
+        let around = root.parent().map_or("/", Utf8Path::as_str);
+        git.set("GIT_CEILING_DIRECTORIES", around);
         git.configure(&BTreeSet::new());
         Ok(git)
     }
 
-    /// `.git`, or what it points to.
+    /// Returns `.git`, or the folder that it names.
     pub(crate) fn folder(&self) -> &Utf8Path {
         &self.folder
     }
@@ -169,102 +177,80 @@ impl Git {
         &self.root
     }
 
-    /// Another index and another folder for new objects.
-    pub(crate) fn redirect(&mut self, index: &Utf8Path, objects: &Utf8Path) {
-        self.environment = self
-            .environment
-            .clone()
-            .setting("GIT_INDEX_FILE", index.as_str())
-            .setting("GIT_OBJECT_DIRECTORY", objects.as_str());
+    fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.environment = self.environment.clone().setting(name, value);
     }
 
-    /// The same without the attributes that files of the work tree give: a line in them would hide a text from whoever reads the
-    /// diff, by calling it binary. A git before 2.41 takes them all the same.
+    /// Uses another index and another folder for new objects.
+    pub(crate) fn redirect(&mut self, index: &Utf8Path, objects: &Utf8Path) {
+        self.set("GIT_INDEX_FILE", index.as_str());
+        self.set("GIT_OBJECT_DIRECTORY", objects.as_str());
+    }
+
+    /// Returns one that ignores the attributes of the work tree, which could call a text binary and so hide it from the reviewer. A
+    /// git before 2.41 obeys them.
     pub(crate) fn without_attributes(&self) -> Result<Self, WorktreeError> {
         let empty = self.lines(&["mktree"], &[])?;
         let mut git = self.clone();
-        git.environment = git.environment.setting("GIT_ATTR_SOURCE", empty);
+        git.set("GIT_ATTR_SOURCE", empty);
         Ok(git)
     }
 
-    /// Empties the filters that the repository's own configuration defines, before anything reads files of the work tree.
-    fn distrust(&mut self) -> Result<(), WorktreeError> {
-        let listed = self.call(
-            &["config", "--list", "-z", "--show-scope", "--includes"],
-            &[],
-        )?;
-        let mut proven = false;
+    /// Switches off the filters that the repository's own configuration defines.
+    fn disable_filters(&mut self) -> Result<(), WorktreeError> {
+        let call = ["config", "--list", "-z", "--show-scope", "--includes"];
+        let listed = self.call(&call, &[])?;
+        let mut is_proven = false;
         let mut filters = BTreeSet::new();
         let mut parts = listed.split(|byte| *byte == 0);
         while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
-            proven |= scope == b"command" && entry == PROOF.as_bytes();
-            if scope != b"local" && scope != b"worktree" {
-                continue;
-            }
-            let key = entry
-                .split(|byte| *byte == b'\n')
-                .next()
-                .unwrap_or_default();
-            if let Some(name) = filter_name(key) {
-                let name = std::str::from_utf8(name).map_err(|_| WorktreeError::Refused {
-                    command: "config".to_owned(),
-                    said: "the repository's configuration names a filter that is not UTF-8"
-                        .to_owned(),
+            is_proven |= scope == b"command" && entry == PROOF;
+            let key = entry.split(|byte| *byte == b'\n').next();
+            let name = key.and_then(filter_name);
+            if let Some(name) = name.filter(|_| matches!(scope, b"local" | b"worktree")) {
+                let name = std::str::from_utf8(name).map_err(|_| {
+                    let why = "the repository's configuration names a filter that is not UTF-8";
+                    WorktreeError::refused("config", why)
                 })?;
                 filters.insert(name.to_owned());
             }
         }
-        if !proven {
+        if !is_proven {
             return Err(WorktreeError::OldGit);
         }
         self.configure(&filters);
         Ok(())
     }
 
-    /// Puts our configuration, which outweighs every file's, into the environment.
+    /// Sets our configuration, which outweighs that of every file.
     fn configure(&mut self, filters: &BTreeSet<String>) {
-        let mut entries: Vec<(String, &str)> = ALWAYS
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), *value))
-            .collect();
-        for filter in filters {
-            entries.extend(
-                [
-                    ("clean", ""),
-                    ("smudge", ""),
-                    ("process", ""),
-                    ("required", "false"),
-                ]
-                .map(|(key, value)| (format!("filter.{filter}.{key}"), value)),
-            );
+        let fixed = CONFIG.map(|(key, value)| (key.to_owned(), value));
+        let filters = filters.iter().flat_map(|filter| {
+            NO_FILTER.map(|(key, value)| (format!("filter.{filter}.{key}"), value))
+        });
+        let mut count = 0;
+        for (key, value) in fixed.into_iter().chain(filters) {
+            self.set(format!("GIT_CONFIG_KEY_{count}"), key);
+            self.set(format!("GIT_CONFIG_VALUE_{count}"), value);
+            count += 1;
         }
-        let mut environment = self.environment.clone();
-        environment = environment.setting("GIT_CONFIG_COUNT", entries.len().to_string());
-        for (at, (key, value)) in entries.into_iter().enumerate() {
-            environment = environment
-                .setting(format!("GIT_CONFIG_KEY_{at}"), key)
-                .setting(format!("GIT_CONFIG_VALUE_{at}"), value);
-        }
-        self.environment = environment;
+        self.set("GIT_CONFIG_COUNT", count.to_string());
     }
 
     /// Runs a command to its end, whatever its exit status.
     pub(crate) fn ask(&self, arguments: &[&str], stdin: &[u8]) -> Result<Answer, WorktreeError> {
-        let command = || (*arguments.first().unwrap_or(&"")).to_owned();
-        let arguments: Vec<String> = arguments
-            .iter()
-            .map(|&argument| argument.to_owned())
-            .collect();
-        let left = self
-            .until
-            .map(|until| until.saturating_duration_since(Instant::now()));
-        let patience = left.map_or(self.patience, |left| left.min(self.patience));
-        if patience.is_zero() {
-            return Err(WorktreeError::TimedOut {
-                command: command(),
-                after: patience,
-            });
+        let command = command_of(arguments);
+        let timed_out = |after| WorktreeError::TimedOut {
+            command: command.to_owned(),
+            after,
+        };
+        let deadline = self.deadline;
+        let time_left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        let timeout = time_left.unwrap_or(self.timeout).min(self.timeout);
+        if timeout.is_zero() {
+            return Err(timed_out(timeout));
         }
+        let arguments: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
         let call = Call {
             program: &self.program,
             arguments: &arguments,
@@ -272,104 +258,79 @@ impl Git {
             stdin,
             environment: &self.environment,
             limits: Limits {
-                timeout: patience,
-                idle: patience,
+                timeout,
+                idle: timeout,
             },
         };
-        let ProcessOutput {
-            how,
-            stdout,
-            dropped,
-            stderr_tail,
-            ..
-        } = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
-        let refused = |said: String| WorktreeError::Refused {
-            command: command(),
-            said,
-        };
-        match how {
-            ProcessEnd::Exited(status) => Ok(Answer {
-                status,
-                stdout,
-                cut: dropped > 0,
-                stderr: stderr_tail,
-            }),
-            ProcessEnd::Signalled(signal) => {
-                Err(refused(format!("it was killed by signal {signal}")))
+        let ended = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
+        let problem = match ended.how {
+            ProcessEnd::Exited(status) => {
+                return Ok(Answer {
+                    status,
+                    stdout: ended.stdout,
+                    cut: ended.dropped > 0,
+                    stderr: ended.stderr_tail,
+                });
             }
             ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => {
-                Err(WorktreeError::TimedOut {
-                    command: command(),
-                    after,
-                })
+                return Err(timed_out(after));
             }
-            ProcessEnd::CouldNotStart(StartError::NotInstalled { .. }) => Err(WorktreeError::NoGit),
-            ProcessEnd::CouldNotStart(error) => Err(refused(error.to_string())),
-            ProcessEnd::StatusLost(error) => {
-                Err(refused(format!("its exit status is lost: {error}")))
+            ProcessEnd::CouldNotStart(StartError::NotInstalled { .. }) => {
+                return Err(WorktreeError::NoGit);
             }
-            ProcessEnd::Stopped => Err(refused("it was stopped".to_owned())),
-        }
+            ProcessEnd::Signalled(signal) => format!("it was killed by signal {signal}"),
+            ProcessEnd::CouldNotStart(error) => error.to_string(),
+            ProcessEnd::StatusLost(error) => format!("its exit status is lost: {error}"),
+            ProcessEnd::Stopped => "it was stopped".to_owned(),
+        };
+        Err(WorktreeError::refused(command, problem))
     }
 
-    /// Runs a command that has to succeed, and gives its whole output.
+    /// Runs a command that has to succeed, and returns its whole output.
     pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
         let answer = self.ask(arguments, stdin)?;
-        if answer.status != 0 {
-            return Err(WorktreeError::Refused {
-                command: (*arguments.first().unwrap_or(&"")).to_owned(),
-                said: said(&answer.stderr),
-            });
+        let cut = answer.cut;
+        let stdout = answer.successful(command_of(arguments))?;
+        match cut {
+            true => Err(WorktreeError::TooMany { most: MAX_FILES }),
+            false => Ok(stdout),
         }
-        if answer.cut {
-            return Err(WorktreeError::TooMany { most: MOST_FILES });
-        }
-        Ok(answer.stdout)
     }
 
-    /// Returns the output as text, without the last line end.
+    /// Runs a command that has to succeed, and returns its output as text without the last line end.
     pub(crate) fn lines(&self, arguments: &[&str], stdin: &[u8]) -> Result<String, WorktreeError> {
-        let command = || (*arguments.first().unwrap_or(&"")).to_owned();
-        let mut text =
-            String::from_utf8(self.call(arguments, stdin)?).map_err(|_| WorktreeError::Answer {
-                command: command(),
-                said: "it is not UTF-8".to_owned(),
-            })?;
-        if text.ends_with('\n') {
-            text.pop();
-        }
-        Ok(text)
+        let text = String::from_utf8(self.call(arguments, stdin)?);
+        let text =
+            text.map_err(|_| WorktreeError::unreadable(command_of(arguments), b"it is not UTF-8"))?;
+        Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
     }
 
-    /// The same for a question that may have no answer, which git tells by exit status 1.
+    /// Runs a command that tells by exit status 1 that there is no answer.
     pub(crate) fn maybe(&self, arguments: &[&str]) -> Result<Option<String>, WorktreeError> {
         let answer = self.ask(arguments, &[])?;
-        match answer.status {
-            0 => Ok(String::from_utf8(answer.stdout)
-                .ok()
-                .map(|text| text.trim_end_matches('\n').to_owned())),
-            1 => Ok(None),
-            _ => Err(WorktreeError::Refused {
-                command: (*arguments.first().unwrap_or(&"")).to_owned(),
-                said: said(&answer.stderr),
-            }),
+        if answer.status == 1 {
+            return Ok(None);
         }
+        let text = String::from_utf8(answer.successful(command_of(arguments))?).ok();
+        Ok(text.map(|text| text.trim_end_matches('\n').to_owned()))
     }
 }
 
-/// Returns the first line in which git says what is wrong, plain and short.
-pub(crate) fn said(stderr: &str) -> String {
+/// Returns the name of the command in its arguments.
+fn command_of<'a>(arguments: &[&'a str]) -> &'a str {
+    arguments.first().copied().unwrap_or_default()
+}
+
+/// Returns the line of stderr in which git says what is wrong, plain and short.
+pub(crate) fn complaint(stderr: &str) -> String {
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
-    let telling = ["fatal: ", "error: "];
-    let line = lines()
-        .find(|line| telling.iter().any(|start| line.starts_with(start)))
-        .or_else(|| lines().next_back())
-        .unwrap_or("it said nothing");
-    let line = telling
-        .iter()
-        .find_map(|start| line.strip_prefix(start))
-        .unwrap_or(line);
-    text::one_line(line, 300)
+    let stated = |line| {
+        ["fatal: ", "error: "]
+            .iter()
+            .find_map(|start| str::strip_prefix(line, start))
+    };
+    let line = lines().find_map(stated).or_else(|| lines().next_back());
+    text::one_line(line.unwrap_or("git printed no reason"), 300)
 }
 
 /// Returns the name in `filter.<name>.<key>`.
@@ -435,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filters_name_may_hold_anything() {
+    fn filter_name_may_have_any_characters() {
         assert_eq!(filter_name(b"filter.a.b =c.clean"), Some(&b"a.b =c"[..]));
         assert_eq!(filter_name(b"filter.lfs.required"), Some(&b"lfs"[..]));
         assert_eq!(filter_name(b"diff.a.textconv"), None);
@@ -443,16 +404,16 @@ mod tests {
     }
 
     #[test]
-    fn what_git_says_is_its_first_complaint() {
+    fn complaint_is_the_first_error_line() {
         assert_eq!(
-            said("warning: a\nerror: patch failed: x:1\nerror: y\n"),
+            complaint("warning: a\nerror: patch failed: x:1\nerror: y\n"),
             "patch failed: x:1"
         );
         assert_eq!(
-            said("fatal: detected dubious\n\u{1b}[31m"),
+            complaint("fatal: detected dubious\n\u{1b}[31m"),
             "detected dubious"
         );
-        assert_eq!(said("odd\n\n"), "odd");
-        assert_eq!(said(""), "it said nothing");
+        assert_eq!(complaint("odd\n\n"), "odd");
+        assert_eq!(complaint(""), "git printed no reason");
     }
 }

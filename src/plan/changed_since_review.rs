@@ -10,9 +10,9 @@ use serde_json::json;
 use super::typestate::DecisionSignal;
 use super::{AnyLoop, Phase, reviews_changes};
 use claudex_loop::program::rounds;
+use claudex_loop::review::Digest;
 use claudex_loop::review::runs::{self, Run, RunOutcome};
-use claudex_loop::review::worktree::CHANGED_SINCE_REVIEW;
-use claudex_loop::review::{Digest, copy};
+use claudex_loop::review::worktree::{CHANGED_SINCE_REVIEW, tree_id};
 use claudex_loop::store::Entry;
 
 /// The journal's note of a change since the last review.
@@ -63,7 +63,7 @@ fn has_changed(held: &AnyLoop) -> bool {
         return false;
     };
     if reviews_changes(held) {
-        let tree = |timeout| copy::tree_id(raw.store(), Some(Instant::now() + timeout));
+        let tree = |timeout| tree_id(raw.store(), Some(Instant::now() + timeout));
         let now = raw.store().budget().wait(GIT_TIMEOUT, tree);
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }

@@ -4,7 +4,7 @@
 //! then lets the program stop the loop, as a hook does.
 
 use claudex_loop::behaviours::ask::Asked;
-use claudex_loop::behaviours::{Attempt, Step, settle, words};
+use claudex_loop::behaviours::{Attempt, Step, loop_message, settle};
 use claudex_loop::machine::{Refusal, Refused};
 use claudex_loop::message::{Message, MessageError};
 use claudex_loop::process::environment::Environment;
@@ -89,7 +89,7 @@ impl Job<'_> {
             match step {
                 Step::Over(held) => return Ok(Outcome::new(&held, self.settings, summary)),
                 Step::Waits(held) => {
-                    let waits = words::waiting(held.raw());
+                    let waits = loop_message::waiting(held.raw());
                     if matches!(held.phase(), Phase::Drafting | Phase::Reviewing) {
                         return Err(resume::kept(
                             &held,
@@ -162,7 +162,7 @@ impl Job<'_> {
         let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
         let message = edges.find_map(|edge| edge.words(&TABLE));
         let own = context::of(held, self.settings, Timestamp::now());
-        let summary = words::render(held.raw(), message, own).map_err(render_failure)?;
+        let summary = loop_message::render(held.raw(), message, own).map_err(render_failure)?;
         Ok(format!("{}\n", summary.unwrap_or_default().trim_end()))
     }
 
@@ -177,7 +177,7 @@ impl Job<'_> {
         })?;
         let mut own = context::of(held, self.settings, Timestamp::now());
         own.insert("text".to_owned(), json!(text::plain(&findings)));
-        let prompt = words::render(raw, Some(DRAFT), own)
+        let prompt = loop_message::render(raw, Some(DRAFT), own)
             .map_err(render_failure)?
             .unwrap_or_default();
         progress.show_drafter();

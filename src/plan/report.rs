@@ -17,9 +17,9 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_json::FindingsJson;
-use claudex_loop::review::reports::{self, FOLDER};
 use claudex_loop::review::runs::{Run, RunOutcome};
 use claudex_loop::review::worktree::CHANGED_DURING_REVIEW;
+use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::text;
 
 const REPORT: Message = Message {
@@ -49,21 +49,21 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let folder = open_folder(held.raw().store().root()).map_err(|error| error.to_string())?;
     let verdicts = verdicts(held);
     let fixes = Fixes::of(held, &verdicts);
-    let report_path = reports::report(held.id());
-    let fixes_path = reports::fixes(held.id());
+    let report_file = report_path(held.id());
+    let fixes_file = fixes_path(held.id());
 
     put(
         &folder,
-        &report_path,
+        &report_file,
         REPORT,
         &report(held, &verdicts, &fixes),
     )?;
-    let mut lines = vec![format!("report: {}", text::exact(report_path))];
+    let mut lines = vec![format!("report: {}", text::exact(report_file))];
     if !fixes.all.is_empty() {
-        put(&folder, &fixes_path, FIXES, &proposed_fixes(held, &fixes))?;
+        put(&folder, &fixes_file, FIXES, &proposed_fixes(held, &fixes))?;
         lines.push(format!(
             "proposed patches, none of them applied: {} ({} of {} would apply)",
-            text::exact(fixes_path),
+            text::exact(fixes_file),
             fixes.applying(),
             fixes.all.len()
         ));
@@ -75,21 +75,21 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 /// files exist.
 pub fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
     let folder = Folder::open(held.raw().store().root())
-        .and_then(|root| root.below(FOLDER))
+        .and_then(|root| root.below(REPORTS))
         .ok();
     let existing = |path: Utf8PathBuf| {
         let found = folder.as_ref()?.look(path.file_name()?).ok()??;
         found.is_file().then_some(path)
     };
     (
-        existing(reports::report(held.id())),
-        existing(reports::fixes(held.id())),
+        existing(report_path(held.id())),
+        existing(fixes_path(held.id())),
     )
 }
 
 /// Opens the folder of the reports, and makes it if it does not exist.
 fn open_folder(root: &Utf8Path) -> io::Result<Folder> {
-    Folder::open(root)?.make(FOLDER)
+    Folder::open(root)?.make(REPORTS)
 }
 
 /// Renders a file and writes it.
@@ -121,7 +121,7 @@ fn report(held: &AnyLoop, verdicts: &[FindingsJson], fixes: &Fixes) -> Json {
         "copy": code(&held.fields().subject, 300),
         "rounds": rounds,
         "patches": fixes.all.len(),
-        "fixes": reports::fixes(held.id()),
+        "fixes": fixes_path(held.id()),
     })
 }
 
@@ -165,7 +165,7 @@ fn proposed_fixes(held: &AnyLoop, fixes: &Fixes) -> Json {
         "tree": fixes.tree,
         "applying": fixes.applying(),
         "fixes": fixes.all,
-        "report": reports::report(held.id()),
+        "report": report_path(held.id()),
         "findings_json": code(findings.join("findings-round-<N>.json").as_str(), 500),
     })
 }

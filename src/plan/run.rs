@@ -90,7 +90,7 @@ pub fn run_job(
     if named.is_some_and(|named| named != settings.reviewer)
         && Caller::from_env().actor(false) == Actor::Agent
     {
-        return Err(review::persons_choice("claudex-loop run"));
+        return Err(review::users_choice("claudex-loop run"));
     }
     let reviewer = reviewers::choose(named, None, &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;

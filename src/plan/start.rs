@@ -7,9 +7,9 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
 use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{locate, suggest};
-use claudex_loop::review::changes::ChangesError;
+use claudex_loop::review::Digest;
+use claudex_loop::review::changes::{self as work_changes, ChangesError};
 use claudex_loop::review::worktree::WorktreeError;
-use claudex_loop::review::{Digest, copy};
 use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
 use claudex_loop::{Actor, Timestamp};
@@ -198,7 +198,7 @@ pub fn changes_to_review(
     base: Option<&str>,
     now: Timestamp,
 ) -> Result<ChangesFound, Failure> {
-    let found = copy::now(store, base).map_err(|error| {
+    let found = work_changes::now(store, base).map_err(|error| {
         let exit = match error {
             ChangesError::Worktree(WorktreeError::Io { .. } | WorktreeError::Answer { .. }) => {
                 Exit::Internal
@@ -215,7 +215,7 @@ pub fn changes_to_review(
     Ok(ChangesFound {
         base: found.base.commit.filter(|_| base.is_some()),
         topic,
-        subject: copy::copy_of(store, &id),
+        subject: work_changes::copy_path(store, &id),
         id,
     })
 }

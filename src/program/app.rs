@@ -17,7 +17,7 @@ use super::settings::Settings;
 use super::verb_args::LoopArgs;
 use super::{color, command_line, dispatch};
 use crate::behaviours::ask::{self, Asked};
-use crate::behaviours::{Step, verify, words};
+use crate::behaviours::{Step, loop_message, verify};
 use crate::machine::Beginning;
 use crate::machine::LoopHandle;
 use crate::machine::import::ImportError;
@@ -234,7 +234,10 @@ impl<M: App> Program<M> {
     ) -> Result<Variables, String> {
         let mut own = self.extension.context(held, settings, now);
         if let Some(asked) = self.question(held)? {
-            own.insert("question".to_owned(), words::question(held.raw(), &asked));
+            own.insert(
+                "question".to_owned(),
+                loop_message::question(held.raw(), &asked),
+            );
         }
         Ok(own)
     }

@@ -5,7 +5,7 @@ use camino::Utf8Path;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::shell;
-use crate::behaviours::words;
+use crate::behaviours::loop_message;
 use crate::machine::raw::OpenError;
 use crate::machine::table::Table;
 use crate::store::{StoreError, WhyNotOurs};
@@ -31,7 +31,11 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
 pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
     let mut edges = info.table.edges();
     let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition))?;
-    Some(format!("{} {}", info.program, words::call(id, &edge)))
+    Some(format!(
+        "{} {}",
+        info.program,
+        loop_message::call(id, &edge)
+    ))
 }
 
 /// Returns the note about a document without a journal: a copy, or one of another program, such as the bash plugin.
@@ -96,7 +100,7 @@ pub fn take_over(info: &ProgramInfo, id: &str) -> String {
     format!(
         "if you trust it, take it over{}, in a terminal:{}",
         typed.unwrap_or_default(),
-        words::lines(&[format!("{} {words}", info.program)])
+        text::command_lines(&[format!("{} {words}", info.program)])
     )
 }
 

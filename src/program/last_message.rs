@@ -6,7 +6,7 @@ use super::app::{App, Program};
 use super::caller::Caller;
 use super::settings::Settings;
 use super::{change_text, messages, out};
-use crate::behaviours::words;
+use crate::behaviours::loop_message;
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::store::Entry;
 
@@ -19,7 +19,7 @@ pub(super) fn render<M: App>(program: &Program<M>, held: &M::Any) -> Option<Stri
     let own = program.words(held, &settings, Timestamp::now()).ok()?;
     let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
     let message = message.or(M::TABLE.phases[raw.phase()].message);
-    words::render(raw, message, own).ok().flatten()
+    loop_message::render(raw, message, own).ok().flatten()
 }
 
 /// Prints the message in a session whose next stop will not give it again.

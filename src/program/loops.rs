@@ -11,7 +11,6 @@ use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, locate, messages, out, session_loops, slash_arguments};
-use crate::behaviours::words;
 use crate::machine::LoopHandle;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
@@ -134,7 +133,7 @@ pub fn person_only(
     let help = match info.slash(command) {
         Some(typed) => format!(
             "ask the user to type {typed}, or to run in a terminal:{}",
-            words::lines(&[format!("{} {command}", info.program)])
+            text::command_lines(&[format!("{} {command}", info.program)])
         ),
         None => format!(
             "ask the user to run in a terminal:{}",

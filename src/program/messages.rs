@@ -2,7 +2,7 @@
 
 use super::info::ProgramInfo;
 use super::next_action::{self, NextAction};
-use crate::behaviours::words;
+use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{Actor, Raw};
 use crate::review::runs;
@@ -52,7 +52,7 @@ pub fn ways(raw: &Raw) -> Vec<Way> {
                 transition: edge.transition,
                 doc: edge.doc,
                 agent: edge.by.contains(&Actor::Agent),
-                command: words::command_line(raw, edge),
+                command: loop_message::command_line(raw, edge),
                 verb: edge.transition.replace('_', "-"),
                 is_plain: edge.args.is_empty(),
             });
@@ -89,7 +89,7 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<Next
             "loop {id} is {}{}. The last review gave no verdict: {failure}. Its files stay. To see what happened:{}",
             phase.name,
             cause(raw),
-            words::lines(&[format!("{} journal {id}", info.program)])
+            text::command_lines(&[format!("{} journal {id}", info.program)])
         ),
         _ if phase.terminal => {
             let line = format!("loop {id} is {}{}", phase.name, cause(raw));
@@ -117,7 +117,7 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<Next
             let line = format!("loop {id} is in phase {}{doc}, and the turn may end", phase.name);
             match possible(raw).as_slice() {
                 [] => line,
-                commands => format!("{line}. To continue:{}", words::lines(commands)),
+                commands => format!("{line}. To continue:{}", text::command_lines(commands)),
             }
         }
     })
@@ -156,7 +156,7 @@ pub fn unchanged(raw: &Raw) -> String {
         commands => format!(
             "nothing was changed; possible in phase {}:{}",
             phase.name,
-            words::lines(commands)
+            text::command_lines(commands)
         ),
     }
 }

@@ -4,8 +4,8 @@ use super::app::{App, Program};
 use super::info::ProgramInfo;
 use super::{messages, rounds};
 use crate::behaviours::ask::Asked;
+use crate::behaviours::loop_message;
 use crate::behaviours::observe::{RequireFileSeen, require_file};
-use crate::behaviours::words;
 use crate::machine::LoopHandle;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeAt, Raw, Requirement};
@@ -69,10 +69,10 @@ pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
         });
     known.unwrap_or_else(|| {
         let asked = asked.ok().flatten();
-        let (waits_for, verbs) = words::next_action(raw, asked.as_ref());
+        let (waits_for, verbs) = loop_message::next_action(raw, asked.as_ref());
         let next = match verbs.is_empty() {
             true => text::one_line(phase.doc, 200),
-            false => format!("the user continues it:{}", words::lines(&verbs)),
+            false => format!("the user continues it:{}", text::command_lines(&verbs)),
         };
         NextAction { waits_for, next }
     })
@@ -167,7 +167,7 @@ fn decided(raw: &Raw) -> Option<EdgeAt> {
 /// Returns the command lines by which an agent can say now that no finding is open.
 fn marks_done(raw: &Raw) -> String {
     let open = raw.open_edges().into_iter().filter(is_mark);
-    open.map(|edge| format!(", or:\n    {}", words::command_line(raw, &edge)))
+    open.map(|edge| format!(", or:\n    {}", loop_message::command_line(raw, &edge)))
         .collect()
 }
 
@@ -197,14 +197,17 @@ pub(super) fn waiting(
             info.program
         ),
         None => {
-            let what = words::next_action(raw, asked).0;
+            let what = loop_message::next_action(raw, asked).0;
             match what.ends_with(['?', '.', '!']) {
                 true => what,
                 false => what + ".",
             }
         }
     };
-    let mut commands: Vec<String> = asked.map(|_| words::answering(raw)).into_iter().collect();
+    let mut commands: Vec<String> = asked
+        .map(|_| loop_message::answering(raw))
+        .into_iter()
+        .collect();
     for way in messages::ways(raw).into_iter().take(MAX_COMMANDS) {
         let typed = info.slash(&format!("{} {id}", way.verb));
         commands.extend(typed.filter(|_| way.is_plain));
@@ -214,7 +217,7 @@ pub(super) fn waiting(
         true => format!("loop {id} waits for {what}"),
         false => format!(
             "loop {id} waits for {what}\nTo continue it:{}",
-            words::lines(&commands)
+            text::command_lines(&commands)
         ),
     }
 }

@@ -13,7 +13,7 @@ use super::session_loops::all_owned;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{loops, messages, verbs};
-use crate::behaviours::words;
+use crate::behaviours::loop_message;
 use crate::hooks::answers::{self, Answer};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::LoopHandle;
@@ -160,7 +160,7 @@ fn take<M: App>(
     let message = raw.taken().and_then(|edge| edge.words(raw.table()));
     let rendered = program
         .words(&now, &settings, Timestamp::now())
-        .and_then(|own| words::render(raw, message, own).map_err(|error| error.to_string()));
+        .and_then(|own| loop_message::render(raw, message, own).map_err(|error| error.to_string()));
     let message = rendered.unwrap_or_else(|problem| {
         log(&format!("answer: {problem}"));
         None

@@ -10,7 +10,6 @@ use super::verb_args::LoopArgs;
 use super::{
     consent, incompatible, last_message, loops, messages, next_action, out, pause, rounds, verbs,
 };
-use crate::behaviours::words;
 use crate::machine::raw::OpenError;
 use crate::machine::{LoopHandle, Raw};
 use crate::store::{LoopId, Store};
@@ -103,7 +102,7 @@ fn print_session(
         ),
         None => format!(
             "The stops of session {owner} drive it. To hand it to the next session that ends a turn in this project:{}",
-            words::lines(&[format!("{} resume {id} --adopt", info.program)])
+            text::command_lines(&[format!("{} resume {id} --adopt", info.program)])
         ),
     };
     out::line(&line);

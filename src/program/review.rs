@@ -1,4 +1,4 @@
-//! `review`: one round, for the runner and for people. And the progress lines that `run` shows too.
+//! The command `review`: one round of a loop, or one file, and the progress lines that `run` shows, too.
 
 use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
@@ -21,7 +21,8 @@ use crate::behaviours::verify::{self, Commands, Purpose, Verification};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, Raw};
 use crate::process::environment::Environment;
-use crate::review::file::{self, FileReport};
+use crate::review::file_review::{self, FileReport};
+use crate::review::findings::Findings;
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
 use crate::review::reviewer::Outcome;
@@ -31,36 +32,68 @@ use crate::review::{ReviewSpec, evidence, findings_file};
 use crate::store::{LoopId, Store};
 use crate::text;
 
-const PERSONS_CHOICE: &str = "who reviews is a person’s choice, and this call comes from an agent";
+/// The reason for which an agent may not choose the reviewer: it could choose one that finds nothing.
+const USERS_CHOICE: &str = "who reviews is a person’s choice, and this call comes from an agent";
 
-/// How many of the reviewer's last lines `--follow` begins with.
-const LAST: usize = 20;
+/// The number of the reviewer's last lines with which `--follow` begins.
+const FOLLOWED_LINES: usize = 20;
 
-/// Shows a review that another process runs, to its end; never starts one.
+/// The listener of a command: it prints progress, and cancels once the process is asked to end.
+struct Console {
+    info: &'static ProgramInfo,
+    lines: Lines,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Console {
+    fn new(info: &'static ProgramInfo) -> Self {
+        Self {
+            info,
+            lines: Lines::limited(!std::io::stdout().is_terminal()),
+            interrupted: interrupts(),
+        }
+    }
+
+    fn event(&mut self, event: RoundEvent<'_>, reviewer: &str) -> ControlFlow<()> {
+        if let Some(line) = self.lines.shown(event, reviewer) {
+            self.line(&line);
+        }
+        match self.interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn line(&self, line: &str) {
+        out::line(&self.info.line(line));
+    }
+
+    /// Prints a line with a path that can be copied.
+    fn path(&self, what: &str, path: &Utf8Path) {
+        out::text(&format!(
+            "{}: {what}{}\n",
+            self.info.name,
+            text::exact(path)
+        ));
+    }
+}
+
+/// Shows a review that another process runs, to its end. Never starts one.
 fn follow<M: App>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     let info = M::INFO;
     let held = M::open(store, id, Caller::from_env().actor(false))
         .map_err(|error| incompatible::failure(info, error))?;
-    let interrupted = interrupts();
-    let (mut lines, mut budget) = (0, Lines::of_stdout());
-    let running = round::watch(held.raw(), LAST, &mut |said| {
-        match said {
-            RoundEvent::Attached => out::line(&info.line("following the review that is running")),
-            said => {
-                if let Some(line) = budget.shown(said, "") {
-                    lines += 1;
-                    out::line(&info.line(&line));
-                }
-            }
-        }
-        if interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })
-    .map_err(|error| match error {
-        // The review goes on without who watched it.
+    let mut console = Console::new(info);
+    let mut has_lines = false;
+    let is_running = round::watch(held.raw(), FOLLOWED_LINES, &mut |event| {
+        has_lines |= matches!(event, RoundEvent::Reviewer(_));
+        let event = match event {
+            RoundEvent::Attached => RoundEvent::Line("following the review that is running"),
+            event => event,
+        };
+        console.event(event, "")
+    });
+    let is_running = is_running.map_err(|error| match error {
         RoundError::Interrupted => Failure::plain(
             Exit::Interrupted,
             "claudex::review::follow",
@@ -72,61 +105,45 @@ fn follow<M: App>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
         ),
         error => Failure::new(Exit::Internal, error),
     })?;
-    let entries = store
-        .journal(id)
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
-    let told = Past::of(store, id, entries.into());
-    let Some(run) = told.runs.last() else {
-        out::line(&info.line(&format!("no review of loop {id} has run yet")));
+
+    let entries = store.journal(id);
+    let entries = entries.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let past = Past::of(store, id, entries.into());
+    let Some(run) = past.runs.last() else {
+        console.line(&format!("no review of loop {id} has run yet"));
         return Ok(Exit::Complete);
     };
-    if !running {
-        let which = if lines == 0 {
-            "and it left no lines"
-        } else {
-            "its last lines are above"
+    if !is_running {
+        let which = match has_lines {
+            true => "its last lines are above",
+            false => "and it left no lines",
         };
-        out::line(&info.line(&format!(
+        console.line(&format!(
             "no review is running; this was the last one, {which}"
-        )));
+        ));
     }
-    out::line(&info.line(&format!(
+    console.line(&format!(
         "run {} of round {} by {}: {}",
         text::one_line(&run.began.run, 60),
         run.began.round,
         text::one_line(&run.began.reviewer, 60),
-        told.outcome(run)
-    )));
-    let has_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
-    if has_verdict {
-        out::text(&format!(
-            "{}: {}\n",
-            info.name,
-            text::exact(run.findings_path(store, id))
-        ));
+        past.outcome(run)
+    ));
+    if run.digest().is_some() {
+        console.path("", &run.findings_path(store, id));
     }
-    Ok(if has_verdict || !running {
-        Exit::Complete
-    } else {
-        Exit::Reviewer
+    Ok(match run.digest().is_some() || !is_running {
+        true => Exit::Complete,
+        false => Exit::Reviewer,
     })
 }
 
-/// Who reviews is the person's choice: an agent that could name another reviewer could name one that finds nothing.
-fn not_the_agents(info: &ProgramInfo, store: &Store, id: &LoopId, named: &str) -> Failure {
-    let why = PERSONS_CHOICE;
-    let tried = format!("review --reviewer {}", text::one_line(named, 60));
-    store.log(&format!("{id} {tried} refused: {why}"));
-    attempts::note(store, id, Actor::Agent, &tried, why);
-    persons_choice(&format!("{} review {id}", info.program))
-}
-
-/// Returns the refusal of a reviewer that an agent chose. `review` is the command line without the choice.
-pub fn persons_choice(review: &str) -> Failure {
+/// Returns the refusal of an agent's choice of a reviewer; `review` is the command without the choice.
+pub fn users_choice(review: &str) -> Failure {
     Failure::plain(
         Exit::Refused,
         "claudex::review::reviewer",
-        PERSONS_CHOICE.to_owned(),
+        USERS_CHOICE.to_owned(),
         &format!(
             "leave the choice out:\n    {review}\na person chooses by `reviewer` in the configuration, or in a \
              terminal:\n    {review} --reviewer NAME"
@@ -138,7 +155,7 @@ pub fn persons_choice(review: &str) -> Failure {
 pub(super) fn review<M: App>(program: &Program<M>, arguments: &Review) -> Result<Exit, Failure> {
     let info = program.info;
     if let Some(file) = &arguments.file {
-        return of_file(info, file, arguments);
+        return review_file(info, file, arguments);
     }
     let caller = Caller::from_env();
     let (store, id) = loops::find_called(info, arguments.id.as_deref(), &caller)?;
@@ -151,86 +168,74 @@ pub(super) fn review<M: App>(program: &Program<M>, arguments: &Review) -> Result
     let session = Some(raw.text(info.state.fields.session));
     let settings = loops::settings(info, store.root(), session.as_deref())?;
     program.prepare(&held, &settings, actor);
-    if let Some(named) = arguments.reviewer.as_deref()
-        && actor == Actor::Agent
-        && named != settings.reviewer
-    {
-        return Err(not_the_agents(info, &store, &id, named));
+
+    let named = arguments.reviewer.as_deref();
+    if let Some(named) = named.filter(|named| may_not_choose(actor, named, &settings)) {
+        let tried = format!("review --reviewer {}", text::one_line(named, 60));
+        store.log(&format!("{id} {tried} refused: {USERS_CHOICE}"));
+        attempts::note(&store, &id, Actor::Agent, &tried, USERS_CHOICE);
+        return Err(users_choice(&format!("{} review {id}", info.program)));
     }
     let spec = messages::phase(raw).review;
     let preferred = spec.and_then(|spec| Preferred::of(raw, spec));
-    let named = arguments.reviewer.as_deref();
     let chosen = reviewers::choose(named, preferred.as_ref(), &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let Some(spec) = spec else {
+        let phase = messages::phase(raw).name;
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::review::phase",
-            format!(
-                "loop {id} is in phase {}, where nothing is reviewed",
-                messages::phase(raw).name
-            ),
+            format!("loop {id} is in phase {phase}, where nothing is reviewed"),
             &format!("`{} status` shows what the loop waits for", info.program),
         ));
     };
     let personas = settings.personas.of_phase(spec);
-    let round = raw.count(spec.round);
-    let line = format!(
-        "{}, {}",
-        rounds::of_most(raw, spec),
-        personas.of_round(round).label
-    );
-    out::line(&info.line(&line));
-    let shown_as = chosen.shown_in(raw, round);
-    let interrupted = interrupts();
-    let mut lines = Lines::of_stdout();
     let job = Job {
         spec,
         personas: &personas,
         settings: &settings,
         limits: arguments.time.limits(chosen.limits)?,
     };
-    let report = run(program, &held, &job, &chosen, &mut |said| {
-        if let Some(line) = lines.shown(said, &shown_as) {
-            out::line(&info.line(&line));
-        }
-        if interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })
-    .map_err(failure)?;
+
+    let mut console = Console::new(info);
+    let round = raw.count(spec.round);
+    let persona = &personas.of_round(round).label;
+    console.line(&format!("{}, {persona}", rounds::of_most(raw, spec)));
+    let shown = chosen.shown_in(raw, round);
+    let mut listener = |event: RoundEvent<'_>| console.event(event, &shown);
+    let report = run(program, &held, &job, &chosen, &mut listener).map_err(failure)?;
+
     out::toned(&info.line(&result(&report)), NOTHING, Tone::Good);
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
-        out::text(&format!(
-            "{}: what it wrote: {}\n",
-            info.name,
-            text::exact(output)
-        ));
+        console.path("what it wrote: ", &output);
     }
     if let RunOutcome::Findings { .. } = report.how
         && let Ok(findings) = store.read(&report.path).and_then(crate::files::text)
     {
-        // Whoever ran this in a client may not be allowed to read a file outside the folder that the client was opened in.
-        out::line("");
-        out::markdown(&shortened(&text::plain(&findings)));
+        // An agent in a client may not be allowed to read a file outside of its folder.
+        print_findings(&findings);
     }
     if report.how.digest().is_some() {
         let more = program.extension.reviewed(&held);
         if !more.is_empty() {
             out::line("");
         }
-        for line in more {
-            out::line(&info.line(&line));
-        }
+        more.iter().for_each(|line| console.line(line));
     }
-    Ok(exit_of(&report))
+    Ok(match report.how.cause() {
+        None => Exit::Complete,
+        Some(_) => Exit::Reviewer,
+    })
+}
+
+/// Returns whether an agent names another reviewer than the one that the user configured.
+fn may_not_choose(actor: Actor, named: &str, settings: &Settings) -> bool {
+    actor == Actor::Agent && named != settings.reviewer
 }
 
 /// Reviews a file that belongs to no loop.
-fn of_file(
+fn review_file(
     info: &'static ProgramInfo,
     file: &Utf8Path,
     arguments: &Review,
@@ -241,58 +246,46 @@ fn of_file(
     let store = locate::for_start(info.state, &here);
     let settings = loops::settings(info, store.root(), None)?;
     let named = arguments.reviewer.as_deref();
-    if Caller::from_env().actor(false) == Actor::Agent
-        && named.is_some_and(|named| named != settings.reviewer)
-    {
-        let again = format!("{} review --file {}", info.program, text::exact(file));
-        return Err(persons_choice(&again));
+    let actor = Caller::from_env().actor(false);
+    if named.is_some_and(|named| may_not_choose(actor, named, &settings)) {
+        let file = text::exact(file);
+        return Err(users_choice(&format!(
+            "{} review --file {file}",
+            info.program
+        )));
     }
     let chosen = reviewers::choose(named, None, &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let interrupted = interrupts();
-    let mut lines = Lines::of_stdout();
     let persona = settings.personas.of_round(1);
     let limits = arguments.time.limits(chosen.limits)?;
-    let mut listener = |said: RoundEvent<'_>| {
-        if let Some(line) = lines.shown(said, &chosen.shown) {
-            out::line(&info.line(&line));
-        }
-        match interrupted.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    };
-    let report = chosen
-        .in_turn(
-            |came: &Result<FileReport, RoundError>| came.as_ref().ok()?.outcome.cause(),
-            |next, line| {
-                let _ = line.map(|line| listener(RoundEvent::Line(line)));
-                let reviewer = next.reviewer.as_ref();
-                file::review(&store, &path, persona, limits, reviewer, &mut listener)
-            },
-        )
-        .map_err(failure)?;
-    let said = match (&report.outcome, &report.path) {
-        (Outcome::Findings(findings), Some(path)) => {
-            format!("{}. Findings: {}", findings.counts(), text::shown(path))
-        }
-        (Outcome::CouldNotRun(cause), _) => format!("could not run: {cause}"),
-        (Outcome::Unreadable(cause), _) => format!("unreadable: {cause}"),
-        (_, path) => {
-            let path = path.as_ref().map(text::shown);
-            format!("{NOTHING}. {}", path.unwrap_or_default())
-        }
-    };
-    out::line(&info.line(&said));
+
+    let mut console = Console::new(info);
+    let mut listener = |event: RoundEvent<'_>| console.event(event, &chosen.shown);
+    let report = chosen.in_turn(
+        |report: &Result<FileReport, RoundError>| report.as_ref().ok()?.outcome.cause(),
+        |next, line| {
+            if let Some(line) = line {
+                let _ = listener(RoundEvent::Line(line));
+            }
+            let reviewer = next.reviewer.as_ref();
+            file_review::review(&store, &path, persona, limits, reviewer, &mut listener)
+        },
+    );
+    let report = report.map_err(failure)?;
+
+    let path = report.path.unwrap_or_default();
+    console.line(&match &report.outcome {
+        Outcome::Clean => clean_line(&path),
+        Outcome::Findings(findings) => findings_line(findings, &path),
+        Outcome::CouldNotRun(cause) => format!("could not run: {cause}"),
+        Outcome::Unreadable(cause) => format!("unreadable: {cause}"),
+    });
     if let Outcome::Findings(findings) = &report.outcome {
-        out::line("");
-        out::markdown(&shortened(&text::plain(&findings_file::render(
-            1, findings,
-        ))));
+        print_findings(&findings_file::render(1, findings));
     }
-    Ok(match report.path {
-        Some(_) => Exit::Complete,
-        None => Exit::Reviewer,
+    Ok(match report.outcome.cause() {
+        None => Exit::Complete,
+        Some(_) => Exit::Reviewer,
     })
 }
 
@@ -303,7 +296,6 @@ fn failure(error: RoundError) -> Failure {
         | RoundError::NotText { .. }
         | RoundError::Outside { .. }
         | RoundError::Changes(_)
-        | RoundError::Copy { .. }
         | RoundError::Verify(_)
         | RoundError::Prompt(_) => Exit::Refused,
         _ => Exit::Internal,
@@ -311,23 +303,23 @@ fn failure(error: RoundError) -> Failure {
     Failure::new(exit, error)
 }
 
-/// Holds what a round is run with.
+/// The settings of a round.
 #[derive(Debug)]
 pub struct Job<'j> {
-    /// What the loop's phase reviews.
+    /// The review of the loop's phase.
     pub spec: &'static ReviewSpec,
-    /// Who reviews in which round.
+    /// The personas by round.
     pub personas: &'j Personas,
-    /// What the person configured.
+    /// The user's configuration.
     pub settings: &'j Settings,
-    /// How long it may take.
+    /// The time limits.
     pub limits: crate::process::limits::Limits,
 }
 
-/// Runs the round that a loop is in, or follows who runs it.
+/// Runs the round that a loop is in, or follows the process that runs it.
 ///
 /// # Errors
-/// See [`RoundError`].
+/// Returns an error if the round cannot begin or be recorded.
 pub fn run<M: App>(
     program: &Program<M>,
     held: &M::Any,
@@ -336,15 +328,28 @@ pub fn run<M: App>(
     listener: &mut round::Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = held.raw();
-    let environment = Environment::default();
     verify_first(raw, job.spec, listener)?;
+
+    let mut earlier = program.extension.earlier_findings(held);
+    earlier.extend(prompt::earlier(raw, job.spec));
+    let prompt = Prompt {
+        raw,
+        spec: job.spec,
+        persona: job.personas.of_round(raw.count(job.spec.round)),
+        context: program
+            .extension
+            .context(held, job.settings, Timestamp::now()),
+        earlier,
+        verified: verify::text(raw),
+        failed: verify::failed(raw),
+    };
     let brief = Brief {
-        prompt: prompt_of(program, held, job),
+        prompt,
         limits: job.limits,
-        environment: &environment,
+        environment: &Environment::default(),
     };
     chosen.in_turn(
-        |came: &Result<Report, RoundError>| came.as_ref().ok()?.how.cause(),
+        |report: &Result<Report, RoundError>| report.as_ref().ok()?.how.cause(),
         |next, line| match line.is_some_and(|line| listener(RoundEvent::Line(line)).is_break()) {
             true => Err(RoundError::Interrupted),
             false => round::run(&brief, next.reviewer.as_ref(), listener),
@@ -353,7 +358,7 @@ pub fn run<M: App>(
 }
 
 /// Runs the allowed commands that verify the work, unless there is a result for this work tree or the
-/// round is reviewed already. The prompt says what they came to.
+/// round has its verdict. The prompt has the results.
 fn verify_first(
     raw: &Raw,
     spec: &ReviewSpec,
@@ -364,105 +369,82 @@ fn verify_first(
         return Ok(());
     }
     let ran = verify::verify(raw, Purpose::Review, &mut |line| match line {
-        Some(line) => listener(RoundEvent::Line(&format!(
-            "running {}",
-            text::one_line(line, 200)
-        ))),
+        Some(line) => {
+            let line = format!("running {}", text::one_line(line, 200));
+            listener(RoundEvent::Line(&line))
+        }
         None => listener(RoundEvent::Tick),
     });
     let ran = ran.map_err(|refusal| RoundError::Verify(refusal.to_string()))?;
-    match ran.came_to {
-        Verification::Interrupted => Err(RoundError::Interrupted),
+    let is_cancelled = match ran.came_to {
+        Verification::Interrupted => true,
         Verification::Missing(why) => {
             let line = format!("commands that verify the work were not run: {why}");
-            match listener(RoundEvent::Line(&text::lines(&line, 500))).is_break() {
-                true => Err(RoundError::Interrupted),
-                false => Ok(()),
-            }
+            listener(RoundEvent::Line(&text::lines(&line, 500))).is_break()
         }
-        Verification::Passed(_) | Verification::Failed(_) | Verification::Running => Ok(()),
+        Verification::Passed(_) | Verification::Failed(_) | Verification::Running => false,
+    };
+    match is_cancelled {
+        true => Err(RoundError::Interrupted),
+        false => Ok(()),
     }
 }
 
-/// Returns the prompt of the round that a loop is in.
-fn prompt_of<'p, M: App>(program: &Program<M>, held: &'p M::Any, job: &Job<'p>) -> Prompt<'p> {
-    let (raw, spec) = (held.raw(), job.spec);
-    let mut earlier = program.extension.earlier_findings(held);
-    earlier.extend(prompt::earlier(raw, spec));
-    Prompt {
-        raw,
-        spec,
-        persona: job.personas.of_round(raw.count(spec.round)),
-        context: program
-            .extension
-            .context(held, job.settings, Timestamp::now()),
-        earlier,
-        verified: verify::text(raw),
-        failed: verify::failed(raw),
-    }
-}
+/// The most findings that are printed, in characters: a client shows an agent about 30,000 of a command's output.
+const MAX_PRINTED_CHARS: usize = 20_000;
 
-/// The most of the findings that is printed, in characters: a client shows an agent about 30,000 of a command's output.
-const PRINTED: usize = 20_000;
-
-/// Whole lines, as many as fit; the file has the rest.
-fn shortened(findings: &str) -> String {
+/// Prints the findings as whole lines, as many as fit. The file has the rest.
+fn print_findings(findings: &str) {
     let mut printed = String::new();
-    for line in findings.lines() {
-        if printed.chars().count() + line.chars().count() > PRINTED {
+    for line in text::plain(findings).lines() {
+        if printed.chars().count() + line.chars().count() > MAX_PRINTED_CHARS {
             printed.push_str("(The file has more.)\n");
             break;
         }
         printed.push_str(line);
         printed.push('\n');
     }
-    printed
+    out::line("");
+    out::markdown(&printed);
 }
 
-/// Set once the process is asked to end.
+/// Returns a flag that is set once the process is asked to end.
 pub fn interrupts() -> Arc<AtomicBool> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGHUP,
-    ] {
-        // The second signal ends the process at once, whatever it is waiting for.
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The second signal ends the process at once.
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag));
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
     }
     flag
 }
 
-/// Limits the bytes of a program's lines that are printed where no person watches: with the findings they are what a client
-/// shows an agent of a command's output. The kept output has the rest.
-const WATCHED: usize = 8 * 1024;
+/// The most bytes of a program's lines that are printed without a terminal. A client shows an agent these lines and the findings;
+/// the kept output has the rest.
+const MAX_PROGRAM_BYTES: usize = 8 * 1024;
 
-/// Chooses the lines of progress that are printed, and counts those that a program wrote.
+/// The lines of progress that are printed.
 #[derive(Debug)]
 pub struct Lines {
-    /// In bytes; None: no limit, or that there are more has been said.
-    left: Option<usize>,
-    limited: bool,
+    /// The bytes that a program's lines may still have, or `None` if there is no limit or it is used up.
+    bytes_left: Option<usize>,
+    is_limited: bool,
 }
 
 impl Lines {
-    /// Makes one for stdout as it is.
-    fn of_stdout() -> Self {
-        Self::limited(!std::io::stdout().is_terminal())
-    }
-
-    /// Makes one with a limit, or without.
-    pub fn limited(limited: bool) -> Self {
+    /// Makes one with or without a limit.
+    pub fn limited(is_limited: bool) -> Self {
         Self {
-            left: limited.then_some(WATCHED),
-            limited,
+            bytes_left: is_limited.then_some(MAX_PROGRAM_BYTES),
+            is_limited,
         }
     }
 
-    /// Returns a line of progress, where there is one.
-    pub fn shown(&mut self, said: RoundEvent<'_>, reviewer: &str) -> Option<String> {
-        match said {
+    /// Returns the line for an event, if there is one.
+    pub fn shown(&mut self, event: RoundEvent<'_>, reviewer: &str) -> Option<String> {
+        match event {
             RoundEvent::Began { reviewer: name } if !reviewer.starts_with(name) => {
                 Some(format!("reviewer: {name} (auto)"))
             }
@@ -476,42 +458,40 @@ impl Lines {
         }
     }
 
-    /// Returns a line that a program wrote; once there are too many, what is said instead, and then nothing.
+    /// Returns a line that a program wrote. At the limit it returns a note instead, and then nothing.
     pub fn of_program<'l>(&mut self, line: &'l str) -> Option<&'l str> {
-        if !self.limited {
+        if !self.is_limited {
             return Some(line);
         }
-        self.left = self.left?.checked_sub(line.len() + 10);
-        Some(self.left.map_or("it says more than is shown", |_| line))
+        self.bytes_left = self.bytes_left?.checked_sub(line.len() + 10);
+        Some(
+            self.bytes_left
+                .map_or("it says more than is shown", |_| line),
+        )
     }
 }
 
-/// Begins the line of a round in which nothing was found.
+/// The beginning of the line of a round without findings.
 pub const NOTHING: &str = "no substantive findings";
 
-/// What a round came to, on one line.
+/// Returns the result of a round on one line.
 pub fn result(report: &Report) -> String {
-    let before = match report.way {
-        ReportSource::Before => "reviewed before: ",
-        ReportSource::Ran | ReportSource::Followed => "",
+    let verdict = match &report.how {
+        RunOutcome::Clean { .. } => clean_line(&report.path),
+        RunOutcome::Findings { .. } => findings_line(&report.findings, &report.path),
+        RunOutcome::CouldNotRun { cause } => return format!("could not run: {cause}"),
+        RunOutcome::Unreadable { cause } => return format!("unreadable: {cause}"),
     };
-    match &report.how {
-        RunOutcome::Clean { .. } => format!("{before}{NOTHING}. {}", text::shown(&report.path)),
-        RunOutcome::Findings { .. } => {
-            format!(
-                "{before}{}. Findings: {}",
-                report.findings.counts(),
-                text::shown(&report.path)
-            )
-        }
-        RunOutcome::CouldNotRun { cause } => format!("could not run: {cause}"),
-        RunOutcome::Unreadable { cause } => format!("unreadable: {cause}"),
+    match report.source {
+        ReportSource::Before => format!("reviewed before: {verdict}"),
+        ReportSource::Ran | ReportSource::Followed => verdict,
     }
 }
 
-fn exit_of(report: &Report) -> Exit {
-    match report.how {
-        RunOutcome::Clean { .. } | RunOutcome::Findings { .. } => Exit::Complete,
-        RunOutcome::CouldNotRun { .. } | RunOutcome::Unreadable { .. } => Exit::Reviewer,
-    }
+fn clean_line(path: &Utf8Path) -> String {
+    format!("{NOTHING}. {}", text::shown(path))
+}
+
+fn findings_line(findings: &Findings, path: &Utf8Path) -> String {
+    format!("{}. Findings: {}", findings.counts(), text::shown(path))
 }

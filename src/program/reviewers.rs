@@ -1,7 +1,7 @@
-//! Which reviewer a name means: one of the settings, and `auto`.
+//! The choice of a reviewer by its name, from `--reviewer` or the settings.
 //!
-//! The name comes from `--reviewer`, else from the settings. `auto` is the first of [`AUTO`] that is installed, else `lint`; what it came
-//! to is always said, and so is a change in the middle of a loop. If that one cannot run, the next installed client takes over.
+//! `auto` is the first of [`AUTO`] that is installed, else `lint`. If it cannot run, the next installed client takes over. The choice
+//! is always shown, and so is a change in the middle of a loop.
 
 use std::path::PathBuf;
 
@@ -23,10 +23,10 @@ use crate::review::runs;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
 
-/// What `auto` tries, in this order.
+/// The reviewers that `auto` tries, in this order.
 pub const AUTO: [&str; 2] = [codex::PROGRAM, claude::PROGRAM];
 
-/// A name that means no reviewer.
+/// An unknown name of a reviewer.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
 #[display("`{name}` is no reviewer")]
 #[diagnostic(
@@ -44,7 +44,7 @@ pub struct UnknownReviewer {
     name: String,
     /// The reviewer that was probably meant.
     near: Option<String>,
-    /// Those that there are.
+    /// The known names.
     known: String,
 }
 
@@ -54,7 +54,7 @@ pub struct Chosen {
     pub reviewer: Box<dyn Reviewer>,
     /// `codex (auto)`, `codex`.
     pub shown: String,
-    /// How long it may take, as the settings say.
+    /// The time limits of the settings.
     pub limits: Limits,
     /// The reviewers that take over in turn if this one cannot run: those of `auto`, and never `lint`.
     pub next: Vec<Chosen>,
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Chosen {
 }
 
 impl Chosen {
-    /// Asks the reviewer, and if it cannot run, the next one, with a line that says so. `cause_of` returns why there is no verdict.
+    /// Asks the reviewer and, if it cannot run, the next one, with a line about that. `cause_of` returns why there is no verdict.
     pub fn in_turn<T>(
         &self,
         cause_of: impl Fn(&T) -> Option<&Cause>,
@@ -90,7 +90,7 @@ impl Chosen {
         came
     }
 
-    /// How it is shown in a loop of which another one may have reviewed earlier rounds:
+    /// Returns its name in a loop whose earlier rounds another one may have reviewed:
     /// `lint (auto; codex reviewed the rounds before)`.
     pub fn shown_in(&self, raw: &Raw, round: u64) -> String {
         match before(raw, round) {
@@ -106,28 +106,25 @@ impl Chosen {
     }
 }
 
-/// Who gave the last verdict of an earlier round.
+/// Returns the reviewer of the last verdict of an earlier round.
 fn before(raw: &Raw, round: u64) -> Option<String> {
-    // A journal that cannot be read is told by whoever needs it.
     let journal = raw.journal().ok()?;
-    let verdict = |run: &runs::Run| {
-        run.began.round < round && run.ended.as_ref().is_some_and(|how| how.digest().is_some())
-    };
+    let verdict = |run: &runs::Run| run.began.round < round && run.digest().is_some();
     let last = runs::read(&journal).into_iter().rfind(verdict)?;
     Some(last.began.reviewer)
 }
 
-/// Whom a phase of a machine wants as reviewer, where the person leaves it open.
+/// The reviewer that a phase prefers if the user chooses none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preferred {
     /// The reviewer's name.
     pub reviewer: String,
-    /// Its model, where the person's configuration names none.
+    /// Its model, if the user's configuration names none.
     pub model: Option<String>,
 }
 
 impl Preferred {
-    /// Returns whom a phase wants in the round that a loop is in.
+    /// Returns the preference of a phase for the round that a loop is in.
     pub fn of(raw: &Raw, spec: &ReviewSpec) -> Option<Self> {
         let turn = usize::try_from(raw.count(spec.round).saturating_sub(1)).unwrap_or(usize::MAX);
         let of_turn = |all: &[&str]| Some(raw.fill(all.get(turn.checked_rem(all.len())?)?));
@@ -139,11 +136,11 @@ impl Preferred {
     }
 }
 
-/// Finds the reviewer of this name for the project with this root; None: the one of the settings. `auto` is the one that the phase
-/// wants, where it is installed.
+/// Finds the reviewer of this name, or that of the settings, for the project with this root. `auto` is the one that the phase
+/// prefers, if it is installed.
 ///
 /// # Errors
-/// The name means no reviewer.
+/// Returns an error if the name is unknown.
 pub fn choose(
     name: Option<&str>,
     preferred: Option<&Preferred>,
@@ -206,12 +203,12 @@ pub fn choose(
     })
 }
 
-/// Whether the program of a reviewer is there, which says nothing of a login.
+/// Returns whether the program of a reviewer is installed. It may not be logged in.
 pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
     settings.kind == ReviewerKind::Lint || program(settings, root).is_some()
 }
 
-/// Returns the file of a reviewer's program, where it has one and it is there, outside of the project.
+/// Returns the file of a reviewer's program, if it is installed outside of the project.
 pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> {
     let usual = match settings.kind {
         ReviewerKind::Lint => return None,
@@ -224,19 +221,23 @@ pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> 
 }
 
 fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
+    let limits = Limits {
+        timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
+        idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
+    };
+    let shown = name.to_owned();
+    let name = shown.clone();
+    let settings = settings.clone();
     let reviewer: Box<dyn Reviewer> = match settings.kind {
         ReviewerKind::Lint => Box::new(Lint),
-        ReviewerKind::Codex => Box::new(Codex::new(name, settings.clone())),
-        ReviewerKind::Claude => Box::new(Claude::new(name, settings.clone())),
-        ReviewerKind::Command => Box::new(Command::new(name, settings.clone())),
+        ReviewerKind::Codex => Box::new(Codex { name, settings }),
+        ReviewerKind::Claude => Box::new(Claude { name, settings }),
+        ReviewerKind::Command => Box::new(Command { name, settings }),
     };
     Chosen {
         reviewer,
-        shown: name.to_owned(),
-        limits: Limits {
-            timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
-            idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
-        },
+        shown,
+        limits,
         next: Vec::new(),
     }
 }
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_programs_own_reviewer_is_named_like_the_others() {
+    fn own_reviewer_of_a_program_is_found() {
         static OWN: ProgramInfo = ProgramInfo {
             reviewers: &[|| Box::new(Own)],
             ..*crate::plan::INFO
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reviewer_of_the_configuration_keeps_its_name_and_its_limits() {
+    fn configured_reviewer_has_its_limits() {
         let mut settings = Settings::usual(crate::plan::INFO);
         let mine = ReviewerSettings {
             program: Some("/bin/cat".to_owned()),
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_never_takes_a_command_and_falls_back_to_lint() {
+    fn auto_without_clients_is_lint() {
         let mut settings = Settings::usual(crate::plan::INFO);
         for name in AUTO {
             let missing = ReviewerSettings {
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_is_refused_on_one_line() {
+    fn unknown_name_is_refused() {
         let error = choose(
             Some("no\nsuch \u{1b}one"),
             None,

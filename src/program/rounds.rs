@@ -10,10 +10,9 @@ use super::settings::MAX_ROUNDS;
 use crate::files::MAX_BYTES;
 use crate::machine::{EvidenceRecord, Raw};
 use crate::review::answer::{self, Verdict};
-use crate::review::finding_history::{self, Standing, Tally};
+use crate::review::finding_history::{self, Standing};
 use crate::review::findings::Counts;
 use crate::review::personas::Personas;
-use crate::review::portion::UNREVIEWED;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{ReviewSpec, evidence, findings_json};
@@ -124,7 +123,7 @@ pub fn across(raw: &Raw) -> Option<String> {
     let first = standings
         .iter()
         .all(|tracked| tracked.standing == Standing::New);
-    (!first).then(|| Tally::of(&standings).to_string())
+    (!first).then(|| finding_history::summary(&standings))
 }
 
 /// Renders the table.
@@ -232,7 +231,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     let history = spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
     for round in history.unwrap_or_default() {
         let findings = round.findings.0.iter();
-        let unreviewed = findings.filter(|one| one.check.as_deref() == Some(UNREVIEWED));
+        let unreviewed = findings.filter(|one| one.is_of_unreviewed_lines());
         admitted.extend(unreviewed.map(|one| format!("Round {}: {}.", round.number, one.what)));
     }
     let runs = runs::read(journal);

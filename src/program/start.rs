@@ -15,7 +15,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{incompatible, locate, loops, messages, out, shell, slash_arguments, suggest};
-use crate::behaviours::words;
+use crate::behaviours::loop_message;
 use crate::machine::Beginning;
 use crate::machine::LoopHandle;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
@@ -379,7 +379,7 @@ fn started<M: App>(
                 json!(text::exact(store.path_of(raw.id()))),
             ),
         ]);
-        words::render(raw, message, own).map_err(|error| error.to_string())
+        loop_message::render(raw, message, own).map_err(|error| error.to_string())
     });
     match said {
         Ok(Some(text)) if mode.message.is_some() => out::line(text.trim_end()),

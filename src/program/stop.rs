@@ -15,7 +15,7 @@ use super::session_loops::{self, Located};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{incompatible, messages, next_action, out, rounds, turn_end, vanished};
-use crate::behaviours::{Step, words};
+use crate::behaviours::{Step, loop_message};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, Raw, Refusal};
 use crate::review::runs;
@@ -216,7 +216,7 @@ impl<M: App> Stop<'_, M> {
 
         let own = program.words(held, settings, self.now)?;
         let note = |text: &str| Some(program.info.line(text));
-        Ok(match words::render(raw, edge.words(M::TABLE), own) {
+        Ok(match loop_message::render(raw, edge.words(M::TABLE), own) {
             Ok(None) => Decision::approve(None),
             Ok(Some(message)) if edge.reminds(M::TABLE) => {
                 let waits_for = next_action::of(program, held).waits_for;

@@ -6,7 +6,6 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::session_loops::is_unowned;
 use super::{locate, loops, messages, out};
-use crate::behaviours::words;
 use crate::hooks::seen::{Chosen, SessionRecord as _};
 use crate::machine::LoopHandle as _;
 use crate::store::StateHome;
@@ -80,8 +79,8 @@ fn list_choices(info: &ProgramInfo, caller: &Caller) -> Result<String, Failure> 
     Ok(match commands.is_empty() {
         true => format!(
             "no loop is active; to see all:{}",
-            words::lines(&[format!("{program} list")])
+            text::command_lines(&[format!("{program} list")])
         ),
-        false => format!("choose one:{}", words::lines(&commands)),
+        false => format!("choose one:{}", text::command_lines(&commands)),
     })
 }

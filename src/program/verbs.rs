@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::verb_args::LoopArgs;
 use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
 use crate::behaviours::ask::Answer;
-use crate::behaviours::words;
+use crate::behaviours::loop_message;
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, Refusal, Refused};
 use crate::store::LoopId;
@@ -98,7 +98,7 @@ pub(super) fn tell<M: App>(program: &Program<M>, name: &str, now: &M::Any, setti
     let message = edge.and_then(|edge| edge.words(M::TABLE));
     let rendered = program
         .words(now, settings, Timestamp::now())
-        .and_then(|own| words::render(raw, message, own).map_err(|error| error.to_string()));
+        .and_then(|own| loop_message::render(raw, message, own).map_err(|error| error.to_string()));
     match rendered {
         Ok(Some(text)) => {
             let gap = if has_own_message { "" } else { "\n" };
@@ -224,7 +224,7 @@ fn change<M: App>(
     messages::clear(now.raw());
     let entered = program.extension.entered(&now, settings);
     entered.map_err(|error| {
-        let resume = words::lines(&[format!("{} resume {id}", program.info.program)]);
+        let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
         Failure::plain(
             Exit::Internal,
             "claudex::verb::entered",
@@ -244,7 +244,7 @@ fn refusal<M: App>(program: &Program<M>, name: &str, refused: &Refused<M::Any>) 
     let edge = M::TABLE.edges_at(&transition, raw.phase()).next();
     let call = edge.map_or_else(
         || format!("{name} {id}"),
-        |edge| words::call(id.as_str(), &edge),
+        |edge| loop_message::call(id.as_str(), &edge),
     );
     let own = || program.extension.refusal_help(&refused.held, &transition);
     let (message, help) = match &*refused.refusal {
@@ -252,7 +252,7 @@ fn refusal<M: App>(program: &Program<M>, name: &str, refused: &Refused<M::Any>) 
             format!("loop {id}: only the agent may run ‘{name}’"),
             format!(
                 "nothing was changed; tell the agent to run:{}",
-                words::lines(&[format!("{} {call}", info.program)])
+                text::command_lines(&[format!("{} {call}", info.program)])
             ),
         ),
         Refusal::Actor { .. } => (

@@ -15,8 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub(super) use self::severity::{is_none, label};
-use super::findings::{Finding, Findings, Severity};
-use super::findings_file::{CLEAN_LINE, MAX_FILE_CHARS, MAX_FINDING_CHARS};
+use super::findings::{CLEAN_LINE, Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
 use crate::text;
 
 /// The JSON Schema of an answer, in the form that strict structured output takes: every property required, nothing else
@@ -275,7 +274,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Unreadable> {
     let severity =
         severity::severity_words(&severity).and_then(|found| found.severities.first().copied());
     Ok(Finding {
-        // Whether there is such a finding is seen where the rounds are followed.
+        // An unknown id is dropped when the finding gets its own.
         id: line_of(&entry.id, MAX_ID_CHARS),
         recommendation: line_of(&entry.recommendation, MAX_FINDING_CHARS),
         file: line_of(&entry.file, MAX_FILE_CHARS),
@@ -291,7 +290,5 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Unreadable> {
     })
 }
 
-#[cfg(test)]
-mod forms;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,4 @@
-//! Why a review gave no verdict, in words that say what to do.
-//!
-//! Values and their texts; who finds them out is each reviewer's own file.
+//! The reason for which a review gave no verdict, in words that say what to do.
 
 use std::time::Duration;
 
@@ -9,44 +7,44 @@ use serde::{Deserialize, Serialize};
 use crate::process::limits::Spelled;
 use crate::text;
 
-/// How many characters of a cause's detail are kept.
-const DETAIL: usize = 300;
+/// The longest detail, in characters.
+const MAX_DETAIL_CHARS: usize = 300;
 
-/// Why there is no verdict, for a person who has to do something about it.
+/// The reason for which there is no verdict, and what the user can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[display("{kind}{}{detail}", if detail.is_empty() { "" } else { ": " })]
 pub struct Cause {
-    /// Which kind of trouble.
+    /// The kind.
     pub kind: CauseKind,
-    /// What the reviewer or the system said: one plain line of at most 300 characters, or nothing.
+    /// The message of the reviewer or of the system: one plain line of at most 300 characters, or empty.
     pub detail: String,
 }
 
 impl Cause {
-    /// Makes a cause, its detail made one short plain line.
+    /// Makes a cause. The detail is shortened to one plain line.
     pub fn new(kind: CauseKind, detail: &str) -> Self {
         Self {
             kind,
-            detail: text::one_line(detail, DETAIL),
+            detail: text::one_line(detail, MAX_DETAIL_CHARS),
         }
     }
 }
 
-/// Which kind of trouble a reviewer had.
+/// The kind of a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[serde(rename_all = "kebab-case")]
 pub enum CauseKind {
-    /// Its program is not there.
+    /// The program is not installed.
     #[display("the reviewer is not installed; install it or choose another one")]
     NotInstalled,
-    /// It took longer than it may.
+    /// The time limit was reached.
     #[display("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*after))]
     TimedOut {
         /// The limit, in milliseconds when stored.
         #[serde(rename = "after_ms", with = "milliseconds")]
         after: Duration,
     },
-    /// It was silent for longer than it may.
+    /// The limit without output was reached.
     #[display("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*after))]
     Idle {
         /// The limit, in milliseconds when stored.
@@ -61,45 +59,45 @@ pub enum CauseKind {
         /// The signal's number.
         signal: i32,
     },
-    /// It exited with an error that nothing tells apart.
+    /// It exited with another error.
     #[display(
-        "the reviewer failed with exit status {status}; mend what it says, or choose another reviewer"
+        "the reviewer failed with exit status {status}; fix what it says, or choose another reviewer"
     )]
     Failed {
-        /// The exit status; 0 where its own record says that it failed.
+        /// The exit status; 0 if only its record says that it failed.
         status: i32,
     },
-    /// The service behind it does not know who asks, or does not allow it.
+    /// The login or the key is missing or refused.
     #[display(
-        "the reviewer is not logged in, or its key is refused; log in (codex login, claude auth login) or mend \
+        "the reviewer is not logged in, or its key is refused; log in (codex login, claude auth login) or fix \
          the key, then run the review again"
     )]
     Login,
-    /// The service behind it allows no more for now.
+    /// The quota or a rate limit is used up.
     #[display(
         "the reviewer’s quota or rate limit is used up; wait until it is reset, or choose another reviewer"
     )]
     Quota,
-    /// It reached a limit of turns or money that its own arguments set.
+    /// A limit of turns or money in its own arguments was reached.
     #[display(
         "the reviewer reached a limit of its own; raise it in the configuration, or give it less to review"
     )]
     Limit,
-    /// The service behind it failed, or could not be reached.
+    /// The service failed or could not be reached.
     #[display(
         "the reviewer’s service failed or could not be reached; see to the network, or run the review later"
     )]
     Service,
-    /// It was ended because we were.
+    /// The review was cancelled.
     #[display("the review was interrupted; run it again")]
     Stopped,
-    /// It exited well and said nothing.
+    /// It exited with 0 and gave no answer.
     #[display("the reviewer ended well but gave no answer; run it again")]
     NoOutput,
-    /// It exited well and said something that is no verdict.
+    /// It exited with 0 and gave an answer without a verdict.
     #[display("the reviewer’s answer is not a verdict; run it again")]
     NotAVerdict,
-    /// The system was in the way.
+    /// The system refused.
     #[display("the reviewer could not be run; see to what the system says, then run it again")]
     Io,
 }
@@ -133,11 +131,10 @@ mod milliseconds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reviewer::Outcome;
     use super::*;
 
     #[test]
-    fn a_record_holds_name_and_cause() {
+    fn cause_is_stored_as_json() {
         let after = Duration::from_millis(1500);
         let cause = Cause::new(CauseKind::Idle { after }, "waiting");
         let stored = serde_json::to_string(&cause).unwrap();
@@ -151,10 +148,5 @@ mod tests {
                 .to_string()
                 .starts_with("the reviewer was ended after 1s500ms without output;")
         );
-
-        let name = Outcome::CouldNotRun(cause).name();
-        assert_eq!(serde_json::to_string(&name).unwrap(), r#""could-not-run""#);
-        assert_eq!(name.to_string(), "could-not-run");
-        assert_eq!("could-not-run".parse(), Ok(name));
     }
 }

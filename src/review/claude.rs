@@ -1,24 +1,23 @@
 //! The reviewer `claude`: Claude Code without a terminal, with tools that only read, its answer by schema.
 //!
-//! What its events are was measured (docs/clients.md). Its failures are told apart by the HTTP status and the error's name in its
-//! events; no text decides anything.
-
-use std::time::Instant;
+//! Its events were measured (docs/clients.md). The HTTP status and the error's name in an event decide the cause of a failure.
 
 use camino::Utf8Path;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::answer::{self, CLOSING, SCHEMA};
-use super::client::{self, Client, Events, USUAL, of_status, said, shown, shown_path, text_of};
-use super::opened::Opened;
-use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
+use super::client::{
+    self, COMMON_VARIABLES, Client, Events, Retries, cause_of_status, message_line, shown,
+    shown_path, text_of,
+};
+use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer, Trace};
 use super::settings::ReviewerSettings;
 use crate::process::{ProcessOutput, Watch};
 
 /// Its program.
 pub const PROGRAM: &str = "claude";
 
-/// Variables that it gets besides the usual ones: login, service, and the switches of what it tells its maker.
+/// The variables that it gets in addition to the common ones: login, service, and telemetry switches.
 const VARIABLES: [&str; 15] = [
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_OAUTH_TOKEN",
@@ -37,7 +36,7 @@ const VARIABLES: [&str; 15] = [
     "API_TIMEOUT_MS",
 ];
 
-/// Its flags, but for schema and model. What each is for stands in docs/reviewers.md.
+/// Its flags except for schema and model. docs/reviewers.md has the reason for each.
 const FLAGS: [&str; 14] = [
     "--print",
     "--output-format",
@@ -58,18 +57,10 @@ const FLAGS: [&str; 14] = [
 /// `claude`.
 #[derive(Debug, Clone)]
 pub struct Claude {
-    name: String,
-    settings: ReviewerSettings,
-}
-
-impl Claude {
-    /// Returns the reviewer of this name in the configuration.
-    pub fn new(name: &str, settings: ReviewerSettings) -> Self {
-        Self {
-            name: name.to_owned(),
-            settings,
-        }
-    }
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its settings.
+    pub settings: ReviewerSettings,
 }
 
 impl Reviewer for Claude {
@@ -87,7 +78,7 @@ impl Reviewer for Claude {
         let arguments = arguments(&self.settings);
         client::with_repair(request, watch, |request, watch| {
             let prompt = format!("{}\n{CLOSING}", request.prompt);
-            let mut seen = Seen::new(request.root, request.opened);
+            let mut seen = Seen::new(request.root, request.trace);
             let outcome = match client.ask(request, &arguments, &prompt, &mut seen, watch) {
                 Err(cause) => Outcome::CouldNotRun(cause),
                 Ok(ended) => seen.judge(&ended, &arguments),
@@ -101,9 +92,9 @@ impl Reviewer for Claude {
     }
 }
 
-/// Returns the variables that it gets where the configuration names no more.
+/// Returns the variables that it gets. The configuration may add more.
 pub fn variables() -> Vec<String> {
-    USUAL
+    COMMON_VARIABLES
         .into_iter()
         .chain(VARIABLES)
         .map(str::to_owned)
@@ -120,29 +111,29 @@ fn arguments(settings: &ReviewerSettings) -> Vec<String> {
     all
 }
 
-/// What was seen of a session.
+/// The events of a session so far.
 #[derive(Debug)]
 struct Seen<'r> {
     root: &'r Utf8Path,
-    opened: &'r Opened,
-    /// How many events there were; none: the program speaks no JSON.
-    events: usize,
+    trace: &'r Trace,
+    /// Whether there was an event. Without one, the program does not print JSON.
+    has_events: bool,
     /// The name of the last error of the service.
     error: Option<String>,
     /// The event that ends a session.
     result: Option<Value>,
-    retrying: Option<(Instant, String)>,
+    retries: Retries,
 }
 
 impl<'r> Seen<'r> {
-    fn new(root: &'r Utf8Path, opened: &'r Opened) -> Self {
+    fn new(root: &'r Utf8Path, trace: &'r Trace) -> Self {
         Self {
             root,
-            opened,
-            events: 0,
+            trace,
+            has_events: false,
             error: None,
             result: None,
-            retrying: None,
+            retries: Retries::default(),
         }
     }
 
@@ -151,7 +142,7 @@ impl<'r> Seen<'r> {
         let Some(result) = &self.result else {
             return match failed {
                 Some(cause) => Outcome::CouldNotRun(cause),
-                None if self.events == 0 => reviewer::judge(ended),
+                None if !self.has_events => reviewer::judge(ended),
                 None => reviewer::judge_answer(""),
             };
         };
@@ -181,7 +172,7 @@ impl<'r> Seen<'r> {
             .error
             .as_deref()
             .and_then(of_error)
-            .or_else(|| status.and_then(of_status))
+            .or_else(|| status.and_then(cause_of_status))
             .unwrap_or(otherwise);
         Outcome::CouldNotRun(Cause::new(kind, detail))
     }
@@ -189,7 +180,7 @@ impl<'r> Seen<'r> {
     fn tool(&self, block: &Value) -> Option<String> {
         let input = |name: &str| text_of(block, &format!("/input/{name}"));
         for place in ["file_path", "path", "pattern", "glob"] {
-            self.opened.add(input(place));
+            self.trace.add(input(place));
         }
         Some(match text_of(block, "/name") {
             "Read" => format!("reads {}", shown_path(input("file_path"), self.root)),
@@ -227,7 +218,7 @@ fn answer_of(result: &Value) -> Outcome {
     }
 }
 
-/// Returns what the name of an error of the service means, where it means one thing.
+/// Returns the cause that the name of an error of the service means, if it is clear.
 fn of_error(name: &str) -> Option<CauseKind> {
     match name {
         "authentication_failed"
@@ -241,33 +232,28 @@ fn of_error(name: &str) -> Option<CauseKind> {
 }
 
 impl Events for Seen<'_> {
-    fn take(&mut self, event: &Map<String, Value>) -> Option<String> {
-        self.events += 1;
-        let event = Value::Object(event.clone());
-        match text_of(&event, "/type") {
-            "system" if text_of(&event, "/subtype") == "api_retry" => {
-                let number =
-                    |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or_default();
-                let said = format!(
+    fn take(&mut self, event: &Value) -> Option<String> {
+        self.has_events = true;
+        match text_of(event, "/type") {
+            "system" if text_of(event, "/subtype") == "api_retry" => {
+                let number = |name: &str| event.get(name).and_then(Value::as_u64);
+                let message = format!(
                     "trying again ({}; attempt {} of {})",
-                    shown(text_of(&event, "/error")),
-                    number("attempt"),
-                    number("max_retries")
+                    shown(text_of(event, "/error")),
+                    number("attempt").unwrap_or_default(),
+                    number("max_retries").unwrap_or_default()
                 );
-                let line = format!("claude: {said}");
-                match &mut self.retrying {
-                    Some((_, last)) => *last = said,
-                    None => self.retrying = Some((Instant::now(), said)),
-                }
+                let line = format!("claude: {message}");
+                self.retries.note(message);
                 Some(line)
             }
             "assistant" => {
-                self.retrying = None;
-                self.opened.tells();
+                self.retries = Retries::default();
+                self.trace.reports();
                 if event.get("is_api_error_message").and_then(Value::as_bool) == Some(true)
                     || event.get("error").is_some_and(Value::is_string)
                 {
-                    self.error = Some(text_of(&event, "/error").to_owned());
+                    self.error = Some(text_of(event, "/error").to_owned());
                     return None;
                 }
                 let blocks = event
@@ -276,7 +262,7 @@ impl Events for Seen<'_> {
                 let lines: Vec<String> = blocks
                     .iter()
                     .filter_map(|block| match text_of(block, "/type") {
-                        "text" => said(text_of(block, "/text")),
+                        "text" => message_line(text_of(block, "/text")),
                         "tool_use" => self.tool(block),
                         _ => None,
                     })
@@ -284,7 +270,7 @@ impl Events for Seen<'_> {
                 Some(lines.join("; ")).filter(|line| !line.is_empty())
             }
             "result" => {
-                self.result = Some(event);
+                self.result = Some(event.clone());
                 None
             }
             _ => None,
@@ -292,13 +278,11 @@ impl Events for Seen<'_> {
     }
 
     fn other(&mut self, line: &str) -> Option<String> {
-        said(line)
+        message_line(line)
     }
 
-    fn retrying(&self) -> Option<(Instant, &str)> {
-        self.retrying
-            .as_ref()
-            .map(|(since, said)| (*since, said.as_str()))
+    fn retries(&self) -> &Retries {
+        &self.retries
     }
 }
 

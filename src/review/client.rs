@@ -1,23 +1,23 @@
-//! What the reviewers that are programs have in common: a program, an environment, a stdin, and events read as they come.
+//! The common part of the reviewers that are programs: a program, an environment, a stdin, and events read as they come.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::Digest;
+use super::digest::Digest;
 use super::reviewer::{Cause, CauseKind, Outcome, Request};
 use super::settings::ReviewerSettings;
-use crate::process::environment::{Environment, find_installed};
+use crate::process::environment::find_installed;
 use crate::process::limits::Limits;
 use crate::process::output::Stream;
 use crate::process::{Call, Event, ProcessEnd, ProcessOutput, StartError, Watch, supervise_events};
 use crate::text;
 
-/// Variables of the network and of the person's folders, for any client of a service.
-pub(super) const USUAL: [&str; 17] = [
+/// The variables that every client of a service gets: the network's and those of the user's folders.
+pub(super) const COMMON_VARIABLES: [&str; 17] = [
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
@@ -37,54 +37,72 @@ pub(super) const USUAL: [&str; 17] = [
     "SHELL",
 ];
 
-/// The characters of a text, a path or a command that a line of progress shows.
-const SHOWN: usize = 160;
+/// The longest text, path or command in a line of progress, in characters.
+const MAX_SHOWN_CHARS: usize = 160;
 
-/// Question that sends an unreadable answer back.
+/// The question that sends an unreadable answer back.
 const REPAIR: &str = include_str!("client/repair.md");
-/// How long the answer to [`REPAIR`] may take.
+/// The time limit of the answer to [`REPAIR`].
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
 /// Largest answer that is sent back, in bytes.
 const MAX_REPAIR_BYTES: usize = 256 * 1024;
 
-/// How a client is called.
+/// The call of a client.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Client<'a> {
-    /// What the person's configuration says.
+    /// The user's configuration.
     pub(super) settings: &'a ReviewerSettings,
-    /// Its program where the configuration names none.
+    /// The program, if the configuration names none.
     pub(super) program: &'a str,
-    /// Variables that it gets where the configuration names no more.
+    /// The variables that it gets. The configuration may add more.
     pub(super) variables: &'a [String],
 }
 
-/// What is made of a client's events.
+/// The reader of a client's output.
 pub(super) trait Events {
-    /// Takes an event and gives what of it a watcher is told.
-    fn take(&mut self, event: &Map<String, Value>) -> Option<String>;
+    /// Reads an event, and returns the line of progress for it, if any.
+    fn take(&mut self, _event: &Value) -> Option<String> {
+        None
+    }
 
-    /// Takes a line that is no event, and gives what of it a watcher is told.
-    fn other(&mut self, line: &str) -> Option<String>;
+    /// Reads a line that is no event, and returns the line of progress for it, if any.
+    fn other(&mut self, _line: &str) -> Option<String> {
+        None
+    }
 
-    /// Since when it has only been trying to reach its service, and what it says about it.
-    fn retrying(&self) -> Option<(Instant, &str)>;
+    /// Returns the client's tries to reach its service since its last other event.
+    fn retries(&self) -> &Retries;
+}
+
+/// The tries of a client to reach its service: since when, and its last message.
+#[derive(Debug, Default)]
+pub(super) struct Retries(pub(super) Option<(Instant, String)>);
+
+impl Retries {
+    /// Notes a message. Returns whether it is another one than the last.
+    pub(super) fn note(&mut self, message: String) -> bool {
+        let since = self.0.as_ref().map(|(since, _)| *since);
+        let is_new = self.message() != message;
+        self.0 = Some((since.unwrap_or_else(Instant::now), message));
+        is_new
+    }
+
+    fn message(&self) -> &str {
+        self.0.as_ref().map_or("", |(_, message)| message)
+    }
+
+    fn last_for(&self, time: Duration) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|(since, _)| since.elapsed() >= time)
+    }
 }
 
 impl Client<'_> {
-    /// Returns the program, as it was configured.
-    pub(super) fn program(&self) -> &str {
-        self.settings.program.as_deref().unwrap_or(self.program)
-    }
-
-    /// Returns where the program is, in the PATH that its process gets and outside of the project.
-    pub(super) fn find(&self, root: &Utf8Path) -> Option<std::path::PathBuf> {
-        find_installed(self.program(), root)
-    }
-
-    /// Runs it over a prompt and hands its events over as they come.
+    /// Runs it with a prompt, and hands its events over as they come.
     ///
     /// # Errors
-    /// Returns a cause if it has been trying to reach its service for as long as it may be silent.
+    /// Returns a cause if it only tried to reach its service for as long as it may be silent.
     pub(super) fn ask(
         &self,
         request: &Request<'_>,
@@ -93,14 +111,17 @@ impl Client<'_> {
         events: &mut dyn Events,
         watch: &mut Watch<'_>,
     ) -> Result<ProcessOutput, Cause> {
-        let environment = self.environment(request);
-        let Some(program) = self.find(request.root) else {
-            return Ok(not_installed(self.program()));
+        let variables = self.variables.iter().chain(&self.settings.environment);
+        let environment = request.environment.clone().and(variables.cloned());
+        let program = self.settings.program.as_deref().unwrap_or(self.program);
+        let Some(found) = find_installed(program, request.root) else {
+            let program = program.to_owned();
+            let error = StartError::NotInstalled { program };
+            return Err(Cause::new(CauseKind::NotInstalled, &error.to_string()));
         };
-        let program = program
-            .into_os_string()
-            .into_string()
-            .unwrap_or_else(|_| self.program().to_owned());
+        let program = found.into_os_string().into_string();
+        let program =
+            program.map_err(|_| Cause::new(CauseKind::NotInstalled, "its path is not UTF-8"))?;
         let call = Call {
             program: &program,
             arguments,
@@ -119,12 +140,6 @@ impl Client<'_> {
             None => Ok(ended),
         }
     }
-
-    fn environment(&self, request: &Request<'_>) -> Environment {
-        let environment = request.environment.clone();
-        let named = self.variables.iter().chain(&self.settings.environment);
-        environment.and(named.cloned())
-    }
 }
 
 /// Asks, and if the answer cannot be read, sends it back once with the wanted form. That question reviews nothing again.
@@ -140,7 +155,7 @@ pub(super) fn with_repair(
     if cause.kind != CauseKind::NotAVerdict
         || answer.trim().is_empty()
         || answer.len() > MAX_REPAIR_BYTES
-        || request.repaired.replace(true)
+        || request.trace.take_repair()
     {
         return outcome;
     }
@@ -176,21 +191,8 @@ pub(super) fn with_repair(
     }
 }
 
-fn not_installed(program: &str) -> ProcessOutput {
-    ProcessOutput {
-        how: ProcessEnd::CouldNotStart(StartError::NotInstalled {
-            program: program.to_owned(),
-        }),
-        stdout: Vec::new(),
-        dropped: 0,
-        stdout_end: Vec::new(),
-        stderr_tail: String::new(),
-        elapsed: std::time::Duration::ZERO,
-    }
-}
-
-/// Runs a call, reads its events, and ends it when it has been trying to reach its service for too long: a client that says so
-/// every few seconds is never silent.
+/// Runs a call and reads its events. Ends it if it only tries to reach its service for too long: a client that reports this every
+/// few seconds is never silent.
 fn follow(
     call: &Call<'_>,
     events: &mut dyn Events,
@@ -203,17 +205,12 @@ fn follow(
         &mut |line| {
             let mut events = events.borrow_mut();
             match serde_json::from_slice::<Value>(line) {
-                Ok(Value::Object(event)) if event.get("type").is_some_and(Value::is_string) => {
-                    events.take(&event)
-                }
+                Ok(event) if event.get("type").is_some_and(Value::is_string) => events.take(&event),
                 _ => events.other(&String::from_utf8_lossy(line)),
             }
         },
         &mut |event| {
-            if event == Event::Tick
-                && let Some((since, _)) = events.borrow().retrying()
-                && since.elapsed() >= call.limits.idle
-            {
+            if event == Event::Tick && events.borrow().retries().last_for(call.limits.idle) {
                 gave_up = true;
                 return ControlFlow::Break(());
             }
@@ -221,14 +218,12 @@ fn follow(
         },
     );
     let events = events.borrow();
-    let given_up = (gave_up && matches!(ended.how, ProcessEnd::Stopped)).then(|| {
-        let said = events.retrying().map(|(_, said)| said).unwrap_or_default();
-        Cause::new(CauseKind::Service, said)
-    });
+    let given_up = (gave_up && matches!(ended.how, ProcessEnd::Stopped))
+        .then(|| Cause::new(CauseKind::Service, events.retries().message()));
     (ended, given_up)
 }
 
-/// Returns a path as a line of progress shows it: from the root, where it lies below.
+/// Returns a path as a line of progress shows it: from the root, if it is below.
 pub(super) fn shown_path(path: &str, root: &Utf8Path) -> String {
     let below = Utf8Path::new(path).strip_prefix(root).ok();
     let below = below.filter(|below| !below.as_str().is_empty());
@@ -237,11 +232,11 @@ pub(super) fn shown_path(path: &str, root: &Utf8Path) -> String {
 
 /// Returns a text as a line of progress shows it.
 pub(super) fn shown(text: &str) -> String {
-    text::one_line(text, SHOWN)
+    text::one_line(text, MAX_SHOWN_CHARS)
 }
 
-/// Returns what a model says on the way, as a line of progress: its first line, unless it is the answer itself.
-pub(super) fn said(text: &str) -> Option<String> {
+/// Returns a message of a model as a line of progress: its first line, unless it is the answer itself.
+pub(super) fn message_line(text: &str) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.starts_with(['{', '[', '`', '#']) {
         return None;
@@ -258,8 +253,8 @@ pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
         .unwrap_or_default()
 }
 
-/// Returns what an HTTP status of the service means, where it means one thing.
-pub(super) fn of_status(status: u64) -> Option<CauseKind> {
+/// Returns the cause that an HTTP status of the service means, if it is clear.
+pub(super) fn cause_of_status(status: u64) -> Option<CauseKind> {
     match status {
         401 | 403 => Some(CauseKind::Login),
         402 | 429 => Some(CauseKind::Quota),

@@ -1,23 +1,23 @@
-//! The reviewer `codex`: the Codex command line, one turn, read-only, its answer by schema.
+//! The reviewer `codex`: one read-only turn of the Codex command line, with its answer by schema.
 //!
-//! What its events and messages are was measured (docs/clients.md). It says why a turn failed in one sentence of its own, without a
-//! code; that sentence stands in an event which never holds anything of the model, and is told apart in `codex/failure.rs`.
+//! Its events were measured (docs/clients.md). A failed turn has one sentence without a code, in an event that never has text of the
+//! model: see `codex/failure.rs`.
 
 mod config;
 mod failure;
 mod shell;
 
 use std::io::{self, Write as _};
-use std::time::Instant;
 
 use camino::Utf8Path;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::config::UserConfig;
 use super::answer::{CLOSING, SCHEMA};
-use super::client::{self, Client, Events, USUAL, said, shown, shown_path, text_of};
-use super::opened::Opened;
-use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
+use super::client::{
+    self, COMMON_VARIABLES, Client, Events, Retries, message_line, shown, shown_path, text_of,
+};
+use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer, Trace};
 use super::settings::ReviewerSettings;
 use crate::process::Watch;
 use crate::process::environment::GUARD;
@@ -29,7 +29,7 @@ pub const PROGRAM: &str = "codex";
 /// The file with the schema of its answer.
 const ANSWER: &str = "answer.json";
 
-/// Variables that it gets besides the usual ones.
+/// The variables that it gets in addition to the common ones.
 const VARIABLES: [&str; 5] = [
     "CODEX_HOME",
     "CODEX_API_KEY",
@@ -38,7 +38,7 @@ const VARIABLES: [&str; 5] = [
     "CODEX_CA_CERTIFICATE",
 ];
 
-/// What the commands that the model runs see of the environment: no keys.
+/// The environment of the commands that the model runs: no keys.
 const FOR_COMMANDS: [&str; 9] = [
     "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "SHELL", GUARD,
 ];
@@ -46,18 +46,10 @@ const FOR_COMMANDS: [&str; 9] = [
 /// `codex`.
 #[derive(Debug, Clone)]
 pub struct Codex {
-    name: String,
-    settings: ReviewerSettings,
-}
-
-impl Codex {
-    /// Returns the reviewer of this name in the configuration.
-    pub fn new(name: &str, settings: ReviewerSettings) -> Self {
-        Self {
-            name: name.to_owned(),
-            settings,
-        }
-    }
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its settings.
+    pub settings: ReviewerSettings,
 }
 
 impl Reviewer for Codex {
@@ -85,7 +77,7 @@ impl Reviewer for Codex {
         };
         client::with_repair(request, watch, |request, watch| {
             let prompt = format!("{}\n{CLOSING}", request.prompt);
-            let mut seen = Seen::new(request.root, request.opened);
+            let mut seen = Seen::new(request.root, request.trace);
             let outcome = match client.ask(request, &arguments, &prompt, &mut seen, watch) {
                 Err(cause) => Outcome::CouldNotRun(cause),
                 Ok(ended) => seen.judge(&ended),
@@ -96,7 +88,10 @@ impl Reviewer for Codex {
 }
 
 fn variables_with(config: &UserConfig) -> Vec<String> {
-    let fixed = USUAL.into_iter().chain(VARIABLES).map(str::to_owned);
+    let fixed = COMMON_VARIABLES
+        .into_iter()
+        .chain(VARIABLES)
+        .map(str::to_owned);
     fixed.chain(config.key.clone()).collect()
 }
 
@@ -161,32 +156,32 @@ fn toml_text(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
-/// What was seen of a turn.
+/// The events of a turn so far.
 #[derive(Debug)]
 struct Seen<'r> {
     root: &'r Utf8Path,
-    opened: &'r Opened,
-    /// How many events there were; none: the program speaks no JSON.
-    events: usize,
+    trace: &'r Trace,
+    /// Whether there was an event. Without one, the program does not print JSON.
+    has_events: bool,
     /// The last message, which is the answer.
     message: Option<String>,
-    /// Whether the turn said that it is over.
+    /// Whether the turn reported its end.
     completed: bool,
-    /// Why the turn failed.
+    /// The sentence of a turn that failed.
     failed: Option<String>,
-    retrying: Option<(Instant, String)>,
+    retries: Retries,
 }
 
 impl<'r> Seen<'r> {
-    fn new(root: &'r Utf8Path, opened: &'r Opened) -> Self {
+    fn new(root: &'r Utf8Path, trace: &'r Trace) -> Self {
         Self {
             root,
-            opened,
-            events: 0,
+            trace,
+            has_events: false,
             message: None,
             completed: false,
             failed: None,
-            retrying: None,
+            retries: Retries::default(),
         }
     }
 
@@ -201,7 +196,7 @@ impl<'r> Seen<'r> {
             (Some(said), _) => {
                 Outcome::CouldNotRun(failure::cause(said, CauseKind::Failed { status: 0 }))
             }
-            (None, None) if self.events == 0 => reviewer::judge(ended),
+            (None, None) if !self.has_events => reviewer::judge(ended),
             (None, _) if !self.completed => {
                 let detail = "Codex ended without `turn.completed`";
                 Outcome::Unreadable(Cause::new(CauseKind::NoOutput, detail))
@@ -215,12 +210,12 @@ impl<'r> Seen<'r> {
         match item("type") {
             "agent_message" if completed => {
                 self.message = Some(item("text").to_owned());
-                said(item("text"))
+                message_line(item("text"))
             }
-            "reasoning" if completed => said(item("text")),
+            "reasoning" if completed => message_line(item("text")),
             "command_execution" if !completed => {
                 let command = shell::bare(item("command"));
-                self.opened.add(&command);
+                self.trace.add(&command);
                 Some(format!("runs {}", shown(&command)))
             }
             "web_search" if !completed => {
@@ -248,49 +243,41 @@ impl<'r> Seen<'r> {
 }
 
 impl Events for Seen<'_> {
-    fn take(&mut self, event: &Map<String, Value>) -> Option<String> {
-        self.events += 1;
-        let event = Value::Object(event.clone());
-        match text_of(&event, "/type") {
+    fn take(&mut self, event: &Value) -> Option<String> {
+        self.has_events = true;
+        match text_of(event, "/type") {
             "error" => {
-                let said = shown(text_of(&event, "/message"));
-                let line = format!("codex: {said}");
-                match &mut self.retrying {
-                    // It says the same every few seconds, for ever.
-                    Some((_, last)) if *last == said => return None,
-                    Some((_, last)) => *last = said,
-                    None => self.retrying = Some((Instant::now(), said)),
-                }
-                Some(line)
+                let message = shown(text_of(event, "/message"));
+                let line = format!("codex: {message}");
+                // It repeats one message every few seconds.
+                self.retries.note(message).then_some(line)
             }
             "turn.completed" => {
                 self.completed = true;
                 None
             }
             "turn.failed" => {
-                self.failed = Some(text_of(&event, "/error/message").to_owned());
+                self.failed = Some(text_of(event, "/error/message").to_owned());
                 None
             }
             kind @ ("item.started" | "item.completed") => {
-                let warning = text_of(&event, "/item/type") == "error";
+                let warning = text_of(event, "/item/type") == "error";
                 if !warning {
-                    self.retrying = None;
-                    self.opened.tells();
+                    self.retries = Retries::default();
+                    self.trace.reports();
                 }
-                self.item(&event, kind == "item.completed")
+                self.item(event, kind == "item.completed")
             }
             _ => None,
         }
     }
 
     fn other(&mut self, line: &str) -> Option<String> {
-        said(line)
+        message_line(line)
     }
 
-    fn retrying(&self) -> Option<(Instant, &str)> {
-        self.retrying
-            .as_ref()
-            .map(|(since, said)| (*since, said.as_str()))
+    fn retries(&self) -> &Retries {
+        &self.retries
     }
 }
 

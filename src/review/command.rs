@@ -1,12 +1,7 @@
-//! The reviewer `command`: any program of the person's own configuration. The prompt is its stdin, its stdout is the answer.
-//!
-//! What it may be is the configuration's; a repository never chooses it.
+//! The reviewer `command`: any program of the user's configuration. Its stdin is the prompt, its stdout the answer. A repository
+//! never chooses it.
 
-use std::time::Instant;
-
-use serde_json::{Map, Value};
-
-use super::client::{Client, Events};
+use super::client::{Client, Events, Retries};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
 use crate::process::{ProcessOutput, Watch};
@@ -14,18 +9,10 @@ use crate::process::{ProcessOutput, Watch};
 /// `command`, under the name that the configuration gives it.
 #[derive(Debug, Clone)]
 pub struct Command {
-    name: String,
-    settings: ReviewerSettings,
-}
-
-impl Command {
-    /// Returns the reviewer of this name in the configuration.
-    pub fn new(name: &str, settings: ReviewerSettings) -> Self {
-        Self {
-            name: name.to_owned(),
-            settings,
-        }
-    }
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its settings.
+    pub settings: ReviewerSettings,
 }
 
 impl Reviewer for Command {
@@ -44,14 +31,19 @@ impl Reviewer for Command {
             variables: &[],
         };
         let arguments = &self.settings.arguments;
-        match client.ask(request, arguments, request.prompt, &mut Quiet, watch) {
+        match client.ask(
+            request,
+            arguments,
+            request.prompt,
+            &mut Quiet::default(),
+            watch,
+        ) {
             Err(cause) => Outcome::CouldNotRun(cause),
             Ok(ended) => match reviewer::judge(&ended) {
                 Outcome::CouldNotRun(cause) => Outcome::CouldNotRun(cause),
-                _ if repeats(&ended, request.prompt) => Outcome::Unreadable(Cause::new(
-                    CauseKind::NotAVerdict,
-                    "it repeats what it was asked",
-                )),
+                _ if repeats(&ended, request.prompt) => {
+                    Outcome::not_a_verdict("it repeats what it was asked")
+                }
                 outcome => outcome,
             },
         }
@@ -66,26 +58,20 @@ fn repeats(ended: &ProcessOutput, prompt: &str) -> bool {
     // In lines of its own: within one it is quoted.
     !prompt.is_empty()
         && stdout.match_indices(prompt).any(|(at, found)| {
-            let (before, after) = (&stdout[..at], &stdout[at + found.len()..]);
+            let before = &stdout[..at];
+            let after = &stdout[at + found.len()..];
             (before.is_empty() || before.ends_with('\n'))
                 && (after.is_empty() || after.starts_with(['\n', '\r']))
         })
 }
 
-/// Its stdout is its answer, and no progress; what it tells a watcher goes to stderr.
-struct Quiet;
+/// The output of a program that has no events: its stdout is the answer, and its stderr the progress.
+#[derive(Default)]
+struct Quiet(Retries);
 
 impl Events for Quiet {
-    fn take(&mut self, _: &Map<String, Value>) -> Option<String> {
-        None
-    }
-
-    fn other(&mut self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn retrying(&self) -> Option<(Instant, &str)> {
-        None
+    fn retries(&self) -> &Retries {
+        &self.0
     }
 }
 

@@ -1,4 +1,4 @@
-//! Digests of what was reviewed and of what the reviewer said.
+//! Digests of subjects and of findings.
 
 use std::fmt;
 

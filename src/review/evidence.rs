@@ -1,10 +1,9 @@
-//! Evidence: what a loop can show for its round.
+//! Evidence of a round's review.
 //!
-//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict, and whose findings JSON still has the digest
-//! that the journal noted. [`Settled`] is a `Reviewed` whose subject is unchanged and which leaves nothing material
-//! open, or comes with the reason for rejecting what is open. Nothing outside this file can make either.
-//!
-//! Where the person made evidence optional a waived one is made where there is no review; the journal and the summary say so.
+//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict, and whose findings JSON still has the digest in the
+//! journal. [`Settled`] is a `Reviewed` whose subject is unchanged and that leaves nothing material open, or that has the reason
+//! for rejecting what is open. Only this file makes either. If the user made evidence optional, a waived one stands for a
+//! missing review; the journal and the summary name it.
 
 use std::io;
 use std::ops::Deref;
@@ -12,16 +11,17 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 
-use crate::machine::EvidenceRecord;
-use crate::machine::{Raw, Refusal, Requirement};
-use crate::review::copy;
+use crate::machine::table::{Blocking, ReviewSpec};
+use crate::machine::{EvidenceRecord, Raw, Requirement};
+use crate::review::digest::Digest;
 use crate::review::finding_history;
-use crate::review::findings::{Counts, Finding, Findings};
+use crate::review::findings::{Counts, Findings};
+use crate::review::findings_file;
 use crate::review::findings_json::{self, FindingsJson};
-use crate::review::portion::UNREVIEWED;
+use crate::review::missing_evidence::Missing;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::subject;
-use crate::review::{Blocking, Digest, ReviewSpec};
+use crate::review::worktree;
 
 pub use crate::machine::evidence_record::EvidencePolicy;
 
@@ -40,7 +40,7 @@ pub struct Reviewed {
 pub struct Settled(Reviewed);
 
 impl Reviewed {
-    /// Returns what the reviewer found; empty where the review was waived.
+    /// Returns the findings; empty if the review was waived.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
@@ -55,7 +55,7 @@ impl Reviewed {
         self.record.waived
     }
 
-    /// Returns what it says to an edge.
+    /// Returns the record for an edge.
     pub(crate) fn record(&self) -> &EvidenceRecord {
         &self.record
     }
@@ -69,14 +69,14 @@ impl Deref for Settled {
     }
 }
 
-/// What a look at the round's reviews found.
+/// The state of the round's review.
 #[derive(Debug)]
 pub enum Found {
     /// The reviewer found nothing, nothing material is open, and the subject is unchanged.
     Clean(Settled),
     /// The round was reviewed.
     Findings(Reviewed),
-    /// The round was reviewed, and it found what earlier rounds of the same persona have found again and again.
+    /// The round was reviewed, and found what earlier rounds of the same persona found twice already.
     Stalled(Reviewed),
     /// No review of this round counts.
     Nothing,
@@ -89,235 +89,130 @@ pub enum Found {
     },
 }
 
-/// Why there is no evidence.
-#[derive(Debug, derive_more::Display)]
-pub enum Missing {
-    /// No review of this round has ended with a verdict.
-    #[display("round {round} was not reviewed yet; run the review first:\n    {review}")]
-    NotReviewed {
-        /// The round.
-        round: u64,
-        /// The command that reviews it.
-        review: String,
-    },
-    /// One is running.
-    #[display("the review of round {round} is still running; follow it:\n    {review}")]
-    Running {
-        /// The round.
-        round: u64,
-        /// The command that reviews it.
-        review: String,
-    },
-    /// There are findings, and no review of this loop wrote them.
-    #[display(
-        "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first:\n    \
-         {review}", file = crate::text::shown(file)
-    )]
-    Unexplained {
-        /// The round.
-        round: u64,
-        /// The findings, in the loop's folder.
-        file: String,
-        /// The command that reviews it.
-        review: String,
-    },
-    /// The last one failed.
-    #[display("the review of round {round} gave no verdict ({cause}); run it again:\n    {review}")]
-    Failed {
-        /// The round.
-        round: u64,
-        /// Why.
-        cause: String,
-        /// The command that reviews it.
-        review: String,
-    },
-    /// The findings were edited after the run.
-    #[display(
-        "the findings of round {round} are not those of its run any more; run the review again:\n    {review}"
-    )]
-    Tampered {
-        /// The round.
-        round: u64,
-        /// The command that reviews it.
-        review: String,
-    },
-    /// What was reviewed has changed.
-    #[display(
-        "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
-    )]
-    Changed {
-        /// What was reviewed.
-        subject: String,
-        /// The round.
-        round: u64,
-    },
-    /// Material findings are open.
-    #[display(
-        "findings are open ({counts}) and what was reviewed is unchanged; deal with them and end your turn, or say why not: \
-         --rejecting \"<why>\""
-    )]
-    Open {
-        /// How many.
-        counts: Counts,
-    },
-    /// The subject is longer than a review takes.
-    #[display(
-        "{what}; this cannot be rejected: deal with it and end your turn, and the next round reviews it"
-    )]
-    Unreviewed {
-        /// The finding that names the lines.
-        what: String,
-    },
-    /// The phase has no review.
-    #[display("this phase has no review that could show it")]
-    NoReview,
-    /// The system refused.
-    #[display("could not read it: {_0}")]
-    Unreadable(io::Error),
-}
-
-impl Missing {
-    /// As the refusal of a transition.
-    pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
-        Refusal::Evidence {
-            transition,
-            requirement,
-            problem: self.to_string(),
-        }
-    }
-}
-
-/// Returns what the round shows, for a stop.
+/// Returns the state of the round's review, for a stop.
 ///
 /// # Errors
-/// The journal, the subject or a findings JSON is there and cannot be read.
+/// Returns an error if the journal, the subject or a findings JSON cannot be read.
 pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
-    let round = Round::of(raw, spec)?;
+    let round = Round::new(raw, spec)?;
     if round.is_running() {
         return Ok(Found::Running);
     }
-    if let Some((run, findings_json)) = round.verdict()? {
-        let reviewed = round.reviewed(run, findings_json);
-        if blocking(spec, &reviewed.findings) == 0
+    if let Some((run, json)) = round.verdict()? {
+        let reviewed = round.reviewed(run, json);
+        if reviewed.findings.blocking(spec.blocking) == 0
             && let Ok(settled) = round.settle(reviewed.clone(), None)
         {
             return Ok(Found::Clean(settled));
         }
-        return Ok(if finding_history::is_stalled(&round.history()?) {
-            Found::Stalled(reviewed)
-        } else {
-            Found::Findings(reviewed)
+        return Ok(match finding_history::is_stalled(&round.history()?) {
+            true => Found::Stalled(reviewed),
+            false => Found::Findings(reviewed),
         });
     }
-    if let Some(failed) = round.failure() {
-        if !failed.counted {
-            return Ok(Found::Failed {
-                run: failed.began.run.clone(),
-            });
-        }
-    } else if raw.policy() == EvidencePolicy::Optional {
-        return Ok(Found::Findings(round.waived()));
+    match round.failure() {
+        Some((run, _)) if !run.counted => Ok(Found::Failed {
+            run: run.began.run.clone(),
+        }),
+        None if raw.policy() == EvidencePolicy::Optional => Ok(Found::Findings(round.waived())),
+        _ => Ok(Found::Nothing),
     }
-    Ok(Found::Nothing)
 }
 
-/// Returns the findings of this round that no run explains, if there are any. They count for nothing; the next review replaces
-/// them.
+/// Returns a findings file of this round that no run wrote, if there is one. It counts for nothing.
 ///
 /// # Errors
-/// The journal or the subject is there and cannot be read.
+/// Returns an error if the journal or the subject cannot be read.
 pub fn unexplained(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Utf8PathBuf>> {
-    Ok(Round::of(raw, spec)?.unexplained())
+    Ok(Round::new(raw, spec)?.unexplained())
 }
 
 /// Returns evidence that the round was reviewed.
 ///
 /// # Errors
-/// What is missing.
+/// Returns the reason if there is none.
 pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed, Missing> {
-    let round = Round::of(raw, spec.ok_or(Missing::NoReview)?).map_err(Missing::Unreadable)?;
-    round.demand()
+    let spec = spec.ok_or(Missing::NoReview)?;
+    Round::new(raw, spec).map_err(Missing::Unreadable)?.demand()
 }
 
 /// Returns evidence that the round is settled.
 ///
 /// # Errors
-/// What is missing.
+/// Returns the reason if it is not.
 pub fn settled(
     raw: &Raw,
     spec: Option<&'static ReviewSpec>,
     rejecting: Option<String>,
 ) -> Result<Settled, Missing> {
-    let round = Round::of(raw, spec.ok_or(Missing::NoReview)?).map_err(Missing::Unreadable)?;
+    let spec = spec.ok_or(Missing::NoReview)?;
+    let round = Round::new(raw, spec).map_err(Missing::Unreadable)?;
     round.settle(round.demand()?, rejecting)
 }
 
 /// Returns the rounds of a loop that were reviewed, oldest first, each with the verdict that counts.
 ///
 /// # Errors
-/// The journal or a findings JSON cannot be read.
+/// Returns an error if the journal or a findings JSON cannot be read.
 pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<finding_history::Round>> {
-    Round::of(raw, spec)?.history()
+    Round::new(raw, spec)?.history()
 }
 
-/// Returns whether this round has a verdict, and nothing in it that blocks. What cannot be read has not.
-pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
-    let of_verdict = |round: Round<'_>| {
-        let verdict = round.verdict().ok().flatten();
-        verdict.is_some_and(|(_, json)| blocking(spec, &json.findings) == 0)
-    };
-    Round::of(raw, spec).is_ok_and(of_verdict)
-}
-
-/// Returns whether this round had a clean review that no longer counts, because what was reviewed has changed. What cannot be
-/// read had none.
+/// Returns whether this round had a clean review that no longer counts, because the subject has changed. It had none if it cannot
+/// be read.
 pub fn is_outdated(raw: &Raw, spec: &ReviewSpec) -> bool {
-    let of_verdict = |round: Round<'_>| {
+    let is_newest_outdated = |round: Round<'_>| {
         let newest = round.newest_verdict().ok().flatten();
         newest.is_some_and(|(run, json)| round.is_outdated(run, &json))
     };
-    Round::of(raw, spec).is_ok_and(of_verdict)
+    Round::new(raw, spec).is_ok_and(is_newest_outdated)
 }
 
-/// Returns the run of this round whose verdict counts, with what it said.
+/// Sets the ids of new findings: a finding of an earlier round keeps its id. `document` is the text that was reviewed, or empty if
+/// the subject is not a single document.
 ///
 /// # Errors
-/// The journal or a findings JSON cannot be read.
+/// Returns an error if the journal or a findings JSON cannot be read.
+pub(super) fn identify(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    findings: &mut Findings,
+    persona: &str,
+    document: &str,
+) -> io::Result<()> {
+    let earlier = history(raw, spec)?;
+    finding_history::assign_ids(&earlier, findings, persona, document);
+    Ok(())
+}
+
+/// Returns whether this round has a verdict without a blocking finding. It has none if it cannot be read.
+pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
+    let verdict = verdict(raw, spec).ok().flatten();
+    verdict.is_some_and(|(_, json)| json.findings.blocking(spec.blocking) == 0)
+}
+
+/// Returns the run of this round whose verdict counts, with its findings JSON.
+///
+/// # Errors
+/// Returns an error if the journal or a findings JSON cannot be read.
 pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, FindingsJson)>> {
-    Ok(Round::of(raw, spec)?
-        .verdict()?
-        .map(|(run, findings_json)| (run.clone(), findings_json)))
+    let round = Round::new(raw, spec)?;
+    let verdict = round.verdict()?;
+    Ok(verdict.map(|(run, json)| (run.clone(), json)))
 }
 
-/// Returns how many of these keep a round from being clean.
-pub fn blocking(spec: &ReviewSpec, findings: &Findings) -> usize {
-    let counts = findings.counts();
-    let unreviewed = unreviewed_lines(findings);
-    match spec.blocking {
-        Blocking::Low => counts.material() + counts.low,
-        Blocking::Medium => counts.material(),
-        Blocking::High => counts.high + usize::from(unreviewed.is_some()),
-    }
-}
-
-/// Returns the finding that names the lines that were not reviewed.
-fn unreviewed_lines(findings: &Findings) -> Option<&Finding> {
-    let mut all = findings.0.iter();
-    all.find(|finding| finding.check.as_deref() == Some(UNREVIEWED))
-}
-
-/// A loop's round with its runs.
+/// The round of a loop, with its runs.
 struct Round<'r> {
     raw: &'r Raw,
     spec: &'r ReviewSpec,
     number: u64,
-    /// Those of its visit are among them, and maybe earlier ones.
+    /// The runs of its visit, and maybe earlier ones.
     runs: Vec<Run>,
     subject: Option<Digest>,
 }
 
 impl<'r> Round<'r> {
-    fn of(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
+    fn new(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
         let journal = raw.recent().map_err(io::Error::other)?;
         Ok(Self {
             raw,
@@ -332,21 +227,22 @@ impl<'r> Round<'r> {
         self.raw.store().is_running(self.raw.id())
     }
 
-    fn of_round(&self) -> impl DoubleEndedIterator<Item = &Run> {
-        let is_of = |run: &&Run| run.is_of(self.raw, self.number);
-        self.runs.iter().filter(is_of)
+    /// Returns the runs of the round, oldest first.
+    fn own_runs(&self) -> impl DoubleEndedIterator<Item = &Run> {
+        let is_own = |run: &&Run| run.is_of(self.raw, self.number);
+        self.runs.iter().filter(is_own)
     }
 
-    /// Returns the newest run of the round that gave a verdict and whose findings JSON is untouched.
+    /// Returns the newest run of the round that gave a verdict and whose findings JSON is unchanged.
     fn verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
         let newest = self.newest_verdict()?;
         Ok(newest.filter(|(run, json)| !self.is_outdated(run, json)))
     }
 
     fn newest_verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
-        for run in self.of_round().rev() {
-            if let Some(findings_json) = self.json_of(run)? {
-                return Ok(Some((run, findings_json)));
+        for run in self.own_runs().rev() {
+            if let Some(json) = self.json_of(run)? {
+                return Ok(Some((run, json)));
             }
         }
         Ok(None)
@@ -355,12 +251,12 @@ impl<'r> Round<'r> {
     /// Returns whether a clean run looked at something else than what is there now. Where each review starts clean, it then
     /// counts for nothing, and another one is due.
     fn is_outdated(&self, run: &Run, findings_json: &FindingsJson) -> bool {
-        if !self.spec.fresh || blocking(self.spec, &findings_json.findings) > 0 {
+        if !self.spec.fresh || findings_json.findings.blocking(self.spec.blocking) > 0 {
             return false;
         }
         let is_same_tree = |reviewed: &String| {
             let until = Instant::now() + TREE_TIMEOUT;
-            copy::tree_id(self.raw.store(), Some(until)).as_ref() == Some(reviewed)
+            worktree::tree_id(self.raw.store(), Some(until)).as_ref() == Some(reviewed)
         };
         let reviewed = run.began.tree.as_ref();
         let reviewed = reviewed.filter(|_| subject::has_changes(self.raw, self.spec));
@@ -368,135 +264,119 @@ impl<'r> Round<'r> {
     }
 
     fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {
-        let findings_json = FindingsJson::of_run(self.raw.store(), self.raw.id(), run)?;
-        Ok(findings_json.filter(|findings_json| {
-            findings_json.run == run.began.run
-                && findings_json.round == run.began.round
-                && findings_json.loop_id == self.raw.id().as_str()
-                && findings_json.subject == run.began.subject
+        let json = FindingsJson::of_run(self.raw.store(), self.raw.id(), run)?;
+        Ok(json.filter(|json| {
+            json.run == run.began.run
+                && json.round == run.began.round
+                && json.loop_id == self.raw.id().as_str()
+                && json.subject == run.began.subject
         }))
     }
 
-    /// Returns the runs of all rounds whose findings count here.
-    fn counting(&self) -> io::Result<Vec<Run>> {
-        match self.spec.fresh {
-            true => Ok(self.of_round().cloned().collect()),
-            false => self.all(),
+    /// Returns the verdicts that count here, the newest of each round, newest first: those of all rounds, or of this visit alone if
+    /// each visit starts clean.
+    fn verdicts(&self, counts: impl Fn(&Run) -> bool) -> io::Result<Vec<FindingsJson>> {
+        let runs = match self.spec.fresh {
+            true => self.own_runs().cloned().collect(),
+            false => self.all_runs()?,
+        };
+        let mut verdicts: Vec<FindingsJson> = Vec::new();
+        for run in runs.iter().rev().filter(|run| counts(run)) {
+            let round = run.began.round;
+            if verdicts.iter().all(|known| known.round != round) {
+                verdicts.extend(self.json_of(run)?);
+            }
         }
+        Ok(verdicts)
     }
 
-    /// Returns the runs of all rounds.
-    fn all(&self) -> io::Result<Vec<Run>> {
+    /// Returns the runs of all rounds and visits.
+    fn all_runs(&self) -> io::Result<Vec<Run>> {
         let journal = self.raw.journal().map_err(io::Error::other)?;
         Ok(runs::read(&journal))
     }
 
     /// Returns every round with a verdict, oldest first.
     fn history(&self) -> io::Result<Vec<finding_history::Round>> {
-        let mut rounds: Vec<finding_history::Round> = Vec::new();
-        for run in self.counting()?.iter().rev() {
-            let number = run.began.round;
-            if rounds.iter().any(|round| round.number == number) {
-                continue;
-            }
-            if let Some(findings_json) = self.json_of(run)? {
-                rounds.push(finding_history::Round {
-                    number,
-                    persona: findings_json.persona,
-                    findings: findings_json.findings,
-                });
-            }
-        }
+        let verdicts = self.verdicts(|_| true)?.into_iter();
+        let mut rounds: Vec<finding_history::Round> = verdicts
+            .map(|json| finding_history::Round {
+                number: json.round,
+                persona: json.persona,
+                findings: json.findings,
+            })
+            .collect();
         rounds.sort_by_key(|round| round.number);
         Ok(rounds)
     }
 
-    /// Returns the newest run of the round, if it failed.
-    fn failure(&self) -> Option<&Run> {
-        self.of_round()
-            .next_back()
-            .filter(|run| run.ended.as_ref().is_some_and(|how| how.cause().is_some()))
+    /// Returns the newest run of the round with its cause, if it failed.
+    fn failure(&self) -> Option<(&Run, String)> {
+        let newest = self.own_runs().next_back()?;
+        let cause = newest.ended.as_ref().and_then(RunOutcome::cause)?;
+        Some((newest, cause.to_string()))
     }
 
     fn demand(&self) -> Result<Reviewed, Missing> {
-        let program = self.raw.table().state.program;
-        let (round, review) = (self.number, format!("{program} review {}", self.raw.id()));
-        if self.is_running() {
-            return Err(Missing::Running { round, review });
-        }
-        if let Some((run, findings_json)) = self.verdict().map_err(Missing::Unreadable)? {
-            return Ok(self.reviewed(run, findings_json));
-        }
-        if self.raw.policy() == EvidencePolicy::Optional {
+        let round = self.number;
+        let why = if self.is_running() {
+            format!("the review of round {round} is still running; follow it")
+        } else if let Some((run, json)) = self.verdict().map_err(Missing::Unreadable)? {
+            return Ok(self.reviewed(run, json));
+        } else if self.raw.policy() == EvidencePolicy::Optional {
             return Ok(self.waived());
-        }
-        if let Some(cause) = self
-            .failure()
-            .and_then(|run| run.ended.as_ref())
-            .and_then(RunOutcome::cause)
-        {
-            return Err(Missing::Failed {
-                round,
-                cause: cause.to_string(),
-                review,
-            });
-        }
-        let told = self
-            .of_round()
-            .any(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
-        Err(if told {
-            Missing::Tampered { round, review }
+        } else if let Some((_, cause)) = self.failure() {
+            format!("the review of round {round} gave no verdict ({cause}); run it again")
+        } else if self.own_runs().any(|run| run.digest().is_some()) {
+            format!(
+                "the findings of round {round} are not those of its run any more; run the review again"
+            )
         } else if let Some(file) = self.unexplained() {
-            let file = file.file_name().unwrap_or_default().to_owned();
-            Missing::Unexplained {
-                round,
-                file,
-                review,
-            }
+            let file = crate::text::shown(file.file_name().unwrap_or_default());
+            format!(
+                "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first"
+            )
         } else {
-            Missing::NotReviewed { round, review }
-        })
+            format!("round {round} was not reviewed yet; run the review first")
+        };
+        let program = self.raw.table().state.program;
+        let review = format!("{program} review {}", self.raw.id());
+        Err(Missing::Review { why, review })
     }
 
-    /// Returns the round's findings where no run of it was ever noted: someone else wrote them.
+    /// Returns a findings file of the round if no run of it was ever noted.
     fn unexplained(&self) -> Option<Utf8PathBuf> {
-        if self.of_round().next().is_some() {
-            return None;
-        }
-        let noted = || {
-            let all = self.all().unwrap_or_default();
-            all.iter().any(|run| run.began.round == self.number)
+        let store = self.raw.store();
+        let exists = |path: &Utf8PathBuf| {
+            let place = store.folder_of(path);
+            place.is_ok_and(|(folder, name)| folder.has(&name))
         };
-        let (store, id) = (self.raw.store(), self.raw.id());
-        [
-            findings_json::findings_path(store, id, self.number),
-            findings_json::json_path(store, id, self.number),
+        let is_noted = |run: &Run| run.began.round == self.number;
+        let found = [
+            findings_file::findings_path(store, self.raw.id(), self.number),
+            findings_json::json_path(store, self.raw.id(), self.number),
         ]
         .into_iter()
-        .find(|path| {
-            store
-                .folder_of(path)
-                .is_ok_and(|(folder, name)| folder.has(&name))
-        })
-        .filter(|_| !noted())
+        .find(exists)?;
+        (!self.all_runs().ok()?.iter().any(is_noted)).then_some(found)
     }
 
-    fn record(&self, kind: Requirement) -> EvidenceRecord {
+    fn record(&self) -> EvidenceRecord {
         EvidenceRecord {
             subject: self.subject.as_ref().map(ToString::to_string),
-            ..EvidenceRecord::of(self.raw, kind, self.number)
+            ..EvidenceRecord::of(self.raw, Requirement::Reviewed, self.number)
         }
     }
 
-    fn reviewed(&self, run: &Run, findings_json: FindingsJson) -> Reviewed {
+    fn reviewed(&self, run: &Run, json: FindingsJson) -> Reviewed {
         Reviewed {
             record: EvidenceRecord {
                 run: Some(run.began.run.clone()),
                 findings: run.findings.as_ref().map(|file| file.number),
                 subject: Some(run.began.subject.to_string()),
-                ..self.record(Requirement::Reviewed)
+                ..self.record()
             },
-            findings: findings_json.findings,
+            findings: json.findings,
         }
     }
 
@@ -504,38 +384,36 @@ impl<'r> Round<'r> {
         Reviewed {
             record: EvidenceRecord {
                 waived: true,
-                ..self.record(Requirement::Reviewed)
+                ..self.record()
             },
             findings: Findings::default(),
         }
     }
 
-    /// From reviewed to settled: the subject unchanged, nothing material open, or a reason given.
+    /// Makes settled evidence: the subject is unchanged, and nothing material is open or a reason is given.
     fn settle(&self, reviewed: Reviewed, rejecting: Option<String>) -> Result<Settled, Missing> {
-        let unchanged = reviewed.is_waived()
-            || self.subject.as_ref().map(Digest::as_str) == reviewed.record.subject.as_deref();
-        if !unchanged {
+        let now = self.subject.as_ref().map(Digest::as_str);
+        if !reviewed.is_waived() && now != reviewed.record.subject.as_deref() {
             return Err(Missing::Changed {
                 subject: subject::shown(self.raw, self.spec),
                 round: self.number,
             });
         }
-        if let Some(finding) = unreviewed_lines(&reviewed.findings) {
+        if let Some(finding) = reviewed.findings.unreviewed_lines() {
             let what = finding.what.clone();
             return Err(Missing::Unreviewed { what });
         }
-        let rejecting = rejecting
-            .map(|why| why.trim().to_owned())
-            .filter(|why| !why.is_empty());
         let open = self.open().map_err(Missing::Unreadable)?;
         let unsettled = match self.spec.blocking {
             Blocking::Low | Blocking::Medium => open.material(),
             Blocking::High => open.high,
         };
+        let rejecting = rejecting.map(|why| why.trim().to_owned());
+        let rejecting = rejecting.filter(|why| !why.is_empty());
         if !reviewed.is_waived() && unsettled > 0 && rejecting.is_none() {
             return Err(Missing::Open { counts: open });
         }
-        // A reason for rejecting nothing is no admission for the summary.
+        // A reason for rejecting nothing is no caveat of the summary.
         let rejecting = rejecting.filter(|_| open.material() + open.low > 0);
         Ok(Settled(Reviewed {
             record: EvidenceRecord {
@@ -547,24 +425,12 @@ impl<'r> Round<'r> {
         }))
     }
 
-    /// Returns what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes, unless each visit
-    /// starts clean. A plan that nobody touched cannot be settled by another persona's clean round.
+    /// Counts what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes. A clean round of
+    /// another persona does not settle a plan that nobody edited.
     fn open(&self) -> io::Result<Counts> {
-        let mut open = Counts::default();
-        let mut seen: Vec<u64> = Vec::new();
-        for run in self.counting()?.iter().rev() {
-            if Some(&run.began.subject) != self.subject.as_ref() || seen.contains(&run.began.round)
-            {
-                continue;
-            }
-            if let Some(findings_json) = self.json_of(run)? {
-                seen.push(run.began.round);
-                let counts = findings_json.findings.counts();
-                open.high += counts.high;
-                open.medium += counts.medium;
-                open.low += counts.low;
-            }
-        }
-        Ok(open)
+        let is_same = |run: &Run| Some(&run.began.subject) == self.subject.as_ref();
+        let verdicts = self.verdicts(is_same)?.into_iter();
+        let all: Vec<_> = verdicts.flat_map(|json| json.findings.0).collect();
+        Ok(Findings(all).counts())
     }
 }

@@ -1,12 +1,27 @@
-//! What a reviewer found: severities, findings, and how they are counted.
-//!
-//! Parsing and writing the findings file live in `findings_file`; this file knows no format but serde's.
+//! Findings: severities, the findings of a round, and their counts.
 
 use serde::{Deserialize, Serialize};
 
-/// How much a finding weighs. `Critical` in a reviewer's text counts as high.
+use crate::machine::table::Blocking;
+
+/// The longest `what` and the longest `recommendation` of a finding, in characters. The rest is cut and marked with `...`.
+pub const MAX_FINDING_CHARS: usize = 600;
+/// The longest detail line, in characters.
+pub const MAX_DETAIL_CHARS: usize = 300;
+/// The most detail lines of one finding.
+pub const MAX_DETAIL_LINES: usize = 20;
+/// The longest name of a file, in characters.
+pub(super) const MAX_FILE_CHARS: usize = 300;
+/// The one line of an answer, or of a findings file, without findings.
+pub const CLEAN_LINE: &str = "No substantive findings.";
+/// The check of the finding that names the lines that were not reviewed, as in the built-in reviewer. An answer cannot name a
+/// check.
+pub(super) const UNREVIEWED: &str = "PLAN-LONG";
+
+/// The severity of a finding. `Critical` in a reviewer's text counts as high.
 #[derive(
     Debug,
+    Default,
     Clone,
     Copy,
     PartialEq,
@@ -22,6 +37,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The plan fails if this stays.
+    #[default]
     High,
     /// It will hurt if this stays.
     Medium,
@@ -30,37 +46,37 @@ pub enum Severity {
 }
 
 /// One finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Its id within the loop, such as `F3`; given when its round is written down, kept where a later round finds it again.
+    /// Its id within the loop, such as `F3`. A later round that finds it again keeps the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The first round that found it, where that is an earlier one.
+    /// The first round that found it, if that is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
-    /// What is wrong, on one line.
+    /// The problem, on one line.
     pub what: String,
-    /// What to do, on one line.
+    /// The recommendation, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommendation: Option<String>,
-    /// The file it is about, from the project's root, where the review is of more than one.
+    /// The file, from the project's root, if the review is of several files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of that file, or of the reviewed document, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The text of that line of the reviewed document, by which a later round finds the place again.
+    /// The text of that line of the reviewed document, by which a later round recognizes the place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_text: Option<String>,
-    /// The catalogue's id of the check that found it; a model's findings have none.
+    /// The id of the built-in check that found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
-    /// A unified diff that the reviewer proposes. It is shown and tried, never applied.
+    /// A proposed unified diff. It is shown and tried, never applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// Further lines that stood below the finding.
+    /// The lines below the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub detail: Vec<String>,
 }
@@ -70,7 +86,7 @@ pub struct Finding {
 #[serde(transparent)]
 pub struct Findings(pub Vec<Finding>);
 
-/// How many findings of each severity there are.
+/// The number of findings of each severity.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::Display,
 )]
@@ -85,45 +101,55 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Findings that keep a loop from being settled: the high and the medium ones.
+    /// Counts the findings that keep a loop from being settled: the high and the medium ones.
     pub fn material(self) -> usize {
         self.high + self.medium
     }
 }
 
 impl Finding {
-    /// Makes a finding of which nothing else is known.
+    /// Makes a finding with a severity and a text.
     pub fn new(severity: Severity, what: impl Into<String>) -> Self {
         Self {
-            id: None,
-            since: None,
             severity,
             what: what.into(),
-            recommendation: None,
-            file: None,
-            line: None,
-            line_text: None,
-            check: None,
-            patch: None,
-            detail: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// Returns whether this names lines that no prompt showed.
+    pub fn is_of_unreviewed_lines(&self) -> bool {
+        self.check.as_deref() == Some(UNREVIEWED)
     }
 }
 
 impl Findings {
-    /// Returns how many of each severity there are.
+    /// Counts the findings of each severity.
     pub fn counts(&self) -> Counts {
-        let of = |severity| {
-            self.0
-                .iter()
-                .filter(|finding| finding.severity == severity)
-                .count()
-        };
-        Counts {
-            high: of(Severity::High),
-            medium: of(Severity::Medium),
-            low: of(Severity::Low),
+        let mut counts = Counts::default();
+        for finding in &self.0 {
+            match finding.severity {
+                Severity::High => counts.high += 1,
+                Severity::Medium => counts.medium += 1,
+                Severity::Low => counts.low += 1,
+            }
         }
+        counts
+    }
+
+    /// Counts the findings that keep a round from being clean. Lines that were not reviewed always do.
+    pub fn blocking(&self, from: Blocking) -> usize {
+        let counts = self.counts();
+        match from {
+            Blocking::Low => counts.material() + counts.low,
+            Blocking::Medium => counts.material(),
+            Blocking::High => counts.high + usize::from(self.unreviewed_lines().is_some()),
+        }
+    }
+
+    /// Returns the finding that names the lines that were not reviewed.
+    pub fn unreviewed_lines(&self) -> Option<&Finding> {
+        self.0.iter().find(|one| one.is_of_unreviewed_lines())
     }
 
     /// Returns whether there are none.

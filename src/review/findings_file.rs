@@ -1,34 +1,52 @@
-//! Writes the findings file, `findings-round-N.md`.
+//! The findings file, `findings-round-N.md`, and the numbered files that machine.toml names: `reviews/plan-review-{n}.md`.
 //!
-//! What is written here is read again by [`super::answer`], as what reviewers write is.
+//! [`super::answer`] reads these files as it reads what reviewers write.
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
 use strum::IntoEnumIterator as _;
 
 use super::answer;
-use super::findings::{Finding, Findings, Severity};
+use super::findings::{
+    CLEAN_LINE, Finding, Findings, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FILE_CHARS,
+    MAX_FINDING_CHARS, Severity,
+};
+use crate::files::kill_point::kill_point;
+use crate::files::{self, Folder};
+use crate::machine::Raw;
+use crate::machine::table::ReviewSpec;
+use crate::store::{LoopId, Store};
 use crate::text;
 
-/// Longest `what` and longest `recommendation` of a finding, in characters. The rest is cut and marked with `...`.
-pub const MAX_FINDING_CHARS: usize = 600;
-/// Longest detail line, in characters.
-pub const MAX_DETAIL_CHARS: usize = 300;
-/// Most detail lines that are kept for one finding.
-pub const MAX_DETAIL_LINES: usize = 20;
+/// A findings file that a phase names (`findings_file`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingsFile {
+    /// The number that replaces `{n}`.
+    pub number: u64,
+    /// The path.
+    pub path: Utf8PathBuf,
+}
 
-/// The one line of a file without findings.
-pub const CLEAN_LINE: &str = "No substantive findings.";
+/// The place of the number in a template.
+pub(super) const NUMBER: &str = "{n}";
 
-/// The longest name of a file that is written, in characters.
-pub(super) const MAX_FILE_CHARS: usize = 300;
+/// Returns the name of a round's findings file: `findings-round-N.md`.
+pub fn findings_name(round: u64) -> String {
+    format!("findings-round-{round}.md")
+}
+
+/// Returns the path of a round's findings file in the loop's folder.
+pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
+    store.loop_folder(id).join(findings_name(round))
+}
 
 /// Returns the text of a findings file.
 ///
-/// All three sections are written, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is one physical line:
-/// white space and line breaks inside it are folded to one space, control and bidi characters are dropped, and `what`
-/// and `recommendation` are cut at [`MAX_FINDING_CHARS`] characters each. Detail lines stand below, indented, at most
-/// [`MAX_DETAIL_LINES`] of [`MAX_DETAIL_CHARS`] characters. The catalogue id is in the findings JSON only.
+/// It has all three sections, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is one plain line; its detail lines
+/// are indented below.
 pub fn render(round: u32, findings: &Findings) -> String {
     titled(&format!("Round {round} findings"), findings)
 }
@@ -41,74 +59,48 @@ fn titled(title: &str, findings: &Findings) -> String {
     }
     for severity in Severity::iter() {
         let _ = write!(out, "\n## {severity}\n");
-        let mut first = true;
-        for finding in findings
-            .0
-            .iter()
-            .filter(|finding| finding.severity == severity)
-        {
-            if first {
-                out.push('\n');
-                first = false;
-            }
+        let of_severity = |finding: &&Finding| finding.severity == severity;
+        if findings.0.iter().any(|finding| of_severity(&finding)) {
+            out.push('\n');
+        }
+        for finding in findings.0.iter().filter(of_severity) {
             render_finding(&mut out, finding);
         }
     }
     out
 }
 
-/// Returns the text of a findings file that has a number of its own, and may end with a verdict in words of the machine's own:
-/// `VERDICT: PASS`.
-pub(super) fn render_numbered(findings: &Findings, verdict: Option<&str>) -> String {
-    let mut out = titled("Findings", findings);
-    if let Some(verdict) = verdict {
-        let _ = write!(out, "\nVERDICT: {verdict}\n");
-    }
-    out
+/// Returns the text of a findings file without a round.
+pub(super) fn render_untitled(findings: &Findings) -> String {
+    titled("Findings", findings)
 }
 
-/// Returns a finding on one line: its place, what is wrong, and in brackets what to do.
+/// Returns a finding on one line: its place, the problem, and in brackets the recommendation.
 pub fn bullet(finding: &Finding) -> String {
-    let mut line = String::new();
-    let file = finding
-        .file
-        .as_deref()
-        // A backquote would end the quoted name early.
-        .map(|file| text::one_line(file, MAX_FILE_CHARS).replace('`', "'"));
-    match (file.filter(|file| !file.is_empty()), finding.line) {
-        (Some(file), Some(number)) if file.contains(' ') => {
-            let _ = write!(line, "`{file}:{number}`: ");
-        }
-        (Some(file), Some(number)) => {
-            let _ = write!(line, "{file}:{number}: ");
-        }
-        (Some(file), None) => {
-            let _ = write!(line, "{file}: ");
-        }
-        (None, Some(number)) => {
-            let _ = write!(line, "line {number}: ");
-        }
-        (None, None) => {}
-    }
+    let file = finding.file.as_deref().unwrap_or_default();
+    // A backquote would end the quoted name early.
+    let file = text::one_line(file, MAX_FILE_CHARS).replace('`', "'");
+    let place = match (file.as_str(), finding.line) {
+        ("", Some(line)) => format!("line {line}: "),
+        ("", None) => String::new(),
+        (file, Some(line)) if file.contains(' ') => format!("`{file}:{line}`: "),
+        (file, Some(line)) => format!("{file}:{line}: "),
+        (file, None) => format!("{file}: "),
+    };
     let what = text::one_line(&finding.what, MAX_FINDING_CHARS);
-    let recommendation = finding
-        .recommendation
-        .as_deref()
-        .map(|it| text::one_line(it, MAX_FINDING_CHARS));
-    let recommendation = recommendation
-        .filter(|it| !it.is_empty())
-        .map(|it| format!(" ({it})"))
-        .unwrap_or_default();
-    // A bullet that reads "None" would be taken for no finding at all, and one that begins with "[High]" for a high one.
-    let alone = line.is_empty() && answer::is_none(&what);
-    let whole = format!("{line}{what}{recommendation}");
-    let other = answer::label(&whole).is_some_and(|(severity, _)| severity < finding.severity);
-    if alone || other || answer::is_none(&whole) {
-        let _ = write!(line, "\"{what}\"{recommendation}");
-    } else {
-        let _ = write!(line, "{what}{recommendation}");
+    let recommendation = finding.recommendation.as_deref().unwrap_or_default();
+    let recommendation = match text::one_line(recommendation, MAX_FINDING_CHARS) {
+        line if line.is_empty() => line,
+        line => format!(" ({line})"),
+    };
+    let whole = format!("{place}{what}{recommendation}");
+    // A bullet that reads "None" would count as no finding, and one that begins with "[High]" as a high one.
+    let says_none = answer::is_none(&whole) || place.is_empty() && answer::is_none(&what);
+    let says_more = answer::label(&whole).is_some_and(|(severity, _)| severity < finding.severity);
+    match says_none || says_more {
+        true => format!("{place}\"{what}\"{recommendation}"),
+        false => whole,
     }
-    line
 }
 
 fn render_finding(out: &mut String, finding: &Finding) {
@@ -120,6 +112,72 @@ fn render_finding(out: &mut String, finding: &Finding) {
         let detail = text::one_line(detail, MAX_DETAIL_CHARS);
         if !detail.is_empty() {
             let _ = writeln!(out, "  - {detail}");
+        }
+    }
+}
+
+/// Returns the number in a name that begins and ends like this.
+pub(super) fn number_in(name: &str, before: &str, after: &str) -> Option<u64> {
+    let digits = name.strip_prefix(before)?.strip_suffix(after)?;
+    let all = digits.bytes().all(|byte| byte.is_ascii_digit());
+    all.then(|| digits.parse().ok())?
+}
+
+/// Writes the findings to the file that the phase names, if it names one, under the number after the highest one that exists. The
+/// file may end with a verdict in the machine's words: `VERDICT: PASS`.
+///
+/// # Errors
+/// Returns an error if the system refuses, or if the folder is a link.
+pub(super) fn write_of_phase(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    findings: &Findings,
+) -> io::Result<Option<FindingsFile>> {
+    let template = spec.findings_file;
+    if template.is_empty() {
+        return Ok(None);
+    }
+    let (folder, name) = template.rsplit_once('/').unwrap_or((".", template));
+    let (before, after) = name.split_once(NUMBER).unwrap_or((name, ""));
+    let (folder, _) = files::make_all(&raw.root(), &raw.path(folder))?;
+    let mut text = render_untitled(findings);
+    if let Some((clean, not_clean)) = spec.verdicts {
+        let verdict = match findings.blocking(spec.blocking) {
+            0 => clean,
+            _ => not_clean,
+        };
+        let _ = write!(text, "\nVERDICT: {verdict}\n");
+    }
+    write_next(&folder, &raw.fill(before), &raw.fill(after), &text).map(Some)
+}
+
+/// Writes a text to the next free file of a folder whose name begins and ends like this.
+///
+/// # Errors
+/// Returns an error if the system refuses.
+pub(super) fn write_next(
+    folder: &Folder,
+    before: &str,
+    after: &str,
+    text: &str,
+) -> io::Result<FindingsFile> {
+    let number = |name: &str| number_in(name, before, after);
+    let names = folder.names()?;
+    let highest = names.iter().filter_map(|name| number(name)).max();
+    let mut next = highest.unwrap_or_default().saturating_add(1);
+    loop {
+        let name = format!("{before}{next}{after}");
+        match folder.new_file(&name) {
+            Ok(mut file) => {
+                kill_point();
+                file.write_all(text.as_bytes())?;
+                let path = folder.path().join(name);
+                return Ok(FindingsFile { number: next, path });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next < u64::MAX => {
+                next += 1
+            }
+            Err(error) => return Err(error),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The findings of a round on disk: `findings-round-N.md` for people, and its findings JSON for the loop.
 //!
-//! The findings JSON is what evidence is checked against: the journal keeps its digest, so that neither of the two can be edited
-//! into a better verdict. Both lie in the loop's folder. Where another review of the same round follows (another phase reviews, too,
-//! or the rounds began anew), those before are kept as `findings-RUN.md` and `findings-RUN.json`.
+//! Evidence is checked against the findings JSON: the journal keeps its digest, so that an edit cannot improve a verdict. If
+//! another run of the same round follows, the earlier files are kept as `findings-RUN.md` and `findings-RUN.json`.
 
 use std::io;
 
@@ -10,16 +9,19 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::files::if_there;
+use crate::machine::Raw;
 use crate::review::answer::MAX_FINDINGS;
+use crate::review::digest::Digest;
 use crate::review::findings::Findings;
-use crate::review::runs::{Run, RunOutcome};
-use crate::review::{Digest, findings_file};
+use crate::review::findings_file;
+pub use crate::review::findings_file::{findings_name, findings_path};
+use crate::review::runs::{self, Run, RunBegin};
 use crate::store::{LoopId, Store};
 
 /// The most findings of a run: those of several answers, and those of failed commands. A file with more was forged.
 const MAX_FINDINGS_PER_RUN: usize = 5 * MAX_FINDINGS;
 
-/// Holds what stands in the findings JSON.
+/// The content of the findings JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingsJson {
     /// The format's version: 1.
@@ -39,35 +41,18 @@ pub struct FindingsJson {
     pub subject: Digest,
     /// `clean` or `findings`.
     pub verdict: String,
-    /// What was found.
+    /// The findings.
     pub findings: Findings,
 }
 
-/// `findings-round-N.md`
-pub(crate) fn findings_name(round: u64) -> String {
-    format!("findings-round-{round}.md")
-}
-
-/// `<id>/findings-round-N.md`
-pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
-    store.loop_folder(id).join(findings_name(round))
-}
-
-/// `<id>/findings-round-N.json`
+/// Returns the path of a round's findings JSON in the loop's folder.
 pub fn json_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
     store
         .loop_folder(id)
         .join(format!("findings-round-{round}.json"))
 }
 
-/// Returns where the findings of a run are kept once another run of the same round has its own.
-fn kept(store: &Store, id: &LoopId, run: &str, extension: &str) -> Utf8PathBuf {
-    store
-        .loop_folder(id)
-        .join(format!("findings-{run}.{extension}"))
-}
-
-/// Returns whether a run's id can be part of a file's name. It stands in the journal, which anyone can write.
+/// Returns whether a run's id can be part of a file's name.
 pub(super) fn is_name(run: &str) -> bool {
     run.len() <= 60
         && run
@@ -75,57 +60,69 @@ pub(super) fn is_name(run: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Keeps what a run found where the next one of the same round will not replace it. What is not that run's is left.
+/// Writes the two files of a run and returns the digest of the findings JSON. The files of an earlier run of the same round are
+/// renamed first.
 ///
 /// # Errors
-/// The system refuses.
-pub(crate) fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
-    let Some(digest) = run
-        .ended
-        .as_ref()
-        .and_then(RunOutcome::digest)
-        .filter(|_| is_name(&run.began.run))
-    else {
+/// Returns an error if the journal cannot be read, or if a file cannot be written. The findings JSON is written last.
+pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Result<Digest> {
+    let store = raw.store();
+    let id = raw.id();
+    let runs = runs::read(&raw.journal().map_err(io::Error::other)?);
+    let has_verdict = |run: &&Run| run.began.round == began.round && run.digest().is_some();
+    if let Some(earlier) = runs.iter().rfind(has_verdict) {
+        keep(store, id, earlier)?;
+    }
+    let round = u32::try_from(began.round).unwrap_or(u32::MAX);
+    let text = findings_file::render(round, findings);
+    store.replace(&findings_path(store, id, began.round), text.as_bytes())?;
+    let verdict = match findings.is_empty() {
+        true => "clean",
+        false => "findings",
+    };
+    let content = FindingsJson {
+        version: 1,
+        loop_id: id.to_string(),
+        run: began.run.clone(),
+        round: began.round,
+        reviewer: began.reviewer.clone(),
+        persona: began.persona.clone(),
+        subject: began.subject.clone(),
+        verdict: verdict.to_owned(),
+        findings: findings.clone(),
+    };
+    let mut json = serde_json::to_vec_pretty(&content).map_err(io::Error::other)?;
+    json.push(b'\n');
+    store.replace(&json_path(store, id, began.round), &json)?;
+    Ok(Digest::of(&json))
+}
+
+/// Renames the files of a run, so that the next run of the same round does not replace them. Files that are not of that run stay.
+///
+/// # Errors
+/// Returns an error if the system refuses.
+fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
+    let Some(digest) = run.digest() else {
         return Ok(());
     };
-    if FindingsJson::read(store, id, run.began.round, digest)?.is_none() {
+    let round = run.began.round;
+    if !is_name(&run.began.run) || FindingsJson::read(store, id, round, digest)?.is_none() {
         return Ok(());
     }
     let folder = store.open_loop_folder(id)?;
-    for (from, extension) in [
-        (findings_path(store, id, run.began.round), "md"),
-        (json_path(store, id, run.began.round), "json"),
-    ] {
-        let to = kept(store, id, &run.began.run, extension);
-        let names = from.file_name().zip(to.file_name());
-        if let Some((from, to)) = names {
-            if_there(folder.rename(from, &folder, to))?;
-        }
+    for extension in ["md", "json"] {
+        let from = format!("findings-round-{round}.{extension}");
+        let to = format!("findings-{}.{extension}", run.began.run);
+        if_there(folder.rename(&from, &folder, &to))?;
     }
     Ok(())
 }
 
 impl FindingsJson {
-    /// Writes both files and returns the findings JSON's digest.
+    /// Reads a round's findings JSON. Returns `None` if it is missing, has another digest or is not valid.
     ///
     /// # Errors
-    /// A file cannot be written; the findings JSON is written last, so a failure leaves no findings JSON without its findings.
-    pub(crate) fn write(&self, store: &Store, id: &LoopId) -> io::Result<Digest> {
-        let round = u32::try_from(self.round).unwrap_or(u32::MAX);
-        store.replace(
-            &findings_path(store, id, self.round),
-            findings_file::render(round, &self.findings).as_bytes(),
-        )?;
-        let mut json = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
-        json.push(b'\n');
-        store.replace(&json_path(store, id, self.round), &json)?;
-        Ok(Digest::of(&json))
-    }
-
-    /// Reads a round's findings JSON, if it is the one with this digest. None: it is missing, was edited or cannot be read.
-    ///
-    /// # Errors
-    /// It is there and the system refuses to read it.
+    /// Returns an error if the system refuses to read it.
     pub fn read(
         store: &Store,
         id: &LoopId,
@@ -135,17 +132,18 @@ impl FindingsJson {
         Self::at(store, &json_path(store, id, round), digest)
     }
 
-    /// Reads the findings JSON of a run, where it is the one with the run's digest.
+    /// Reads the findings JSON of a run.
     ///
     /// # Errors
-    /// See [`FindingsJson::read`].
+    /// Returns the errors of [`FindingsJson::read`].
     pub fn of_run(store: &Store, id: &LoopId, run: &Run) -> io::Result<Option<Self>> {
-        let Some(digest) = run.ended.as_ref().and_then(RunOutcome::digest) else {
+        let Some(digest) = run.digest() else {
             return Ok(None);
         };
         match Self::read(store, id, run.began.round, digest)? {
             None if is_name(&run.began.run) => {
-                Self::at(store, &kept(store, id, &run.began.run, "json"), digest)
+                let kept = format!("findings-{}.json", run.began.run);
+                Self::at(store, &store.loop_folder(id).join(kept), digest)
             }
             found => Ok(found),
         }

@@ -1,13 +1,10 @@
-//! The built-in reviewer: makes a [`Reviewer`] of the checks of `claudex-lint`, whose findings become ours.
-
-use std::ops::ControlFlow;
+//! The built-in reviewer: the checks of `claudex-lint` as a [`Reviewer`].
 
 use crate::machine::persona::Focus;
 use crate::process::output::Stream;
-use crate::review::Kind;
-use crate::review::findings::{Finding, Findings, Severity};
+use crate::review::findings::{Finding, Severity};
 use crate::review::reviewer::{Cause, CauseKind, Event, Outcome, Request, Reviewer, Watch};
-use crate::review::subject::Part;
+use crate::review::subject::{Part, PartKind};
 
 /// `lint`: no model, no network, the same findings for the same text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,21 +16,22 @@ impl Reviewer for Lint {
     }
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        let lines = request.subject.lines().count();
-        let said = format!("reading {} ({lines} lines)", request.subject_name);
-        if let ControlFlow::Break(()) = watch(Event::Line {
+        let lines = request.parts.iter().map(|part| part.text.lines().count());
+        let lines: usize = lines.sum();
+        let line = Event::Line {
             stream: Stream::Stderr,
-            text: &said,
-        }) {
+            text: &format!("reading {} ({lines} lines)", request.subject_name),
+        };
+        if watch(line).is_break() {
             return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
         }
         let is_one = request.parts.len() == 1;
         let of_part = |part: &Part| {
             let mut found = match part.kind {
-                Kind::Document => {
+                PartKind::Document => {
                     claudex_lint::review_document(&part.text, point_of_view(request.focus))
                 }
-                Kind::Diff => claudex_lint::review_changes(&part.text),
+                PartKind::Diff => claudex_lint::review_changes(&part.text),
             };
             for finding in found
                 .iter_mut()
@@ -44,11 +42,7 @@ impl Reviewer for Lint {
             found
         };
         let findings: Vec<_> = request.parts.iter().flat_map(of_part).collect();
-        if findings.is_empty() {
-            Outcome::Clean
-        } else {
-            Outcome::Findings(ours(findings))
-        }
+        Outcome::Clean.with(&ours(findings))
     }
 
     fn runs_a_program(&self) -> bool {
@@ -64,7 +58,7 @@ fn point_of_view(focus: Focus) -> claudex_lint::PointOfView {
     }
 }
 
-fn ours(findings: Vec<claudex_lint::Finding>) -> Findings {
+fn ours(findings: Vec<claudex_lint::Finding>) -> Vec<Finding> {
     let severity = |severity| match severity {
         claudex_lint::Severity::High => Severity::High,
         claudex_lint::Severity::Medium => Severity::Medium,
@@ -78,7 +72,7 @@ fn ours(findings: Vec<claudex_lint::Finding>) -> Findings {
         detail: found.evidence,
         ..Finding::new(severity(found.severity), found.what)
     });
-    Findings(findings.collect())
+    findings.collect()
 }
 
 #[cfg(test)]
@@ -87,17 +81,16 @@ mod tests {
 
     use super::*;
     use crate::review::answer::{Verdict, read};
-    use crate::review::changes::text::LEFT_OUT;
+    use crate::review::changes::diff::LEFT_OUT;
+    use crate::review::findings::Findings;
     use crate::review::findings_file::render;
 
     #[test]
     fn findings_survive_their_file() {
         let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thin.md");
         let plan = std::fs::read_to_string(plan).unwrap();
-        let mut found = ours(claudex_lint::review_document(
-            &plan,
-            point_of_view(Focus::Operations),
-        ));
+        let found = claudex_lint::review_document(&plan, point_of_view(Focus::Operations));
+        let mut found = Findings(ours(found));
         for finding in &mut found.0 {
             finding.check = None;
         }
@@ -108,7 +101,7 @@ mod tests {
     #[test]
     fn changes_that_are_left_out_are_a_finding() {
         let head = format!("{LEFT_OUT}a.rs (+9 -0 lines)\n\n");
-        let found = ours(claudex_lint::review_changes(&head)).0;
+        let found = ours(claudex_lint::review_changes(&head));
         let checks: Vec<_> = found
             .iter()
             .map(|finding| finding.check.as_deref())

@@ -1,10 +1,10 @@
-//! Who reviews in which round: the personas that a machine declares, as a person's configuration adjusts them. From the last
-//! one's round on, the last one stays.
+//! The personas of the rounds: those that a machine declares, as the user's configuration adjusts them. Rounds after the last
+//! persona keep it.
 
 use crate::machine::persona::{Focus, PersonaInfo};
-use crate::review::ReviewSpec;
+use crate::machine::table::ReviewSpec;
 
-/// Says who reviews where a machine declares nobody.
+/// The prompt of the persona of a machine that declares none.
 const USUAL: &str = include_str!("personas/usual.md");
 
 /// A reviewer's point of view.
@@ -12,11 +12,11 @@ const USUAL: &str = include_str!("personas/usual.md");
 pub struct Persona {
     /// Its name in the configuration.
     pub name: String,
-    /// As titles and tables name it.
+    /// Its label in titles and tables.
     pub label: String,
-    /// Who it is and what it looks at, for a model and for people.
+    /// Its prompt, for a model and for people.
     pub prompt: String,
-    /// What the built-in reviewer looks at in its round.
+    /// The focus of the built-in reviewer in its round.
     pub focus: Focus,
 }
 
@@ -25,18 +25,18 @@ pub struct Persona {
 pub struct Personas(Vec<Persona>);
 
 impl Personas {
-    /// These, in this order; None where there is none.
+    /// Makes personas in this order, or returns `None` if there are none.
     pub fn new(personas: Vec<Persona>) -> Option<Self> {
         (!personas.is_empty()).then_some(Self(personas))
     }
 
-    /// Returns those that a machine declares, or the usual one where it declares none.
+    /// Returns the personas that a machine declares, or the default one.
     pub fn declared(personas: &[PersonaInfo]) -> Self {
         let declared = personas.iter().map(Persona::from).collect();
         Self::new(declared).unwrap_or_else(|| Self(vec![Persona::usual()]))
     }
 
-    /// Returns those of a phase: the ones that it names, in its order, as far as the configuration left them in.
+    /// Returns the personas that a phase names, in its order, except for those that the configuration removed.
     pub fn of_phase(&self, spec: &ReviewSpec) -> Self {
         let named = spec.personas.iter();
         let left = named.filter_map(|info| self.0.iter().find(|one| one.name == info.name));

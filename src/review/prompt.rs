@@ -9,22 +9,24 @@
 use camino::Utf8PathBuf;
 use serde_json::{Map, Value as Json, json};
 
+use super::chunk::{Chunk, Chunks};
+use super::digest::Digest;
 use super::findings::Finding;
 use super::personas::Persona;
-use super::portion::{Portion, Portions};
 use super::reviewer::Reviewer;
-use super::{Digest, ReviewSpec, evidence, finding_history, findings_json, subject};
+use super::{evidence, finding_history, findings_file, subject};
 use crate::machine::Raw;
+use crate::machine::table::ReviewSpec;
 use crate::message::facts;
 use crate::message::{Message, MessageError, Render as _};
 use crate::text;
 
-/// Most findings files of earlier rounds that a prompt holds, the newest ones.
-const EARLIER: usize = 20;
-/// Most findings that a prompt names by their id.
-const KNOWN: usize = 60;
-/// Most characters of a field.
-const FIELD: usize = 1000;
+/// The most findings files of earlier rounds in a prompt, the newest ones.
+const MAX_EARLIER_FILES: usize = 20;
+/// The most findings that a prompt names by their id.
+const MAX_KNOWN_FINDINGS: usize = 60;
+/// The longest field, in characters.
+const MAX_FIELD_CHARS: usize = 1000;
 
 macro_rules! message {
     ($name:literal, $file:literal) => {
@@ -35,9 +37,9 @@ macro_rules! message {
     };
 }
 
-/// The prompt of a phase that names none.
+/// The prompt of a phase that has no template.
 const PROMPT: Message = message!("review/prompt.md", "prompt/prompt.md");
-/// Lists what any prompt may include.
+/// The parts that any prompt may include.
 const PARTS: [Message; 4] = [
     message!("review/answer.md", "prompt/answer.md"),
     message!("review/earlier.md", "prompt/earlier.md"),
@@ -45,39 +47,39 @@ const PARTS: [Message; 4] = [
     message!("review/document.md", "prompt/document.md"),
 ];
 
-/// Holds what a prompt is made of.
+/// The content of a prompt.
 #[derive(Debug)]
 pub struct Prompt<'a> {
     /// The loop.
     pub raw: &'a Raw,
-    /// What its phase reviews.
+    /// The review of its phase.
     pub spec: &'a ReviewSpec,
-    /// Who reviews.
+    /// The persona.
     pub persona: &'a Persona,
-    /// What the program gives to templates besides.
+    /// The program's own names for templates.
     pub context: Map<String, Json>,
     /// The findings files of earlier rounds, oldest first.
     pub earlier: Vec<Utf8PathBuf>,
-    /// What came of the commands that verify the work; empty where there are none.
+    /// The results of the commands that verify the work; empty if there are none.
     pub verified: String,
-    /// The findings of those that failed, which any verdict is given with.
+    /// The findings of the commands that failed, which are added to any verdict.
     pub failed: Vec<Finding>,
 }
 
 impl Prompt<'_> {
-    /// Splits a document, which must be plain text, into portions with a prompt each.
+    /// Splits a document, which must be plain text, into chunks with a prompt each.
     ///
     /// # Errors
-    /// The template does not render.
-    pub fn portions<'t>(
+    /// Returns an error if the template does not render.
+    pub fn chunks<'t>(
         &self,
         document: &'t str,
         reviewer: &dyn Reviewer,
-    ) -> Result<Portions<'t>, MessageError> {
-        Portions::new(document, reviewer, |text, part| self.render(text, part))
+    ) -> Result<Chunks<'t>, MessageError> {
+        Chunks::new(document, reviewer, |text, part| self.render(text, part))
     }
 
-    fn render(&self, document: &str, part: Option<&Portion<'_>>) -> Result<String, MessageError> {
+    fn render(&self, document: &str, part: Option<&Chunk<'_>>) -> Result<String, MessageError> {
         let id = self.raw.id().as_str();
         let own = own(self.persona, document, part, &self.verified, id);
         let kind = match subject::has_changes(self.raw, self.spec) {
@@ -91,7 +93,7 @@ impl Prompt<'_> {
             ("earlier", json!(self.findings())),
             ("known", json!(self.known())),
         ];
-        let mut all = facts(self.raw, FIELD);
+        let mut all = facts(self.raw, MAX_FIELD_CHARS);
         all.extend(self.context.clone());
         all.extend(own);
         all.extend(loops.map(|(name, value)| (name.to_owned(), value)));
@@ -99,28 +101,21 @@ impl Prompt<'_> {
         template.render_with(&PARTS, &all)
     }
 
-    /// Returns the newest findings files, as they lie on disk.
+    /// Returns the text of the newest findings files.
     fn findings(&self) -> String {
-        let newest = self.earlier.len().saturating_sub(EARLIER);
-        let read = |path: &Utf8PathBuf| {
-            self.raw
-                .store()
-                .read(path)
-                .and_then(crate::files::text)
-                .ok()
-        };
+        let newest = self.earlier.len().saturating_sub(MAX_EARLIER_FILES);
+        let store = self.raw.store();
+        let read = |path: &Utf8PathBuf| store.read(path).and_then(crate::files::text).ok();
         let texts = self.earlier[newest..].iter().filter_map(read);
-        texts
-            .map(|findings| text::plain(&findings))
-            .collect::<Vec<_>>()
-            .join("\n")
+        let texts = texts.map(|findings| text::plain(&findings));
+        texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns what the rounds of this loop found, each with its id, the latest ones.
+    /// Returns the latest findings of this loop, each with its id.
     fn known(&self) -> Vec<String> {
         let rounds = evidence::history(self.raw, self.spec).unwrap_or_default();
         let mut all = finding_history::standings(&rounds);
-        let latest = all.split_off(all.len().saturating_sub(KNOWN));
+        let latest = all.split_off(all.len().saturating_sub(MAX_KNOWN_FINDINGS));
         let line = |one: &finding_history::FindingHistory| {
             let what = text::one_line(&one.what, 200);
             format!("{} ({}): {what}", one.id, one.severity)
@@ -132,12 +127,12 @@ impl Prompt<'_> {
 /// Returns the prompt of a review of a file that belongs to no loop.
 ///
 /// # Errors
-/// The template does not render.
+/// Returns an error if the template does not render.
 pub(super) fn of_file(
     persona: &Persona,
     name: &str,
     text: &str,
-    part: Option<&Portion<'_>>,
+    part: Option<&Chunk<'_>>,
 ) -> Result<String, MessageError> {
     let mut all = own(persona, text, part, "", name);
     let file = [
@@ -151,11 +146,11 @@ pub(super) fn of_file(
     PROMPT.render_with(&PARTS, &all)
 }
 
-/// Returns what any prompt has: who reviews, and the text, between markers of its own.
+/// Returns the names that every prompt has: the persona, and the text with its marker.
 fn own(
     persona: &Persona,
     document: &str,
-    part: Option<&Portion<'_>>,
+    part: Option<&Chunk<'_>>,
     verified: &str,
     salt: &str,
 ) -> Map<String, Json> {
@@ -177,7 +172,7 @@ fn own(
 /// Returns the findings files of a loop's rounds before this one, the latest of them, oldest first.
 pub fn earlier(raw: &Raw, spec: &ReviewSpec) -> Vec<Utf8PathBuf> {
     let round = raw.count(spec.round);
-    (round.saturating_sub(EARLIER as u64).max(1)..round)
-        .map(|round| findings_json::findings_path(raw.store(), raw.id(), round))
+    (round.saturating_sub(MAX_EARLIER_FILES as u64).max(1)..round)
+        .map(|round| findings_file::findings_path(raw.store(), raw.id(), round))
         .collect()
 }

@@ -1,19 +1,14 @@
-//! What a reviewer is: asked about one subject, it gives one of four outcomes. And how a finished process is judged.
-//!
-//! That a reviewer failed never looks like a verdict here, and no verdict is made up. What an outcome means for a loop,
-//! and how it becomes evidence, is not known here.
+//! A reviewer: asked about one subject, it returns one of four outcomes. A failure never counts as a verdict.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 
 use camino::Utf8Path;
-use serde::{Deserialize, Serialize};
 
 use super::answer::{self, Unreadable, Verdict};
 pub use super::cause::{Cause, CauseKind};
-use super::findings::Findings;
-use super::opened::Opened;
-use super::subject::Part;
+use super::findings::{Finding, Findings};
+use super::subject::{Part, PartKind};
 use crate::files::Folder;
 use crate::machine::persona::Focus;
 use crate::process::environment::Environment;
@@ -22,46 +17,92 @@ use crate::process::output::KEPT;
 pub use crate::process::{Event, Watch};
 use crate::process::{ProcessEnd, ProcessOutput, StartError};
 use crate::review::scratch::Place;
+use crate::text;
 
-/// What a reviewer is asked.
+/// The most files and commands that a trace keeps.
+const MAX_OPENED: usize = 50;
+/// The longest of them, in characters.
+const MAX_OPENED_CHARS: usize = 200;
+
+/// A request to a reviewer.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// The whole text for a model: who it is, what to look at, how to answer.
+    /// The whole text for a model: the persona, the subject, and the form of the answer.
     pub prompt: &'a str,
-    /// The text under review; of several files each stands below its name.
-    pub subject: &'a str,
-    /// The same, file by file.
+    /// The subject, file by file.
     pub parts: &'a [Part],
-    /// What the subject is called, such as `PLAN.md`.
+    /// The subject's name, such as `PLAN.md`.
     pub subject_name: &'a str,
-    /// Takes what the reviewer opens, where its client tells.
-    pub opened: &'a Opened,
-    /// Whether the run has asked its one question for a readable answer.
-    pub repaired: &'a Cell<bool>,
-    /// The round, from 1.
-    pub round: u32,
+    /// The trace of the run.
+    pub trace: &'a Trace,
     /// The persona's point of view.
     pub focus: Focus,
-    /// The id of the run.
-    pub run: &'a str,
-    /// The loop's root folder; a reviewer's process starts there.
+    /// The loop's root folder, in which a reviewer's process starts.
     pub root: &'a Utf8Path,
-    /// Where a reviewer puts a file that is of no use after the review.
+    /// The place for files that are of no use after the review.
     pub scratch: &'a Place,
-    /// How long it may take.
+    /// The time limits.
     pub limits: Limits,
-    /// What a reviewer's process sees of our environment.
+    /// The part of our environment that a reviewer's process sees.
     pub environment: &'a Environment,
-    /// The folder and the name of the file in which a process's output is kept, for people; None: nowhere.
+    /// The folder and the name of the file that keeps a process's output for people.
     pub output: Option<(&'a Folder, &'a str)>,
 }
 
-/// Someone who reviews.
+/// The trace of a run. A review that ran has not necessarily read: if a client reports what it opens, and opened nothing of a
+/// subject that was not in the prompt, there is no verdict.
+#[derive(Debug, Default)]
+pub struct Trace {
+    /// The paths, search patterns and commands that the client reported, or `None` if it reports none.
+    opened: RefCell<Option<Vec<String>>>,
+    /// Whether the run has asked its one question for a readable answer.
+    is_repaired: Cell<bool>,
+}
+
+impl Trace {
+    /// Notes that the client reports what it opens, though it may open nothing.
+    pub(super) fn reports(&self) {
+        self.opened.borrow_mut().get_or_insert_default();
+    }
+
+    /// Adds a path, a search pattern or a command.
+    pub(super) fn add(&self, opened: &str) {
+        let mut list = self.opened.borrow_mut();
+        let list = list.get_or_insert_default();
+        let opened = text::one_line(opened, MAX_OPENED_CHARS);
+        if !opened.is_empty() && list.len() < MAX_OPENED && !list.contains(&opened) {
+            list.push(opened);
+        }
+    }
+
+    /// Returns whether the client reports what it opens, and nothing of this subject was opened. Of changes, anything counts.
+    pub(super) fn missed(&self, subject: &[Part]) -> bool {
+        let list = self.opened.borrow();
+        let is_opened = |part: &Part| {
+            let name = Utf8Path::new(&part.name).file_name().unwrap_or(&part.name);
+            let mut opened = list.iter().flatten();
+            opened.any(|one| part.kind == PartKind::Diff || one.contains(name))
+        };
+        list.is_some() && !subject.iter().any(is_opened)
+    }
+
+    /// Takes the one question for a readable answer. Returns whether it was taken before.
+    pub(super) fn take_repair(&self) -> bool {
+        self.is_repaired.replace(true)
+    }
+
+    /// Returns what was opened.
+    pub(super) fn into_opened(self) -> Vec<String> {
+        self.opened.into_inner().unwrap_or_default()
+    }
+}
+
+/// A reviewer.
 pub trait Reviewer {
     /// Returns a short name for people and records, such as `codex`.
     fn name(&self) -> &str;
 
-    /// Reviews, and tells `watch` how it goes; when that answers `Break`, the review is given up.
+    /// Reviews, and reports progress to `watch`. If that returns `Break`, the review is cancelled.
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome;
 
     /// Returns whether it runs a program, which could change files of the work tree.
@@ -70,12 +111,12 @@ pub trait Reviewer {
     }
 }
 
-/// What came of a review.
+/// The outcome of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The reviewer looked and found nothing.
+    /// The reviewer found nothing.
     Clean,
-    /// The reviewer found something; never empty when it comes from [`judge`].
+    /// The reviewer found something; never empty if it comes from [`judge`].
     Findings(Findings),
     /// There was no review.
     CouldNotRun(Cause),
@@ -83,67 +124,52 @@ pub enum Outcome {
     Unreadable(Cause),
 }
 
-/// An [`Outcome`] without what it carries.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum::Display,
-    strum::EnumString,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum OutcomeName {
-    /// See [`Outcome::Clean`].
-    Clean,
-    /// See [`Outcome::Findings`].
-    Findings,
-    /// See [`Outcome::CouldNotRun`].
-    CouldNotRun,
-    /// See [`Outcome::Unreadable`].
-    Unreadable,
-}
-
 impl Outcome {
-    /// Its name, for records.
-    pub fn name(&self) -> OutcomeName {
-        match self {
-            Self::Clean => OutcomeName::Clean,
-            Self::Findings(_) => OutcomeName::Findings,
-            Self::CouldNotRun(_) => OutcomeName::CouldNotRun,
-            Self::Unreadable(_) => OutcomeName::Unreadable,
-        }
+    /// Makes the outcome of an answer that is no verdict.
+    pub(super) fn not_a_verdict(detail: &str) -> Self {
+        Self::Unreadable(Cause::new(CauseKind::NotAVerdict, detail))
     }
 
-    /// Returns why there is no verdict, where there is none.
+    /// Returns the reason for which there is no verdict, if there is none.
     pub fn cause(&self) -> Option<&Cause> {
         match self {
             Self::Clean | Self::Findings(_) => None,
             Self::CouldNotRun(cause) | Self::Unreadable(cause) => Some(cause),
         }
     }
+
+    /// Returns the findings; none if there is no verdict.
+    pub fn into_findings(self) -> Findings {
+        match self {
+            Self::Findings(findings) => findings,
+            Self::Clean | Self::CouldNotRun(_) | Self::Unreadable(_) => Findings::default(),
+        }
+    }
+
+    /// Returns the outcome with the program's own findings, if it is a verdict.
+    pub(super) fn with(self, own: &[Finding]) -> Self {
+        if self.cause().is_some() {
+            return self;
+        }
+        let mut findings = self.into_findings();
+        findings.0.extend_from_slice(own);
+        match findings.is_empty() {
+            true => Self::Clean,
+            false => Self::Findings(findings),
+        }
+    }
 }
 
-/// The exit status by which a shell, or `env`, says that a program is not there.
+/// The exit status of a shell, or of `env`, if a program is missing.
 const NOT_FOUND: i32 = 127;
 
-/// Judges a process that was to write its verdict to stdout.
-///
-/// Only one that exited with 0 is asked for a verdict at all: a failed run's stdout, however clean it looks, is none.
+/// Judges a process that writes its verdict to stdout. Only exit status 0 can give a verdict.
 pub fn judge(ended: &ProcessOutput) -> Outcome {
     if let Some(cause) = failure(ended) {
         return Outcome::CouldNotRun(cause);
     }
     if ended.truncated() {
-        return Outcome::Unreadable(Cause::new(
-            CauseKind::NotAVerdict,
-            &format!("it is longer than {KEPT} bytes"),
-        ));
+        return Outcome::not_a_verdict(&format!("it is longer than {KEPT} bytes"));
     }
     match judge_answer(&String::from_utf8_lossy(&ended.stdout)) {
         Outcome::Unreadable(cause) if cause.kind == CauseKind::NoOutput => {
@@ -153,7 +179,7 @@ pub fn judge(ended: &ProcessOutput) -> Outcome {
     }
 }
 
-/// Returns why a process that ended did not run its review to the end; None: it exited with 0.
+/// Returns the reason for which a process did not run its review to the end, or `None` if it exited with 0.
 pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
     let kind = match &ended.how {
         ProcessEnd::Exited(0) => return None,
@@ -167,10 +193,8 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
             return Some(Cause::new(start_kind(error), &error.to_string()));
         }
         ProcessEnd::StatusLost(error) => {
-            return Some(Cause::new(
-                CauseKind::Io,
-                &format!("its exit status is lost: {error}"),
-            ));
+            let detail = format!("its exit status is lost: {error}");
+            return Some(Cause::new(CauseKind::Io, &detail));
         }
     };
     Some(Cause::new(kind, &complaint(ended)))
@@ -187,7 +211,7 @@ pub(super) fn outcome(read: Result<Verdict, Unreadable>) -> Outcome {
         Ok(Verdict::Clean) => Outcome::Clean,
         Ok(Verdict::Findings(findings)) => Outcome::Findings(findings),
         Err(Unreadable::Empty) => Outcome::Unreadable(Cause::new(CauseKind::NoOutput, "")),
-        Err(error) => Outcome::Unreadable(Cause::new(CauseKind::NotAVerdict, &error.to_string())),
+        Err(error) => Outcome::not_a_verdict(&error.to_string()),
     }
 }
 
@@ -202,9 +226,8 @@ fn start_kind(error: &StartError) -> CauseKind {
     }
 }
 
-/// Returns the line in which a program most likely says what is wrong: the last of stderr that speaks of an error, else the
-/// last of stderr, else the last of stdout that is no event for a program. A line that ends with a colon says nothing
-/// without the next one.
+/// Returns the line that most likely names the problem: the last line of stderr with the word "error", else the last line of stderr,
+/// else the last line of stdout that is not JSON. A line that ends with a colon needs the next one.
 fn complaint(ended: &ProcessOutput) -> String {
     let stderr: Vec<&str> = (ended.stderr_tail.lines())
         .filter(|line| !line.trim().is_empty())
@@ -269,16 +292,13 @@ mod tests {
             }),
         ] {
             let shown = format!("{how:?}");
-            assert_eq!(
-                judge(&ended(how, CLEAN, "")).name(),
-                OutcomeName::CouldNotRun,
-                "{shown}"
-            );
+            let outcome = judge(&ended(how, CLEAN, ""));
+            assert!(matches!(outcome, Outcome::CouldNotRun(_)), "{shown}");
         }
     }
 
     #[test]
-    fn an_answer_that_is_no_verdict_is_unreadable() {
+    fn answer_without_verdict_is_unreadable() {
         let kind = |stdout, dropped| match judge(&ProcessOutput {
             dropped,
             ..ended(ProcessEnd::Exited(0), stdout, "")
@@ -300,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_of_127_is_a_program_that_is_not_there() {
+    fn status_127_means_not_installed() {
         let outcome = judge(&ended(
             ProcessEnd::Exited(127),
             "",
@@ -322,12 +342,12 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_quotes_the_complaint_on_one_plain_line() {
+    fn cause_quotes_the_complaint_on_one_line() {
         let stderr = "loading\nERROR: quota \u{1b}[31mexceeded\u{202e}\n\ntokens used: 7\n\n";
         let outcome = judge(&ended(ProcessEnd::Exited(1), "partial", stderr));
         assert_eq!(
             outcome.cause().unwrap().to_string(),
-            "the reviewer failed with exit status 1; mend what it says, or choose another reviewer: ERROR: quota \
+            "the reviewer failed with exit status 1; fix what it says, or choose another reviewer: ERROR: quota \
              [31mexceeded"
         );
         let stderr = "Error loading config.toml:\n\n  /home/me/config.toml:1:2: unclosed table\n   |\n 1 | [x\n";

@@ -1,18 +1,22 @@
-//! The review runs of a loop, as the journal tells them.
+//! The review runs of a loop, in its journal.
 //!
-//! A run is two notes: that it began (who reviews which round of what) and how it ended (outcome, digest of the JSON
-//! findings JSON). A run that began and never ended was cut off. This file reads and writes those notes; what they are worth as
-//! evidence is decided in `evidence`.
+//! A run is two notes: its begin (reviewer, persona, round, subject) and its end (outcome, digest of the findings JSON). A run
+//! without an end is running or was cut off.
 
 use std::collections::HashMap;
+use std::io;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::digest::random_hex;
 use crate::machine::Raw;
-use crate::review::reviewer::Cause;
-use crate::review::{Digest, findings_json};
+use crate::machine::table::ReviewSpec;
+use crate::review::cause::Cause;
+use crate::review::digest::Digest;
+use crate::review::findings::Findings;
+use crate::review::findings_file::{self, FindingsFile};
 use crate::store::{Entry, LoopId, Store, StoreError};
 
 /// The note of a run's begin.
@@ -20,56 +24,73 @@ const BEGAN: &str = "run-began";
 /// The note of a run's end.
 const ENDED: &str = "run-ended";
 
-/// What the note of a run's begin holds.
+/// The note of the begin of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunBegin {
     /// The run's id, unique within the loop.
     pub run: String,
     /// The round under review.
     pub round: u64,
-    /// The visit under review, by the change with which it began; `None` where an earlier version of the engine made that.
+    /// The revision of the change that began the visit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visit: Option<u64>,
     /// The reviewer's name.
     pub reviewer: String,
     /// The persona's label.
     pub persona: String,
-    /// The digest of what is reviewed.
+    /// The digest of the subject.
     pub subject: Digest,
     /// Git's tree id of the work tree before the review, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }
 
-/// What the note of a run's end holds.
+/// The note of the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
     /// The run's id.
     pub run: String,
-    /// How it ended.
+    /// The outcome.
     #[serde(flatten)]
     pub how: RunOutcome,
     /// Whether the work tree changed while the reviewer ran.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub work_tree_changed: bool,
-    /// The files and commands that the reviewer opened, as far as its client tells.
+    /// The files and commands that the reviewer opened, if its client reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<String>,
-    /// The findings file of its own, where the phase names one.
+    /// The findings file that the phase names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<FindingsFile>,
 }
 
-/// A findings file that a phase names (`findings_file`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FindingsFile {
-    /// What stands for `{n}`.
-    pub number: u64,
-    /// The file.
-    pub path: Utf8PathBuf,
+impl RunBegin {
+    /// Makes the begin of a new run.
+    ///
+    /// # Errors
+    /// Returns an error if the system has no random numbers.
+    pub(super) fn new(
+        raw: &Raw,
+        spec: &ReviewSpec,
+        reviewer: &str,
+        persona: &str,
+        subject: Digest,
+        tree: Option<String>,
+    ) -> io::Result<Self> {
+        let round = raw.count(spec.round);
+        Ok(Self {
+            run: format!("r{round}-{}", random_hex::<4>()?),
+            round,
+            visit: raw.record().visit(),
+            reviewer: reviewer.to_owned(),
+            persona: persona.to_owned(),
+            subject,
+            tree,
+        })
+    }
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum RunOutcome {
@@ -83,20 +104,28 @@ pub enum RunOutcome {
         /// The digest of the findings JSON.
         digest: Digest,
     },
-    /// It could not run.
+    /// The reviewer could not run.
     CouldNotRun {
-        /// Why.
+        /// The reason.
         cause: Cause,
     },
-    /// What it said holds no verdict.
+    /// The answer has no verdict.
     Unreadable {
-        /// Why.
+        /// The reason.
         cause: Cause,
     },
 }
 
 impl RunOutcome {
-    /// Returns the digest of the findings JSON, where the run gave a verdict.
+    /// Makes the outcome of a verdict, whose findings JSON has this digest.
+    pub(super) fn of_verdict(findings: &Findings, digest: Digest) -> Self {
+        match findings.is_empty() {
+            true => Self::Clean { digest },
+            false => Self::Findings { digest },
+        }
+    }
+
+    /// Returns the digest of the findings JSON, if the run gave a verdict.
     pub fn digest(&self) -> Option<&Digest> {
         match self {
             RunOutcome::Clean { digest } | RunOutcome::Findings { digest } => Some(digest),
@@ -104,7 +133,7 @@ impl RunOutcome {
         }
     }
 
-    /// Returns the cause, where it gave none.
+    /// Returns the reason for which there is no verdict.
     pub fn cause(&self) -> Option<&Cause> {
         match self {
             RunOutcome::Clean { .. } | RunOutcome::Findings { .. } => None,
@@ -116,55 +145,73 @@ impl RunOutcome {
 /// One run.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// How it began.
+    /// The begin.
     pub began: RunBegin,
-    /// Says when it began.
+    /// The time of the begin.
     pub begin: Timestamp,
-    /// Says when it ended.
+    /// The time of the end.
     pub end: Option<Timestamp>,
-    /// How it ended; None: it is running, or was cut off.
+    /// The outcome, or `None` if the run is running or was cut off.
     pub ended: Option<RunOutcome>,
     /// Whether the work tree changed while the reviewer ran.
     pub work_tree_changed: bool,
-    /// The findings file of its own, where the phase names one.
+    /// The findings file that the phase names.
     pub findings: Option<FindingsFile>,
     /// Whether a change of the loop was counted for it.
     pub counted: bool,
 }
 
 impl Run {
-    /// Returns the file in which people read what it found.
-    pub fn findings_path(&self, store: &Store, id: &LoopId) -> Utf8PathBuf {
-        let own = self.findings.as_ref().map(|file| file.path.clone());
-        own.unwrap_or_else(|| findings_json::findings_path(store, id, self.began.round))
+    /// Makes a run that began at this time.
+    pub(super) fn new(began: RunBegin, begin: Timestamp) -> Self {
+        Self {
+            began,
+            begin,
+            end: None,
+            ended: None,
+            work_tree_changed: false,
+            findings: None,
+            counted: false,
+        }
     }
 
-    /// Returns whether it is of the visit that a loop is in, whose round this is.
+    /// Adds the end.
+    pub(super) fn end(&mut self, ended: RunEnd, end: Timestamp) {
+        self.end = Some(end);
+        self.ended = Some(ended.how);
+        self.work_tree_changed = ended.work_tree_changed;
+        self.findings = ended.findings;
+    }
+
+    /// Returns the digest of the findings JSON, if the run gave a verdict.
+    pub fn digest(&self) -> Option<&Digest> {
+        self.ended.as_ref().and_then(RunOutcome::digest)
+    }
+
+    /// Returns the findings file.
+    pub fn findings_path(&self, store: &Store, id: &LoopId) -> Utf8PathBuf {
+        let own = self.findings.as_ref().map(|file| file.path.clone());
+        own.unwrap_or_else(|| findings_file::findings_path(store, id, self.began.round))
+    }
+
+    /// Returns whether the run is of this round, in the visit that the loop is in.
     pub fn is_of(&self, raw: &Raw, round: u64) -> bool {
         let visit = raw.record().visit();
         self.began.round == round && (visit.is_none() || self.began.visit == visit)
     }
 }
 
-/// Returns the runs that a journal tells of, oldest first. Notes that cannot be read are passed over: they prove nothing.
+/// Returns the runs in a journal, oldest first. Notes that are not valid are ignored: they prove nothing.
 pub fn read(journal: &[Entry]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    // The first of two that bear one id has it.
+    // The first of two runs with one id counts.
     let mut known: HashMap<String, usize> = HashMap::new();
     for entry in journal {
         match entry {
             Entry::Note(note) if note.note == BEGAN => {
                 if let Ok(began) = RunBegin::deserialize(&note.data) {
                     known.entry(began.run.clone()).or_insert(runs.len());
-                    runs.push(Run {
-                        began,
-                        begin: note.at,
-                        end: None,
-                        ended: None,
-                        work_tree_changed: false,
-                        findings: None,
-                        counted: false,
-                    });
+                    runs.push(Run::new(began, note.at));
                 }
             }
             Entry::Note(note) if note.note == ENDED => {
@@ -172,10 +219,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                     && let Some(run) = known.get(&ended.run).and_then(|at| runs.get_mut(*at))
                     && run.ended.is_none()
                 {
-                    run.end = Some(note.at);
-                    run.ended = Some(ended.how);
-                    run.work_tree_changed = ended.work_tree_changed;
-                    run.findings = ended.findings;
+                    run.end(ended, note.at);
                 }
             }
             Entry::Note(_) => {}
@@ -190,7 +234,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
     runs
 }
 
-/// Returns whether the newest change was made for a review that would fail again if it began at once.
+/// Returns whether the newest change was made for a review that would fail again at once.
 pub fn is_parked(raw: &Raw) -> bool {
     let journal = raw.journal().unwrap_or_default();
     let newest = journal.iter().rev().find_map(Entry::change);
@@ -202,18 +246,18 @@ pub fn is_parked(raw: &Raw) -> bool {
     })
 }
 
-/// Notes that a run began.
+/// Adds the begin of a run to the journal.
 ///
 /// # Errors
-/// The journal cannot be written.
+/// Returns an error if the journal cannot be written.
 pub(crate) fn began(store: &Store, id: &LoopId, began: &RunBegin) -> Result<(), StoreError> {
     store.note(id, BEGAN, began)
 }
 
-/// Notes how a run ended.
+/// Adds the end of a run to the journal.
 ///
 /// # Errors
-/// The journal cannot be written.
+/// Returns an error if the journal cannot be written.
 pub(crate) fn ended(store: &Store, id: &LoopId, ended: &RunEnd) -> Result<(), StoreError> {
     store.note(id, ENDED, ended)
 }

@@ -48,10 +48,12 @@ struct Live {
 }
 
 impl Place {
-    /// Names a place. No symlink is followed below `base`.
+    /// Makes a place. No symlink is followed below `base`.
     pub fn new(base: impl Into<Utf8PathBuf>, path: impl Into<Utf8PathBuf>) -> Self {
-        let (base, path) = (base.into(), path.into());
-        Self { base, path }
+        Self {
+            base: base.into(),
+            path: path.into(),
+        }
     }
 
     /// Returns the place in a state folder.

@@ -3,7 +3,8 @@
 use claudex_loop::Refused;
 use claudex_loop::machine::Raw;
 use claudex_loop::review::changes::ChangesError;
-use claudex_loop::review::round::{self, RoundError};
+use claudex_loop::review::round::RoundError;
+use claudex_loop::review::subject::SubjectText;
 use claudex_loop::store::{ChangeEntry, Entry, FieldValue as _};
 
 use crate::files::Directory;
@@ -112,7 +113,7 @@ fn task(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
 /// Returns whether a file outside of the plans has changed since the task under way began. What cannot be compared counts as
 /// changed: the review then names the problem.
 fn has_code(raw: &Raw) -> bool {
-    let read = round::read(raw, &CODE_REVIEW_REVIEW);
+    let read = SubjectText::read(raw, &CODE_REVIEW_REVIEW, false);
     !matches!(read, Err(RoundError::Changes(ChangesError::Nothing { .. })))
 }
 

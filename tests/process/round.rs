@@ -241,7 +241,7 @@ fn what_cannot_be_reviewed_is_said_and_leaves_no_run() {
     project
         .review(&id, "fake-clean")
         .exits(1)
-        .says("is not there to be reviewed");
+        .says("does not exist, so there is nothing to review");
     project.plan(b"# Pl\xffn\n");
     project
         .review(&id, "fake-clean")
@@ -341,7 +341,7 @@ fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
     project.answers(
         &["review", "--file", "GONE.md"],
         1,
-        "is not there to be reviewed",
+        "does not exist, so there is nothing to review",
     );
     project.answers(&["review", "--file", "/etc/passwd"], 1, "leads out of");
     project.run(&["review", &id, "--file", "PLAN.md"]).exits(2);

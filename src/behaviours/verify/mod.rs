@@ -6,21 +6,20 @@
 //! here alone.
 
 mod results;
-mod run;
+mod verification;
 
 use std::io;
 
 use crate::behaviours::command_runs::Exit;
-use crate::behaviours::words;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{EvidenceRecord, Raw, Refusal, Requirement, Table};
-use crate::review::Digest;
-use crate::review::{reports, worktree};
+use crate::review::digest::Digest;
+use crate::review::worktree::{self, OwnFiles};
 use crate::text;
 
 use self::results::VerifyRun;
 pub use self::results::{failed, text};
-pub use self::run::{Purpose, Ran, Verification, Watch, verify};
+pub use self::verification::{Purpose, Ran, Verification, Watch, verify};
 
 /// The most commands of a list.
 const MAX_COMMANDS: usize = 32;
@@ -126,16 +125,16 @@ fn is_allowed(raw: &Raw, line: &String) -> bool {
     })
 }
 
-/// The reason for which commands are not run.
+/// The reason for which there is no evidence.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
-pub enum Unready {
+pub enum Missing {
     /// There is nothing to run, or the commands are not known.
     #[display("{_0}")]
     Nothing(String),
     /// The user's configuration does not allow these lines.
     #[display(
         "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
-        words::lines(lines)
+        text::command_lines(lines)
     )]
     NotAllowed {
         /// The lines.
@@ -143,54 +142,19 @@ pub enum Unready {
         /// The file of the configuration.
         file: String,
     },
+    /// The commands were not run, or have not passed.
+    #[display("{_0}")]
+    NotPassed(String),
 }
 
-impl Unready {
+impl Missing {
     fn not_allowed(raw: &Raw, lines: Vec<String>) -> Self {
         let permissions = raw.told().permissions.get();
         let file = permissions.and_then(|known| known.file.as_ref());
         let file = file.map_or("your configuration".to_owned(), text::shown);
         Self::NotAllowed { lines, file }
     }
-}
 
-/// Returns the phase's commands.
-///
-/// # Errors
-/// Returns the reason if there is none, or if the configuration does not allow all of them.
-pub fn ready(raw: &Raw) -> Result<Commands, Unready> {
-    let (commands, not_allowed) = known(raw)?;
-    match not_allowed.is_empty() {
-        true => Ok(commands),
-        false => Err(Unready::not_allowed(raw, not_allowed)),
-    }
-}
-
-/// Returns the phase's commands, of which there is at least one, and those that the configuration does not allow.
-fn known(raw: &Raw) -> Result<(Commands, Vec<String>), Unready> {
-    let commands = Commands::of(raw).map_err(Unready::Nothing)?;
-    let commands =
-        commands.ok_or_else(|| Unready::Nothing("this phase verifies nothing".to_owned()))?;
-    if commands.0.is_empty() {
-        let why = "there is no command to run: the program gives none";
-        return Err(Unready::Nothing(why.to_owned()));
-    }
-    let not_allowed = commands.0.iter().filter(|line| !is_allowed(raw, line));
-    let not_allowed = not_allowed.cloned().collect();
-    Ok((commands, not_allowed))
-}
-
-/// The reason for which there is no evidence.
-#[derive(Debug, derive_more::Display)]
-#[display("{_0}")]
-pub enum Missing {
-    /// Some commands cannot be run.
-    Unready(Unready),
-    /// They were not run, or have not passed.
-    NotPassed(String),
-}
-
-impl Missing {
     /// Converts it to the refusal of a transition.
     pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
         Refusal::Evidence {
@@ -201,24 +165,47 @@ impl Missing {
     }
 }
 
+/// Returns the phase's commands.
+///
+/// # Errors
+/// Returns the reason if there is none, or if the configuration does not allow all of them.
+pub fn ready(raw: &Raw) -> Result<Commands, Missing> {
+    let (commands, not_allowed) = known(raw)?;
+    match not_allowed.is_empty() {
+        true => Ok(commands),
+        false => Err(Missing::not_allowed(raw, not_allowed)),
+    }
+}
+
+/// Returns the phase's commands, of which there is at least one, and those that the configuration does not allow.
+fn known(raw: &Raw) -> Result<(Commands, Vec<String>), Missing> {
+    let commands = Commands::of(raw).map_err(Missing::Nothing)?;
+    let commands =
+        commands.ok_or_else(|| Missing::Nothing("this phase verifies nothing".to_owned()))?;
+    if commands.0.is_empty() {
+        let why = "there is no command to run: the program gives none";
+        return Err(Missing::Nothing(why.to_owned()));
+    }
+    let not_allowed = commands.0.iter().filter(|line| !is_allowed(raw, line));
+    let not_allowed = not_allowed.cloned().collect();
+    Ok((commands, not_allowed))
+}
+
 /// Returns evidence that the phase's commands passed in this visit on the work tree as it is.
 ///
 /// # Errors
 /// Returns what is missing.
 pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
-    let commands = ready(raw).map_err(Missing::Unready)?;
+    let commands = ready(raw)?;
     let unreadable = |error: String| Missing::NotPassed(format!("could not read it: {error}"));
     let call = call(raw);
+    let not_passed = |why: &str| Err(Missing::NotPassed(format!("{why}:{call}")));
     if raw.store().is_running(raw.id()) {
-        return Err(Missing::NotPassed(format!(
-            "the commands are still running, or a review is; wait for the end:{call}"
-        )));
+        return not_passed("the commands are still running, or a review is; wait for the end");
     }
     let newest = VerifyRun::newest(raw, &commands);
     let Some(run) = newest.map_err(|error| unreadable(error.to_string()))? else {
-        return Err(Missing::NotPassed(format!(
-            "the commands were not run yet; run them:{call}"
-        )));
+        return not_passed("the commands were not run yet; run them");
     };
     let now = tree(raw).map_err(|error| unreadable(error.to_string()))?;
     judge(raw, &run, &now)
@@ -227,28 +214,25 @@ pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
 /// Returns the evidence that a run gives for this work tree.
 fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> {
     let call = call(raw);
+    let not_passed = |why: &str| Err(Missing::NotPassed(format!("{why}:{call}")));
     if let Some(failed) = run.commands.iter().find(|command| command.has_failed()) {
         let command = text::one_line(&text::shown(&failed.command), 200);
-        return Err(Missing::NotPassed(format!(
-            "{command} failed ({}); fix that, then:{call}",
-            failed.exit
-        )));
+        let exit = &failed.exit;
+        return not_passed(&format!("{command} failed ({exit}); fix that, then"));
     }
     let not_run = run.commands.iter();
     let not_run = not_run.filter(|command| command.exit == Exit::NotAllowed);
     let not_run: Vec<String> = not_run.map(|command| command.command.clone()).collect();
     if !not_run.is_empty() {
-        return Err(Missing::Unready(Unready::not_allowed(raw, not_run)));
+        return Err(Missing::not_allowed(raw, not_run));
     }
     if run.after != run.began.tree {
-        return Err(Missing::NotPassed(format!(
-            "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then:{call}"
-        )));
+        return not_passed(
+            "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then",
+        );
     }
     if *now != run.began.tree {
-        return Err(Missing::NotPassed(format!(
-            "the work tree was changed after the commands began; run them again:{call}"
-        )));
+        return not_passed("the work tree was changed after the commands began; run them again");
     }
     Ok(Verified(EvidenceRecord {
         run: Some(run.began.run.clone()),
@@ -265,9 +249,9 @@ fn call(raw: &Raw) -> String {
 /// Returns the digest of the work tree, without our own files and the loop's document.
 fn tree(raw: &Raw) -> io::Result<Digest> {
     let root = raw.root();
-    let mut ours = reports::ours(raw.store(), &root);
+    let mut own_files = OwnFiles::in_store(raw.store(), &root);
     if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {
-        ours = ours.file(document.as_str());
+        own_files = own_files.file(document.as_str());
     }
-    worktree::digest(&root, ours).map_err(io::Error::other)
+    worktree::digest(&root, own_files).map_err(io::Error::other)
 }

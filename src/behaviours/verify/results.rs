@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Commands, MAX_COMMAND_CHARS, Unready, is_allowed, known};
+use super::{Commands, MAX_COMMAND_CHARS, Missing, is_allowed, known};
 use crate::behaviours::command_runs::{Exit, RunNote, last_lines, tail};
 use crate::machine::Raw;
 use crate::review::Digest;
@@ -174,7 +174,7 @@ pub fn text(raw: &Raw) -> String {
 }
 
 fn not_run(raw: &Raw, commands: &Commands) -> String {
-    if let Err(Unready::Nothing(why)) = known(raw) {
+    if let Err(Missing::Nothing(why)) = known(raw) {
         return format!("Not run: {why}");
     }
     let lines = commands.0.iter().map(|line| match is_allowed(raw, line) {

@@ -6,8 +6,7 @@ use serde::Serialize;
 use super::super::AnyLoop;
 use super::{FindingsJson, place, prose};
 use claudex_loop::review::findings::Finding;
-use claudex_loop::review::reports;
-use claudex_loop::review::worktree::{Snapshot, names};
+use claudex_loop::review::worktree::{OwnFiles, Snapshot, file_name};
 
 /// Upper limit of a line of a patch in the report, in characters.
 const MAX_LINE_CHARS: usize = 400;
@@ -60,7 +59,7 @@ impl Fixes {
             return Self::default();
         }
         let store = held.raw().store();
-        let snapshot = Snapshot::take(store.root(), reports::ours(store, store.root()));
+        let snapshot = Snapshot::take(store.root(), OwnFiles::in_store(store, store.root()));
         let all = proposed
             .into_iter()
             .enumerate()
@@ -105,7 +104,10 @@ impl Fixes {
 /// Returns a patch as the report shows it: hidden characters spelled out, long lines and long
 /// patches cut. The findings' JSON has the whole patch.
 fn shown(patch: &str) -> String {
-    let plain: String = patch.split_inclusive('\n').map(names::visible).collect();
+    let plain: String = patch
+        .split_inclusive('\n')
+        .map(file_name::visible)
+        .collect();
     let plain = plain.replace("\r\n", "\n");
     let mut shown: Vec<String> = plain
         .lines()

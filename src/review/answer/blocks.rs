@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
     /// A heading of this level, from 1.
@@ -39,7 +39,8 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
         line: 1,
     };
     let mut blocks: Vec<Block<'_>> = Vec::new();
-    let (mut depth, mut end) = (0_usize, 0);
+    let mut depth = 0_usize;
+    let mut end = 0;
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         if depth == 0 {
             // The definition of a link makes no event.

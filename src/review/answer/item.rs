@@ -1,7 +1,7 @@
 //! One item of a Markdown answer: its place, what is wrong, what to do, and the lines below it.
 
 use crate::review::findings::{Finding, Severity};
-use crate::review::findings_file::{MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
+use crate::review::findings::{MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
 use crate::text;
 
 /// The lines of an item without its bullet.
@@ -120,7 +120,8 @@ fn split_recommendation(body: &str) -> (&str, Option<&str>) {
             _ => {}
         }
         if depth == 0 {
-            let (what, recommendation) = (inner[..index].trim_end(), inner[index + 1..].trim());
+            let what = inner[..index].trim_end();
+            let recommendation = inner[index + 1..].trim();
             // A call such as `retry()` is part of the text.
             let apart = inner[..index].ends_with(char::is_whitespace);
             return match what.is_empty() || recommendation.is_empty() || !apart {

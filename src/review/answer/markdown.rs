@@ -11,8 +11,8 @@ use super::severity::{
     stated_severity,
 };
 use super::{Unreadable, Verdict, item, with_findings};
+use crate::review::findings::CLEAN_LINE;
 use crate::review::findings::{Finding, Severity};
-use crate::review::findings_file::CLEAN_LINE;
 use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
@@ -105,13 +105,13 @@ fn inside_fence(block: &str) -> Option<&str> {
     .then_some(inner)
 }
 
-/// Where the reader is.
+/// The place of the reader.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// In no section.
+    /// Outside of all sections.
     #[default]
     Outside,
-    /// In the last of the sections. `hanging`: what is no item of its own belongs to the last finding.
+    /// The last of the sections. If `hanging`, text that is no item belongs to the last finding.
     Section { hanging: bool },
     /// Below a heading of this level that is a finding.
     Finding(u8),
@@ -126,7 +126,7 @@ struct Section {
     level: u8,
     severities: Vec<Severity>,
     announced: usize,
-    /// How many findings there were before it.
+    /// The number of findings before it.
     before: usize,
     says_none: bool,
     is_title: bool,
@@ -139,7 +139,7 @@ struct Reader {
     started: bool,
     place: Place,
     sections: Vec<Section>,
-    /// Taken for the section where there is none.
+    /// The section if there is none.
     none: Section,
     findings: Vec<Finding>,
     /// Text after the word for none, in a section. It is fine at the end of the answer only.
@@ -336,7 +336,8 @@ impl Reader {
     /// Takes a line of a paragraph that is neither a heading nor labelled.
     fn prose(&mut self, number: usize, line: &str, begins: bool, is_intro: bool) {
         let found = self.findings.len();
-        let (level, before) = (self.section().level, self.section().before);
+        let level = self.section().level;
+        let before = self.section().before;
         match self.place {
             Place::Section { hanging: true } if is_intro && level == PLAIN_LEVEL => {
                 // `Also:` between two lists, of which the first is that of a line such as `Nits:`.

@@ -63,7 +63,8 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     if text.len() > MAX_WORDS_BYTES {
         return None;
     }
-    let (mut severities, mut announced) = (Vec::new(), None);
+    let mut severities = Vec::new();
+    let mut announced = None;
     let phrases = |text: String, (phrase, word): &(&str, &str)| text.replace(phrase, word);
     for word in PHRASES.iter().fold(words(text), phrases).split_whitespace() {
         match severity_of(word) {
@@ -83,7 +84,7 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
 }
 
 /// Splits `[High] text`, `**P1:** text`, `2. Must fix - text` into severity and text.
-pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
+pub(crate) fn label(text: &str) -> Option<(Severity, &str)> {
     let open = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"');
     let end = open.find(MARKS).into_iter().chain(open.find(" - ")).min()?;
     let severity = *severity_words(&open[..end])?.severities.first()?;
@@ -107,7 +108,7 @@ pub(super) fn caption(title: &str) -> Option<(Severity, &str)> {
 }
 
 /// Returns whether a text only says that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
-pub(in crate::review) fn is_none(text: &str) -> bool {
+pub(crate) fn is_none(text: &str) -> bool {
     !text.contains('"') && text.split(". ").all(says_none)
 }
 

@@ -1,3 +1,5 @@
+mod clean_forms;
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -18,7 +18,7 @@ const REMOTES: &str = "refs/remotes/";
 /// Most branches, those that changed last, that are looked at.
 const MAX_CANDIDATES: usize = 100;
 
-/// What a work tree is compared with.
+/// The base of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
     /// The branch that is checked out, if any.
@@ -29,7 +29,7 @@ pub struct Base {
     pub tree: String,
     /// The other branch, as people name it; `None` if the commit is the branch's last one.
     pub against: Option<String>,
-    /// When the commit was made.
+    /// The time of the commit.
     pub date: Option<Timestamp>,
 }
 
@@ -69,7 +69,8 @@ pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
             date: None,
         });
     };
-    let (mut found, mut fewest) = ((head, None), i32::MAX);
+    let mut found = (head, None);
+    let mut fewest = i32::MAX;
     for (name, may_contain_head) in candidates(snapshot)? {
         let limit = format!("--max-count={fewest}");
         let without = format!("^{name}");

@@ -1,41 +1,44 @@
 //! The changes of a work tree as one text to review: what they are compared with, then a unified diff per file.
 //!
-//! [`collect`] takes a [`Snapshot`], finds what to compare it with ([`base`]), lists the files (`list`) and writes as
-//! many of their diffs, whole, as fit ([`text`]). What did not fit is named with its size. The text says nothing of the
-//! time of day: the same changes give the same bytes, so that what was found in them stays found.
+//! [`collect`] takes a [`Snapshot`], finds its [`base`], lists the files (`changed_file`) and writes as many of their diffs, whole,
+//! as fit ([`diff`]). A file that does not fit is named with its size. The text holds no time of day: the same changes give the
+//! same bytes, so that findings on them stay open.
 
 pub mod base;
-mod list;
-pub mod text;
+mod changed_file;
+pub mod diff;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error, From};
 
-use crate::review::worktree::{Ours, Snapshot, WorktreeError};
+use crate::review::worktree::{OwnFiles, Snapshot, WorktreeError};
+use crate::store::{LoopId, Store};
 pub use base::Base;
-pub use list::Changed;
+pub use changed_file::ChangedFile;
 
-/// The longest text, in bytes: what a model is shown at once.
-pub const MOST_BYTES: usize = 256 * 1024;
+/// The longest text, in bytes: a model is shown no more at once.
+pub const MAX_BYTES: usize = 256 * 1024;
+/// The name of the copy of the changes in the loop's folder.
+const COPY: &str = "changes.diff";
 
 /// The changes of a work tree.
 #[derive(Debug)]
 pub struct Changes {
-    /// What is compared, such as `changes of feature-x against main`.
+    /// A title, such as `changes of feature-x against main`.
     pub title: String,
-    /// What it is compared with.
+    /// The base.
     pub base: Base,
-    /// The text to review, at most [`MOST_BYTES`] long.
+    /// The text to review, at most [`MAX_BYTES`] long.
     pub text: String,
-    /// How many files differ.
+    /// The number of files that differ.
     pub files: usize,
-    /// The files whose diff the text does not hold, each with its reason, on one plain line.
+    /// The files whose diff is not in the text, each with the reason, on one plain line.
     pub left_out: Vec<String>,
     /// The work tree that was read.
     pub snapshot: Snapshot,
 }
 
-/// Why there are no changes to review.
+/// The reason for which there are no changes to review.
 #[derive(Debug, Display, Error, From, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum ChangesError {
@@ -46,7 +49,7 @@ pub enum ChangesError {
         help("change something first; files that git ignores are never part of a review")
     )]
     Nothing {
-        /// What was compared.
+        /// The title of the changes.
         title: String,
     },
     /// The work tree cannot be read.
@@ -56,29 +59,61 @@ pub enum ChangesError {
     Worktree(WorktreeError),
 }
 
-/// Reads the changes of the work tree whose top is `root`, since this base.
+/// Returns the path of a loop's copy of the changes: from the project's root if the state folder is below it.
+pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
+    let path = store.loop_folder(id).join(COPY);
+    match path.strip_prefix(store.root()) {
+        Ok(inside) => inside.to_owned(),
+        Err(_) => path,
+    }
+}
+
+/// Reads the changes of a store's project since its branch left the base that the user names, or since the base that is found.
 ///
 /// # Errors
-/// See [`ChangesError`].
-pub fn collect(
-    root: &Utf8Path,
-    ours: Ours,
+/// Returns the errors of [`collect`].
+pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, ChangesError> {
+    in_store(store, |snapshot| match base {
+        Some(base) => base::of_revision(snapshot, base),
+        None => base::find(snapshot),
+    })
+}
+
+/// Reads the changes of a store's project without the loop's own files.
+///
+/// # Errors
+/// Returns the errors of [`collect`].
+pub(super) fn in_store(
+    store: &Store,
     base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
 ) -> Result<Changes, ChangesError> {
-    let snapshot = Snapshot::take(root, ours)?;
+    let root = store.root();
+    collect(root, OwnFiles::in_store(store, root), base)
+}
+
+/// Reads the changes of the work tree whose top is `root`, since a base.
+///
+/// # Errors
+/// Returns an error if nothing differs, or if the work tree cannot be read.
+pub fn collect(
+    root: &Utf8Path,
+    own_files: OwnFiles,
+    base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
+) -> Result<Changes, ChangesError> {
+    let snapshot = Snapshot::take(root, own_files)?;
     let base = base(&snapshot)?;
     let title = base.title();
-    let changed = list::list(&snapshot, &base)?;
+    let changed = changed_file::list(&snapshot, &base)?;
     let over: Vec<_> = snapshot
         .passed_over()
         .iter()
-        .filter(|(path, _)| !snapshot.ours().holds(path))
+        .filter(|(path, _)| !snapshot.own_files().contains(path))
         .collect();
     let files = changed.len() + over.len();
     if files == 0 {
         return Err(ChangesError::Nothing { title });
     }
-    let (text, left_out) = text::write(&snapshot, &base, &changed, MOST_BYTES)?;
+    let (text, left_out) = diff::write(&snapshot, &base, &changed, MAX_BYTES)?;
     Ok(Changes {
         title,
         base,

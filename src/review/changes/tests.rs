@@ -1,5 +1,5 @@
-use super::text::{BINARY, LEFT_OUT};
-use super::{Changes, ChangesError, MOST_BYTES, base, collect};
+use super::diff::{BINARY, LEFT_OUT};
+use super::{Changes, ChangesError, MAX_BYTES, base, collect};
 use crate::review::worktree::WorktreeError;
 use crate::review::worktree::testing::{Repo, git, ours};
 
@@ -315,7 +315,7 @@ fn files_are_whole_or_left_out_by_name_and_generated_ones_come_last() {
     repo.write("d.rs", lines(100));
     repo.write("dump.bin", vec![0; 9 * 1024 * 1024]);
     let changes = changes(&repo);
-    assert!(changes.text.len() <= MOST_BYTES);
+    assert!(changes.text.len() <= MAX_BYTES);
     let files: Vec<&str> = changes
         .text
         .lines()
@@ -355,7 +355,7 @@ fn a_great_many_files_stay_within_bounds() {
     }
     let changes = changes(&repo);
     assert_eq!(changes.files, 700);
-    assert!(changes.text.len() <= MOST_BYTES, "{}", changes.text.len());
+    assert!(changes.text.len() <= MAX_BYTES, "{}", changes.text.len());
     assert!(changes.text.contains(&format!(
         "{LEFT_OUT}and {} more",
         changes.left_out.len() - 60

@@ -2,18 +2,17 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::reviewer::OutcomeName;
 use super::*;
 use crate::process::ProcessEnd;
 use crate::process::output::KEPT;
 
 /// What comes of a session with these events and this exit status; and what a watcher was told.
 fn session(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
-    let opened = Opened::default();
-    let mut seen = Seen::new(Utf8Path::new("/p q"), &opened);
+    let trace = Trace::default();
+    let mut seen = Seen::new(Utf8Path::new("/p q"), &trace);
     let mut told = Vec::new();
     for event in events {
-        told.extend(seen.take(event.as_object().unwrap()));
+        told.extend(seen.take(event));
     }
     let text: Vec<String> = events.iter().map(Value::to_string).collect();
     let ended = ProcessOutput {
@@ -37,8 +36,17 @@ fn result(extra: Value) -> Value {
     result
 }
 
-fn cause(outcome: &Outcome) -> (OutcomeName, CauseKind) {
-    (outcome.name(), outcome.cause().expect("no verdict").kind)
+fn cause(outcome: &Outcome) -> (&'static str, CauseKind) {
+    (name(&outcome), outcome.cause().expect("no verdict").kind)
+}
+
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Clean => "clean",
+        Outcome::Findings(_) => "findings",
+        Outcome::CouldNotRun(_) => "could not run",
+        Outcome::Unreadable(_) => "unreadable",
+    }
 }
 
 #[test]
@@ -55,12 +63,12 @@ fn the_structured_answer_counts_before_the_text() {
         0,
         &[result(json!({"result": "Well:\n\n## High\n- x (y)\n"}))],
     );
-    assert_eq!(outcome.name(), OutcomeName::Findings);
+    assert_eq!(name(&outcome), "findings");
 }
 
 #[test]
 fn no_text_and_no_result_are_unreadable() {
-    let no_output = (OutcomeName::Unreadable, CauseKind::NoOutput);
+    let no_output = ("unreadable", CauseKind::NoOutput);
     assert_eq!(
         cause(&session(0, &[result(json!({"result": ""}))]).0),
         no_output
@@ -70,10 +78,7 @@ fn no_text_and_no_result_are_unreadable() {
         no_output
     );
     let (outcome, _) = session(0, &[result(json!({"result": "I like it."}))]);
-    assert_eq!(
-        cause(&outcome),
-        (OutcomeName::Unreadable, CauseKind::NotAVerdict)
-    );
+    assert_eq!(cause(&outcome), ("unreadable", CauseKind::NotAVerdict));
 }
 
 #[test]
@@ -86,7 +91,7 @@ fn failures_are_told_apart_by_status_and_name() {
         assert!(told.is_empty(), "{told:?}");
         cause(&outcome)
     };
-    let could_not_run = |kind| (OutcomeName::CouldNotRun, kind);
+    let could_not_run = |kind| ("could not run", kind);
     for (error, status, kind) in [
         (json!("authentication_failed"), json!(401), CauseKind::Login),
         (
@@ -126,12 +131,12 @@ fn a_session_that_says_it_failed_is_no_verdict_whatever_its_exit_status() {
     let (outcome, _) = session(0, &[failed]);
     assert_eq!(
         cause(&outcome),
-        (OutcomeName::CouldNotRun, CauseKind::Failed { status: 0 })
+        ("could not run", CauseKind::Failed { status: 0 })
     );
     let (outcome, _) = session(3, &[result(json!({"structured_output": answer}))]);
     assert_eq!(
         cause(&outcome),
-        (OutcomeName::CouldNotRun, CauseKind::Failed { status: 3 })
+        ("could not run", CauseKind::Failed { status: 3 })
     );
 }
 
@@ -140,10 +145,7 @@ fn an_answer_that_never_fitted_the_schema_is_unreadable() {
     let ended = json!({"type": "result", "subtype": "error_max_structured_output_retries", "is_error": true,
         "errors": ["Failed to provide valid structured output after 5 attempts"]});
     let (outcome, _) = session(1, &[ended]);
-    assert_eq!(
-        cause(&outcome),
-        (OutcomeName::Unreadable, CauseKind::NotAVerdict)
-    );
+    assert_eq!(cause(&outcome), ("unreadable", CauseKind::NotAVerdict));
     assert!(outcome.cause().unwrap().detail.contains("after 5 attempts"));
 }
 
@@ -224,9 +226,6 @@ fn limit_of_arguments_is_named_with_number() {
         let ended =
             result(json!({"subtype": "error_max_turns", "result": "No substantive findings."}));
         let (outcome, _) = session(status, &[ended]);
-        assert_eq!(
-            cause(&outcome),
-            (OutcomeName::CouldNotRun, CauseKind::Limit)
-        );
+        assert_eq!(cause(&outcome), ("could not run", CauseKind::Limit));
     }
 }

@@ -1,4 +1,4 @@
-//! What of the person's own Codex configuration a review has to know: the MCP servers to leave out, and the key's variable.
+//! The part of the user's Codex configuration that a review needs: the MCP servers to switch off, and the key's variable.
 //!
 //! Codex would start those servers outside of its sandbox, and has no flag that turns all of them off. This file reads, and is
 //! tolerant: what it cannot read, Codex reports itself.
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use camino::Utf8PathBuf;
 use toml::{Table, Value};
 
-/// What was found.
+/// The result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct UserConfig {
     /// The names of the MCP servers.

@@ -1,11 +1,11 @@
-//! Why a turn of Codex failed, from the one sentence of its `turn.failed` event.
+//! The cause of a failed turn of Codex, from the one sentence of its `turn.failed` event.
 //!
 //! The sentences are the client's own, fixed in its program and measured (docs/clients.md); some carry the HTTP status, some the
 //! service's JSON. They come in no other event, and no text of a model comes in this one.
 
 use serde_json::Value;
 
-use super::super::client::{of_status, text_of};
+use super::super::client::{cause_of_status, text_of};
 use super::super::reviewer::{Cause, CauseKind};
 
 /// Sentences, by how they begin, and what they mean.
@@ -40,7 +40,7 @@ pub(super) fn cause(said: &str, otherwise: CauseKind) -> Cause {
     Cause::new(kind, message_of(said).as_deref().unwrap_or(said))
 }
 
-/// Returns what the service says, where the sentence is its whole JSON.
+/// Returns the service's message, if the sentence is its whole JSON.
 fn message_of(said: &str) -> Option<String> {
     let body: Value = serde_json::from_str(said).ok()?;
     let message = text_of(&body, "/error/message").trim();
@@ -56,10 +56,10 @@ fn by_status(said: &str) -> Option<CauseKind> {
     let rest = WITH_STATUS
         .iter()
         .find_map(|begin| said.strip_prefix(begin))?;
-    of_status(rest.get(..3)?.parse().ok()?)
+    cause_of_status(rest.get(..3)?.parse().ok()?)
 }
 
-/// Returns the service's error, where the sentence is its whole JSON.
+/// Returns the cause of the service's error, if the sentence is its whole JSON.
 fn by_body(said: &str) -> Option<CauseKind> {
     let body: Value = serde_json::from_str(said).ok()?;
     [text_of(&body, "/error/code"), text_of(&body, "/error/type")]

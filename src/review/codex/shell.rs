@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// How the client calls the person's shell.
+/// The ways in which the client calls the user's shell.
 const SHELLS: [&str; 4] = [
     "/bin/bash -lc ",
     "/bin/sh -lc ",

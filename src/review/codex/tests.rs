@@ -2,7 +2,6 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::reviewer::OutcomeName;
 use super::super::settings::ReviewerKind;
 use super::*;
 use crate::process::{ProcessEnd, ProcessOutput};
@@ -15,11 +14,11 @@ fn turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
 
 /// Returns the outcome of these events.
 fn cut_turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
-    let opened = Opened::default();
-    let mut seen = Seen::new(Utf8Path::new("/p q"), &opened);
+    let trace = Trace::default();
+    let mut seen = Seen::new(Utf8Path::new("/p q"), &trace);
     let mut told = Vec::new();
     for event in events {
-        told.extend(seen.take(event.as_object().unwrap()));
+        told.extend(seen.take(event));
     }
     let ended = ProcessOutput {
         how: ProcessEnd::Exited(status),
@@ -39,36 +38,36 @@ fn message(text: &str) -> Value {
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 const ONE: &str = r#"{"verdict": "findings", "findings": [{"severity": "low", "what": "x"}]}"#;
 
-fn cause(outcome: &Outcome) -> (OutcomeName, CauseKind) {
-    (outcome.name(), outcome.cause().expect("no verdict").kind)
+fn cause(outcome: &Outcome) -> (&'static str, CauseKind) {
+    (name(&outcome), outcome.cause().expect("no verdict").kind)
+}
+
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Clean => "clean",
+        Outcome::Findings(_) => "findings",
+        Outcome::CouldNotRun(_) => "could not run",
+        Outcome::Unreadable(_) => "unreadable",
+    }
 }
 
 #[test]
 fn the_last_message_is_the_answer() {
     assert_eq!(turn(0, &[message(ONE), message(CLEAN)]).0, Outcome::Clean);
     assert_eq!(
-        turn(0, &[message(CLEAN), message(ONE)]).0.name(),
-        OutcomeName::Findings
+        name(&turn(0, &[message(CLEAN), message(ONE)]).0),
+        "findings"
     );
     let (outcome, _) = turn(0, &[message(CLEAN), message("")]);
-    assert_eq!(
-        cause(&outcome),
-        (OutcomeName::Unreadable, CauseKind::NoOutput)
-    );
+    assert_eq!(cause(&outcome), ("unreadable", CauseKind::NoOutput));
 }
 
 #[test]
 fn a_turn_without_a_message_is_unreadable() {
     let (outcome, _) = turn(0, &[json!({"type": "turn.started"})]);
-    assert_eq!(
-        cause(&outcome),
-        (OutcomeName::Unreadable, CauseKind::NoOutput)
-    );
+    assert_eq!(cause(&outcome), ("unreadable", CauseKind::NoOutput));
     let (outcome, _) = turn(0, &[message("I like it.")]);
-    assert_eq!(
-        cause(&outcome),
-        (OutcomeName::Unreadable, CauseKind::NotAVerdict)
-    );
+    assert_eq!(cause(&outcome), ("unreadable", CauseKind::NotAVerdict));
 }
 
 #[test]
@@ -77,22 +76,19 @@ fn a_failed_turn_is_no_verdict_whatever_was_said_before() {
     let quota = "Quota exceeded. Check your plan and billing details.";
     for status in [0, 1] {
         let (outcome, _) = turn(status, &[message(CLEAN), failed(quota)]);
-        assert_eq!(
-            cause(&outcome),
-            (OutcomeName::CouldNotRun, CauseKind::Quota)
-        );
+        assert_eq!(cause(&outcome), ("could not run", CauseKind::Quota));
         assert!(outcome.cause().unwrap().detail.contains("billing"));
     }
     let (outcome, _) = turn(1, &[failed("something new")]);
     assert_eq!(
         cause(&outcome),
-        (OutcomeName::CouldNotRun, CauseKind::Failed { status: 1 })
+        ("could not run", CauseKind::Failed { status: 1 })
     );
     assert_eq!(outcome.cause().unwrap().detail, "something new");
     let (outcome, _) = turn(1, &[message(CLEAN)]);
     assert_eq!(
         cause(&outcome),
-        (OutcomeName::CouldNotRun, CauseKind::Failed { status: 1 })
+        ("could not run", CauseKind::Failed { status: 1 })
     );
 }
 
@@ -105,13 +101,12 @@ fn warnings_and_retries_decide_nothing() {
 }
 
 #[test]
-fn only_progress_ends_the_time_of_trying_again() {
-    let opened = Opened::default();
-    let mut seen = Seen::new(Utf8Path::new("/"), &opened);
+fn only_progress_ends_the_retries() {
+    let trace = Trace::default();
+    let mut seen = Seen::new(Utf8Path::new("/"), &trace);
     let mut take = |event: Value| {
-        seen.take(event.as_object().unwrap());
-        seen.retrying()
-            .map(|(since, said)| (since, said.to_owned()))
+        seen.take(&event);
+        seen.retries().0.clone()
     };
     let retry = |text: &str| json!({"type": "error", "message": text});
     let (since, _) = take(retry("Reconnecting... 1/5")).unwrap();

@@ -1,11 +1,9 @@
-use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::super::opened::Opened;
-use super::super::reviewer::OutcomeName;
+use super::super::reviewer::Trace;
 use super::super::settings::ReviewerKind;
 use super::*;
 use crate::machine::persona::Focus;
@@ -47,27 +45,36 @@ impl Bench {
         let mut told = Vec::new();
         let request = Request {
             prompt: "the prompt's text",
-            subject: "# Plan",
             parts: &[],
             subject_name: "PLAN.md",
-            opened: &Opened::default(),
-            repaired: &Cell::new(false),
-            round: 1,
+            trace: &Trace::default(),
             focus: Focus::Engineering,
-            run: "r1-0",
             root: self.root(),
             scratch: &Place::new(self.root(), self.root()),
             limits: Limits::default(),
             environment: &Environment::default(),
             output: None,
         };
-        let outcome = Command::new("mine", settings).review(&request, &mut |event| {
+        let command = Command {
+            name: "mine".to_owned(),
+            settings,
+        };
+        let outcome = command.review(&request, &mut |event| {
             if let Event::Line { text, .. } = event {
                 told.push(text.to_owned());
             }
             ControlFlow::Continue(())
         });
         (outcome, told)
+    }
+}
+
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Clean => "clean",
+        Outcome::Findings(_) => "findings",
+        Outcome::CouldNotRun(_) => "could not run",
+        Outcome::Unreadable(_) => "unreadable",
     }
 }
 
@@ -127,7 +134,7 @@ fn a_program_that_is_missing_relative_or_not_named_is_not_installed() {
             program: program.map(str::to_owned),
             ..bench.settings()
         });
-        assert_eq!(outcome.name(), OutcomeName::CouldNotRun, "{program:?}");
+        assert_eq!(name(&outcome), "could not run", "{program:?}");
         assert_eq!(
             outcome.cause().unwrap().kind,
             CauseKind::NotInstalled,
@@ -145,7 +152,7 @@ fn a_program_that_gives_its_prompt_back_has_given_no_verdict() {
     ] {
         let bench = Bench::new(script);
         let (outcome, _) = bench.review(bench.settings());
-        assert_eq!(outcome.name(), OutcomeName::Unreadable, "{script}");
+        assert_eq!(name(&outcome), "unreadable", "{script}");
         assert!(
             outcome
                 .cause()

@@ -1,39 +1,52 @@
-//! A work tree at one moment, taken without a change to it, to its index or to its repository.
+//! A work tree at one moment, read without a change to it, to its index or to its repository.
 //!
-//! [`Snapshot`] writes all of it that git would add as a tree, with a scratch index and a scratch folder of objects. Which
-//! files are ours and not part of the work is told to it by [`Ours`].
+//! [`Snapshot`] writes everything that git would add as a tree, with a scratch index and a scratch folder of objects. It leaves
+//! out the [`OwnFiles`] of the loop.
 
-pub mod names;
-mod ours;
+pub mod file_name;
+mod folder_digest;
+pub mod own_files;
 pub mod patch;
 pub mod snapshot;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-mod walk;
+
+use std::time::Instant;
 
 use camino::Utf8Path;
 
-pub use ours::Ours;
+pub use own_files::OwnFiles;
 pub use snapshot::Snapshot;
 
-pub use crate::git::{MOST_FILES, WorktreeError};
-use crate::review::Digest;
+pub use crate::git::{MAX_FILES, WorktreeError};
+use crate::review::digest::Digest;
+use crate::store::Store;
 
-/// What is said of a review if the tree ids before and after it differ.
+/// The caveat if the tree ids before and after a review differ.
 pub const CHANGED_DURING_REVIEW: &str = "the work tree changed while the reviewer ran";
-/// What is said at the end if the tree id is not the one that was reviewed.
+/// The caveat at the end if the tree id is not the one that was reviewed.
 pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was reviewed.";
 
 /// Returns the digest of a work tree: of git's tree, or of every file outside of git.
 ///
 /// # Errors
 /// Returns an error if the work tree cannot be read, or has too many files.
-pub fn digest(root: &Utf8Path, ours: Ours) -> Result<Digest, WorktreeError> {
-    match Snapshot::take(root, ours.clone()) {
+pub fn digest(root: &Utf8Path, own_files: OwnFiles) -> Result<Digest, WorktreeError> {
+    match Snapshot::take(root, own_files.clone()) {
         Ok(snapshot) => Ok(snapshot.digest()),
-        Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => walk::digest(root, &ours),
+        Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => {
+            folder_digest::digest(root, &own_files)
+        }
         Err(error) => Err(error),
     }
+}
+
+/// Returns git's tree id of a store's project without the loop's own files, or `None` if there is no git, or if the tree cannot be
+/// read by `until`.
+pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
+    let root = store.root();
+    let snapshot = Snapshot::take_until(root, OwnFiles::in_store(store, root), until);
+    Some(snapshot.ok()?.tree().to_owned())
 }

@@ -1,7 +1,6 @@
-//! Whether a proposed patch would apply to a snapshot. Git only checks it against the scratch index; nothing is applied.
+//! A check of a proposed patch: git tries it against the scratch index, and applies nothing.
 
-use super::Snapshot;
-use crate::git::said;
+use super::{Snapshot, WorktreeError};
 use crate::text;
 
 /// The largest patch that is tried, in bytes.
@@ -30,9 +29,9 @@ impl Snapshot {
             "-p1",
             "-",
         ];
-        match self.git().ask(&arguments, &bytes) {
-            Ok(answer) if answer.status == 0 => Ok(()),
-            Ok(answer) => Err(said(&answer.stderr)),
+        match self.git().call(&arguments, &bytes) {
+            Ok(_) => Ok(()),
+            Err(WorktreeError::Refused { said, .. }) => Err(said),
             Err(error) => Err(text::one_line(&error.to_string(), 300)),
         }
     }

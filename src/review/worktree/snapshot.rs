@@ -16,35 +16,35 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
-use super::names::{c_quoted, names};
-use super::{MOST_FILES, Ours};
+use super::file_name::{c_quoted, names};
+use super::{MAX_FILES, OwnFiles};
 use crate::files;
 use crate::git::{Git, WorktreeError, io};
-use crate::review::Digest;
+use crate::review::digest::Digest;
 use crate::review::scratch::Scratch;
 
 /// The largest file that is read, in bytes.
-pub const MOST_FILE_BYTES: u64 = 8 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// The most that is read of all changed and untracked files together, in bytes.
-pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
+pub const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A work tree at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     git: Git,
     differ: Git,
-    ours: Ours,
+    own_files: OwnFiles,
     tree: String,
     untracked: BTreeSet<Vec<u8>>,
     passed_over: BTreeMap<Vec<u8>, PassedOver>,
-    // Index and objects; gone with the snapshot.
+    // The index and the objects are removed with the snapshot.
     _scratch: Scratch,
 }
 
 /// A file that is there, changed or untracked, and not in the tree as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedOver {
-    /// Why.
+    /// The reason.
     pub why: Why,
     /// Its length in bytes.
     pub bytes: u64,
@@ -52,7 +52,7 @@ pub struct PassedOver {
     modified: (i64, i64),
 }
 
-/// Why a file is passed over.
+/// The reason for which a file is passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub enum Why {
     /// It is too large, or came after too much.
@@ -61,7 +61,7 @@ pub enum Why {
     /// The system refuses to open it.
     #[display("cannot be read")]
     Unreadable,
-    /// A pipe, a socket or a device stands where a tracked file was.
+    /// A pipe, a socket or a device has replaced a tracked file.
     #[display("no file any more")]
     NoFile,
     /// A git repository of its own that is no submodule of this one.
@@ -73,27 +73,27 @@ impl Snapshot {
     /// Takes one of the work tree whose top is `root`.
     ///
     /// # Errors
-    /// There is no such work tree, git refuses or is missing, or there is too much to read.
-    pub fn take(root: &Utf8Path, ours: Ours) -> Result<Self, WorktreeError> {
-        Self::take_until(root, ours, None)
+    /// Returns an error if there is no such work tree, git refuses or is missing, or there is too much to read.
+    pub fn take(root: &Utf8Path, own_files: OwnFiles) -> Result<Self, WorktreeError> {
+        Self::take_until(root, own_files, None)
     }
 
-    /// Takes one for someone who waits: what git has not done by `until` fails, also what is asked of the snapshot later.
+    /// Takes one with a deadline: commands of git that are not done by `until` fail, also later ones.
     ///
     /// # Errors
-    /// As [`take`](Self::take), and where the time is over.
+    /// Returns the errors of [`take`](Self::take), and an error if the time is over.
     pub fn take_until(
         root: &Utf8Path,
-        ours: Ours,
+        own_files: OwnFiles,
         until: Option<Instant>,
     ) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let scratch = ours.scratch().scratch();
+        let scratch = own_files.scratch().scratch();
         let scratch = scratch.map_err(io("could not make a scratch folder"))?;
         let place = scratch.path();
-        let ours = match place.strip_prefix(root) {
-            Ok(inside) => ours.folder(inside.as_str()),
-            Err(_) => ours,
+        let own_files = match place.strip_prefix(root) {
+            Ok(inside) => own_files.folder(inside.as_str()),
+            Err(_) => own_files,
         };
         let objects = place.join("objects");
         borrow_objects(&git, &objects)?;
@@ -103,7 +103,7 @@ impl Snapshot {
         let mut snapshot = Self {
             differ: git.without_attributes()?,
             git,
-            ours,
+            own_files,
             tree: String::new(),
             untracked: BTreeSet::new(),
             passed_over: BTreeMap::new(),
@@ -144,12 +144,12 @@ impl Snapshot {
         &self.passed_over
     }
 
-    /// Returns what is ours and not the work.
-    pub fn ours(&self) -> &Ours {
-        &self.ours
+    /// Returns the loop's own files.
+    pub fn own_files(&self) -> &OwnFiles {
+        &self.own_files
     }
 
-    /// git with the snapshot's index and objects.
+    /// Returns git with the snapshot's index and objects.
     pub(crate) fn git(&self) -> &Git {
         &self.git
     }
@@ -169,10 +169,7 @@ impl Snapshot {
         added?;
         let tree = self.git.lines(&["write-tree", "--missing-ok"], &[])?;
         if !is_id(&tree) {
-            return Err(WorktreeError::Answer {
-                command: "write-tree".to_owned(),
-                said: crate::text::one_line(&tree, 100),
-            });
+            return Err(WorktreeError::unreadable("write-tree", tree.as_bytes()));
         }
         self.tree = tree;
         Ok(())
@@ -190,15 +187,17 @@ impl Snapshot {
             Some(&entry[tab + 1..])
         });
         let tracked: BTreeSet<&[u8]> = unmerged.chain(names(&modified)).collect();
-        let ours = &self.ours;
-        let others: BTreeSet<&[u8]> = names(&others).filter(|path| !ours.holds(path)).collect();
-        if tracked.len() + others.len() > MOST_FILES {
-            return Err(WorktreeError::TooMany { most: MOST_FILES });
+        let own_files = &self.own_files;
+        let others: BTreeSet<&[u8]> = names(&others)
+            .filter(|path| !own_files.contains(path))
+            .collect();
+        if tracked.len() + others.len() > MAX_FILES {
+            return Err(WorktreeError::TooMany { most: MAX_FILES });
         }
 
         let mut passed_over = BTreeMap::new();
         let mut input = Vec::new();
-        let mut left = MOST_BYTES;
+        let mut left = MAX_TOTAL_BYTES;
         for path in tracked.iter().chain(&others) {
             match look(self.git.root(), path, &mut left) {
                 Some(over) => {
@@ -251,7 +250,7 @@ fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
     if !found.is_file() {
         return over(Why::NoFile);
     }
-    if found.len() > MOST_FILE_BYTES || found.len() > *left {
+    if found.len() > MAX_FILE_BYTES || found.len() > *left {
         return over(Why::Large);
     }
     *left -= found.len();

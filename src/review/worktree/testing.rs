@@ -4,8 +4,8 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::Ours;
-use crate::review::Digest;
+use super::OwnFiles;
+use crate::review::digest::Digest;
 use crate::review::scratch::Place;
 
 /// A repository in a folder whose name has a space and quotes.
@@ -94,9 +94,9 @@ impl Repo {
 }
 
 /// Nothing of ours, and a place for scratch data beside the work tree.
-pub(crate) fn ours(root: &Utf8Path) -> Ours {
+pub(crate) fn ours(root: &Utf8Path) -> OwnFiles {
     let beside = root.parent().unwrap();
-    Ours::new(Place::new(beside, beside.join("scratch")))
+    OwnFiles::new(Place::new(beside, beside.join("scratch")))
 }
 
 /// git with a fixed author and nobody's configuration.

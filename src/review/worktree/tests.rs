@@ -344,7 +344,7 @@ fn no_repository_a_bare_one_and_a_broken_one_are_told_apart() {
 #[test]
 fn what_is_too_large_is_passed_over_and_still_watched() {
     let repo = Repo::with(&[("a", "1\n")]);
-    let large = |byte| vec![byte; usize::try_from(super::snapshot::MOST_FILE_BYTES).unwrap() + 1];
+    let large = |byte| vec![byte; usize::try_from(super::snapshot::MAX_FILE_BYTES).unwrap() + 1];
     repo.write("dump.bin", large(0));
     repo.write("a", large(b'a'));
     let snapshot = take(&repo);

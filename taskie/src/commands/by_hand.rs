@@ -1,6 +1,5 @@
 //! A review by hand: by the same reviewer, into the next free file. It is a note in the journal and evidence of nothing.
 
-use std::cell::Cell;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -11,12 +10,11 @@ use claudex_loop::program::reviewers::{self, Preferred};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{loops, out, review as runner};
 use claudex_loop::review::findings::Findings;
-use claudex_loop::review::opened::Opened;
 use claudex_loop::review::prompt::Prompt;
-use claudex_loop::review::reviewer::{Event, Outcome, Request};
+use claudex_loop::review::reviewer::{Event, Outcome, Request, Trace};
 use claudex_loop::review::scratch::Place;
-use claudex_loop::review::subject::{Part, text_of};
-use claudex_loop::review::{ReviewSpec, findings_file, round};
+use claudex_loop::review::subject::SubjectText;
+use claudex_loop::review::{ReviewSpec, findings_file};
 use claudex_loop::text;
 use serde_json::{Map, json};
 
@@ -56,9 +54,9 @@ pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Fa
     let directory = stops::directory(raw)
         .map_err(|error| failed("its directory cannot be read", error.to_string()))?;
     let _ = raw.told().subjects.set(stops::Taskie.subjects(held));
-    let (parts, _) = round::read(raw, spec)
+    let subject = SubjectText::read(raw, spec, false)
         .map_err(|error| failed("what is to be reviewed cannot be read", error.to_string()))?;
-    let (findings, shown) = findings(call, held, spec, &settings, &parts)?;
+    let (findings, shown) = findings(call, held, spec, &settings, &subject)?;
     let verdict = if findings.counts().material() > 0 {
         "FAIL"
     } else {
@@ -97,7 +95,7 @@ fn findings(
     held: &AnyLoop,
     spec: &'static ReviewSpec,
     settings: &Settings,
-    parts: &[Part],
+    subject: &SubjectText,
 ) -> Result<(Findings, String), Failure> {
     let raw = held.raw();
     let preferred = Preferred::of(raw, spec);
@@ -105,7 +103,6 @@ fn findings(
     let chosen = chosen.map_err(|error| Failure::new(Exit::Usage, error))?;
     let personas = settings.personas.of_phase(spec);
     let persona = personas.of_round(1);
-    let subject = text_of(parts);
     let prompt = Prompt {
         raw,
         spec,
@@ -115,20 +112,16 @@ fn findings(
         verified: String::new(),
         failed: Vec::new(),
     };
-    let (plain, reviewer) = (text::plain(&subject), chosen.reviewer.as_ref());
-    let portions = prompt
-        .portions(&plain, reviewer)
+    let (plain, reviewer) = (text::plain(&subject.text), chosen.reviewer.as_ref());
+    let chunks = prompt
+        .chunks(&plain, reviewer)
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let request = Request {
         prompt: "",
-        subject: &subject,
-        parts,
+        parts: &subject.parts,
         subject_name: &call.name,
-        opened: &Opened::default(),
-        repaired: &Cell::new(false),
-        round: 1,
+        trace: &Trace::default(),
         focus: persona.focus,
-        run: "by-hand",
         root: raw.store().root(),
         scratch: &Place::in_store(raw.store()),
         limits: chosen.limits,
@@ -143,15 +136,14 @@ fn findings(
     let (outcome, shown) = chosen.in_turn(
         |(outcome, _): &(Outcome, String)| outcome.cause(),
         |next, _| {
-            let outcome = portions.review(&request, &mut |request| {
+            let outcome = chunks.review(&request, &mut |request| {
                 next.reviewer.review(request, &mut watch)
             });
             (outcome, next.shown.clone())
         },
     );
     match outcome {
-        Outcome::Clean => Ok((Findings::default(), shown)),
-        Outcome::Findings(findings) => Ok((findings, shown)),
+        Outcome::Clean | Outcome::Findings(_) => Ok((outcome.into_findings(), shown)),
         Outcome::CouldNotRun(cause) | Outcome::Unreadable(cause) => {
             let why = format!("plan {}: {} gave no verdict: {cause}", raw.id(), shown);
             Err(call

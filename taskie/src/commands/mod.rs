@@ -19,7 +19,7 @@ mod take_up;
 mod work;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use claudex_loop::behaviours::words;
+use claudex_loop::behaviours::loop_message;
 use claudex_loop::hooks::prompt;
 use claudex_loop::machine::Raw;
 use claudex_loop::program::caller::Caller;
@@ -355,7 +355,7 @@ impl Call {
         let raw = held.raw();
         let settings = loops::settings(self.info, raw.store().root(), None)?;
         let own = context::of(held, &settings, Timestamp::now());
-        match words::render(raw, messages::phase(raw).message, own) {
+        match loop_message::render(raw, messages::phase(raw).message, own) {
             Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
             Ok(None) => out::line(&format!(
                 "Plan {} is in phase {}.",

@@ -9,7 +9,7 @@ claudex_loop::machine!(run);
 claudex_loop::machine!(wait);
 claudex_loop::machine!(own);
 
-use claudex_loop::behaviours::{ask as question, words};
+use claudex_loop::behaviours::{ask as question, loop_message};
 use claudex_loop::machine::Permissions;
 use claudex_loop::process::configured::ConfiguredCommand;
 use claudex_loop::{Actor, Beginning, LoopId, Step, Store};
@@ -77,12 +77,12 @@ macro_rules! step {
                     Ok(Step::Moved { now, edge }) => {
                         println!("moved {} {}", edge.transition, now.phase());
                         println!("ends {}", edge.lets_turn_end(&TABLE));
-                        match words::render(now.raw(), edge.words(&TABLE), Default::default()) {
+                        match loop_message::render(now.raw(), edge.words(&TABLE), Default::default()) {
                             Ok(words) => print!("{}", words.unwrap_or_default()),
                             Err(error) => println!("silent: {error}"),
                         }
                     }
-                    Ok(Step::Waits(held)) => println!("waits\n{}", words::waiting(held.raw())),
+                    Ok(Step::Waits(held)) => println!("waits\n{}", loop_message::waiting(held.raw())),
                     Ok(Step::Over(_)) => println!("over"),
                     Err(refused) => println!("refused {refused}"),
                 }

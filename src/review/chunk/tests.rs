@@ -5,7 +5,8 @@ use crate::machine::persona::Focus;
 use crate::process::Watch;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::review::opened::Opened;
+use crate::review::findings::Findings;
+use crate::review::reviewer::Trace;
 use crate::review::scratch::Place;
 
 /// A reviewer that is a program, or built in.
@@ -29,27 +30,23 @@ impl Reviewer for Anyone {
 
 /// Reviews a document. Each answer has a finding at the third line, and one without a line.
 fn review(is_program: bool, document: &str) -> Vec<Finding> {
-    let render = |text: &str, _: Option<&Portion<'_>>| Ok(format!("> {text}"));
-    let portions = Portions::new(document, &Anyone { is_program }, render).unwrap();
-    assert!(portions.are_shown());
+    let render = |text: &str, _: Option<&Chunk<'_>>| Ok(format!("> {text}"));
+    let chunks = Chunks::new(document, &Anyone { is_program }, render).unwrap();
+    assert!(chunks.are_shown());
     let root = Utf8Path::new("/");
     let request = Request {
         prompt: "",
-        subject: document,
         parts: &[],
         subject_name: "PLAN.md",
-        opened: &Opened::default(),
-        repaired: &std::cell::Cell::new(false),
-        round: 1,
+        trace: &Trace::default(),
         focus: Focus::Engineering,
-        run: "r1-0",
         root,
         scratch: &Place::new(root, root),
         limits: Limits::default(),
         environment: &Environment::default(),
         output: None,
     };
-    let outcome = portions.review(&request, &mut |request| {
+    let outcome = chunks.review(&request, &mut |request| {
         assert!(request.prompt.starts_with("> "));
         let third = Finding {
             line: Some(3),
@@ -69,15 +66,15 @@ fn section(lines: usize) -> String {
     "## Section\n".to_owned() + &format!("{}\n", "x".repeat(99)).repeat(lines)
 }
 
-fn lines(portions: &[Portion<'_>]) -> Vec<(usize, usize)> {
-    portions.iter().map(|one| (one.first, one.last)).collect()
+fn lines(chunks: &[Chunk<'_>]) -> Vec<(usize, usize)> {
+    chunks.iter().map(|one| (one.first, one.last)).collect()
 }
 
 #[test]
-fn short_document_is_one_portion() {
-    for text in ["", "# Plan\nno line end", &"x".repeat(MAX_PORTION_BYTES)] {
-        let portions = split(text);
-        assert_eq!((portions.len(), portions[0].text), (1, text));
+fn short_document_is_one_chunk() {
+    for text in ["", "# Plan\nno line end", &"x".repeat(MAX_CHUNK_BYTES)] {
+        let chunks = split(text);
+        assert_eq!((chunks.len(), chunks[0].text), (1, text));
     }
 }
 
@@ -88,36 +85,36 @@ fn long_document_is_cut_at_headings() {
         lines(&split(&text)),
         [(1, 2001), (2002, 4002), (4003, 6003)]
     );
-    // A title alone is no portion.
+    // A title alone is no chunk.
     let text = "# Plan\n".to_owned() + &"line\n".repeat(60_000);
     assert_eq!(lines(&split(&text)), [(1, 52428), (52429, 60001)]);
 }
 
 #[test]
 fn document_without_headings_is_cut_at_lines() {
-    let portions = "ä line\n".repeat(60_000);
-    let portions = split(&portions);
-    assert_eq!(portions.len(), 2);
-    assert!(portions[0].text.ends_with("ä line\n"));
-    assert_eq!(split(&"ä".repeat(MAX_PORTION_BYTES)).len(), 2);
+    let chunks = "ä line\n".repeat(60_000);
+    let chunks = split(&chunks);
+    assert_eq!(chunks.len(), 2);
+    assert!(chunks[0].text.ends_with("ä line\n"));
+    assert_eq!(split(&"ä".repeat(MAX_CHUNK_BYTES)).len(), 2);
 }
 
 #[test]
-fn four_full_portions_are_not_cut_short_for_headings() {
+fn four_full_chunks_are_not_cut_short_for_headings() {
     let text = section(1400).repeat(7);
-    assert!(text.len() < MAX_PORTIONS * MAX_PORTION_BYTES);
-    assert_eq!(split(&text).len(), MAX_PORTIONS);
+    assert!(text.len() < MAX_CHUNKS * MAX_CHUNK_BYTES);
+    assert_eq!(split(&text).len(), MAX_CHUNKS);
 }
 
 #[test]
-fn findings_of_portions_are_merged() {
+fn findings_of_chunks_are_merged() {
     let found = review(true, &section(2000).repeat(2));
     let lines: Vec<_> = found.iter().map(|one| one.line).collect();
     assert_eq!(lines, [Some(3), None, Some(2004)]);
 }
 
 #[test]
-fn lines_beyond_four_portions_are_a_medium_finding() {
+fn lines_beyond_four_chunks_are_a_medium_finding() {
     let found = review(true, &section(2600).repeat(5));
     assert_eq!(found.len(), 6);
     insta::assert_snapshot!(format!("{}: {}", found[0].severity, found[0].what), @"Medium: lines 10490 to 13005 of PLAN.md were not reviewed: a review takes 4 parts of 256 KiB at most");

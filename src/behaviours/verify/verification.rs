@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::results::{CommandEnd, VerifyBegan, VerifyEnded, VerifyRun, log_name};
-use super::{Commands, MAX_COMMANDS, Missing, Unready, Verified, is_allowed, judge, known, tree};
+use super::{Commands, MAX_COMMANDS, Missing, Verified, is_allowed, judge, known, tree};
 use crate::behaviours::command_runs::{self, Exit, RunNote as _, unobserved};
 use crate::files::{Folder, if_there};
 use crate::machine::{Raw, Refusal};
@@ -47,7 +47,7 @@ pub enum Verification {
     /// One failed, or they changed the work tree.
     Failed(String),
     /// The reason for which not all commands were run.
-    Missing(Unready),
+    Missing(Missing),
     /// Another process is at work in the loop.
     Running,
     /// The watcher wanted the end.
@@ -92,7 +92,7 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
         Purpose::Verb | Purpose::Review => not_allowed.len() < commands.0.len(),
     };
     if !is_enough {
-        let why = Unready::not_allowed(raw, not_allowed);
+        let why = Missing::not_allowed(raw, not_allowed);
         return Ok(Verification::Missing(why).into());
     }
 
@@ -150,8 +150,8 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
     };
     let came_to = match judge(raw, &run, &run.after) {
         Ok(verified) => Verification::Passed(verified),
-        Err(Missing::Unready(why)) => Verification::Missing(why),
         Err(Missing::NotPassed(why)) => Verification::Failed(why),
+        Err(why) => Verification::Missing(why),
     };
     Ok(Ran {
         came_to,

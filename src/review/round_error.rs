@@ -1,4 +1,4 @@
-//! Why a round could not even be begun or recorded. That the reviewer failed is no error.
+//! The errors of a round that could not begin or be recorded. A reviewer that fails is an outcome, not an error.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::message::MessageError;
 use crate::review::changes::ChangesError;
 use crate::store::StoreError;
 
-/// Why a round could not even be begun or recorded.
+/// The reason for which a round could not begin or be recorded.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum RoundError {
@@ -17,15 +17,6 @@ pub enum RoundError {
     #[display("{_0}")]
     #[diagnostic(transparent)]
     Changes(ChangesError),
-    /// The copy of the changes cannot be written.
-    #[display("could not write {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
-    #[diagnostic(code(claudex::changes::write))]
-    Copy {
-        /// The copy.
-        path: Utf8PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
     /// The prompt's template does not render.
     #[display("{_0}")]
     #[diagnostic(transparent)]
@@ -34,7 +25,7 @@ pub enum RoundError {
     #[display("{_0}")]
     #[diagnostic(
         code(claudex::round::verify),
-        help("nothing was reviewed; run the review again once that is mended")
+        help("fix that, then run the review again")
     )]
     Verify(#[error(not(source))] String),
     /// The file under review is a link that leads out of the project.
@@ -49,8 +40,8 @@ pub enum RoundError {
         /// The project's root.
         root: Utf8PathBuf,
     },
-    /// The file under review is not there.
-    #[display("{path} is not there to be reviewed", path = crate::text::shown(path))]
+    /// The file under review does not exist.
+    #[display("{path} does not exist, so there is nothing to review", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::round::subject),
         help("write it, then run the review again")
@@ -59,7 +50,7 @@ pub enum RoundError {
         /// The file.
         path: Utf8PathBuf,
     },
-    /// The file under review is no text.
+    /// The file under review is not UTF-8 text.
     #[display("{path} is not UTF-8 text", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::round::text),
@@ -69,24 +60,21 @@ pub enum RoundError {
         /// The file.
         path: Utf8PathBuf,
     },
-    /// The review that was followed ended without leaving how.
+    /// The run that was followed left no outcome.
     #[display("the review that was running was cut off before it ended")]
     #[diagnostic(code(claudex::round::cut_off), help("run the same command again"))]
     CutOff,
-    /// Whoever watched gave up.
+    /// The listener cancelled the run.
     #[display("the review was interrupted")]
-    #[diagnostic(
-        code(claudex::round::interrupted),
-        help("run the same command again: it takes the review up")
-    )]
+    #[diagnostic(code(claudex::round::interrupted), help("run the same command again"))]
     Interrupted,
     /// The system refused.
     #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::round::io))]
     Io {
-        /// What was being done.
+        /// The attempt.
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The journal could not be written.
@@ -95,10 +83,8 @@ pub enum RoundError {
     Store(StoreError),
 }
 
-pub(super) fn io_error(what: impl Into<String>) -> impl Fn(io::Error) -> RoundError {
+/// Adds the attempt to an error of the system.
+pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
     let what = what.into();
-    move |source| RoundError::Io {
-        what: what.clone(),
-        source,
-    }
+    move |source| RoundError::Io { what, source }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ask::{self, Asked, MORE};
 use super::command_runs;
-use super::verify::{self, Unready};
+use super::verify::{self, Missing};
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeInfo, Raw};
 use crate::message::{Message, MessageError, Render as _, facts};
@@ -23,7 +23,7 @@ const MAX_VERBS: usize = 6;
 /// The message of a phase that asks, unless the machine has another one.
 const ASK: Message = Message {
     name: "ask.md",
-    text: include_str!("words/ask.md"),
+    text: include_str!("loop_message/ask.md"),
 };
 
 /// Renders a message, or, if there is none in a phase that asks, the engine's own. The names in `own` go before all others.
@@ -153,13 +153,7 @@ pub fn waiting(raw: &Raw) -> String {
     } else {
         "."
     };
-    format!("{line}{stop} In a terminal:{}", lines(&verbs))
-}
-
-/// Returns command lines as a message ends in them, each on a line of its own.
-pub fn lines(commands: &[String]) -> String {
-    let line = |command: &String| format!("\n{}{command}", text::COMMAND);
-    commands.iter().map(line).collect()
+    format!("{line}{stop} In a terminal:{}", text::command_lines(&verbs))
 }
 
 /// Returns what a behaviour waits for, or `None` if the phase's name says it best.
@@ -180,8 +174,10 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
         "run" => waited_for_command(raw, behaviour.parameter("command")?),
         "verify" => match verify::ready(raw) {
             Ok(_) => "the commands that verify the work to pass".to_owned(),
-            Err(Unready::Nothing(why)) => format!("commands that verify the work: {why}"),
-            Err(Unready::NotAllowed { lines, file }) => format!(
+            Err(Missing::Nothing(why) | Missing::NotPassed(why)) => {
+                format!("commands that verify the work: {why}")
+            }
+            Err(Missing::NotAllowed { lines, file }) => format!(
                 "the user to add {} to allow_commands in {file}",
                 text::one_line(&lines.join(" and "), MAX_FIELD_CHARS)
             ),

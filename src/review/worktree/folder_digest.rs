@@ -8,14 +8,14 @@ use std::path::Path;
 use camino::Utf8Path;
 use fs_err as fs;
 
-use super::{MOST_FILES, Ours, WorktreeError};
-use crate::review::Digest;
+use super::{MAX_FILES, OwnFiles, WorktreeError};
+use crate::review::digest::Digest;
 
 /// The largest file whose content is read, in bytes. Larger files count by size and time.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// The bytes that are read of all files together.
 const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
-/// How deep folders are followed.
+/// The depth to which folders are followed.
 const MAX_DEPTH: usize = 64;
 /// Folders of version control systems, which are passed over.
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
@@ -24,7 +24,7 @@ const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 ///
 /// # Errors
 /// Returns an error if there are too many files.
-pub(super) fn digest(root: &Utf8Path, ours: &Ours) -> Result<Digest, WorktreeError> {
+pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, WorktreeError> {
     let mut files: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut bytes_left = MAX_TOTAL_BYTES;
     let mut folders = vec![(root.as_std_path().to_owned(), 0)];
@@ -44,12 +44,12 @@ pub(super) fn digest(root: &Utf8Path, ours: &Ours) -> Result<Digest, WorktreeErr
                 let known = VERSION_CONTROL
                     .iter()
                     .any(|known| entry.file_name() == *known);
-                if depth < MAX_DEPTH && !known && !ours.holds(&name) {
+                if depth < MAX_DEPTH && !known && !own_files.contains(&name) {
                     folders.push((path, depth + 1));
                 }
-            } else if !ours.holds(&name) {
-                if files.len() >= MOST_FILES {
-                    return Err(WorktreeError::TooMany { most: MOST_FILES });
+            } else if !own_files.contains(&name) {
+                if files.len() >= MAX_FILES {
+                    return Err(WorktreeError::TooMany { most: MAX_FILES });
                 }
                 let content = content(&path, &found, &mut bytes_left);
                 files.insert(name, format!("{} {} {content}", found.len(), found.mode()));

@@ -1,6 +1,6 @@
 //! The forms of an answer that state that nothing was found, and those that only look so.
 
-use super::{Verdict, read, read_value};
+use super::super::{Verdict, read, read_value};
 
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 

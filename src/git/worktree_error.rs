@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 
 use crate::process::limits::Spelled;
+use crate::text;
 
 /// The reason for which a work tree could not be read through git.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
@@ -21,15 +22,15 @@ pub enum WorktreeError {
         /// The folder.
         root: Utf8PathBuf,
     },
-    /// No git.
+    /// git is not installed.
     #[display("git is not installed, or not in an absolute folder of PATH outside of the project")]
     #[diagnostic(code(claudex::worktree::no_git), help("install git 2.31 or newer"))]
     NoGit,
-    /// A git that would not keep the repository's own programs from running.
+    /// This git would run programs that the repository names.
     #[display("this git does not take configuration from its environment")]
     #[diagnostic(code(claudex::worktree::old_git), help("install git 2.31 or newer"))]
     OldGit,
-    /// git said no.
+    /// git refused.
     #[display("git {command} failed: {said}")]
     #[diagnostic(
         code(claudex::worktree::git),
@@ -63,7 +64,7 @@ pub enum WorktreeError {
         /// The limit.
         after: Duration,
     },
-    /// More files than a person has changed.
+    /// There are too many changed files.
     #[display("there are more changed or untracked files than are read ({most})")]
     #[diagnostic(
         code(claudex::worktree::too_many),
@@ -94,6 +95,24 @@ pub enum WorktreeError {
         /// The system's error.
         source: std::io::Error,
     },
+}
+
+impl WorktreeError {
+    /// Makes an error of an answer that has an unexpected form.
+    pub(crate) fn unreadable(command: &str, answer: &[u8]) -> Self {
+        Self::Answer {
+            command: command.to_owned(),
+            said: text::one_line(&String::from_utf8_lossy(answer), 100),
+        }
+    }
+
+    /// Makes an error of a command that git refused.
+    pub(super) fn refused(command: &str, said: impl Into<String>) -> Self {
+        Self::Refused {
+            command: command.to_owned(),
+            said: said.into(),
+        }
+    }
 }
 
 /// Adds the attempt to an error of the system.

@@ -1,0 +1,375 @@
+//! The behaviours of the catalogue: what each looks at, and its outcomes. A look never changes a loop.
+//!
+//! `claudex_build::model::Behaviour` has the same names, and generated code matches the enums exhaustively, so that the two
+//! cannot drift apart.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use super::command_runs::{self, CommandBegan, CommandEnded, Exit, RunNote as _, unobserved};
+use super::verify::{self, Purpose, Verification, Verified};
+use crate::files::{Distrust, UntrustedError, if_there};
+use crate::machine::table::{FieldKind, ReviewSpec};
+use crate::machine::{Raw, Refusal};
+use crate::process::configured::is_installed;
+use crate::review::digest::Digest;
+use crate::review::evidence::{self, Found, Reviewed, Settled};
+use crate::store::{FieldValue as _, RunLock, UNEXPLAINED};
+use crate::text;
+
+/// The outcome of a look, and the run that a change on its account is counted for.
+#[derive(Debug)]
+pub struct Observed<S> {
+    /// The outcome.
+    pub seen: S,
+    /// The run that it comes from.
+    pub run: Option<String>,
+    /// Held until the transition was taken: who comes meanwhile must not see the same again.
+    _lock: Option<RunLock>,
+}
+
+impl<S> From<S> for Observed<S> {
+    fn from(seen: S) -> Self {
+        Self::of_run(seen, None, None)
+    }
+}
+
+impl<S> Observed<S> {
+    fn of_run(seen: S, run: Option<String>, lock: Option<RunLock>) -> Self {
+        Self {
+            seen,
+            run,
+            _lock: lock,
+        }
+    }
+}
+
+/// The outcome of `announce`, whose transition blocks with its message.
+#[derive(Debug)]
+pub enum AnnounceSeen {
+    /// The only one.
+    Then,
+}
+
+/// Looks at nothing.
+///
+/// # Errors
+/// Never.
+pub fn announce(_raw: &Raw) -> Result<Observed<AnnounceSeen>, Refusal> {
+    Ok(AnnounceSeen::Then.into())
+}
+
+/// The outcome of `approve`, whose transition lets the turn end.
+#[derive(Debug)]
+pub enum ApproveSeen {
+    /// The only one.
+    Then,
+}
+
+/// Looks at nothing.
+///
+/// # Errors
+/// Never.
+pub fn approve(_raw: &Raw) -> Result<Observed<ApproveSeen>, Refusal> {
+    Ok(ApproveSeen::Then.into())
+}
+
+/// The outcome of `ask`.
+#[derive(Debug)]
+pub enum AskSeen {
+    /// The loop is still here, so nobody has answered.
+    Unanswered,
+}
+
+/// Looks at nothing: an answer is taken when it is given, by the hook of the client's dialog or by a verb.
+///
+/// # Errors
+/// Never.
+pub fn ask(_raw: &Raw) -> Result<Observed<AskSeen>, Refusal> {
+    Ok(AskSeen::Unanswered.into())
+}
+
+/// The outcome of `require-file`.
+#[derive(Debug)]
+pub enum RequireFileSeen {
+    /// The file was written after the loop's start.
+    Written,
+    /// The file is not there, is empty, or is as it was.
+    Missing,
+}
+
+/// Returns whether a file was written since the loop's start: whether its content has another digest than `before`, which the
+/// start took of it, or, if that is empty, whether it is there.
+///
+/// A file that was touched and not changed counts if its modification time is later than the start: someone may have
+/// saved the plan as it was on purpose.
+///
+/// # Errors
+/// Returns an error if the file is there and cannot be read.
+pub fn require_file(
+    raw: &Raw,
+    path: &str,
+    before: &str,
+) -> Result<Observed<RequireFileSeen>, Refusal> {
+    let written = is_written(raw, path, &raw.fill(before));
+    let written = written.map_err(unobserved(raw.path(path).as_str()))?;
+    Ok(match written {
+        true => RequireFileSeen::Written.into(),
+        false => RequireFileSeen::Missing.into(),
+    })
+}
+
+fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
+    let content = if_there(raw.read(path))?.unwrap_or_default();
+    if content.iter().all(u8::is_ascii_whitespace) {
+        return Ok(false);
+    }
+    let is_changed = before.is_empty() || before != Digest::of(&content).as_str();
+    Ok(is_changed || is_later_than_start(raw, path)?)
+}
+
+/// Returns whether a file's modification time is after the second in which the loop was started.
+fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
+    let field = raw.table().state.fields.started_epoch;
+    let started = field.and_then(|field| raw.record().count(field));
+    let after = started.and_then(|started| {
+        SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(started.checked_add(1)?))
+    });
+    let (folder, name) = raw.folder_of(path)?;
+    let found = folder.look(&name)?;
+    Ok(found
+        .zip(after)
+        .is_some_and(|(found, after)| found.modified() >= after))
+}
+
+/// The outcome of `review`.
+#[derive(Debug)]
+pub enum ReviewSeen {
+    /// The reviewer found nothing, and what it reviewed is unchanged.
+    Clean(Settled),
+    /// The round was reviewed.
+    Findings(Reviewed),
+    /// The round was reviewed, and the rounds go nowhere.
+    Stalled(Reviewed),
+    /// There is no review of this round that counts.
+    Nothing,
+    /// A review is running.
+    Running,
+    /// The last review could not run, or could not be read.
+    Failed,
+}
+
+/// Returns the round's review.
+///
+/// # Errors
+/// Returns an error if the journal or the findings cannot be read.
+pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
+    let what = format!("the reviews of loop {}", raw.id());
+    let found = evidence::inspect(raw, spec).map_err(unobserved(&what))?;
+    let run_of = |evidence: &Reviewed| evidence.run().map(str::to_owned);
+    let (run, seen) = match found {
+        Found::Clean(evidence) => (run_of(&evidence), ReviewSeen::Clean(evidence)),
+        Found::Findings(evidence) => (run_of(&evidence), ReviewSeen::Findings(evidence)),
+        Found::Stalled(evidence) => (run_of(&evidence), ReviewSeen::Stalled(evidence)),
+        Found::Failed { run } => (Some(run), ReviewSeen::Failed),
+        Found::Running => (None, ReviewSeen::Running),
+        Found::Nothing => {
+            note_unexplained(raw, spec);
+            (None, ReviewSeen::Nothing)
+        }
+    };
+    Ok(Observed::of_run(seen, run, None))
+}
+
+/// Notes a findings file that no review wrote, for a user who reads the journal.
+fn note_unexplained(raw: &Raw, spec: &'static ReviewSpec) {
+    if let Ok(Some(file)) = evidence::unexplained(raw, spec) {
+        let file = ("file", file.file_name().unwrap_or_default());
+        let why = (
+            "why",
+            "no review of this loop wrote it; it counts for nothing",
+        );
+        raw.store()
+            .note_attempt(raw.id(), UNEXPLAINED, &[file, why]);
+    }
+}
+
+/// The outcome of `run`.
+#[derive(Debug)]
+pub enum RunSeen {
+    /// The command ended with status 0.
+    Passed,
+    /// The command ended otherwise, or was ended at its deadline.
+    Failed,
+    /// The user's configuration has no such command, or its program is not installed.
+    Missing,
+    /// Another stop runs it, or a review is at work in this loop.
+    Running,
+}
+
+/// Runs a command and waits for its end.
+///
+/// # Errors
+/// Returns an error if the loop moved on meanwhile, its journal cannot be written, or this is a process that a reviewer or a
+/// command of ours started.
+pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
+    let what = format!("command {command}");
+    command_runs::refuse_inside(&what)?;
+    let permissions = raw.told().permissions.get();
+    let configured = permissions.and_then(|permitted| permitted.commands.get(command));
+    // A program that is not there is nothing that the agent could fix.
+    let Some(configured) = configured.filter(|command| is_installed(command, &raw.root())) else {
+        return Ok(RunSeen::Missing.into());
+    };
+    let folder = raw.store().open_loop_folder(raw.id());
+    let folder = folder.map_err(unobserved("the loop's folder"))?;
+    let Some(lock) = RunLock::try_take(&folder).map_err(Refusal::Store)? else {
+        return Ok(RunSeen::Running.into());
+    };
+    command_runs::refuse_moved(raw)?;
+    if let Some(cut_off) = command_runs::unended::<CommandBegan, CommandEnded>(raw)? {
+        cut_off.ended(Exit::CutOff).write(raw)?;
+    }
+
+    let began = CommandBegan {
+        run: command_runs::new_run_id().map_err(unobserved(&what))?,
+        command: command.to_owned(),
+    };
+    let log = command_runs::log_name(command);
+    if_there(folder.remove(&log)).map_err(unobserved(&what))?;
+    began.write(raw)?;
+    let exit = command_runs::run(raw, configured, &folder, &log, &mut || false);
+    let seen = match exit.passed() {
+        true => RunSeen::Passed,
+        false => RunSeen::Failed,
+    };
+    let ended = began.ended(exit);
+    ended.write(raw)?;
+    Ok(Observed::of_run(seen, Some(ended.run), Some(lock)))
+}
+
+/// The outcome of `verify`.
+#[derive(Debug)]
+pub enum VerifySeen {
+    /// Every command passed.
+    Passed(Verified),
+    /// One did not, or they changed the work tree.
+    Failed,
+    /// The user's configuration does not allow them all, or there is none.
+    Missing,
+    /// Another stop runs them, or a review is at work in this loop.
+    Running,
+}
+
+/// Runs the phase's commands and waits for their end, or takes the result that is there.
+///
+/// # Errors
+/// See [`verify::verify`].
+pub fn verify(raw: &Raw) -> Result<Observed<VerifySeen>, Refusal> {
+    let ran = verify::verify(raw, Purpose::Stop, &mut |_| ControlFlow::Continue(()))?;
+    let seen = match ran.came_to {
+        Verification::Passed(verified) => VerifySeen::Passed(verified),
+        Verification::Failed(_) => VerifySeen::Failed,
+        Verification::Missing(_) => VerifySeen::Missing,
+        Verification::Running | Verification::Interrupted => VerifySeen::Running,
+    };
+    Ok(Observed::of_run(seen, ran.run, ran.lock))
+}
+
+/// The outcome of `wait-for`.
+#[derive(Debug)]
+pub enum WaitForSeen {
+    /// The file is there, or the field says yes.
+    There,
+    /// The file is not there, or the field says no.
+    Waiting,
+}
+
+/// Returns whether `file`, a path template, is there, or, if that is empty, whether `field` says yes. claudex-build lets a
+/// machine give exactly one of them.
+///
+/// # Errors
+/// Returns an error if the system does not say whether the file is there, or a symlink is in the way.
+pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSeen>, Refusal> {
+    let is_there = if file.is_empty() {
+        let field = raw.table().field(field);
+        field.is_some_and(|field| says_yes(field.kind, &raw.value(field.name)))
+    } else {
+        let what = text::one_line(raw.path(file).as_str(), 300);
+        is_file(raw, file).map_err(unobserved(&what))?
+    };
+    Ok(match is_there {
+        true => WaitForSeen::There.into(),
+        false => WaitForSeen::Waiting.into(),
+    })
+}
+
+/// Returns whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a
+/// device is not opened to find out.
+fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
+    // A field that is empty leaves nothing to look for, and must not name the root.
+    if raw.fill(template).trim().is_empty() {
+        return Ok(false);
+    }
+    let (folder, name) = match if_there(raw.folder_of(template)) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(false),
+        // A file has the path of a folder, so the awaited file cannot be below it yet.
+        Err(error) if is_no_folder(&error) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    match folder.look(&name)? {
+        // Opening a symlink is an error, which names it.
+        Some(found) if found.is_symlink() => folder.file(&name).map(|_| false),
+        found => Ok(found.is_some_and(|found| found.is_file())),
+    }
+}
+
+fn is_no_folder(error: &io::Error) -> bool {
+    UntrustedError::of(error).is_some_and(|error| error.why == Distrust::NotAFolder)
+}
+
+/// Returns whether a field says yes: true, more than nothing, or something.
+fn says_yes(kind: FieldKind, value: &Value) -> bool {
+    match kind {
+        FieldKind::Flag => value.as_flag().unwrap_or_default(),
+        FieldKind::Count => value.as_count().is_some_and(|count| count > 0),
+        FieldKind::Text | FieldKind::Path => !value.to_plain().trim().is_empty(),
+        // claudex-build refuses a machine that waits for one of these: they mean neither yes nor no.
+        FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_says_yes_by_its_kind() {
+        let yes = [
+            (FieldKind::Flag, Value::from(true)),
+            (FieldKind::Count, Value::from(1)),
+            (FieldKind::Text, Value::from("no")),
+            (FieldKind::Path, Value::from("/")),
+        ];
+        let no = [
+            (FieldKind::Flag, Value::from(false)),
+            (FieldKind::Count, Value::from(0)),
+            (FieldKind::Text, Value::from("")),
+            (FieldKind::Text, Value::from(" \t\n")),
+            (FieldKind::Text, Value::Null),
+            (FieldKind::Path, Value::Null),
+            (FieldKind::OneOf(&["yes"]), Value::from("yes")),
+            (FieldKind::Held, Value::from("x")),
+        ];
+        for (kind, value) in yes {
+            assert!(says_yes(kind, &value), "{kind:?} {value:?}");
+        }
+        for (kind, value) in no {
+            assert!(!says_yes(kind, &value), "{kind:?} {value:?}");
+        }
+    }
+}

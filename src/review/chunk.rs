@@ -1,0 +1,148 @@
+//! The chunks of a document that is longer than a prompt may be: each has a prompt of its own, and the findings are merged.
+
+use serde::Serialize;
+
+use super::findings::{Finding, Severity, UNREVIEWED};
+use super::reviewer::{Outcome, Request, Reviewer};
+use crate::message::MessageError;
+
+/// Most bytes of a document that one prompt shows.
+const MAX_CHUNK_BYTES: usize = 256 * 1024;
+/// Most chunks of a document that one review asks about.
+const MAX_CHUNKS: usize = 4;
+
+/// A chunk of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Chunk<'t> {
+    /// Its text.
+    #[serde(skip)]
+    pub text: &'t str,
+    /// Its first line in the document, from 1.
+    pub first: usize,
+    /// Its last line in the document.
+    pub last: usize,
+}
+
+/// The chunks of a document, each with its prompt but for the last one of a document that is too long.
+#[derive(Debug)]
+pub struct Chunks<'t> {
+    chunks: Vec<Chunk<'t>>,
+    prompts: Vec<String>,
+}
+
+impl<'t> Chunks<'t> {
+    /// Splits a plain text and renders the prompts, each from its text and, if there are several, its chunk. A reviewer that
+    /// reads the whole document by itself is asked once.
+    ///
+    /// # Errors
+    /// Returns an error if the template does not render.
+    pub(super) fn new(
+        document: &'t str,
+        reviewer: &dyn Reviewer,
+        render: impl Fn(&str, Option<&Chunk<'t>>) -> Result<String, MessageError>,
+    ) -> Result<Self, MessageError> {
+        let mut chunks = split(document);
+        let is_part = chunks.len() > 1;
+        let prompts = (chunks.iter().take(MAX_CHUNKS))
+            .map(|chunk| render(chunk.text, is_part.then_some(chunk)));
+        let mut prompts = prompts.collect::<Result<Vec<_>, _>>()?;
+        if !reviewer.runs_a_program() || !prompts[0].contains(chunks[0].text) {
+            chunks.truncate(1);
+            prompts.truncate(1);
+        }
+        Ok(Self { chunks, prompts })
+    }
+
+    /// Returns the prompts as one text, for people.
+    pub(super) fn prompts(&self) -> String {
+        self.prompts.join("\n")
+    }
+
+    /// Returns whether each prompt shows its chunk.
+    fn are_shown(&self) -> bool {
+        let mut pairs = self.chunks.iter().zip(&self.prompts);
+        pairs.all(|(chunk, prompt)| prompt.contains(chunk.text))
+    }
+
+    /// Asks about each chunk and merges the findings, with lines of the whole document. The first chunk without a verdict decides. A
+    /// reviewer that neither saw nor opened the subject has given no verdict.
+    pub fn review(
+        &self,
+        request: &Request<'_>,
+        ask: &mut dyn FnMut(&Request<'_>) -> Outcome,
+    ) -> Outcome {
+        let name = request.subject_name;
+        let unreviewed = self.chunks.get(MAX_CHUNKS);
+        let mut findings: Vec<Finding> = unreviewed
+            .map(|chunk| unreviewed_lines(chunk, name))
+            .into_iter()
+            .collect();
+        for (chunk, prompt) in self.chunks.iter().zip(&self.prompts) {
+            match ask(&Request { prompt, ..*request }) {
+                Outcome::Clean => {}
+                Outcome::Findings(mut found) => {
+                    for finding in &mut found.0 {
+                        if finding.file.as_deref().is_none_or(|file| file == name) {
+                            let before = u32::try_from(chunk.first - 1).unwrap_or(u32::MAX);
+                            finding.line = finding.line.map(|line| line.saturating_add(before));
+                        }
+                    }
+                    found.0.retain(|finding| !findings.contains(finding));
+                    findings.append(&mut found.0);
+                }
+                failed => return failed,
+            }
+        }
+        if !self.are_shown() && request.trace.missed(request.parts) {
+            return Outcome::not_a_verdict(&format!("it was given without opening {name}"));
+        }
+        Outcome::Clean.with(&findings)
+    }
+}
+
+/// Returns the finding that names the lines that no prompt showed.
+fn unreviewed_lines(Chunk { first, last, .. }: &Chunk<'_>, name: &str) -> Finding {
+    let what = format!(
+        "lines {first} to {last} of {name} were not reviewed: a review takes {MAX_CHUNKS} parts of 256 KiB at most"
+    );
+    Finding {
+        check: Some(UNREVIEWED.to_owned()),
+        recommendation: Some("shorten it, or split it".to_owned()),
+        ..Finding::new(Severity::Medium, what)
+    }
+}
+
+/// Splits a text into chunks, and one more with all that is beyond [`MAX_CHUNKS`]. A cut is made before a heading if one is
+/// near the end of its chunk and the rest does not become too long by it, else before a line.
+fn split(text: &str) -> Vec<Chunk<'_>> {
+    let mut chunks = Vec::new();
+    let mut left = text;
+    let mut first = 1;
+    loop {
+        let most = left.floor_char_boundary(MAX_CHUNK_BYTES);
+        let later = (MAX_CHUNKS - 1).saturating_sub(chunks.len()) * MAX_CHUNK_BYTES;
+        let least = left.len().saturating_sub(later).max(MAX_CHUNK_BYTES / 2);
+        let before = |start: &str| left[..most].rfind(start).map(|at| at + 1);
+        let is_last = most == left.len() || chunks.len() == MAX_CHUNKS;
+        let end = match is_last {
+            true => left.len(),
+            false => (before("\n#").filter(|end| *end >= least))
+                .or_else(|| before("\n"))
+                .unwrap_or(most),
+        };
+        let (text, rest) = left.split_at(end);
+        chunks.push(Chunk {
+            text,
+            first,
+            last: first + text.lines().count().saturating_sub(1),
+        });
+        if rest.is_empty() {
+            return chunks;
+        }
+        first += text.matches('\n').count();
+        left = rest;
+    }
+}
+
+#[cfg(test)]
+mod tests;
