@@ -37,7 +37,7 @@ fn result(extra: Value) -> Value {
 }
 
 fn cause(outcome: &Outcome) -> (&'static str, CauseKind) {
-    (name(&outcome), outcome.cause().expect("no verdict").kind)
+    (name(outcome), outcome.cause().expect("no verdict").kind)
 }
 
 fn name(outcome: &Outcome) -> &'static str {

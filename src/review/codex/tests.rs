@@ -39,7 +39,7 @@ const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 const ONE: &str = r#"{"verdict": "findings", "findings": [{"severity": "low", "what": "x"}]}"#;
 
 fn cause(outcome: &Outcome) -> (&'static str, CauseKind) {
-    (name(&outcome), outcome.cause().expect("no verdict").kind)
+    (name(outcome), outcome.cause().expect("no verdict").kind)
 }
 
 fn name(outcome: &Outcome) -> &'static str {
