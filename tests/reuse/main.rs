@@ -22,6 +22,5 @@ mod project;
 mod reviews;
 mod stranger;
 mod subjects;
-mod values;
 mod verifying;
 mod visits;

@@ -182,17 +182,6 @@ fn the_evidence_of_the_user_counts_where_the_environment_says_nothing() {
     project.run(&["mark-done", &id]).exits(0);
 }
 
-#[test]
-fn a_value_of_the_environment_that_is_none_is_named() {
-    let project = Project::new().with("CLAUDEX_MAX_FAILURES", "many");
-    for arguments in [&["config", "show"], &["config", "check"]] {
-        project
-            .run(arguments)
-            .exits(2)
-            .says("CLAUDEX_MAX_FAILURES: expected a positive integer up to 1000, found `many`");
-    }
-}
-
 // --- what goes with it -------------------------------------------------------------------------------------------
 
 fn repository(path: &str) -> String {

@@ -240,19 +240,3 @@ fn a_project_file_that_is_a_link_is_refused_with_one_line() {
 fn plain(text: &str) -> String {
     text.replace(['\n', '│', ' '], "").replace('\'', "’")
 }
-
-#[test]
-fn a_project_file_that_is_hostile_steers_no_terminal() {
-    let project = Project::new();
-    write(
-        &project.project_file(),
-        "\"\u{202e}\" = 1\r\n\"\\u001B[2J\u{202e}\" = 1\n# \u{202e}\n",
-    );
-    let ran = project.run(&["config", "check"]).exits(0);
-    for text in [&ran.out, &ran.err] {
-        assert!(!text.contains(['\u{1b}', '\u{202e}', '\r']), "{text:?}");
-    }
-    write(&project.project_file(), b"reviewer = \"\x1b]0;evil\x07\"\n");
-    let ran = project.run(&["config", "check"]).exits(2);
-    assert!(!ran.err.contains('\u{1b}'), "{:?}", ran.err);
-}
