@@ -63,7 +63,7 @@ fn print(info: &ProgramInfo, shown: &Shown, now: Timestamp) -> Result<(), Failur
     });
     let add = |environment: &mut Environment<'static>| {
         environment.add_filter("label", |label: &str| {
-            format!("{:<11}", format!("{label}:"))
+            format!("{:<10} ", format!("{label}:"))
         });
         Ok(())
     };

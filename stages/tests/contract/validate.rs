@@ -90,7 +90,7 @@ fn lenient_lines_name_the_corrections() {
     assert_eq!(
         reading(&text).findings.lenient_lines(),
         [
-            "10:12: warning[flag-type]: `timeout` has an invalid type: string ”maybe”, expected true or false: ignored"
+            "10:12: warning[flag-type]: `timeout` has an invalid type: string “maybe”, expected true or false: ignored"
         ]
     );
     assert_eq!(

@@ -81,7 +81,7 @@ fn the_agent_decides_nothing_that_is_the_persons() {
     ] {
         let said = project.agent(line).refused();
         assert!(
-            said.contains("person") || said.contains("not legal"),
+            said.contains("user") || said.contains("cannot"),
             "{line:?}: {said}"
         );
         // What the person is told to type is there.
@@ -156,5 +156,5 @@ fn violations_are_named_all_at_once_and_the_turn_ends_at_last() {
     let said = project.ends();
     has(&said, "S2 a.txt: ");
     has(&said, "; S2 b.txt: ");
-    has(&said, ". A person goes on with:");
+    has(&said, ". To continue it:");
 }

@@ -288,7 +288,7 @@ fn issue_8_each_review_has_its_own_target() {
         assert_eq!(project.state(ID)["next_phase"], target, "{review}, {tdd}");
         // What comes next, and how.
         let next = match target {
-            "complete" => "is over",
+            "complete" => "is complete",
             "all-code-review" => "taskie review billing",
             _ => "/taskie:continue-plan billing",
         };
