@@ -169,17 +169,18 @@ fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Found {
     let this = format!("{version}, {}", own.display());
     let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
     let files = std::env::split_paths(&path).map(|folder| folder.join(info.program));
-    // A plugin's launcher on PATH has started this program.
-    let is_launcher = |file: &Path| file.with_file_name("../.claude-plugin").is_dir();
-    let mut programs = files.filter(|file| file.is_file() && !is_launcher(file));
+    let is_launcher = |file: &PathBuf| file.with_file_name("../.claude-plugin").is_dir();
+    let (launchers, programs): (Vec<_>, Vec<_>) =
+        files.filter(|file| file.is_file()).partition(is_launcher);
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
-    let Some(first) = programs.next() else {
-        return match std::env::var_os("CLAUDE_PLUGIN_ROOT") {
-            Some(_) => Ok(this),
-            None => warning(format!("{this}, is not on PATH"), help),
+    let Some(first) = programs.first() else {
+        return match launchers.is_empty() {
+            // A plugin's launcher has started this program.
+            false => Ok(this),
+            true => warning(format!("{this}, is not on PATH"), help),
         };
     };
-    let line = first_line(&first, "--protocol", Environment::default(), root);
+    let line = first_line(first, "--protocol", Environment::default(), root);
     let line = line.unwrap_or_else(|why| why);
     if line == version {
         return Ok(this);
