@@ -1,7 +1,7 @@
 //! `start`: a loop of any machine, from flags that the machine file names.
 //!
 //! The flags are the fields with `at_start`, each of its field's type; of several modes each is a subcommand with its own. A machine
-//! that requires one text takes it as the words after the flags, too. What a program puts into fields besides comes from [`Program::start`].
+//! that requires one text takes it as the words after the flags, too. [`Extension::start`](super::Extension::start) sets other fields.
 
 use camino::Utf8Path;
 use clap::builder::{ArgAction, PossibleValuesParser};

@@ -291,7 +291,7 @@ fn a_person_signs_it_off(project: &Project) {
     // It is the person's to decide.
     let (code, said) = project.ran(&["sign-off", &id], "", true);
     assert_eq!(code, 1, "{said}");
-    has(&said, &["sign_off", "person"]);
+    has(&said, &["an agent may not run ‘sign-off’"]);
     let (code, said) = project.ran(&["more", &id], "", false);
     assert_eq!(code, 1, "{said}");
     has(&said, &["phase approving"]);

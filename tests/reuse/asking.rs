@@ -247,7 +247,7 @@ fn description(label: &str) -> &'static str {
 }
 
 /// What is said of a dialog that the agent altered.
-const ALTERED: &str = "the dialog had other options or descriptions than the question has";
+const ALTERED: &str = "the dialog had other options or descriptions than the question;";
 
 const WHICH: (&str, &str) = ("Which of these?", "Choice");
 
@@ -318,7 +318,7 @@ fn what_a_person_types_is_the_argument_of_the_transition_for_it() {
     ferry.stop();
     let before = ferry.journal();
     let told = ferry.dialog(WHICH, &["red", "blue"], &"x".repeat(2_001));
-    has(&told, "changed nothing");
+    has(&told, "did not change loop");
     has(&told, "2001 characters");
     has(&ferry.dialog(WHICH, &["red", "green"], "green"), ALTERED);
     assert_eq!(ferry.dialog(WHICH, &["red", "blue"], "(notes only)"), "");
@@ -395,7 +395,7 @@ fn the_program_asks_and_gives_the_arguments() {
     let times = ("How often does 1.1 go out?", "Times");
     let all = ["Once", "Twice", "Many times", "Choose anew"];
     let told = ferry.dialog(times, &all, "Many times");
-    has(&told, "changed nothing");
+    has(&told, "did not change loop");
     has(&told, "invalid value ‘many’");
     assert_eq!(ferry.phase(), "counting");
     ferry.dialog(times, &all, "Twice");
