@@ -106,7 +106,8 @@ fn missing_program_is_said_once_per_session() {
             let mut hook = hook.spawn().unwrap();
             let input = format!("{{\"cwd\":\"/\",\"session_id\": \"{session}\",\"x\":1}}\n");
             let mut stdin = hook.stdin.take().unwrap();
-            stdin.write_all(input.as_bytes()).unwrap();
+            // A hook that knows its session ends without reading it.
+            let _ = stdin.write_all(input.as_bytes());
             drop(stdin);
             let told = hook.wait_with_output().unwrap().stdout;
             let decision: serde_json::Value = serde_json::from_slice(&told).unwrap();
