@@ -28,7 +28,7 @@ fn decide(project: &Project, session: &str, tool: &str, input: &Value) -> String
 fn calls_that_the_loop_asks_for_are_allowed() {
     let (project, id) = Project::reviewing(&[]);
     let program = program();
-    let program = program.to_str().unwrap();
+    let program = shlex::try_quote(program.to_str().unwrap()).unwrap();
     let bash = |command: &str| decide(&project, "s1", "Bash", &json!({ "command": command }));
     for call in [
         "status",

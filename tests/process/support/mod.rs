@@ -16,7 +16,6 @@ pub(crate) use processes::{Background, descendants, is_alive, kill};
 pub(crate) use stop::{Stop, check_length};
 
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -563,10 +562,15 @@ pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Writes a program, which is what `/bin/sh` does with this, and the folders above it.
+/// Writes a shell script, and the folders above it. Another process writes it: a child that another test forks meanwhile would
+/// have the file open, too, and then nobody could run it.
 pub(crate) fn executable(path: &Path, script: &str) {
-    write(path, format!("#!/bin/sh\n{script}\n"));
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write(path, "");
+    let mut writer = Command::new("/bin/sh");
+    writer
+        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .arg(path);
+    feed(writer, format!("#!/bin/sh\n{script}\n").as_bytes()).exits(0);
 }
 
 /// Sets a file's time of modification this far into the past.
