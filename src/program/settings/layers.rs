@@ -205,7 +205,26 @@ impl<'t> Layers<'t> {
         self.table = table;
         self.settings.values = values;
         layer.add_rows(&layer.table, "", &mut self.settings.rows);
+        self.ignore_sandbox();
         self.check_reviewers()
+    }
+
+    /// Names each key `sandbox` of earlier builds, which has no effect.
+    fn ignore_sandbox(&mut self) {
+        let settings = &mut self.settings;
+        for (name, reviewer) in &settings.values.reviewers {
+            let row = settings.rows.get(&format!("reviewers.{name}.sandbox"));
+            let Some(row) = row.filter(|_| reviewer.sandbox.is_some()) else {
+                continue;
+            };
+            let place = &row.place;
+            let line = format!(
+                "{place}: ignored `sandbox`: it is retired; Codex and Claude run read-only"
+            );
+            if !settings.ignored.contains(&line) {
+                settings.ignored.push(line);
+            }
+        }
     }
 
     /// Returns the table and the values with a layer, which is the one at fault if they do not fit.
