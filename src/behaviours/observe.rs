@@ -184,7 +184,7 @@ pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSee
     Ok(Observed::of_run(seen, run, None))
 }
 
-/// Notes a findings file that no review wrote, for a user who reads the journal.
+/// Records a findings file that no review wrote, for a user who reads the journal.
 fn note_unexplained(raw: &Raw, spec: &'static ReviewSpec) {
     if let Ok(Some(file)) = evidence::unexplained(raw, spec) {
         let file = ("file", file.file_name().unwrap_or_default());

@@ -20,14 +20,14 @@ const CHANGED: &str = "changed-since-review";
 /// Time limit for git, since a stop waits for it.
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Notes a change since the last review, when the summary is made.
+/// Records a change since the last review, when the summary is made.
 pub fn at_summary(held: &AnyLoop) {
     if has_changed(held) {
         note(held);
     }
 }
 
-/// Notes a change that the summary does not mention, and returns the sentence about it, once the
+/// Records a change that the summary does not mention, and returns the sentence about it, once the
 /// loop is over.
 pub fn at_end(held: &AnyLoop) -> Option<String> {
     let journal = held.raw().journal().unwrap_or_default();

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::typestate::DecisionSignal;
 use super::{AnyLoop, Phase, caveats, context, report};
 
-/// How a job ended.
+/// The end of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
@@ -18,7 +18,7 @@ pub enum Ending {
     Complete,
     /// The rounds were used up.
     StoppedAtMaxRounds,
-    /// The same reviewer found the same for the third time.
+    /// One reviewer reported equal findings for the third time.
     Stalled,
     /// The reviewer gave no verdict.
     ReviewerFailed,
@@ -29,7 +29,7 @@ pub enum Ending {
 pub struct Outcome {
     /// The loop's id.
     pub id: String,
-    /// How the job ended.
+    /// The end of the job.
     pub ending: Ending,
     /// The plan, if a plan was reviewed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct Outcome {
     /// The reason why the reviewer failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// What the loop waits for and how to go on, if it is not over.
+    /// The next action of the loop, if it is not over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
     /// The summary in Markdown; empty if the reviewer failed.

@@ -51,7 +51,7 @@ pub fn start_instead(held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> {
     )
 }
 
-/// Says how to start a new loop that continues one that is over.
+/// Returns how to start a new loop that continues one that is over.
 fn new_loop(held: &AnyLoop) -> String {
     let (slash, terminal) = match reviews_changes(held) {
         true => ("review".to_owned(), "review --changes"),

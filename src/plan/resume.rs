@@ -42,7 +42,7 @@ pub fn noted_flags(journal: &[Entry]) -> Flags {
         .unwrap_or_default()
 }
 
-/// Notes the flags in the journal if they have changed.
+/// Records the flags in the journal if they have changed.
 pub fn note_flags(held: &AnyLoop, flags: &Flags) {
     let raw = held.raw();
     if *flags != noted_flags(&raw.journal().unwrap_or_default())

@@ -52,7 +52,9 @@ fn loop_that_others_change_opens_as_it_is() {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..3 {
-            let (store, id, is_over) = (again(&store), started.id(), &is_over);
+            let store = again(&store);
+            let id = started.id();
+            let is_over = &is_over;
             scope.spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
                     let opened = store.open(id).unwrap();
