@@ -34,6 +34,18 @@ impl<A> Step<A> {
             Step::Moved { now, .. } | Step::Waits(now) | Step::Over(now) => now,
         }
     }
+
+    /// Converts the loop.
+    pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Step<B> {
+        match self {
+            Step::Moved { now, edge } => Step::Moved {
+                now: convert(now),
+                edge,
+            },
+            Step::Waits(now) => Step::Waits(convert(now)),
+            Step::Over(now) => Step::Over(convert(now)),
+        }
+    }
 }
 
 /// A loop on its way through the transitions of an outcome.

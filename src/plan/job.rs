@@ -24,7 +24,7 @@ use serde_json::json;
 use super::outcome::Outcome;
 use super::progress::Progress;
 use super::resume::{self, Flags};
-use super::typestate::{Plan, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
+use super::typestate::{REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
 use super::work::Work;
 use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report};
 
@@ -118,7 +118,7 @@ impl Job<'_> {
     /// Has the round reviewed and its findings dealt with.
     fn review(
         &self,
-        program: &Program<Plan>,
+        program: &Program,
         held: &AnyLoop,
         progress: &mut Progress,
     ) -> Result<(), Failure> {

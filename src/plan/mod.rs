@@ -80,18 +80,17 @@ impl OnStop for PlanLoop {
 }
 
 /// Returns the program of the plan loop.
-pub fn program() -> Program<typestate::Plan> {
+pub fn program() -> Program {
     program_that_stops(PlanLoop)
 }
 
 /// Returns the program with other stops.
-fn program_that_stops(stops: impl OnStop + 'static) -> Program<typestate::Plan> {
-    typestate::program(stops)
+fn program_that_stops(stops: impl OnStop + 'static) -> Program {
+    typestate::extended_program(stops, PlanLoop)
         .command(run::command, run::run)
         .command(new::command, new::run)
         .command(machine::command, machine::run)
         .flag("review", changes::CHANGES, changes::run)
-        .extend(PlanLoop)
 }
 
 impl Extension<typestate::Plan> for PlanLoop {

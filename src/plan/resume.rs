@@ -5,7 +5,7 @@ use clap::ArgMatches;
 use claudex_loop::Actor;
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{App as _, LoopArgs, NextAction};
+use claudex_loop::program::{LoopArgs, NextAction, TypedApp as _};
 use claudex_loop::program::{locate, loops, shell};
 use claudex_loop::store::{Entry, LoopId, Store};
 use claudex_loop::text;

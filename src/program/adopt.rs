@@ -1,19 +1,15 @@
 //! `adopt`: the user takes a loop over into this session.
 
-use super::app::{App, Program};
 use super::arguments::Target;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
+use super::main::Program;
 use super::{consent, last_message, loops, messages, out};
-use crate::machine::{Actor, LoopHandle, Raw};
+use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};
 
 /// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
-pub(super) fn adopt<M: App>(
-    program: &Program<M>,
-    target: &Target,
-    yes: bool,
-) -> Result<Exit, Failure> {
+pub(super) fn adopt(program: &Program, target: &Target, yes: bool) -> Result<Exit, Failure> {
     let info = program.info;
     let (id, _, actor) = loops::named(info, target, "adopt")?;
     loops::person_only(info, actor, "adopt", id.as_deref())?;
@@ -23,9 +19,9 @@ pub(super) fn adopt<M: App>(
         return Ok(Exit::Refused);
     }
     take_over(&store, &id, actor)?;
-    let held = loops::open::<M>(&store, &id, actor)?;
+    let held = loops::open(program, &store, &id, actor)?;
     let exit = adopt_held(held.raw())?;
-    last_message::print(program, &held);
+    last_message::print(program, &*held);
     Ok(exit)
 }
 

@@ -1,38 +1,41 @@
-//! The program of a machine: the trait that `claudex-build` implements, and the program's `main`.
+//! The machine of a program, for code that does not know its types.
+//!
+//! Generated code implements [`TypedApp`]. [`Typed`] makes the object-safe [`App`] of it, its stops and its extension, so no
+//! other module of the program has a type parameter.
 
+use std::any::Any;
 use std::fmt;
-use std::process::ExitCode;
 
 use camino::Utf8PathBuf;
-use clap::Subcommand;
+use clap::{ArgMatches, FromArgMatches as _, Subcommand};
 use jiff::Timestamp;
+use serde_json::Value as Json;
 
-use super::exit;
-use super::extension::{
-    Extension, LOOP, NotTaken, OwnCommand, OwnFlag, OwnVerb, Plain, RunCommand, RunVerb, Variables,
-};
+use super::exit::Failure;
+use super::extension::{Extension, NotTaken, Variables};
 use super::info::ProgramInfo;
+use super::next_action::NextAction;
 use super::plugin::PluginInfo;
 use super::settings::Settings;
+use super::start::{StartFields, StartRequest};
+use super::surroundings::Surroundings;
 use super::verb_args::LoopArgs;
-use super::{color, command_line, dispatch};
-use crate::behaviours::ask::{self, Asked};
-use crate::behaviours::{Step, loop_message, verify};
-use crate::machine::Beginning;
-use crate::machine::LoopHandle;
+use crate::behaviours::Step;
+use crate::behaviours::ask::Asked;
+use crate::hooks::{HookOutput, Input};
 use crate::machine::import::ImportError;
 use crate::machine::raw::OpenError;
-use crate::machine::{Actor, Held, Machine, Refused};
-use crate::review::reviewer::Reviewer;
-use crate::review::{Subject, subject};
-use crate::store::{LoopId, Store};
+use crate::machine::table::ModeInfo;
+use crate::machine::{Actor, Beginning, Held, LoopHandle, Machine, Refused};
+use crate::review::Subject;
+use crate::store::{LoopId, StartError, Store};
 
 /// A machine with a command line. `claudex-build` writes the implementation.
-pub trait App: Machine {
+pub trait TypedApp: Machine {
     /// A loop in any phase.
     type Any: LoopHandle;
-    /// The transitions that an agent or a person may take, as subcommands.
-    type Verb: Subcommand + fmt::Debug;
+    /// The transitions that an agent or the user may take, as subcommands.
+    type Verb: Subcommand + fmt::Debug + 'static;
     /// The package's version.
     const VERSION: &'static str;
     /// The fields that a start must be given.
@@ -85,238 +88,294 @@ pub trait App: Machine {
     }
 }
 
-type Stopped<A> = Result<Step<A>, Refused<A>>;
-type Asks<A> = dyn Fn(&A) -> Result<Option<Asked>, String>;
-type Verifies<A> = dyn Fn(&A) -> Result<Vec<String>, String>;
-type Subjects<A> = dyn Fn(&A) -> Result<Vec<Subject>, String>;
-
-/// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
-///
-/// It has everything that follows from the machine file. An [`Extension`] and the other methods add what only this program has.
-pub struct Program<M: App> {
-    /// The name of the program in its messages.
-    pub(super) info: &'static ProgramInfo,
-    pub(super) on_stop: Box<dyn Fn(M::Any) -> Stopped<M::Any>>,
-    asks: Box<Asks<M::Any>>,
-    verifies: Box<Verifies<M::Any>>,
-    subjects: Box<Subjects<M::Any>>,
-    pub(super) commands: Vec<OwnCommand>,
-    pub(super) flags: Vec<OwnFlag>,
-    pub(super) verbs: Vec<OwnVerb<M::Any>>,
-    pub(super) extension: Box<dyn Extension<M>>,
-}
-
-impl<M: App> fmt::Debug for Program<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Program({})", self.info.program)
-    }
-}
-
-impl<M: App> Program<M> {
-    /// Makes a program whose stops do this.
-    pub fn new(on_stop: impl Fn(M::Any) -> Stopped<M::Any> + 'static) -> Self {
-        Self {
-            info: M::INFO,
-            on_stop: Box::new(on_stop),
-            asks: Box::new(|_| Ok(None)),
-            verifies: Box::new(|_| Ok(Vec::new())),
-            subjects: Box::new(|_| Ok(Vec::new())),
-            commands: Vec::new(),
-            flags: Vec::new(),
-            verbs: Vec::new(),
-            extension: Box::new(Plain),
-        }
-    }
-
-    /// Runs the program: reads its arguments, does what they say, prints what went wrong.
-    pub fn main(self) -> ExitCode {
-        if let Some((asked, call)) = dispatch::frequent() {
-            let ended = asked.and_then(|wanted| dispatch::speak::<M>(&wanted));
-            let exit = ended.unwrap_or_else(|| dispatch::answer_client(&self, &call));
-            // The process ends here, so freeing memory would be wasted time.
-            std::mem::forget(self);
-            return exit.into();
-        }
-        color::disable_inside_client();
-        let matches = match command_line::read(&self) {
-            Ok(matches) => matches,
-            Err(error) => return exit::bad_usage(&error).into(),
-        };
-        color::apply(&matches);
-        match dispatch::dispatch(&self, &matches) {
-            Ok(exit) => exit.into(),
-            Err(failure) => {
-                failure.print(self.info);
-                failure.exit.into()
-            }
-        }
-    }
-
-    /// Sets the extension, which replaces the one before it.
-    #[must_use]
-    pub fn extend(mut self, extension: impl Extension<M> + 'static) -> Self {
-        self.extension = Box::new(extension);
-        self
-    }
-
-    /// Sets the questions that the machine file leaves to Rust: the `_asks` methods of `OnStop`.
-    #[must_use]
-    pub fn asks(
-        mut self,
-        asks: impl Fn(&M::Any) -> Result<Option<Asked>, String> + 'static,
-    ) -> Self {
-        self.asks = Box::new(asks);
-        self
-    }
-
-    /// Sets the commands that verify the work, if the machine file leaves them to Rust: the method `OnStop::verifies`.
-    ///
-    /// Each is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`.
-    #[must_use]
-    pub fn verifies(
-        mut self,
-        commands: impl Fn(&M::Any) -> Result<Vec<String>, String> + 'static,
-    ) -> Self {
-        self.verifies = Box::new(commands);
-        self
-    }
-
-    /// Sets the subjects of a review, if the machine file leaves them to Rust: the method `OnStop::subjects`.
-    #[must_use]
-    pub fn subjects(
-        mut self,
-        subjects: impl Fn(&M::Any) -> Result<Vec<Subject>, String> + 'static,
-    ) -> Self {
-        self.subjects = Box::new(subjects);
-        self
-    }
-
-    /// Tells a loop which commands the user's configuration permits, which commands verify the work, and what is reviewed.
-    pub(super) fn prepare(&self, held: &M::Any, settings: &Settings, actor: Actor) {
-        let _ = held
-            .raw()
-            .told()
-            .permissions
-            .set(settings.permissions(actor));
-        verify::tell(held.raw(), || (self.verifies)(held));
-        subject::tell(held.raw(), || (self.subjects)(held));
-    }
-
-    /// Stops a loop, as the Stop hook does.
+/// The stops of a machine. `claudex-build` implements it for every `OnStop`.
+pub trait Stops<M: TypedApp> {
+    /// Stops a loop.
     ///
     /// # Errors
     /// Returns an error if a transition is refused.
-    pub fn step(&self, held: M::Any, settings: &Settings) -> Stopped<M::Any> {
-        self.prepare(&held, settings, Actor::Hook);
-        (self.on_stop)(held)
+    fn stop(&self, held: M::Any) -> Result<Step<M::Any>, Refused<M::Any>>;
+
+    /// Returns the question that the machine file leaves to Rust.
+    ///
+    /// # Errors
+    /// Returns a sentence about why nothing can be asked.
+    fn asks(&self, _: &M::Any) -> Result<Option<Asked>, String> {
+        Ok(None)
     }
 
-    /// Takes a verb's transition, with the data that the program sets with it.
-    pub(super) fn run(&self, verb: M::Verb, mut held: M::Any) -> Result<M::Any, NotTaken<M::Any>> {
-        self.extension.before_take(&mut held, &verb)?;
-        Ok(M::take(verb, held)?)
+    /// Returns the commands that verify the work, if the machine file leaves them to Rust.
+    ///
+    /// Each is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`.
+    ///
+    /// # Errors
+    /// Returns a sentence about why they are not known.
+    fn verifies(&self, _: &M::Any) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
     }
 
-    /// Returns the question of the phase that a loop is in, from the program or from the machine file.
-    pub(super) fn question(&self, held: &M::Any) -> Result<Option<Asked>, String> {
-        match (self.asks)(held)? {
-            Some(asked) => ask::checked(held.raw(), asked).map(Some),
-            None => ask::asked(held.raw()),
+    /// Returns the subjects of a review, if the machine file leaves them to Rust.
+    ///
+    /// # Errors
+    /// Returns a sentence about why they are not known.
+    fn subjects(&self, _: &M::Any) -> Result<Vec<Subject>, String> {
+        Ok(Vec::new())
+    }
+}
+
+/// A loop in any phase, whose type only its machine's crate knows.
+pub(super) type HeldLoop = Box<dyn LoopHandle>;
+
+fn as_typed<A: LoopHandle>(held: &dyn LoopHandle) -> &A {
+    let held: &dyn Any = held;
+    held.downcast_ref().expect(ONE_MACHINE)
+}
+
+/// Returns a loop with its type.
+pub(super) fn into_typed<A: LoopHandle>(held: HeldLoop) -> A {
+    let held: Box<dyn Any> = held;
+    *held.downcast().expect(ONE_MACHINE)
+}
+
+/// Hides the type of a loop.
+pub(super) fn into_untyped(held: impl LoopHandle) -> HeldLoop {
+    Box::new(held)
+}
+
+/// The reason why the type of a loop and of a verb is known.
+const ONE_MACHINE: &str = "a program has the loops and verbs of one machine";
+
+/// A verb with its arguments, whose type only its machine's crate knows.
+pub(super) struct ParsedVerb {
+    /// The transition that it takes.
+    pub(super) transition: &'static str,
+    /// The arguments that name its loop.
+    pub(super) loop_args: LoopArgs,
+    verb: Box<dyn Any>,
+}
+
+impl ParsedVerb {
+    fn new<M: TypedApp>(verb: M::Verb) -> Self {
+        let (transition, loop_args) = M::parts(&verb);
+        Self {
+            transition,
+            loop_args: loop_args.clone(),
+            verb: Box::new(verb),
         }
     }
 
-    /// Returns the template variables that only this program has.
-    pub(super) fn words(
+    fn as_typed<V: 'static>(&self) -> &V {
+        self.verb.downcast_ref().expect(ONE_MACHINE)
+    }
+
+    /// Returns its name on the command line.
+    pub(super) fn name(&self) -> String {
+        self.transition.replace('_', "-")
+    }
+}
+
+/// A machine with its stops and its extension, for code that knows none of its types.
+///
+/// The methods without documentation are those of [`TypedApp`], [`Stops`] and [`Extension`].
+pub(super) trait App {
+    /// Adds a subcommand for each verb.
+    fn add_verbs(&self, command: clap::Command) -> clap::Command;
+
+    /// Parses a verb.
+    ///
+    /// # Errors
+    /// Returns an error if the arguments name no verb, or are not those of the verb.
+    fn parse(&self, matches: &ArgMatches) -> clap::error::Result<ParsedVerb>;
+
+    fn plain(&self, transition: &str, id: &LoopId) -> Option<ParsedVerb>;
+
+    fn begin(
         &self,
-        held: &M::Any,
-        settings: &Settings,
-        now: Timestamp,
-    ) -> Result<Variables, String> {
-        let mut own = self.extension.context(held, settings, now);
-        if let Some(asked) = self.question(held)? {
-            own.insert(
-                "question".to_owned(),
-                loop_message::question(held.raw(), &asked),
-            );
-        }
-        Ok(own)
-    }
+        store: &Store,
+        mode: &'static ModeInfo,
+        fields: Vec<(&'static str, Json)>,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<HeldLoop, StartError>;
 
-    /// Adds a subcommand, which help and completions list like the others.
-    #[must_use]
-    pub fn command(
-        mut self,
-        command: impl Fn() -> clap::Command + 'static,
-        run: RunCommand,
-    ) -> Self {
-        let command = Box::new(command);
-        self.commands.push(OwnCommand { command, run });
-        self
-    }
+    fn import(
+        &self,
+        store: &Store,
+        bytes: &[u8],
+        file: Utf8PathBuf,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<HeldLoop, ImportError>;
 
-    /// Replaces a command that every program has, if this flag is given. [`Extension::arguments`] adds the flag.
-    #[must_use]
-    pub fn flag(mut self, command: &'static str, flag: &'static str, run: RunCommand) -> Self {
-        self.flags.push(OwnFlag { command, flag, run });
-        self
-    }
+    fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, OpenError>;
 
-    /// Adds a verb of the program's own. It changes the loop that its `--id` names, or else the active one, on behalf of its caller.
+    /// Takes a verb's transition, with the data that the extension sets with it.
     ///
-    /// It chooses its transitions in Rust, also those with `own` in the machine file. With `--format`, a verb called `report` prints
-    /// the report that every program has.
-    #[must_use]
-    pub fn verb(
-        mut self,
-        command: impl Fn() -> clap::Command + 'static,
-        run: RunVerb<M::Any>,
-    ) -> Self {
-        let id = || {
-            clap::Arg::new(LOOP)
-                .long("id")
-                .value_name("LOOP")
-                .help("The loop [default: the active one]")
-        };
-        let command = Box::new(move || command().arg(id()));
-        self.verbs.push(OwnVerb { command, run });
-        self
+    /// # Errors
+    /// Returns an error if the extension or the loop refuses.
+    fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>;
+
+    fn stop(&self, held: HeldLoop) -> Result<Step<HeldLoop>, Refused<HeldLoop>>;
+
+    fn asks(&self, held: &dyn LoopHandle) -> Result<Option<Asked>, String>;
+
+    fn verifies(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String>;
+
+    fn subjects(&self, held: &dyn LoopHandle) -> Result<Vec<Subject>, String>;
+
+    fn arguments(&self, command: clap::Command) -> clap::Command;
+
+    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure>;
+
+    fn context(&self, held: &dyn LoopHandle, settings: &Settings, now: Timestamp) -> Variables;
+
+    fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf>;
+
+    fn entered(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String>;
+
+    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String>;
+
+    fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput>;
+
+    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String>;
+
+    fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>>;
+
+    fn caveats(&self, held: &dyn LoopHandle, settings: &Settings) -> Vec<String>;
+
+    fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)>;
+
+    fn status_line(&self, held: &dyn LoopHandle) -> Option<String>;
+
+    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction>;
+}
+
+/// The [`App`] of a machine.
+pub(super) struct Typed<M: TypedApp> {
+    pub(super) stops: Box<dyn Stops<M>>,
+    pub(super) extension: Box<dyn Extension<M>>,
+}
+
+impl<M: TypedApp> App for Typed<M> {
+    fn add_verbs(&self, command: clap::Command) -> clap::Command {
+        M::Verb::augment_subcommands(command)
     }
 
-    /// Adds a reviewer of the program's own. A review names it as it names `lint`.
-    ///
-    /// # Panics
-    /// Panics if the name has a meaning already, such as `lint` or `auto`.
-    #[must_use]
-    pub fn reviewer(mut self, make: fn() -> Box<dyn Reviewer>) -> Self {
-        let name = make().name().to_owned();
-        let taken = Settings::usual(self.info).reviewer_names(self.info);
-        assert!(!taken.contains(&name), "{name} means another reviewer");
-        // It lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            reviewers: Box::leak([self.info.reviewers, &[make]].concat().into_boxed_slice()),
-            ..*self.info
-        }));
-        self
+    fn parse(&self, matches: &ArgMatches) -> clap::error::Result<ParsedVerb> {
+        M::Verb::from_arg_matches(matches).map(ParsedVerb::new::<M>)
     }
 
-    /// Names the program's own command that takes up a document of another program. The default is `import`.
-    #[must_use]
-    pub fn takes_up(mut self, command: &'static str) -> Self {
-        // As for a reviewer: it lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            take_up: Some(command),
-            ..*self.info
-        }));
-        self
+    fn plain(&self, transition: &str, id: &LoopId) -> Option<ParsedVerb> {
+        M::plain(transition, LoopArgs::with_id(id.as_str())).map(ParsedVerb::new::<M>)
     }
 
-    /// Names the program's own command that begins a loop. The help has it instead of `start`.
-    #[must_use]
-    pub fn begins_with(mut self, command: &'static str) -> Self {
-        self.info = Box::leak(Box::new(ProgramInfo {
-            begin: Some(command),
-            ..*self.info
-        }));
-        self
+    fn begin(
+        &self,
+        store: &Store,
+        mode: &'static ModeInfo,
+        fields: Vec<(&'static str, Json)>,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<HeldLoop, StartError> {
+        Held::begin(store, mode, fields, how, actor)
+            .map(M::wrap)
+            .map(into_untyped)
+    }
+
+    fn import(
+        &self,
+        store: &Store,
+        bytes: &[u8],
+        file: Utf8PathBuf,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<HeldLoop, ImportError> {
+        M::import(store, bytes, file, how, actor).map(into_untyped)
+    }
+
+    fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, OpenError> {
+        M::open(store, id, actor).map(into_untyped)
+    }
+
+    fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>> {
+        let mut held: M::Any = into_typed(held);
+        self.extension.before_take(&mut held, verb.as_typed())?;
+        let verb = verb.verb.downcast().expect(ONE_MACHINE);
+        let taken = M::take(*verb, held);
+        taken
+            .map(into_untyped)
+            .map_err(|refused| NotTaken::Refused(refused.map(into_untyped)))
+    }
+
+    fn stop(&self, held: HeldLoop) -> Result<Step<HeldLoop>, Refused<HeldLoop>> {
+        let stopped = self.stops.stop(into_typed(held));
+        stopped
+            .map(|step| step.map(into_untyped))
+            .map_err(|refused| refused.map(into_untyped))
+    }
+
+    fn asks(&self, held: &dyn LoopHandle) -> Result<Option<Asked>, String> {
+        self.stops.asks(as_typed(held))
+    }
+
+    fn verifies(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String> {
+        self.stops.verifies(as_typed(held))
+    }
+
+    fn subjects(&self, held: &dyn LoopHandle) -> Result<Vec<Subject>, String> {
+        self.stops.subjects(as_typed(held))
+    }
+
+    fn arguments(&self, command: clap::Command) -> clap::Command {
+        self.extension.arguments(command)
+    }
+
+    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
+        self.extension.start(request)
+    }
+
+    fn context(&self, held: &dyn LoopHandle, settings: &Settings, now: Timestamp) -> Variables {
+        self.extension.context(as_typed(held), settings, now)
+    }
+
+    fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf> {
+        self.extension.earlier_findings(as_typed(held))
+    }
+
+    fn entered(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
+        self.extension.entered(as_typed(held), settings)
+    }
+
+    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
+        self.extension.reviewed(as_typed(held))
+    }
+
+    fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+        self.extension.answered(input, surroundings)
+    }
+
+    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
+        self.extension.refusal_help(as_typed(held), transition)
+    }
+
+    fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>> {
+        self.extension
+            .start_instead(as_typed(held), verb.as_typed())
+    }
+
+    fn caveats(&self, held: &dyn LoopHandle, settings: &Settings) -> Vec<String> {
+        self.extension.caveats(as_typed(held), settings)
+    }
+
+    fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
+        self.extension.status(as_typed(held))
+    }
+
+    fn status_line(&self, held: &dyn LoopHandle) -> Option<String> {
+        self.extension.status_line(as_typed(held))
+    }
+
+    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
+        self.extension.next_action(as_typed(held))
     }
 }

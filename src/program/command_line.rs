@@ -1,10 +1,11 @@
 //! The command line of a machine's program.
 
-use clap::Subcommand;
+use clap::Subcommand as _;
 
-use super::app::{App, Program};
 use super::arguments::{Command, Report};
 use super::help::{Group, grouped};
+use super::info::ProgramInfo;
+use super::main::Program;
 use super::{color, session_loops, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, Table};
@@ -14,7 +15,7 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 130 signal";
 
 /// Reads the arguments of this process.
-pub(super) fn read<M: App>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
+pub(super) fn read(program: &Program) -> clap::error::Result<clap::ArgMatches> {
     command(program).try_get_matches()
 }
 
@@ -31,17 +32,17 @@ fn protocol() -> clap::Arg {
 }
 
 /// Returns the whole command line.
-pub(super) fn command<M: App>(program: &Program<M>) -> clap::Command {
+pub(super) fn command(program: &Program) -> clap::Command {
     let info = program.info;
     let mut command = clap::Command::new(info.program)
         .bin_name(info.program)
-        .version(M::VERSION)
+        .version(program.version)
         .after_help(EXIT_CODES)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .arg(protocol().hide(true))
         .arg(color::flag())
-        .subcommand(start::command::<M>().hide(info.begin.is_some()));
+        .subcommand(start::command(program).hide(info.begin.is_some()));
     for own in &program.commands {
         command = command.subcommand((own.command)());
     }
@@ -52,47 +53,47 @@ pub(super) fn command<M: App>(program: &Program<M>) -> clap::Command {
             _ => own,
         });
     }
-    let verbs = machine_verbs::<M>();
-    command = command.subcommands(
-        verbs
-            .get_subcommands()
-            .map(|verb| verb.clone().display_order(place(M::TABLE, verb.get_name()))),
-    );
+    let verbs = machine_verbs(program);
+    command = command.subcommands(verbs.get_subcommands().map(|verb| {
+        verb.clone()
+            .display_order(place(info.table, verb.get_name()))
+    }));
     // The program's own command replaces the one of that name that every program has.
     let common = Command::augment_subcommands(clap::Command::new(info.program));
     let common: Vec<_> = common
         .get_subcommands()
-        .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered::<M>(one))
+        .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
         .cloned()
         .collect();
     command = command.subcommands(common);
-    if M::TABLE.phases.iter().all(|phase| phase.review.is_none()) {
+    if info.table.phases.iter().all(|phase| phase.review.is_none()) {
         for about_reviews in ["review", "personas"] {
             command = command.mut_subcommand(about_reviews, |one| one.hide(true));
         }
     }
-    let command = command.about(M::TABLE.doc).long_about(None);
-    grouped(program.extension.arguments(command))
+    let command = command.about(info.table.doc).long_about(None);
+    grouped(program.app.arguments(command))
 }
 
 /// Returns the verbs of the machine's transitions, but not those that the program writes itself.
-fn machine_verbs<M: App>() -> clap::Command {
-    let all = M::Verb::augment_subcommands(clap::Command::new(M::INFO.program));
+fn machine_verbs(program: &Program) -> clap::Command {
+    let whole = || clap::Command::new(program.info.program);
+    let all = program.app.add_verbs(whole());
     let shown = all.get_subcommands().filter(|verb| !verb.is_hide_set());
-    clap::Command::new(M::INFO.program).subcommands(shown.cloned())
+    whole().subcommands(shown.cloned())
 }
 
 /// Returns whether a name is a verb of the machine.
-pub(super) fn is_machine_verb<M: App>(name: &str) -> bool {
-    machine_verbs::<M>().find_subcommand(name).is_some()
+pub(super) fn is_machine_verb(program: &Program, name: &str) -> bool {
+    machine_verbs(program).find_subcommand(name).is_some()
 }
 
 /// Returns whether a machine has a use for a command that every program has.
-fn is_offered<M: App>(command: &clap::Command) -> bool {
+fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
     match command.get_name() {
-        "answer" => asks(M::TABLE),
-        "verify" => verify::is_used(M::TABLE),
-        "use" => session_loops::has_many(M::INFO),
+        "answer" => asks(info.table),
+        "verify" => verify::is_used(info.table),
+        "use" => session_loops::has_many(info),
         _ => true,
     }
 }

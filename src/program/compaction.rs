@@ -4,14 +4,13 @@ use std::env;
 
 use camino::Utf8PathBuf;
 
-use super::app::App;
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::session_loops::all_owned;
 use super::surroundings::Surroundings;
 use crate::hooks::Input;
 use crate::hooks::seen::{Chosen, Compacted, Seen, SessionRecord as _};
 use crate::machine::Actor;
-use crate::machine::LoopHandle as _;
 use crate::store::{LoopId, StateHome};
 
 /// The variable with the client's process id. The plugin's hooks set it if the client does not.
@@ -36,11 +35,8 @@ pub(super) fn note(info: &ProgramInfo, input: &Input, surroundings: &Surrounding
 }
 
 /// Takes the loops of the session that this client has just compacted over into the session that goes on. Returns them.
-pub(super) fn follow<M: App>(
-    info: &ProgramInfo,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> Vec<LoopId> {
+pub(super) fn follow(program: &Program, input: &Input, surroundings: &Surroundings) -> Vec<LoopId> {
+    let info = program.info;
     let Some((home, session, client)) = identify(info, input) else {
         return Vec::new();
     };
@@ -51,7 +47,9 @@ pub(super) fn follow<M: App>(
 
     let mut followed = all_owned(info, input, surroundings, &before);
     followed.retain(|(store, id)| {
-        let adopted = M::open(store, id, Actor::Hook)
+        let adopted = program
+            .app
+            .open(store, id, Actor::Hook)
             .map_err(|error| error.to_string())
             .and_then(|held| {
                 let record = held.raw().record();

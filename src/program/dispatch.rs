@@ -3,12 +3,12 @@
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use super::app::{App, Program};
 use super::arguments::{Command, Hook, Report};
 use super::caller::Caller;
 use super::command_line;
 use super::exit::{Exit, Failure};
 use super::extension::RunCommand;
+use super::main::Program;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{
@@ -23,13 +23,13 @@ use crate::process::environment::GUARD;
 pub(super) const PROTOCOL: &str = "1";
 
 /// Returns what `--protocol` answers after the program's name: `protocol 1 (0.1.0)`.
-pub(super) fn protocol<M: App>() -> String {
-    format!("protocol {PROTOCOL} ({})", M::VERSION)
+pub(super) fn protocol(program: &Program) -> String {
+    format!("protocol {PROTOCOL} ({})", program.version)
 }
 
 /// Prints the protocol of this program. Returns the exit code, or `None` if the call goes on: a plugin asks and calls at once.
-pub(super) fn speak<M: App>(wanted: &str) -> Option<Exit> {
-    out::line(&format!("{} {}", M::INFO.program, protocol::<M>()));
+pub(super) fn speak(program: &Program, wanted: &str) -> Option<Exit> {
+    out::line(&format!("{} {}", program.info.program, protocol(program)));
     match wanted {
         "" => Some(Exit::Complete),
         PROTOCOL => None,
@@ -65,15 +65,12 @@ pub(super) fn frequent() -> Option<(Option<String>, Frequent)> {
 }
 
 /// Runs the command that the arguments name.
-pub(super) fn dispatch<M: App>(
-    program: &Program<M>,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
+pub(super) fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
     Settings::seen(info, &Caller::from_env(), None);
     let asked = matches.get_one::<String>("protocol");
-    if let Some(ended) = asked.and_then(|wanted| speak::<M>(wanted)) {
+    if let Some(ended) = asked.and_then(|wanted| speak(program, wanted)) {
         return Ok(ended);
     }
     let Some((name, given)) = matches.subcommand() else {
@@ -96,10 +93,13 @@ pub(super) fn dispatch<M: App>(
         not_inside_a_reviewer(name)?;
         return start::start(program, given);
     }
-    if command_line::is_machine_verb::<M>(name) {
+    if command_line::is_machine_verb(program, name) {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
-        let verb = M::Verb::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+        let verb = program
+            .app
+            .parse(matches)
+            .map_err(|error| Failure::usage(&error))?;
         return verbs::verb(program, verb);
     }
     let command = Command::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
@@ -113,7 +113,7 @@ pub(super) fn dispatch<M: App>(
 }
 
 /// Returns the function of a command of the program's own, or of a flag that replaces a command.
-fn own_command<M: App>(program: &Program<M>, name: &str, given: &ArgMatches) -> Option<RunCommand> {
+fn own_command(program: &Program, name: &str, given: &ArgMatches) -> Option<RunCommand> {
     let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
     let mut commands = program.commands.iter();
     let command = commands.find(|own| (own.command)().get_name() == name);
@@ -123,16 +123,16 @@ fn own_command<M: App>(program: &Program<M>, name: &str, given: &ArgMatches) -> 
 }
 
 /// Runs a command that every program has.
-fn run<M: App>(program: &Program<M>, command: Command) -> Result<Exit, Failure> {
+fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
     let info = program.info;
     match command {
         Command::Status(look) => display::status(program, &look),
-        Command::List(format) => display::list::<M>(format.json),
-        Command::Journal(journal) => display::journal::<M>(&journal),
+        Command::List(format) => display::list(info, format.json),
+        Command::Journal(journal) => display::journal(program, &journal),
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Verify { id } => verify::verify(program, id.as_deref()),
-        Command::Use { id } => use_command::choose::<M>(id.as_deref()),
+        Command::Use { id } => use_command::choose(program, id.as_deref()),
         Command::Answer { id, label } => question_answer::by_hand(program, id.as_deref(), &label),
         Command::Resume { target, adopt, yes } => resume::resume(program, &target, adopt, yes),
         Command::Pause(target) => pause::pause(program, &target),
@@ -154,7 +154,7 @@ fn run<M: App>(program: &Program<M>, command: Command) -> Result<Exit, Failure> 
         Command::Rollback { yes, from_prompt } => rollback::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(command) => config::config(info, &command),
-        Command::Hooks { by_name } => hooks::print(info, command_line::asks(M::TABLE), by_name),
+        Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
         Command::Completions { shell } => {
@@ -166,7 +166,7 @@ fn run<M: App>(program: &Program<M>, command: Command) -> Result<Exit, Failure> 
 }
 
 /// Answers the client. A hook always exits 0.
-pub(super) fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
+pub(super) fn answer_client(program: &Program, call: &Frequent) -> Exit {
     let Frequent::Hook(hook) = call else {
         return display::statusline(program);
     };

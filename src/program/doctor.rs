@@ -10,10 +10,10 @@ use camino::Utf8Path;
 use miette::Diagnostic;
 use serde_json::{Value, json};
 
-use super::app::{App, Program};
 use super::client_files::ClientFiles;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::settings::{Settings, user_path};
 use super::{Tone, locate, loops, out, reviewers};
 use crate::files::Folder;
@@ -53,14 +53,14 @@ fn refused<T>(error: impl Diagnostic, help: &str) -> Result<T, Fault> {
 }
 
 /// Runs the checks. The exit code is 1 if one of them found a problem.
-pub(super) fn doctor<M: App>(program: &Program<M>, json: bool) -> Result<Exit, Failure> {
+pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
     let info = program.info;
     let here = loops::here()?;
     let root = locate::root(info.state, &here);
     // The others open the folder and close it to other users.
     let state_home = check_state_home(info);
     let client_files = ClientFiles::read(&here, &root);
-    let version = format!("{} {}", info.program, super::dispatch::protocol::<M>());
+    let version = format!("{} {}", info.program, super::dispatch::protocol(program));
     let (configuration, settings) = match Settings::load(info, &root) {
         Ok(settings) => (check_configuration(&settings), settings),
         Err(error) => (refused(error, "fix or remove it"), Settings::usual(info)),
@@ -77,7 +77,7 @@ pub(super) fn doctor<M: App>(program: &Program<M>, json: bool) -> Result<Exit, F
         ("configuration", configuration),
     ];
     found.extend(check_commands(&settings, &root).map(|command| ("run", command)));
-    if M::TABLE.phases.iter().any(|phase| phase.review.is_some()) {
+    if info.table.phases.iter().any(|phase| phase.review.is_some()) {
         found.push(("reviewer", check_reviewer(&settings, &root)));
     }
 

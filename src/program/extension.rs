@@ -5,7 +5,7 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::App;
+use super::app::{HeldLoop, TypedApp, into_untyped};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::next_action::NextAction;
@@ -14,14 +14,14 @@ use super::start::{StartFields, StartRequest};
 use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::fields::FieldError;
-use crate::machine::{Refusal, Refused};
+use crate::machine::{LoopHandle, Refusal, Refused};
 
 /// Variables of a template by their names.
 pub type Variables = Map<String, Json>;
 
 /// The parts of a program that its machine's crate writes in Rust. Each method has a default, which adds nothing.
 #[expect(unused_variables, reason = "the defaults ignore their arguments")]
-pub trait Extension<M: App> {
+pub trait Extension<M: TypedApp> {
     /// Changes the command line: adds flags to `start`, or limits an argument of a verb.
     fn arguments(&self, command: clap::Command) -> clap::Command {
         command
@@ -104,9 +104,9 @@ pub trait Extension<M: App> {
 
 /// The extension of a program that is its machine file alone.
 #[derive(Debug)]
-pub(super) struct Plain;
+pub struct NoExtension;
 
-impl<M: App> Extension<M> for Plain {}
+impl<M: TypedApp> Extension<M> for NoExtension {}
 
 /// Makes the arguments of a command. A hook never calls it, to save time at each stop.
 type MakeCommand = Box<dyn Fn() -> clap::Command>;
@@ -128,10 +128,12 @@ pub(super) struct OwnFlag {
 }
 
 /// A verb of the program's own.
-pub(super) struct OwnVerb<A> {
+pub(super) struct OwnVerb {
     pub(super) command: MakeCommand,
-    pub(super) run: RunVerb<A>,
+    pub(super) run: Box<ChangeLoop>,
 }
+
+type ChangeLoop = dyn Fn(HeldLoop, &ArgMatches) -> Result<HeldLoop, NotTaken<HeldLoop>>;
 
 /// The name of the argument with the loop of a verb.
 pub(super) const LOOP: &str = "the loop";
@@ -146,6 +148,16 @@ pub enum NotTaken<A> {
     Refused(Refused<A>),
     /// Another failure.
     Failed(Failure),
+}
+
+impl<A: LoopHandle> NotTaken<A> {
+    /// Hides the type of the loop.
+    pub(super) fn into_untyped(self) -> NotTaken<HeldLoop> {
+        match self {
+            Self::Refused(refused) => NotTaken::Refused(refused.map(into_untyped)),
+            Self::Failed(failure) => NotTaken::Failed(failure),
+        }
+    }
 }
 
 impl<A, L: Into<A>> From<Refused<L>> for NotTaken<A> {

@@ -5,19 +5,19 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::app::{App, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
+use super::main::Program;
 use super::settings::Settings;
 use super::{locate, loops, messages, out, start};
+use crate::machine::Beginning;
 use crate::machine::import::ImportError;
-use crate::machine::{Beginning, LoopHandle};
 use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
 
 /// Imports the document.
-pub(super) fn import<M: App>(
-    program: &Program<M>,
+pub(super) fn import(
+    program: &Program,
     file: &Utf8Path,
     id: Option<&str>,
 ) -> Result<Exit, Failure> {
@@ -37,11 +37,11 @@ pub(super) fn import<M: App>(
     let store = locate::for_start(info.state, &here);
     let of_path = || id_in_path(&store, &path).or(path.file_stem());
     let named = id.or_else(of_path).unwrap_or_default();
-    let id = match M::TABLE.state.ids {
+    let id = match info.table.state.ids {
         IdForm::Stamp => {
-            let document = M::TABLE.state.parse(&bytes).ok();
+            let document = info.table.state.parse(&bytes).ok();
             let field = |name| document?.text(name);
-            let own = field(M::TABLE.state.fields.id).unwrap_or_else(|| named.to_owned());
+            let own = field(info.table.state.fields.id).unwrap_or_else(|| named.to_owned());
             // The copy of a loop that exists becomes a new loop.
             let is_free = |id: &LoopId| {
                 let there = store.path_of(id);
@@ -65,7 +65,7 @@ pub(super) fn import<M: App>(
         session: caller.session.unwrap_or_else(|| UNKNOWN.to_owned()),
         id,
     };
-    let held = M::import(&store, &bytes, path, how, actor);
+    let held = program.app.import(&store, &bytes, path, how, actor);
     let held = held.map_err(|error| match error {
         ImportError::Start(error) => start::refused(info, error),
         error => {
@@ -79,7 +79,7 @@ pub(super) fn import<M: App>(
     for repair in raw.repairs() {
         out::note(&info.line(&repair.to_string()));
     }
-    if let Err(error) = program.extension.entered(&held, &settings) {
+    if let Err(error) = program.app.entered(&*held, &settings) {
         store.log(&format!("{} import: {error}", raw.id()));
     }
     out::line(&format!(

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::app::{App, Program};
 use super::caller::Caller;
+use super::main::Program;
 use super::settings::Settings;
 use super::{change_text, messages, out};
 use crate::behaviours::loop_message;
@@ -11,19 +11,19 @@ use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::store::Entry;
 
 /// Renders the message again: that of the edge that led to the phase, or else that of the phase.
-pub(super) fn render<M: App>(program: &Program<M>, held: &M::Any) -> Option<String> {
+pub(super) fn render(program: &Program, held: &dyn LoopHandle) -> Option<String> {
     let raw = held.raw();
     // Without usable settings the message lacks the personas' names. The next stop says what is wrong with them.
     let settings = Settings::load(program.info, raw.store().root())
         .unwrap_or_else(|_| Settings::usual(program.info));
-    let own = program.words(held, &settings, Timestamp::now()).ok()?;
-    let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
-    let message = message.or(M::TABLE.phases[raw.phase()].message);
+    let own = program.variables(held, &settings, Timestamp::now()).ok()?;
+    let message = entered_by(raw).and_then(|edge| edge.words(raw.table()));
+    let message = message.or(raw.table().phases[raw.phase()].message);
     loop_message::render(raw, message, own).ok().flatten()
 }
 
 /// Prints the message in a session whose next stop will not give it again.
-pub(super) fn print<M: App>(program: &Program<M>, held: &M::Any) {
+pub(super) fn print(program: &Program, held: &dyn LoopHandle) {
     let behaviour = messages::phase(held.raw()).on_stop.as_ref();
     let is_given_once = behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
     if !is_given_once || Caller::from_env().session.is_none() {

@@ -3,15 +3,15 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use miette::Diagnostic;
 
-use super::app::App;
+use super::app::HeldLoop;
 use super::arguments::Target;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::settings::Settings;
 use super::{attempts, locate, messages, out, session_loops, slash_arguments};
-use crate::machine::LoopHandle;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
 use crate::store::{Listed, LoopId, Store};
@@ -177,15 +177,23 @@ pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
 }
 
 /// Opens a loop for a change, and prints what was repaired.
-pub(super) fn open<M: App>(store: &Store, id: &LoopId, actor: Actor) -> Result<M::Any, Failure> {
-    opened::<M>(M::open(store, id, actor))
+pub(super) fn open(
+    program: &Program,
+    store: &Store,
+    id: &LoopId,
+    actor: Actor,
+) -> Result<HeldLoop, Failure> {
+    opened(program.info, program.app.open(store, id, actor))
 }
 
 /// Checks a loop that was opened for a change, and prints what was repaired.
-pub(super) fn opened<M: App>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
-    let held = opened.map_err(|error| incompatible::failure(M::INFO, error))?;
-    tell_repairs(M::INFO, held.raw());
-    own_session(M::INFO, held.raw(), held.raw().actor())?;
+pub(super) fn opened(
+    info: &ProgramInfo,
+    opened: Result<HeldLoop, OpenError>,
+) -> Result<HeldLoop, Failure> {
+    let held = opened.map_err(|error| incompatible::failure(info, error))?;
+    tell_repairs(info, held.raw());
+    own_session(info, held.raw(), held.raw().actor())?;
     Ok(held)
 }
 

@@ -6,7 +6,8 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `app`, `extension` | the program of a generated machine, and what a machine's crate adds to it |
+//! | `main`, `extension` | the program of a generated machine, and what a machine's crate adds to it |
+//! | `app` | the machine without its types |
 //! | `command_line`, `arguments`, `slash_arguments`, `dispatch` | the commands, their arguments, what was typed after a slash command |
 //! | `stop` | the Stop hook, step by step |
 //! | `hooks`, `surroundings`, `turn_end`, `session_loops` | parts of a hook: input, environment, the turn that ends, the session's loop |
@@ -47,6 +48,7 @@ pub mod info;
 mod last_message;
 pub mod locate;
 pub mod loops;
+mod main;
 pub mod messages;
 mod next_action;
 pub mod out;
@@ -79,11 +81,12 @@ mod verb_args;
 mod verbs;
 mod verify;
 
-pub use app::{App, Program};
+pub use app::{Stops, TypedApp};
 pub use arguments::Time;
 pub use clap;
 pub use color::Tone;
-pub use extension::{Extension, NotTaken, RunCommand, RunVerb, Variables};
+pub use extension::{Extension, NoExtension, NotTaken, RunCommand, RunVerb, Variables};
 pub use help::Group;
+pub use main::Program;
 pub use next_action::NextAction;
 pub use verb_args::{LoopArgs, Rejecting};

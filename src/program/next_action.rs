@@ -1,7 +1,7 @@
 //! The next action in a loop of any machine: what it waits for, and what the agent does next.
 
-use super::app::{App, Program};
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::{messages, rounds};
 use crate::behaviours::ask::Asked;
 use crate::behaviours::loop_message;
@@ -36,7 +36,7 @@ impl NextAction {
 }
 
 /// Returns the next action in a loop.
-pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
+pub(super) fn of(program: &Program, held: &dyn LoopHandle) -> NextAction {
     let info = program.info;
     let raw = held.raw();
     let phase = &raw.table().phases[raw.phase()];
@@ -50,7 +50,7 @@ pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
             format!("the user continues it:{resume}"),
         );
     }
-    if let Some(own) = program.extension.next_action(held) {
+    if let Some(own) = program.app.next_action(held) {
         return own;
     }
     let asked = program.question(held);

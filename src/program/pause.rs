@@ -1,20 +1,19 @@
 //! `pause`: the user pauses a loop, so that no stop drives it until `resume`.
 
-use super::app::{App, Program};
 use super::arguments::Target;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
+use super::main::Program;
 use super::{loops, messages, out};
-use crate::machine::LoopHandle as _;
 use crate::store::{LoopId, Store};
 
 /// Pauses a loop.
-pub(super) fn pause<M: App>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
+pub(super) fn pause(program: &Program, target: &Target) -> Result<Exit, Failure> {
     let info = program.info;
     let (id, _, actor) = loops::named(info, target, "pause")?;
     loops::person_only(info, actor, "pause", id.as_deref())?;
     let (store, id) = loops::find_called(info, id.as_deref(), &Caller::from_env())?;
-    let held = loops::open::<M>(&store, &id, actor)?;
+    let held = loops::open(program, &store, &id, actor)?;
     if messages::phase(held.raw()).terminal {
         return Err(loops::over("claudex::pause", held.raw()));
     }

@@ -10,8 +10,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
-use super::app::{App, Program};
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::plugin;
 use super::surroundings::Surroundings;
 use crate::hooks::{Input, Permission};
@@ -28,8 +28,8 @@ struct ToolInput {
 }
 
 /// Decides a tool call of a session that has a loop. Returns `None` if the client is to decide as usual.
-pub(super) fn decide<M: App>(
-    program: &Program<M>,
+pub(super) fn decide(
+    program: &Program,
     input: &Input,
     surroundings: &Surroundings,
 ) -> Option<Permission> {

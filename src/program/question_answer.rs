@@ -5,10 +5,10 @@
 
 use jiff::Timestamp;
 
-use super::app::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::NotTaken;
+use super::main::Program;
 use super::session_loops::all_owned;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
@@ -16,7 +16,6 @@ use super::{loops, messages, verbs};
 use crate::behaviours::loop_message;
 use crate::hooks::answers::{self, Answer};
 use crate::hooks::{HookOutput, Input};
-use crate::machine::LoopHandle;
 use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, Store};
 use crate::text;
@@ -25,16 +24,12 @@ use crate::text;
 const ALTERED: &str = "the dialog had other options or descriptions than the question; ask the question again, exactly as given";
 
 /// Answers the hook: takes an answer to the question of one of the session's loops.
-pub(super) fn answer<M: App>(
-    program: &Program<M>,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> HookOutput {
+pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     let info = program.info;
     if surroundings.reviewer_child {
         return HookOutput::default();
     }
-    if let Some(output) = program.extension.answered(input, surroundings) {
+    if let Some(output) = program.app.answered(input, surroundings) {
         return output;
     }
     let answers = answers::from_input(input);
@@ -44,7 +39,7 @@ pub(super) fn answer<M: App>(
     // Of several loops the one that asked is meant, not the one that a stop would drive.
     let mut output = HookOutput::default();
     for (store, id) in all_owned(info, input, surroundings, session) {
-        match take::<M>(program, &store, &id, &answers, &mut output) {
+        match take(program, &store, &id, &answers, &mut output) {
             Ok(false) => {}
             Ok(true) => break,
             Err(problem) => {
@@ -63,18 +58,14 @@ pub(super) fn answer<M: App>(
 }
 
 /// Takes an answer that the user gives in a terminal.
-pub(super) fn by_hand<M: App>(
-    program: &Program<M>,
-    id: Option<&str>,
-    label: &str,
-) -> Result<Exit, Failure> {
+pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Result<Exit, Failure> {
     let info = program.info;
     let actor = Caller::from_env().actor(false);
     loops::person_only(info, actor, "answer LABEL", id)?;
     let (store, id) = loops::find(info, id)?;
     let settings = loops::settings(info, store.root(), None)?;
-    let held = loops::open::<M>(&store, &id, actor)?;
-    program.prepare(&held, &settings, actor);
+    let held = loops::open(program, &store, &id, actor)?;
+    program.prepare(&*held, &settings, actor);
     let unchanged = messages::unchanged(held.raw());
     let refused = |why: String, help: Option<&str>| {
         Failure::plain(
@@ -85,10 +76,10 @@ pub(super) fn by_hand<M: App>(
         )
     };
     let asked = program
-        .question(&held)
+        .question(&*held)
         .map_err(|problem| refused(format!("cannot ask: {problem}"), None))?;
     let Some(asked) = asked else {
-        let help = program.extension.refusal_help(&held, "answer");
+        let help = program.app.refusal_help(&*held, "answer");
         return Err(refused("it asks nothing now".to_owned(), help.as_deref()));
     };
     let answer = asked
@@ -100,29 +91,32 @@ pub(super) fn by_hand<M: App>(
         let help = format!("nothing was changed; the options are {}", asked.labels());
         return Err(refused(why, Some(&help)));
     };
-    let verb = verbs::of_answer::<M>(&answer, &id).map_err(|problem| refused(problem, None))?;
+    let verb = verbs::of_answer(program, &answer, &id).map_err(|problem| refused(problem, None))?;
     let name = answer.transition.replace('_', "-");
     let now = verbs::take(program, verb, held, &settings)?;
-    verbs::tell(program, &name, &now, &settings);
+    verbs::tell(program, &name, &*now, &settings);
     Ok(Exit::Complete)
 }
 
 /// Takes the first answer to the question of a loop. Returns whether there is one.
-fn take<M: App>(
-    program: &Program<M>,
+fn take(
+    program: &Program,
     store: &Store,
     id: &LoopId,
     answers: &[Answer],
     output: &mut HookOutput,
 ) -> Result<bool, String> {
     let info = program.info;
-    let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
+    let held = program
+        .app
+        .open(store, id, Actor::Person)
+        .map_err(|error| error.to_string())?;
     let repairs = messages::repairs(held.raw());
     if !repairs.is_empty() {
         output.person = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
     }
     // The next stop reports a question that cannot be asked.
-    let Some(asked) = program.question(&held).ok().flatten() else {
+    let Some(asked) = program.question(&*held).ok().flatten() else {
         return Ok(false);
     };
     let mut ours = answers
@@ -136,7 +130,10 @@ fn take<M: App>(
         return Ok(false);
     };
     let transition = chosen.transition;
-    let now = match program.run(verbs::of_answer::<M>(&chosen, id)?, held) {
+    let now = match program
+        .app
+        .take(verbs::of_answer(program, &chosen, id)?, held)
+    {
         Ok(now) => now,
         // Another process was faster. The next stop says what it did.
         Err(NotTaken::Refused(refused)) if matches!(*refused.refusal, Refusal::Stale { .. }) => {
@@ -151,7 +148,7 @@ fn take<M: App>(
     log(&format!("{transition} by an answer: now {}", phase.name));
     // The answer counts even if the settings cannot be used. The next stop reports that.
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
-    if let Err(error) = program.extension.entered(&now, &settings) {
+    if let Err(error) = program.app.entered(&*now, &settings) {
         log(&format!("answer: {error}"));
     }
     messages::clear(raw);
@@ -159,7 +156,7 @@ fn take<M: App>(
     // The next stop does not repeat the message of this phase.
     let message = raw.taken().and_then(|edge| edge.words(raw.table()));
     let rendered = program
-        .words(&now, &settings, Timestamp::now())
+        .variables(&*now, &settings, Timestamp::now())
         .and_then(|own| loop_message::render(raw, message, own).map_err(|error| error.to_string()));
     let message = rendered.unwrap_or_else(|problem| {
         log(&format!("answer: {problem}"));

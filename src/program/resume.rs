@@ -1,23 +1,22 @@
 //! `resume`: a paused, archived or waiting loop continues.
 
 use super::adopt::adopt_held;
-use super::app::{App, Program};
 use super::arguments::Target;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::verb_args::LoopArgs;
+use super::main::Program;
 use super::{
     consent, incompatible, last_message, loops, messages, next_action, out, pause, rounds, verbs,
 };
+use crate::machine::Raw;
 use crate::machine::raw::OpenError;
-use crate::machine::{LoopHandle, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
 /// Resumes a loop: brings it back from the archive, ends its pause, and takes its transition `resume`, if it has one here.
-pub(super) fn resume<M: App>(
-    program: &Program<M>,
+pub(super) fn resume(
+    program: &Program,
     target: &Target,
     adopt: bool,
     yes: bool,
@@ -37,19 +36,21 @@ pub(super) fn resume<M: App>(
     let settings = loops::settings(info, store.root(), None)?;
     bring_back(&store, &id)?;
     write_again(info, &store, &id)?;
-    let held = loops::open::<M>(&store, &id, actor)?;
+    let held = loops::open(program, &store, &id, actor)?;
     if pause::set(&store, &id, false)? {
         out::line(&format!("Loop {id} is no longer paused."));
     }
-    program.prepare(&held, &settings, actor);
+    program.prepare(&*held, &settings, actor);
 
     let phase = messages::phase(held.raw());
-    let adopt = adopt || messages::is_for_any_session(M::TABLE, held.raw().phase());
-    let mut edges = M::TABLE.edges_at("resume", held.raw().phase());
-    let verb = M::plain("resume", LoopArgs::with_id(id.as_str()))
+    let adopt = adopt || messages::is_for_any_session(info.table, held.raw().phase());
+    let mut edges = info.table.edges_at("resume", held.raw().phase());
+    let verb = program
+        .app
+        .plain("resume", &id)
         .filter(|_| phase.terminal || edges.next().is_some());
     if let Some(verb) = verb {
-        let held = verbs::take::<M>(program, verb, held, &settings)?;
+        let held = verbs::take(program, verb, held, &settings)?;
         out::line(&format!(
             "Loop {id} goes on in phase {}.",
             describe_phase(held.raw())
@@ -59,13 +60,13 @@ pub(super) fn resume<M: App>(
     if phase.terminal {
         return Err(loops::over("claudex::resume", held.raw()));
     }
-    let next = next_action::of(program, &held);
+    let next = next_action::of(program, &*held);
     out::line(&format!(
         "Loop {id} is in phase {} and waits for {}\nNext: {}",
         phase.name, next.waits_for, next.next
     ));
     print_session(info, held.raw(), &caller, adopt)?;
-    last_message::print(program, &held);
+    last_message::print(program, &*held);
     Ok(Exit::Complete)
 }
 

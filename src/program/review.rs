@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use camino::Utf8Path;
 use jiff::Timestamp;
 
-use super::app::{App, Program};
 use super::arguments::Review;
 use super::caller::Caller;
 use super::display::Past;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::reviewers::{Chosen, Preferred};
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
@@ -79,9 +79,11 @@ impl Console {
 }
 
 /// Shows a review that another process runs, to its end. Never starts one.
-fn follow<M: App>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    let info = M::INFO;
-    let held = M::open(store, id, Caller::from_env().actor(false))
+fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure> {
+    let info = program.info;
+    let held = program
+        .app
+        .open(store, id, Caller::from_env().actor(false))
         .map_err(|error| incompatible::failure(info, error))?;
     let mut console = Console::new(info);
     let mut has_lines = false;
@@ -152,7 +154,7 @@ pub fn users_choice(review: &str) -> Failure {
 }
 
 /// Reviews the round that a loop is in.
-pub(super) fn review<M: App>(program: &Program<M>, arguments: &Review) -> Result<Exit, Failure> {
+pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Failure> {
     let info = program.info;
     if let Some(file) = &arguments.file {
         return review_file(info, file, arguments);
@@ -160,14 +162,17 @@ pub(super) fn review<M: App>(program: &Program<M>, arguments: &Review) -> Result
     let caller = Caller::from_env();
     let (store, id) = loops::find_called(info, arguments.id.as_deref(), &caller)?;
     if arguments.follow {
-        return follow::<M>(&store, &id);
+        return follow(program, &store, &id);
     }
     let actor = caller.actor(false);
-    let held = M::open(&store, &id, actor).map_err(|error| incompatible::failure(info, error))?;
+    let held = program
+        .app
+        .open(&store, &id, actor)
+        .map_err(|error| incompatible::failure(info, error))?;
     let raw = held.raw();
     let session = Some(raw.text(info.state.fields.session));
     let settings = loops::settings(info, store.root(), session.as_deref())?;
-    program.prepare(&held, &settings, actor);
+    program.prepare(&*held, &settings, actor);
 
     let named = arguments.reviewer.as_deref();
     if let Some(named) = named.filter(|named| may_not_choose(actor, named, &settings)) {
@@ -203,7 +208,7 @@ pub(super) fn review<M: App>(program: &Program<M>, arguments: &Review) -> Result
     console.line(&format!("{}, {persona}", rounds::of_most(raw, spec)));
     let shown = chosen.shown_in(raw, round);
     let mut listener = |event: RoundEvent<'_>| console.event(event, &shown);
-    let report = run(program, &held, &job, &chosen, &mut listener).map_err(failure)?;
+    let report = run(program, &*held, &job, &chosen, &mut listener).map_err(failure)?;
 
     out::toned(&info.line(&result(&report)), NOTHING, Tone::Good);
     let output = round::output_path(&store, &id, &report.run.began.run);
@@ -217,7 +222,7 @@ pub(super) fn review<M: App>(program: &Program<M>, arguments: &Review) -> Result
         print_findings(&findings);
     }
     if report.how.digest().is_some() {
-        let more = program.extension.reviewed(&held);
+        let more = program.app.reviewed(&*held);
         if !more.is_empty() {
             out::line("");
         }
@@ -320,9 +325,9 @@ pub struct Job<'j> {
 ///
 /// # Errors
 /// Returns an error if the round cannot begin or be recorded.
-pub fn run<M: App>(
-    program: &Program<M>,
-    held: &M::Any,
+pub fn run(
+    program: &Program,
+    held: &dyn LoopHandle,
     job: &Job<'_>,
     chosen: &Chosen,
     listener: &mut round::Listener<'_>,
@@ -330,15 +335,13 @@ pub fn run<M: App>(
     let raw = held.raw();
     verify_first(raw, job.spec, listener)?;
 
-    let mut earlier = program.extension.earlier_findings(held);
+    let mut earlier = program.app.earlier_findings(held);
     earlier.extend(prompt::earlier(raw, job.spec));
     let prompt = Prompt {
         raw,
         spec: job.spec,
         persona: job.personas.of_round(raw.count(job.spec.round)),
-        context: program
-            .extension
-            .context(held, job.settings, Timestamp::now()),
+        context: program.app.context(held, job.settings, Timestamp::now()),
         earlier,
         verified: verify::text(raw),
         failed: verify::failed(raw),

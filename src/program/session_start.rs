@@ -5,16 +5,16 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::app::{App, Program};
 use super::client_files::ClientFiles;
 use super::durations::elapsed;
 use super::info::ProgramInfo;
 use super::loops::with_help;
+use super::main::Program;
 use super::session_loops::{archived_loop, is_drivable, is_unowned, order};
 use super::surroundings::Surroundings;
 use super::{compaction, incompatible, last_message, locate, messages, next_action, vanished};
 use crate::hooks::{HookOutput, Input};
-use crate::machine::{Actor, LoopHandle};
+use crate::machine::Actor;
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
@@ -40,11 +40,7 @@ enum Waiting {
 }
 
 /// Answers the hook.
-pub(super) fn answer<M: App>(
-    program: &Program<M>,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> HookOutput {
+pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     if surroundings.reviewer_child || input.is_subagent() {
         return HookOutput::default();
     }
@@ -52,7 +48,7 @@ pub(super) fn answer<M: App>(
     let source = input.source.as_deref().unwrap_or_default();
     let mut notes = vanished::name_once(info, &surroundings.folders(input), "session-start");
     if source == "compact" {
-        let followed = compaction::follow::<M>(info, input, surroundings);
+        let followed = compaction::follow(program, input, surroundings);
         notes.extend(followed.iter().map(|id| {
             format!("the compaction gave this session a new id, and loop {id} has come along")
         }));
@@ -77,12 +73,7 @@ fn name_rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) ->
 }
 
 /// Describes the loop that waits.
-fn describe_loop<M: App>(
-    program: &Program<M>,
-    input: &Input,
-    stores: &[Store],
-    source: &str,
-) -> HookOutput {
+fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &str) -> HookOutput {
     let info = program.info;
     let is_compacted = source == "compact";
     match find_waiting(info, stores, input.session_id.as_deref()) {
@@ -155,15 +146,15 @@ fn find_waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> 
 
 /// Describes the session's own loop, or one that any session can continue. After a compaction the agent continues it; at a start
 /// the user decides.
-fn describe_own<M: App>(
-    program: &Program<M>,
+fn describe_own(
+    program: &Program,
     store: &Store,
     listed: &Listed,
     is_compacted: bool,
 ) -> HookOutput {
     let info = program.info;
     let id = &listed.id;
-    let held = match M::open(store, id, Actor::Hook) {
+    let held = match program.app.open(store, id, Actor::Hook) {
         Ok(held) => held,
         Err(error) => {
             let error = incompatible::line(info, &store.path_of(id), &error);
@@ -176,7 +167,7 @@ fn describe_own<M: App>(
     };
     let raw = held.raw();
     let phase = messages::phase(raw).name;
-    let action = next_action::of(program, &held);
+    let action = next_action::of(program, &*held);
     let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
     let next = text::note(&action.next, MAX_ACTION_CHARS);
     let repairs = messages::repairs(raw).join("; ");
@@ -187,7 +178,7 @@ fn describe_own<M: App>(
         let repaired = Some(repairs).filter(|repairs| !repairs.is_empty());
         return HookOutput {
             agent: Some(info.line(&line)),
-            more: last_message::render(program, &held),
+            more: last_message::render(program, &*held),
             // The user sees the loop go on.
             person: repaired.map(|repairs| info.line(&format!("loop {id}: {repairs}"))),
         };

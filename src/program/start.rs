@@ -9,17 +9,17 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::app::{App, Program};
+use super::app::HeldLoop;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{incompatible, locate, loops, messages, out, shell, slash_arguments, suggest};
 use crate::behaviours::loop_message;
+use crate::machine::Actor;
 use crate::machine::Beginning;
-use crate::machine::LoopHandle;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
-use crate::machine::{Actor, Held};
 use crate::review::scratch;
 use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, WhyNotOurs};
 use crate::text;
@@ -73,9 +73,9 @@ pub struct StartFields {
 }
 
 /// The one text that a start requires, which may be given as words without a flag.
-pub(super) fn in_words<M: App>() -> Option<&'static FieldInfo> {
-    let mut texts = fields(M::TABLE)
-        .filter(|field| field.kind == FieldKind::Text && M::REQUIRED.contains(&field.name));
+pub(super) fn in_words(program: &Program) -> Option<&'static FieldInfo> {
+    let mut texts = fields(program.info.table)
+        .filter(|field| field.kind == FieldKind::Text && program.required.contains(&field.name));
     texts.next().filter(|_| texts.next().is_none())
 }
 
@@ -88,15 +88,17 @@ fn kebab(name: &str) -> String {
 }
 
 /// The subcommand, which has one for each of several modes.
-pub(super) fn command<M: App>() -> Command {
+pub(super) fn command(program: &Program) -> Command {
+    let table = program.info.table;
     let command = Command::new("start").about("Start a loop that the Stop hook drives");
-    match M::TABLE.modes {
+    match table.modes {
         [] => command,
-        [only] => with_arguments::<M>(command, only),
+        [only] => with_arguments(program, command, only),
         modes => modes
             .iter()
             .map(|mode| {
-                with_arguments::<M>(
+                with_arguments(
+                    program,
                     Command::new(mode.name).about(mode.doc.trim_end_matches('.')),
                     mode,
                 )
@@ -116,19 +118,20 @@ pub(super) fn of_mode(whole: &Command, mode: &str) -> Option<Command> {
 }
 
 /// Adds what a start in a mode takes.
-fn with_arguments<M: App>(mut command: Command, mode: &ModeInfo) -> Command {
-    if M::TABLE.state.ids == IdForm::Name {
+fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> Command {
+    let table = program.info.table;
+    if table.state.ids == IdForm::Name {
         command = command.arg(
             Arg::new(ID)
-                .long(id_flag(M::TABLE))
+                .long(id_flag(table))
                 .value_name("NAME")
                 .required(true)
                 .help("The loop's id: 1 to 64 of A-Z, a-z, 0-9, _ and -"),
         );
     }
-    let in_words = in_words::<M>().map(|field| field.name);
+    let in_words = in_words(program).map(|field| field.name);
     command = command.arg(slash_arguments::flag());
-    for field in fields(M::TABLE) {
+    for field in fields(table) {
         command = command.arg(flag(field, mode));
     }
     if let Some(name) = in_words {
@@ -222,13 +225,14 @@ fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
 }
 
 /// Every field that was given.
-fn given<M: App>(
+fn given(
+    program: &Program,
     mode: &ModeInfo,
     matches: &ArgMatches,
 ) -> Result<Vec<(&'static str, Value)>, Failure> {
-    let in_words = in_words::<M>();
+    let in_words = in_words(program);
     let mut given = Vec::new();
-    for field in fields(M::TABLE) {
+    for field in fields(program.info.table) {
         let words = || {
             let words = matches.get_many::<String>(WORDS)?;
             Some(Value::from(words.cloned().collect::<Vec<_>>().join(" ")))
@@ -239,7 +243,7 @@ fn given<M: App>(
         };
         // A text of white space alone says nothing.
         let said = |value: &Value| {
-            !M::REQUIRED.contains(&field.name)
+            !program.required.contains(&field.name)
                 || value.as_str().is_none_or(|text| !text.trim().is_empty())
         };
         let Some(value) = value.filter(said) else {
@@ -252,7 +256,7 @@ fn given<M: App>(
                 format!(
                     "--{}: the field does not exist in phase {}, where mode {} begins",
                     kebab(field.name),
-                    M::TABLE.phases[mode.start].name,
+                    program.info.table.phases[mode.start].name,
                     mode.name
                 ),
                 "leave it out; nothing was started",
@@ -264,8 +268,11 @@ fn given<M: App>(
 }
 
 /// Returns the mode of a start, and what was given for it.
-fn mode<M: App>(matches: &ArgMatches) -> Result<(&'static ModeInfo, &ArgMatches), Failure> {
-    let modes = M::TABLE.modes;
+fn mode<'a>(
+    info: &ProgramInfo,
+    matches: &'a ArgMatches,
+) -> Result<(&'static ModeInfo, &'a ArgMatches), Failure> {
+    let modes = info.table.modes;
     let found = match matches.subcommand() {
         Some((name, given)) => modes.iter().find(|mode| mode.name == name).zip(Some(given)),
         None => modes.first().zip(Some(matches)),
@@ -284,11 +291,11 @@ fn mode<M: App>(matches: &ArgMatches) -> Result<(&'static ModeInfo, &ArgMatches)
 pub const LONGEST: usize = 64 * 1024;
 
 /// Starts a loop.
-pub(super) fn start<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (mode, matches) = mode::<M>(matches)?;
+pub(super) fn start(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let (mode, matches) = mode(program.info, matches)?;
     let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
     let reparsed = match from_prompt {
-        true => Some(from_typed::<M>(program, mode, &Caller::from_env())?),
+        true => Some(from_typed(program, mode, &Caller::from_env())?),
         false => None,
     };
     let matches = reparsed.as_ref().unwrap_or(matches);
@@ -296,22 +303,21 @@ pub(super) fn start<M: App>(program: &Program<M>, matches: &ArgMatches) -> Resul
 }
 
 /// Starts a loop as a user decided: in this mode, with these arguments.
-pub(super) fn start_with<M: App>(
-    program: &Program<M>,
-    arguments: Vec<String>,
-) -> Result<Exit, Failure> {
+pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> Result<Exit, Failure> {
     let whole = super::command_line::command(program);
     let start = whole.find_subcommand("start").cloned();
-    let start = start.unwrap_or_else(command::<M>).no_binary_name(true);
+    let start = start
+        .unwrap_or_else(|| command(program))
+        .no_binary_name(true);
     let matches = start
         .try_get_matches_from(arguments)
         .map_err(|error| Failure::usage(&error))?;
-    let (mode, matches) = mode::<M>(&matches)?;
+    let (mode, matches) = mode(program.info, &matches)?;
     started(program, mode, matches, true)
 }
 
-fn started<M: App>(
-    program: &Program<M>,
+fn started(
+    program: &Program,
     mode: &'static ModeInfo,
     matches: &ArgMatches,
     from_prompt: bool,
@@ -346,7 +352,7 @@ fn started<M: App>(
         out::note(line);
     }
     // There is no stop before the first phase that would do it; what fails here is told at the next one.
-    if let Err(error) = program.extension.entered(&held, &settings) {
+    if let Err(error) = program.app.entered(&*held, &settings) {
         store.log(&format!("{} start: {error}", raw.id()));
     }
     if mode.message.is_none() {
@@ -367,8 +373,8 @@ fn started<M: App>(
     let is_set =
         |id: &&clap::Id| matches!(matches.try_get_one::<bool>(id.as_str()), Ok(Some(true)));
     let flags: Vec<&str> = matches.ids().filter(is_set).map(clap::Id::as_str).collect();
-    let message = mode.message.or(M::TABLE.phases[raw.phase()].message);
-    let own = program.words(&held, &settings, Timestamp::now());
+    let message = mode.message.or(info.table.phases[raw.phase()].message);
+    let own = program.variables(&*held, &settings, Timestamp::now());
     let said = own.and_then(|mut own| {
         own.extend([
             ("notes".to_owned(), json!(notes)),
@@ -391,19 +397,15 @@ fn started<M: App>(
 }
 
 /// Parses what was typed after the slash command of a mode as if it had been typed in a terminal.
-fn from_typed<M: App>(
-    program: &Program<M>,
-    mode: &ModeInfo,
-    caller: &Caller,
-) -> Result<ArgMatches, Failure> {
-    let name = if M::TABLE.modes.len() > 1 {
+fn from_typed(program: &Program, mode: &ModeInfo, caller: &Caller) -> Result<ArgMatches, Failure> {
+    let name = if program.info.table.modes.len() > 1 {
         kebab(mode.name)
     } else {
         "start".to_owned()
     };
     let typed = slash_arguments::taken(program.info, &name, caller)?;
     let mut command = of_mode(&super::command_line::command(program), mode.name)
-        .unwrap_or_else(command::<M>)
+        .unwrap_or_else(|| command(program))
         .no_binary_name(true);
     let (flags, rest) = slash_arguments::split(&command, &typed);
     let mut given = flags;
@@ -430,16 +432,16 @@ fn settings(
 ///
 /// # Errors
 /// Something given cannot be, another loop is active, or the store refused. Nothing is left behind.
-fn begin<M: App>(
-    program: &Program<M>,
+fn begin(
+    program: &Program,
     mode: &'static ModeInfo,
     matches: &ArgMatches,
     here: &Utf8Path,
     store: &Store,
     (caller, actor): (&Caller, Actor),
-) -> Result<M::Any, Failure> {
+) -> Result<HeldLoop, Failure> {
     let info = program.info;
-    let named = match M::TABLE.state.ids {
+    let named = match info.table.state.ids {
         IdForm::Stamp => None,
         IdForm::Name => matches.get_one::<String>(ID),
     };
@@ -455,10 +457,10 @@ fn begin<M: App>(
             )
         })?;
     not_a_flag(program, mode, matches)?;
-    let given = given::<M>(mode, matches)?;
+    let given = given(program, mode, matches)?;
     let now = Timestamp::now();
     remove_scratch_on_signals();
-    let own = program.extension.start(StartRequest {
+    let own = program.app.start(StartRequest {
         mode,
         given: given.clone(),
         arguments: matches,
@@ -474,24 +476,21 @@ fn begin<M: App>(
         }
     }
     fields.retain(|(_, value)| *value != Value::Null);
-    complete::<M>(mode, &fields)?;
+    complete(program, mode, &fields)?;
     let how = Beginning {
         now,
         stale_after: Some(settings.stale_after()),
         session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
         id: named.or(own.id),
     };
-    let held = Held::begin(store, mode, fields, how, actor);
-    held.map(M::wrap).map_err(|error| refused(info, error))
+    let held = program.app.begin(store, mode, fields, how, actor);
+    held.map_err(|error| refused(info, error))
 }
 
 /// Refuses a first word that looks like a flag and is none: whoever means it as text writes `--` before it.
-fn not_a_flag<M: App>(
-    program: &Program<M>,
-    mode: &ModeInfo,
-    matches: &ArgMatches,
-) -> Result<(), Failure> {
-    let words = M::REQUIRED
+fn not_a_flag(program: &Program, mode: &ModeInfo, matches: &ArgMatches) -> Result<(), Failure> {
+    let words = program
+        .required
         .first()
         .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
     let first = words.and_then(|mut words| words.next());
@@ -524,10 +523,14 @@ fn not_a_flag<M: App>(
 }
 
 /// Refuses a start that lacks a field, or has a text that no state file should hold.
-fn complete<M: App>(mode: &ModeInfo, fields: &[(&'static str, Value)]) -> Result<(), Failure> {
-    for &name in M::REQUIRED {
+fn complete(
+    program: &Program,
+    mode: &ModeInfo,
+    fields: &[(&'static str, Value)],
+) -> Result<(), Failure> {
+    for &name in program.required {
         if !fields.iter().any(|(given, _)| *given == name) {
-            let words = in_words::<M>().is_some_and(|field| field.name == name);
+            let words = in_words(program).is_some_and(|field| field.name == name);
             let how = match words {
                 true => format!("give it after the flags: start {} <{name}>", mode.name),
                 false => format!("give it: --{} <{name}>", kebab(name)),

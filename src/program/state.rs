@@ -8,16 +8,15 @@ use std::io::{self, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::app::{App, Program};
 use super::arguments::State;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::NotTaken;
 use super::info::ProgramInfo;
-use super::verb_args::LoopArgs;
+use super::main::Program;
 use super::{attempts, incompatible, locate, loops, messages, out, rounds, state_file, sweep};
 use crate::files;
-use crate::machine::{Actor, LoopHandle};
+use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
 use crate::store::{Form, LoopId, StateHome, Store, StoreError, parse_plain};
 
@@ -37,7 +36,7 @@ pub(super) fn changes(command: &State) -> bool {
 }
 
 /// Runs a helper.
-pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit, Failure> {
+pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> {
     let info = program.info;
     let personas = || Ok::<_, Failure>(loops::settings_here(info)?.values.personas);
     let value = match command {
@@ -211,19 +210,14 @@ fn set(
 
 /// Compare-and-swap of the phase. On a loop of ours: by the transition that the machine declares between the two phases,
 /// if it needs no evidence and is open to whoever calls.
-fn move_phase<M: App>(
-    program: &Program<M>,
-    file: &Utf8Path,
-    from: &str,
-    to: &str,
-) -> Result<Exit, Failure> {
+fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;
     let Some(own) = OwnLoop::of_file(info, file) else {
         return Ok(exit(
             state_file::set_phase(file, from, to).map_err(refused)?,
         ));
     };
-    let held = M::open(&own.store, &own.id, own.actor);
+    let held = program.app.open(&own.store, &own.id, own.actor);
     let held = held.map_err(|error| incompatible::failure(info, error))?;
     loops::own_session(info, held.raw(), own.actor)?;
     if held.raw().record().phase() != from {
@@ -231,10 +225,10 @@ fn move_phase<M: App>(
     }
     let mut why = format!("the machine declares no transition from {from} to {to}");
     let mut verb = None;
-    let stored = |phase: usize| M::TABLE.phases[phase].stored;
-    for edge in M::TABLE.edges().filter(|edge| edge.from != edge.to) {
+    let stored = |phase: usize| info.table.phases[phase].stored;
+    for edge in info.table.edges().filter(|edge| edge.from != edge.to) {
         if stored(edge.from) == from && stored(edge.to) == to {
-            let plain = M::plain(edge.transition, LoopArgs::with_id(own.id.as_str()));
+            let plain = program.app.plain(edge.transition, &own.id);
             verb = verb.or(plain.filter(|_| edge.requires.is_none()));
             why = format!(
                 "shell helpers cannot take ‘{}’ from {from} to {to}",
@@ -245,7 +239,7 @@ fn move_phase<M: App>(
     let tried = format!("state move {from} {to}");
     let verb = verb.ok_or_else(|| own.refuse(&tried, &why))?;
     let settings = loops::settings(info, own.store.root(), None)?;
-    let now = program.run(verb, held).map_err(|why| match why {
+    let now = program.app.take(verb, held).map_err(|why| match why {
         NotTaken::Refused(error) => own.refuse(&tried, &error.to_string()),
         NotTaken::Failed(failure) => failure,
     })?;
@@ -253,7 +247,7 @@ fn move_phase<M: App>(
     let line = format!("{} moved by {}: {from} -> {phase}", own.id, own.actor);
     own.store.log(&line);
     messages::clear(now.raw());
-    let entered = program.extension.entered(&now, &settings);
+    let entered = program.app.entered(&*now, &settings);
     entered.map_err(|problem| {
         let help = "the phase was changed all the same";
         Failure::plain(Exit::Internal, "claudex::state", problem, help)

@@ -7,10 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jiff::Timestamp;
 
-use super::app::{App, Program};
+use super::app::HeldLoop;
 use super::caller::UNKNOWN;
 use super::exit::Exit;
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::session_loops::{self, Located};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
@@ -26,7 +27,7 @@ use crate::text;
 pub(super) const LET_END: &str = "let the turn end: ";
 
 /// Answers the Stop hook: reads its input, decides, prints the decision.
-pub(super) fn answer<M: App>(program: &Program<M>, surroundings: &Surroundings) -> Exit {
+pub(super) fn answer(program: &Program, surroundings: &Surroundings) -> Exit {
     let info = program.info;
     let decided = catch_unwind(AssertUnwindSafe(|| match surroundings.read_input() {
         Ok(input) => decide(program, &input, surroundings),
@@ -47,7 +48,7 @@ pub(super) fn answer<M: App>(program: &Program<M>, surroundings: &Surroundings) 
 }
 
 /// Locates the loop of a stop, and runs the other steps on it.
-fn decide<M: App>(program: &Program<M>, input: &Input, surroundings: &Surroundings) -> Decision {
+fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Decision {
     if surroundings.reviewer_child || input.is_subagent() {
         return Decision::approve(None);
     }
@@ -81,15 +82,15 @@ fn decide<M: App>(program: &Program<M>, input: &Input, surroundings: &Surroundin
 }
 
 /// A stop of one loop.
-struct Stop<'a, M: App> {
-    program: &'a Program<M>,
+struct Stop<'a> {
+    program: &'a Program,
     input: &'a Input,
     store: &'a Store,
     id: &'a LoopId,
     now: Timestamp,
 }
 
-impl<M: App> Stop<'_, M> {
+impl Stop<'_> {
     /// Runs the steps from opening the loop to rendering the decision.
     ///
     /// # Errors
@@ -106,25 +107,27 @@ impl<M: App> Stop<'_, M> {
         }
 
         let settings = self.load_settings()?;
-        self.program.prepare(&held, &settings, Actor::Hook);
-        let asked = self.question(&held)?;
+        self.program.prepare(&*held, &settings, Actor::Hook);
+        let asked = self.question(&*held)?;
 
         let step = self.let_machine_decide(held)?;
 
         let rendered = match step {
             None | Some(Step::Over(_)) => Ok(Decision::approve(None)),
-            Some(Step::Waits(held)) => self.render_wait(&held),
-            Some(Step::Moved { now, edge }) => self.render_move(&now, edge, asked, &settings),
+            Some(Step::Waits(held)) => self.render_wait(&*held),
+            Some(Step::Moved { now, edge }) => self.render_move(&*now, edge, asked, &settings),
         };
         let decision = rendered.unwrap_or_else(|error| self.approve_unrendered(&error));
         Ok(self.with_notes(decision, &notes))
     }
 
     /// Opens the loop, and binds it to the session if no session has it.
-    fn open(&self) -> Result<M::Any, String> {
+    fn open(&self) -> Result<HeldLoop, String> {
         let info = self.program.info;
         let open = || {
-            M::open(self.store, self.id, Actor::Hook)
+            self.program
+                .app
+                .open(self.store, self.id, Actor::Hook)
                 .map_err(|error| incompatible::line(info, &self.store.path_of(self.id), &error))
         };
         let held = open()?;
@@ -159,7 +162,7 @@ impl<M: App> Stop<'_, M> {
     }
 
     /// Returns whether the phase asks the user a question.
-    fn question(&self, held: &M::Any) -> Result<bool, String> {
+    fn question(&self, held: &dyn LoopHandle) -> Result<bool, String> {
         let asked = self.program.question(held);
         asked
             .map(|asked| asked.is_some())
@@ -168,11 +171,11 @@ impl<M: App> Stop<'_, M> {
 
     /// Lets the machine look at the loop, choose a transition, and commit it. Returns `None` if another process was faster and
     /// has said what there is to say.
-    fn let_machine_decide(&self, held: M::Any) -> Result<Option<Step<M::Any>>, String> {
+    fn let_machine_decide(&self, held: HeldLoop) -> Result<Option<Step<HeldLoop>>, String> {
         let decided = self
             .store
             .budget()
-            .stand_still(|| (self.program.on_stop)(held));
+            .stand_still(|| self.program.app.stop(held));
         match decided {
             Ok(step) => Ok(Some(step)),
             Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => Ok(None),
@@ -181,10 +184,10 @@ impl<M: App> Stop<'_, M> {
     }
 
     /// Renders the note about a loop that stays in its phase and waits.
-    fn render_wait(&self, held: &M::Any) -> Result<Decision, String> {
+    fn render_wait(&self, held: &dyn LoopHandle) -> Result<Decision, String> {
         let info = self.program.info;
         let asked = self.program.question(held)?;
-        let own = self.program.extension.next_action(held);
+        let own = self.program.app.next_action(held);
         let note = next_action::waiting(info, held.raw(), asked.as_ref(), own.as_ref());
         let first = note.lines().next().unwrap_or_default();
         let reason = first.trim_end_matches([':', '.']);
@@ -198,27 +201,28 @@ impl<M: App> Stop<'_, M> {
     /// `asked`: the user was asked before it.
     fn render_move(
         &self,
-        held: &M::Any,
+        held: &dyn LoopHandle,
         edge: EdgeAt,
         asked: bool,
         settings: &Settings,
     ) -> Result<Decision, String> {
         let program = self.program;
         let raw = held.raw();
+        let table = raw.table();
         program.prepare(held, settings, Actor::Hook);
         self.log(&self.describe_move(raw, edge));
-        let caveats = program.extension.entered(held, settings)?;
+        let caveats = program.app.entered(held, settings)?;
 
-        if edge.lets_turn_end(M::TABLE) || runs::is_parked(raw) {
+        if edge.lets_turn_end(table) || runs::is_parked(raw) {
             messages::clear(raw);
             return Ok(self.render_turn_end(held, edge, asked, &caveats));
         }
 
-        let own = program.words(held, settings, self.now)?;
+        let own = program.variables(held, settings, self.now)?;
         let note = |text: &str| Some(program.info.line(text));
-        Ok(match loop_message::render(raw, edge.words(M::TABLE), own) {
+        Ok(match loop_message::render(raw, edge.words(table), own) {
             Ok(None) => Decision::approve(None),
-            Ok(Some(message)) if edge.reminds(M::TABLE) => {
+            Ok(Some(message)) if edge.reminds(table) => {
                 let waits_for = next_action::of(program, held).waits_for;
                 let waits_for = text::one_line(&waits_for, 150);
                 Decision {
@@ -247,22 +251,23 @@ impl<M: App> Stop<'_, M> {
     /// Renders the note about a transition that lets the turn end.
     fn render_turn_end(
         &self,
-        held: &M::Any,
+        held: &dyn LoopHandle,
         edge: EdgeAt,
         asked: bool,
         caveats: &[String],
     ) -> Decision {
         let program = self.program;
         // In a phase that only waits for the end of the turn, the block before it has said everything.
-        let behaviour = M::TABLE.phases[edge.from].on_stop.as_ref();
+        let table = program.info.table;
+        let behaviour = table.phases[edge.from].on_stop.as_ref();
         let was_said =
             !asked && behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
         if was_said && caveats.is_empty() {
             return Decision::approve(None);
         }
-        let review = M::TABLE.phases[edge.to].review;
+        let review = table.phases[edge.to].review;
         let next = program
-            .extension
+            .app
             .next_action(held)
             .or_else(|| review.map(|_| next_action::of(program, held)));
         let note = messages::ended(program.info, held.raw(), caveats, next);
@@ -271,8 +276,9 @@ impl<M: App> Stop<'_, M> {
 
     /// Returns the log line about a transition.
     fn describe_move(&self, raw: &Raw, edge: EdgeAt) -> String {
-        let from = M::TABLE.phases[edge.from].name;
-        let to = &M::TABLE.phases[edge.to];
+        let table = raw.table();
+        let from = table.phases[edge.from].name;
+        let to = &table.phases[edge.to];
         let mut line = format!("{}: {from} -> {}", edge.transition, to.name);
         if let Some(spec) = rounds::spec(raw) {
             line += &format!(", {}", rounds::of_most(raw, spec));

@@ -1,19 +1,18 @@
 //! `use`: the user chooses which loop the stops of a session drive.
 
-use super::app::App;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::session_loops::is_unowned;
 use super::{locate, loops, messages, out};
 use crate::hooks::seen::{Chosen, SessionRecord as _};
-use crate::machine::LoopHandle as _;
 use crate::store::StateHome;
 use crate::text;
 
 /// Makes the stops of a session drive a loop: of this session, or, from a terminal, of the session that has the loop.
-pub(super) fn choose<M: App>(id: Option<&str>) -> Result<Exit, Failure> {
-    let info = M::INFO;
+pub(super) fn choose(program: &Program, id: Option<&str>) -> Result<Exit, Failure> {
+    let info = program.info;
     let caller = Caller::from_env();
     let refused = |exit, why: String, help: &str| Failure::plain(exit, "claudex::use", why, help);
     let Some(id) = id else {
@@ -21,7 +20,7 @@ pub(super) fn choose<M: App>(id: Option<&str>) -> Result<Exit, Failure> {
         return Err(refused(Exit::Usage, why, &list_choices(info, &caller)?));
     };
     let (store, id) = loops::find(info, Some(id))?;
-    let held = loops::open::<M>(&store, &id, caller.actor(false))?;
+    let held = loops::open(program, &store, &id, caller.actor(false))?;
     let raw = held.raw();
     if messages::phase(raw).terminal {
         return Err(loops::over("claudex::use", raw));

@@ -1,71 +1,72 @@
 //! The machine's verbs: the transitions that an agent or the user may take.
 
-use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
+use clap::ArgMatches;
 use jiff::Timestamp;
 
-use super::app::{App, Program};
+use super::app::{HeldLoop, ParsedVerb};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::{LOOP, NotTaken, OwnVerb};
+use super::info::ProgramInfo;
+use super::main::Program;
 use super::settings::Settings;
-use super::verb_args::LoopArgs;
 use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, Refusal, Refused};
-use crate::store::LoopId;
+use crate::store::{LoopId, Store};
 use crate::text;
 
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
-pub(super) fn verb<M: App>(program: &Program<M>, verb: M::Verb) -> Result<Exit, Failure> {
+pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    let name = M::transition(&verb).replace('_', "-");
-    let (verb, actor) = match M::parts(&verb).1.from_prompt {
+    let name = verb.name();
+    let (verb, actor) = match verb.loop_args.from_prompt {
         false => (verb, caller.actor(false)),
         true => {
             let typed = slash_arguments::taken(info, &name, &caller)?;
             (from_typed(program, &name, &typed)?, caller.actor(true))
         }
     };
-    let (transition, loop_args) = M::parts(&verb);
-    let named = loop_args.id.as_deref();
+    let named = verb.loop_args.id.as_deref();
     let found = loops::find_called(info, named, &caller);
     let (store, id) =
         found.or_else(|failure| loops::find_to_look(info, named).map_err(|_| failure))?;
-    let settings = settings::<M>(transition, &store)?;
-    let opened = M::open(&store, &id, actor);
-    if loops::can_be_given_up(&opened, M::TABLE, transition) {
+    let settings = settings(info, verb.transition, &store)?;
+    let opened = program.app.open(&store, &id, actor);
+    if loops::can_be_given_up(&opened, info.table, verb.transition) {
         return loops::give_up(&store, &id);
     }
-    let held = loops::opened::<M>(opened)?;
+    let held = loops::opened(info, opened)?;
     if let Some(arguments) = program
-        .extension
-        .start_instead(&held, &verb)
+        .app
+        .start_instead(&*held, &verb)
         .filter(|_| actor == Actor::Person)
     {
         return start::start_with(program, arguments);
     }
-    program.prepare(&held, &settings, actor);
+    program.prepare(&*held, &settings, actor);
     let now = take(program, verb, held, &settings)?;
-    tell(program, &name, &now, &settings);
+    tell(program, &name, &*now, &settings);
     Ok(Exit::Complete)
 }
 
 /// Runs a verb of the program's own.
-pub(super) fn own<M: App>(
-    program: &Program<M>,
-    (name, own): (&str, &OwnVerb<M::Any>),
+pub(super) fn own(
+    program: &Program,
+    (name, own): (&str, &OwnVerb),
     given: &ArgMatches,
 ) -> Result<Exit, Failure> {
+    let info = program.info;
     let caller = Caller::from_env();
     let named = given.get_one::<String>(LOOP).map(String::as_str);
-    let (store, id) = loops::find_called(program.info, named, &caller)?;
-    let settings = settings::<M>(name, &store)?;
+    let (store, id) = loops::find_called(info, named, &caller)?;
+    let settings = settings(info, name, &store)?;
     let actor = caller.actor(false);
-    let held = loops::opened::<M>(M::open(&store, &id, actor))?;
-    program.prepare(&held, &settings, actor);
+    let held = loops::opened(info, program.app.open(&store, &id, actor))?;
+    program.prepare(&*held, &settings, actor);
     let before = held.raw().record().revision();
     let now = change(program, name, held, &settings, |held| {
         (own.run)(held, given)
@@ -73,13 +74,13 @@ pub(super) fn own<M: App>(
     // With `--json` the verb itself has said what it did.
     let is_json = matches!(given.try_get_one("json"), Ok(Some(&true)));
     if now.raw().record().revision() != before && !is_json {
-        tell(program, name, &now, &settings);
+        tell(program, name, &*now, &settings);
     }
     Ok(Exit::Complete)
 }
 
 /// Prints what a verb did, and what comes next.
-pub(super) fn tell<M: App>(program: &Program<M>, name: &str, now: &M::Any, settings: &Settings) {
+pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings: &Settings) {
     let raw = now.raw();
     let id = raw.id();
     let edge = raw.taken();
@@ -95,9 +96,9 @@ pub(super) fn tell<M: App>(program: &Program<M>, name: &str, now: &M::Any, setti
         ));
         return;
     }
-    let message = edge.and_then(|edge| edge.words(M::TABLE));
+    let message = edge.and_then(|edge| edge.words(raw.table()));
     let rendered = program
-        .words(now, settings, Timestamp::now())
+        .variables(now, settings, Timestamp::now())
         .and_then(|own| loop_message::render(raw, message, own).map_err(|error| error.to_string()));
     match rendered {
         Ok(Some(text)) => {
@@ -113,16 +114,20 @@ pub(super) fn tell<M: App>(program: &Program<M>, name: &str, now: &M::Any, setti
 ///
 /// # Errors
 /// The transition takes other arguments.
-pub(super) fn of_answer<M: App>(answer: &Answer, id: &LoopId) -> Result<M::Verb, String> {
+pub(super) fn of_answer(
+    program: &Program,
+    answer: &Answer,
+    id: &LoopId,
+) -> Result<ParsedVerb, String> {
     let transition = answer.transition;
     if answer.arguments.is_empty()
-        && let Some(verb) = M::plain(transition, LoopArgs::with_id(id.as_str()))
+        && let Some(verb) = program.app.plain(transition, id)
     {
         return Ok(verb);
     }
     let name = transition.replace('_', "-");
-    let command =
-        M::Verb::augment_subcommands(clap::Command::new(M::INFO.program).no_binary_name(true));
+    let command = clap::Command::new(program.info.program).no_binary_name(true);
+    let command = program.app.add_verbs(command);
     let is_switch = |flag: &str| {
         let verb = command.find_subcommand(&name);
         let mut arguments = verb.into_iter().flat_map(clap::Command::get_arguments);
@@ -148,20 +153,23 @@ pub(super) fn of_answer<M: App>(answer: &Answer, id: &LoopId) -> Result<M::Verb,
         format!("{name} cannot be taken: {}", text::one_line(why, 300))
     };
     let matches = command.try_get_matches_from(words).map_err(refused)?;
-    M::Verb::from_arg_matches(&matches).map_err(refused)
+    program.app.parse(&matches).map_err(refused)
 }
 
 /// Loads the settings for a verb. A verb that ends loops takes the defaults if a file is wrong, so that it always works.
-fn settings<M: App>(transition: &str, store: &crate::store::Store) -> Result<Settings, Failure> {
-    let info = M::INFO;
+fn settings(
+    info: &'static ProgramInfo,
+    transition: &str,
+    store: &Store,
+) -> Result<Settings, Failure> {
     match loops::settings(info, store.root(), None) {
-        Err(_) if incompatible::ends_loops(M::TABLE, transition) => Ok(Settings::usual(info)),
+        Err(_) if incompatible::ends_loops(info.table, transition) => Ok(Settings::usual(info)),
         settings => settings,
     }
 }
 
 /// Parses what was typed after a verb's slash command as if it had been typed in a terminal.
-fn from_typed<M: App>(program: &Program<M>, name: &str, typed: &str) -> Result<M::Verb, Failure> {
+fn from_typed(program: &Program, name: &str, typed: &str) -> Result<ParsedVerb, Failure> {
     let info = program.info;
     let mut command = command_line::command(program);
     let verb = command.find_subcommand(name).cloned().unwrap_or_default();
@@ -176,33 +184,34 @@ fn from_typed<M: App>(program: &Program<M>, name: &str, typed: &str) -> Result<M
     let matches = command
         .try_get_matches_from_mut(all)
         .map_err(|error| Failure::usage(&error))?;
-    M::Verb::from_arg_matches(&matches).map_err(|error| Failure::usage(&error))
+    let parsed = program.app.parse(&matches);
+    parsed.map_err(|error| Failure::usage(&error))
 }
 
 /// Takes a verb's transition.
 ///
 /// # Errors
 /// Returns an error if it is refused.
-pub(super) fn take<M: App>(
-    program: &Program<M>,
-    verb: M::Verb,
-    held: M::Any,
+pub(super) fn take(
+    program: &Program,
+    verb: ParsedVerb,
+    held: HeldLoop,
     settings: &Settings,
-) -> Result<M::Any, Failure> {
-    let name = M::transition(&verb).replace('_', "-");
+) -> Result<HeldLoop, Failure> {
+    let name = verb.name();
     change(program, &name, held, settings, |held| {
-        program.run(verb, held)
+        program.app.take(verb, held)
     })
 }
 
 /// Changes a loop by a verb, and does the work of the phase after it.
-fn change<M: App>(
-    program: &Program<M>,
+fn change(
+    program: &Program,
     name: &str,
-    held: M::Any,
+    held: HeldLoop,
     settings: &Settings,
-    take: impl FnOnce(M::Any) -> Result<M::Any, NotTaken<M::Any>>,
-) -> Result<M::Any, Failure> {
+    take: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>,
+) -> Result<HeldLoop, Failure> {
     let store = held.raw().store().clone();
     let id = held.raw().id().clone();
     let actor = held.raw().actor();
@@ -222,7 +231,7 @@ fn change<M: App>(
     let phase = messages::phase(now.raw()).name;
     store.log(&format!("{id} {name} by {actor}: now {phase}"));
     messages::clear(now.raw());
-    let entered = program.extension.entered(&now, settings);
+    let entered = program.app.entered(&*now, settings);
     entered.map_err(|error| {
         let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
         Failure::plain(
@@ -236,17 +245,17 @@ fn change<M: App>(
 }
 
 /// Returns the error of a refused transition, with what to do instead.
-fn refusal<M: App>(program: &Program<M>, name: &str, refused: &Refused<M::Any>) -> Failure {
+fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failure {
     let info = program.info;
     let raw = refused.held.raw();
     let id = raw.id();
     let transition = name.replace('-', "_");
-    let edge = M::TABLE.edges_at(&transition, raw.phase()).next();
+    let edge = info.table.edges_at(&transition, raw.phase()).next();
     let call = edge.map_or_else(
         || format!("{name} {id}"),
         |edge| loop_message::call(id.as_str(), &edge),
     );
-    let own = || program.extension.refusal_help(&refused.held, &transition);
+    let own = || program.app.refusal_help(&*refused.held, &transition);
     let (message, help) = match &*refused.refusal {
         Refusal::Actor { .. } if raw.actor() == Actor::Person => (
             format!("loop {id}: only the agent may run ‘{name}’"),

@@ -3,24 +3,23 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use super::app::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
+use super::main::Program;
 use super::{loops, messages, out, review};
 use crate::behaviours::verify::{self, Purpose, Verification};
-use crate::machine::LoopHandle as _;
 use crate::text;
 
 /// Runs the commands of the phase that a loop is in.
-pub(super) fn verify<M: App>(program: &Program<M>, id: Option<&str>) -> Result<Exit, Failure> {
+pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
     let actor = caller.actor(false);
     let (store, id) = loops::find_called(info, id, &caller)?;
     let settings = loops::settings(info, store.root(), None)?;
-    let held = loops::open::<M>(&store, &id, actor)?;
+    let held = loops::open(program, &store, &id, actor)?;
     let raw = held.raw();
-    program.prepare(&held, &settings, actor);
+    program.prepare(&*held, &settings, actor);
     let refused = |why: String| {
         let help = messages::unchanged(raw);
         Failure::plain(

@@ -9,7 +9,7 @@ use claudex_loop::files::{Folder, if_there};
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::start::StartRequest;
-use claudex_loop::program::{App as _, loops, out};
+use claudex_loop::program::{TypedApp as _, loops, out};
 
 use crate::typestate::Stages;
 

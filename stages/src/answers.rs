@@ -2,7 +2,7 @@
 
 use claudex_loop::Refusal;
 use claudex_loop::machine::FieldError;
-use claudex_loop::program::App as _;
+use claudex_loop::program::TypedApp as _;
 use claudex_loop::program::exit::{Exit, Failure};
 use serde_json::Value as Json;
 

@@ -11,7 +11,7 @@ use claudex_loop::{Actor, files, text};
 use crate::contract::{Context, Outcome};
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
-use crate::typestate::{AnyLoop, Phase, Stages};
+use crate::typestate::{AnyLoop, Phase};
 use crate::{contract, demo, notes, report, take_up};
 
 /// The names of the arguments.
@@ -20,7 +20,7 @@ const JSON: &str = "json";
 const ID: &str = "id";
 
 /// Adds the commands to the program.
-pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
+pub(crate) fn add(program: Program) -> Program {
     fn command(name: &'static str, group: Group, about: &'static str) -> Command {
         Command::new(name).about(about).display_order(group.place())
     }

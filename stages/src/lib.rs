@@ -51,8 +51,8 @@ use typestate::Verb;
 pub use typestate::{AnyLoop, Phase};
 
 /// Creates the program: the commands of the machine file, and those of the pipeline.
-pub fn program() -> Program<typestate::Stages> {
-    commands::add(typestate::program(stops::Stages)).extend(stops::Stages)
+pub fn program() -> Program {
+    commands::add(typestate::extended_program(stops::Stages, stops::Stages))
 }
 
 impl Extension<typestate::Stages> for stops::Stages {

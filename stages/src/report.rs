@@ -2,7 +2,7 @@
 //! all in one write. A refusal changes nothing.
 
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{App as _, LoopArgs, NotTaken};
+use claudex_loop::program::{LoopArgs, NotTaken, TypedApp as _};
 use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
 use serde_json::json;

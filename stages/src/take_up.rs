@@ -3,7 +3,7 @@
 
 use clap::ArgMatches;
 use claudex_loop::machine::import::ImportError;
-use claudex_loop::program::App as _;
+use claudex_loop::program::TypedApp as _;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;

@@ -36,12 +36,11 @@ use claudex_loop::program::{Extension, NextAction, Program, Variables};
 pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 
 /// Returns the program.
-pub fn program() -> Program<typestate::Taskie> {
-    commands::add(typestate::program(stops::Taskie))
+pub fn program() -> Program {
+    commands::add(typestate::extended_program(stops::Taskie, stops::Taskie))
         .takes_up("continue-plan")
         .begins_with("new-plan")
         .command(demo::command, demo::demo)
-        .extend(stops::Taskie)
 }
 
 impl Extension<typestate::Taskie> for stops::Taskie {

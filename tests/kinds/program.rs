@@ -2,7 +2,7 @@
 claudex_loop::machine!(release);
 
 use claudex_loop::__private::clap::{self, CommandFactory as _, Parser};
-use claudex_loop::program::App as _;
+use claudex_loop::program::TypedApp as _;
 use claudex_loop::{Actor, Beginning, Store};
 use release::{AnyLoop, HasPercent, InPhase, Loop, Mode, Release, Start, Verb};
 

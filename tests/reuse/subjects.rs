@@ -78,7 +78,7 @@ impl Extension<ledger::Ledger> for Ledger {
 }
 
 fn main() -> ExitCode {
-    ledger::program(Ledger).extend(Ledger).main()
+    ledger::extended_program(Ledger, Ledger).main()
 }
 "##;
 

@@ -14,6 +14,7 @@
 //! - [`refusal`]: the reason for which a transition did not happen, with the loop handed back.
 //! - [`evidence_record`]: evidence as it is shown to an edge.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use serde::Serialize;
@@ -44,7 +45,7 @@ pub use refusal::{Refusal, Refused, Snapshot};
 pub use table::{Actor, Message, Table};
 
 /// A loop of any machine: a generated `AnyLoop`.
-pub trait LoopHandle {
+pub trait LoopHandle: Any + Debug {
     /// Returns the loop without its type.
     fn raw(&self) -> &Raw;
 }

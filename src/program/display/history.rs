@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::past::Past;
 use crate::machine::Table;
-use crate::program::app::App;
+use crate::program::Program;
 use crate::program::arguments::Journal;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
@@ -13,14 +13,15 @@ use crate::store::{ChangeEntry, Entry, FieldValue, NoteEntry};
 use crate::text;
 
 /// Prints the journal of a loop, or the list of loops if none is named.
-pub(in crate::program) fn journal<M: App>(
+pub(in crate::program) fn journal(
+    program: &Program,
     Journal { look, verify }: &Journal,
 ) -> Result<Exit, Failure> {
-    let info = M::INFO;
+    let info = program.info;
     let json = look.format.json;
     let Some(id) = loops::id_to_show(info, &look.target, &["history", "journal"])? else {
-        let listed = super::list::<M>(json)?;
-        if !json && !super::listing::is_empty::<M>()? {
+        let listed = super::list(info, json)?;
+        if !json && !super::listing::is_empty(info)? {
             out::line("");
             out::line(&format!(
                 "The history of one:{}",
@@ -54,7 +55,7 @@ pub(in crate::program) fn journal<M: App>(
     let past = Past::of(&store, &id, entries.into());
     for entry in past.entries.iter() {
         let (at, line) = match entry {
-            Entry::Change(change) => (change.at, of_change(M::TABLE, &past, change)),
+            Entry::Change(change) => (change.at, of_change(info.table, &past, change)),
             Entry::Note(note) => (note.at, of_note(&past, note)),
         };
         out::line(&format!("{}  {line}", durations::time(at)));

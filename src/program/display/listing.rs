@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::machine::Table;
 use crate::machine::table::FieldKind;
-use crate::program::app::App;
 use crate::program::exit::{Exit, Failure};
+use crate::program::info::ProgramInfo;
 use crate::program::{Tone, durations, locate, loops, out, rounds, vanished};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
@@ -184,11 +184,11 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
 
 /// Returns the loops of this project, newest first, with this many that are over at most of each state folder, the archived ones
 /// after them, and how many it left out.
-fn rows<M: App>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
-    let state = M::INFO.state;
+fn rows(info: &ProgramInfo, over: usize) -> Result<(Vec<Row>, usize), Failure> {
+    let state = info.state;
     let (here, now) = (loops::here()?, Timestamp::now());
     let row = |(store, listed): &(Store, Listed), archived| {
-        Row::of(M::TABLE, store, listed, archived, now)
+        Row::of(info.table, store, listed, archived, now)
     };
     let mut more = 0;
     let loops = locate::of_stores(state, &here, |store| {
@@ -227,16 +227,16 @@ fn lines(rows: &[Vec<String>]) -> Vec<String> {
 }
 
 /// Returns whether there is nothing to list.
-pub(super) fn is_empty<M: App>() -> Result<bool, Failure> {
-    rows::<M>(1).map(|(rows, _)| rows.is_empty())
+pub(super) fn is_empty(info: &ProgramInfo) -> Result<bool, Failure> {
+    rows(info, 1).map(|(rows, _)| rows.is_empty())
 }
 
 /// Prints the loops of this project: as JSON all of them, else the active ones and the newest others.
-pub(in crate::program) fn list<M: App>(json: bool) -> Result<Exit, Failure> {
-    for line in vanished::name(M::INFO, &[&loops::here()?]) {
-        out::note(&M::INFO.line(&line));
+pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
+    for line in vanished::name(info, &[&loops::here()?]) {
+        out::note(&info.line(&line));
     }
-    let (rows, more) = rows::<M>(if json { usize::MAX } else { MAX_OVER })?;
+    let (rows, more) = rows(info, if json { usize::MAX } else { MAX_OVER })?;
     if json {
         out::json(&rows);
         return Ok(Exit::Complete);
@@ -245,7 +245,7 @@ pub(in crate::program) fn list<M: App>(json: bool) -> Result<Exit, Failure> {
         out::line("There are no loops in this project.");
         return Ok(Exit::Complete);
     }
-    let columns = columns(M::TABLE);
+    let columns = columns(info.table);
     let heading = columns.iter().map(|(heading, _)| heading.clone()).collect();
     let cells = |row: &Row| columns.iter().map(|(_, cell)| cell(row)).collect();
     let table: Vec<Vec<String>> = std::iter::once(heading)
@@ -258,7 +258,7 @@ pub(in crate::program) fn list<M: App>(json: bool) -> Result<Exit, Failure> {
         }
     }
     let mut legend = Vec::new();
-    let program = M::INFO.program;
+    let program = info.program;
     if more > 0 {
         legend.push(format!(
             "older loops: {more}. To list them too:\n    {program} list --json"

@@ -8,7 +8,7 @@ use super::past::Past;
 use crate::machine::table::FieldKind;
 use crate::machine::{Actor, LoopHandle, Raw};
 use crate::message::short;
-use crate::program::app::{App, Program};
+use crate::program::Program;
 use crate::program::caller::{Caller, UNKNOWN};
 use crate::program::messages::{self, Way};
 use crate::program::next_action::{self, NextAction};
@@ -156,9 +156,9 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
 }
 
 /// Collects the facts about a loop.
-pub(super) fn shown<M: App>(
-    program: &Program<M>,
-    held: &M::Any,
+pub(super) fn shown(
+    program: &Program,
+    held: &dyn LoopHandle,
     settings: &Settings,
     active: &[(Store, Listed)],
     now: Timestamp,
@@ -178,7 +178,7 @@ pub(super) fn shown<M: App>(
         let value = short(raw.value(field.name), MAX_TEXT_CHARS);
         (field.name.to_owned(), value)
     });
-    let mut notes = program.extension.caveats(held, settings);
+    let mut notes = program.app.caveats(held, settings);
     notes.extend(rounds::caveats(raw, &past.entries));
     let last = past.runs.last();
     let outcome = last.and_then(|run| run.ended.as_ref());
@@ -215,7 +215,7 @@ pub(super) fn shown<M: App>(
         last_stop: last_stop(raw, &past, now),
         fields: fields.collect(),
         shows: program
-            .extension
+            .app
             .status(held)
             .into_iter()
             .map(|(name, value)| (name.to_owned(), short(value.into(), MAX_TEXT_CHARS)))

@@ -8,14 +8,14 @@ mod report;
 mod status;
 mod statusline;
 
-use super::app::{App, Program};
+use super::app::HeldLoop;
 use super::arguments::Target;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::main::Program;
 use super::settings::Settings;
 use super::{loops, out};
 use crate::machine::Actor;
-use crate::machine::LoopHandle;
 use crate::text;
 
 pub(super) use history::journal;
@@ -27,18 +27,18 @@ pub(super) use statusline::statusline;
 
 /// Opens the loop that a command shows, with its settings and its journal. Settings that cannot be used are replaced by the
 /// defaults.
-fn open<M: App>(
-    program: &Program<M>,
+fn open(
+    program: &Program,
     target: &Target,
     command: &str,
-) -> Result<(M::Any, Settings, Past), Failure> {
+) -> Result<(HeldLoop, Settings, Past), Failure> {
     let info = program.info;
     let id = loops::id_to_show(info, target, &[command])?;
     let (store, id) = loops::find_to_look(info, id.as_deref())?;
     let store = store.to_look();
-    let held = loops::open::<M>(&store, &id, Actor::Person)?;
+    let held = loops::open(program, &store, &id, Actor::Person)?;
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
-    program.prepare(&held, &settings, Actor::Person);
+    program.prepare(&*held, &settings, Actor::Person);
     let journal = held.raw().journal();
     let journal = journal.map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok((held, settings, Past::of(&store, &id, journal)))

@@ -12,11 +12,10 @@ use serde::Serialize;
 use super::history;
 use super::loop_facts::{self, Shown};
 use super::past::Past;
-use crate::machine::LoopHandle;
 use crate::machine::Raw;
 use crate::machine::table::PhaseInfo;
 use crate::message::{Message, Render as _};
-use crate::program::app::{App, Program};
+use crate::program::Program;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::exit::{Exit, Failure};
 use crate::program::{change_text, durations, out};
@@ -111,8 +110,8 @@ struct Event {
 }
 
 /// Prints the page.
-pub(in crate::program) fn report<M: App>(
-    program: &Program<M>,
+pub(in crate::program) fn report(
+    program: &Program,
     Arguments { target, format }: &Arguments,
 ) -> Result<Exit, Failure> {
     let (held, settings, past) = super::open(program, target, "report")?;
@@ -127,12 +126,12 @@ pub(in crate::program) fn report<M: App>(
     }
     let report = Report {
         program: program.info.program,
-        version: M::VERSION,
+        version: program.version,
         written: now,
         about: super::listing::about(raw.table())
             .map(|field| text::one_line(&raw.text(field), 300))
             .unwrap_or_default(),
-        shown: loop_facts::shown(program, &held, &settings, &[], now),
+        shown: loop_facts::shown(program, &*held, &settings, &[], now),
         phases,
         path,
         runs: past

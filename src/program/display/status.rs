@@ -7,10 +7,10 @@ use minijinja::Environment;
 use serde_json::{Value as Json, json};
 
 use super::loop_facts::{Shown, shown};
+use crate::machine::Actor;
 use crate::machine::table::{Constant, FieldKind};
-use crate::machine::{Actor, LoopHandle};
 use crate::message::{Message, Render as _};
-use crate::program::app::{App, Program};
+use crate::program::Program;
 use crate::program::arguments::Look;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
@@ -144,10 +144,7 @@ fn picked(
 }
 
 /// Prints the state of the loops, and the problems found on the way.
-pub(in crate::program) fn status<M: App>(
-    program: &Program<M>,
-    look: &Look,
-) -> Result<Exit, Failure> {
+pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit, Failure> {
     let info = program.info;
     let now = Timestamp::now();
     let id = loops::id_to_show(info, &look.target, &["status"])?;
@@ -158,7 +155,10 @@ pub(in crate::program) fn status<M: App>(
         false => Vec::new(),
     };
     for (store, id) in picked(info, id.as_deref(), &mut problems)? {
-        match M::open(&store.clone().to_look(), &id, Actor::Person) {
+        match program
+            .app
+            .open(&store.clone().to_look(), &id, Actor::Person)
+        {
             Ok(held) => {
                 problems.extend(held.raw().repairs().iter().map(ToString::to_string));
                 let settings = Settings::load(info, store.root()).unwrap_or_else(|error| {
@@ -166,8 +166,8 @@ pub(in crate::program) fn status<M: App>(
                     Settings::usual(info)
                 });
                 problems.extend(settings.ignored.iter().cloned());
-                program.prepare(&held, &settings, Actor::Person);
-                all.push(shown(program, &held, &settings, &active, now));
+                program.prepare(&*held, &settings, Actor::Person);
+                all.push(shown(program, &*held, &settings, &active, now));
             }
             Err(error) => problems.push(incompatible::line(info, &store.path_of(&id), &error)),
         }

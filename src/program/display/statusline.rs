@@ -8,37 +8,34 @@ use jiff::Timestamp;
 use super::listing::Row;
 use crate::hooks::input::{self, INPUT_TIMEOUT, Input};
 use crate::machine::Actor;
-use crate::program::app::{App, Program};
+use crate::program::Program;
 use crate::program::exit::Exit;
 use crate::program::surroundings::Surroundings;
 use crate::program::{durations, out, session_loops};
 use crate::text;
 
 /// Prints the line, or nothing if the session has no loop.
-pub(in crate::program) fn statusline<M: App>(program: &Program<M>) -> Exit {
+pub(in crate::program) fn statusline(program: &Program) -> Exit {
     let input = input::read(stdin(), INPUT_TIMEOUT).unwrap_or_default();
     if let Some(line) = line(program, &input, &Surroundings::from_env()) {
-        out::line(&M::INFO.line(&line));
+        out::line(&program.info.line(&line));
     }
     Exit::Complete
 }
 
-fn line<M: App>(
-    program: &Program<M>,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> Option<String> {
+fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<String> {
+    let info = program.info;
     let session = input.session_id.as_deref()?;
     let mut own = Vec::new();
-    for store in surroundings.stores(M::INFO, input) {
+    for store in surroundings.stores(info, input) {
         let listed = store.list_active().into_iter();
         let listed =
             listed.filter(|one| one.session.as_deref() == Some(session) && one.problem.is_none());
         own.extend(listed.map(|one| (store.clone(), one)));
     }
-    session_loops::order(M::INFO, session, &mut own);
+    session_loops::order(info, session, &mut own);
     let (store, listed) = own.into_iter().next()?;
-    let row = Row::of(M::TABLE, &store, &listed, false, Timestamp::now());
+    let row = Row::of(info.table, &store, &listed, false, Timestamp::now());
     let round = row.round.map(|round| match row.max_rounds {
         Some(most) => format!("round {round} of {most}"),
         None => format!("round {round}"),
@@ -49,8 +46,11 @@ fn line<M: App>(
         true => found.to_string(),
         false => format!("round {of} found {found}"),
     });
-    let held = M::open(&store.to_look(), &listed.id, Actor::Person).ok();
-    let own_place = held.and_then(|held| program.extension.status_line(&held));
+    let held = program
+        .app
+        .open(&store.to_look(), &listed.id, Actor::Person)
+        .ok();
+    let own_place = held.and_then(|held| program.app.status_line(&*held));
     let round = round.filter(|_| own_place.is_none());
     let parts = [
         own_place.or(Some(row.phase)),

@@ -11,8 +11,9 @@ use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
 use crate::machine::table::{Constant, Table};
 use crate::message::{Message, MessageError, Render as _};
-use crate::program::app::{App, Program};
+use crate::program::Program;
 use crate::program::command_line;
+use crate::program::info::ProgramInfo;
 use crate::text;
 
 /// A slash command, ready to be written.
@@ -77,23 +78,24 @@ macro_rules! body {
 }
 
 /// All commands of a program.
-pub(super) fn all<M: App>(
-    program: &Program<M>,
+pub(super) fn all(
+    program: &Program,
     plugin: &str,
     info: &PluginInfo,
 ) -> Result<Vec<Written>, MessageError> {
     let whole = command_line::command(program);
-    let written = |command| written::<M>(&whole, plugin, info, command);
+    let written = |command| written(program, &whole, plugin, info, command);
     info.commands.iter().map(written).collect()
 }
 
-fn written<M: App>(
+fn written(
+    program: &Program,
     whole: &clap::Command,
     plugin: &str,
     info: &PluginInfo,
     command: &CommandInfo,
 ) -> Result<Written, MessageError> {
-    let known = known::<M>(whole, command);
+    let known = known(program, whole, command);
     let arguments = command.arguments.unwrap_or(&known.arguments);
     let description = match command.doc {
         "" => known.description,
@@ -105,7 +107,7 @@ fn written<M: App>(
     let head = Head {
         description: &description,
         argument_hint: arguments,
-        allowed_tools: allowed::<M>(whole, info, command, &call, known.further),
+        allowed_tools: allowed(program, whole, info, command, &call, known.further),
         // Only the user may grant more than a look.
         disable_model_invocation: known.by_user || known.further != Further::Nothing,
     };
@@ -114,7 +116,8 @@ fn written<M: App>(
     let body = match command.text {
         Some(text) => text.text.to_owned(),
         None => known.body.render(&json!({
-            "program": M::INFO.program, "plugin": plugin, "call": call, "reviews": reviews(M::TABLE),
+            "program": program.info.program, "plugin": plugin, "call": call,
+            "reviews": reviews(program.info.table),
         }))?,
     };
     Ok(Written {
@@ -127,21 +130,22 @@ fn written<M: App>(
     })
 }
 
-fn known<M: App>(whole: &clap::Command, command: &CommandInfo) -> Known {
+fn known(program: &Program, whole: &clap::Command, command: &CommandInfo) -> Known {
+    let table = program.info.table;
     match command.does {
         Does::Start(mode) => Known {
-            call: match M::TABLE.modes.len() > 1 {
+            call: match table.modes.len() > 1 {
                 true => format!("start {mode}"),
                 false => "start".to_owned(),
             },
             by_user: true,
             further: Further::LoopAndStatus,
             description: "Start a loop",
-            arguments: hint::start::<M>(whole, mode),
+            arguments: hint::start(program, whole, mode),
             body: body!("start.md"),
         },
         Does::Take(transition) => {
-            let (further, body) = match ends(M::TABLE, transition) {
+            let (further, body) = match ends(table, transition) {
                 true => (Further::Nothing, body!("ends.md")),
                 false => (Further::LoopAndStatus, body!("goes-on.md")),
             };
@@ -150,16 +154,16 @@ fn known<M: App>(whole: &clap::Command, command: &CommandInfo) -> Known {
                 by_user: true,
                 further,
                 description: "Take a step of the loop",
-                arguments: hint::verb::<M>(whole, command.name),
+                arguments: hint::verb(table, whole, command.name),
                 body,
             }
         }
-        Does::Own => own::<M>(command.name),
+        Does::Own => own(table, command.name),
     }
 }
 
 /// The engine's own commands.
-fn own<M: App>(name: &str) -> Known {
+fn own(table: &Table, name: &str) -> Known {
     let (call, further, body, description) = match name {
         "history" => (
             "journal",
@@ -210,20 +214,24 @@ fn own<M: App>(name: &str) -> Known {
         by_user: takes_id || call == "rollback",
         further,
         description,
-        arguments: takes_id.then(hint::id::<M>).unwrap_or_default(),
+        arguments: match takes_id {
+            true => hint::id(table),
+            false => String::new(),
+        },
         body,
     }
 }
 
 /// The rules of `allowed-tools`.
-fn allowed<M: App>(
+fn allowed(
+    program: &Program,
     whole: &clap::Command,
     info: &PluginInfo,
     command: &CommandInfo,
     call: &str,
     further: Further,
 ) -> String {
-    let own = bash_rule::<M>(call);
+    let own = bash_rule(program.info, call);
     if further == Further::Nothing {
         return own;
     }
@@ -231,41 +239,42 @@ fn allowed<M: App>(
         Does::Start(mode) => Some(mode),
         Does::Take(_) | Does::Own => None,
     };
-    let mut rules = loop_rules::<M>(whole, info.permits, mode);
+    let mut rules = loop_rules(program.info, whole, info.permits, mode);
     if !rules.contains(&own) {
         rules.push(own);
     }
     if further == Further::LoopAndStatus {
-        rules.push(bash_rule::<M>("status"));
+        rules.push(bash_rule(program.info, "status"));
     }
     rules.join(", ")
 }
 
 /// Returns the rule for a call of the program.
-pub(super) fn bash_rule<M: App>(call: &str) -> String {
-    format!("Bash({} {call}:*)", M::INFO.program)
+pub(super) fn bash_rule(info: &ProgramInfo, call: &str) -> String {
+    format!("Bash({} {call}:*)", info.program)
 }
 
 /// Returns the rules for what a loop asks its agent for: files to write, reviews, and the agent's own transitions.
-pub(super) fn loop_rules<M: App>(
+pub(super) fn loop_rules(
+    info: &ProgramInfo,
     whole: &clap::Command,
     permits: &[&str],
     mode: Option<&str>,
 ) -> Vec<String> {
-    let table = M::TABLE;
+    let table = info.table;
     let mut rules = files_to_write(table, mode);
     rules.extend(permits.iter().map(|rule| (*rule).to_owned()));
     if reviews(table) {
-        rules.push(bash_rule::<M>("review"));
+        rules.push(bash_rule(info, "review"));
     }
     if is_used(table) {
         // It runs only what the user allows.
-        rules.push(bash_rule::<M>("verify"));
+        rules.push(bash_rule(info, "verify"));
     }
     let by_agent = table.edges().filter(|edge| edge.by.contains(&Actor::Agent));
     for edge in by_agent.filter(|edge| !ends(table, edge.transition)) {
         let name = edge.transition.replace('_', "-");
-        let rule = bash_rule::<M>(&name);
+        let rule = bash_rule(info, &name);
         // A transition without a verb of its own cannot be typed.
         if whole.find_subcommand(&name).is_some() && !rules.contains(&rule) {
             rules.push(rule);

@@ -2,31 +2,32 @@
 
 use clap::{Arg, Command};
 
-use crate::program::app::App;
+use crate::machine::Table;
+use crate::program::Program;
 use crate::program::start;
 
 /// `[id]`, by the name of the field that holds it.
-pub(super) fn id<M: App>() -> String {
-    format!("[{}]", M::TABLE.state.fields.id.replace('_', "-"))
+pub(super) fn id(table: &Table) -> String {
+    format!("[{}]", table.state.fields.id.replace('_', "-"))
 }
 
 /// What a start in a mode takes: `[--soak <soak>] <version>`.
-pub(super) fn start<M: App>(whole: &Command, mode: &str) -> String {
-    let in_words = start::in_words::<M>().map(|field| field.name);
+pub(super) fn start(program: &Program, whole: &Command, mode: &str) -> String {
+    let in_words = start::in_words(program).map(|field| field.name);
     let is_said_in_words = |flag: &&Arg| in_words.is_some_and(|name| flag.get_id() == name);
     let command = start::of_mode(whole, mode);
     let mut parts: Vec<String> = flags(command.as_ref())
         .filter(|flag| !is_said_in_words(flag))
-        .map(|flag| part(flag, M::REQUIRED.contains(&flag.get_id().as_str())))
+        .map(|flag| part(flag, program.required.contains(&flag.get_id().as_str())))
         .collect();
     parts.extend(in_words.map(|name| format!("<{}>", name.replace('_', "-"))));
     parts.join(" ")
 }
 
 /// What a transition takes: `[id] --why <why>`.
-pub(super) fn verb<M: App>(whole: &Command, verb: &str) -> String {
+pub(super) fn verb(table: &Table, whole: &Command, verb: &str) -> String {
     let flags = flags(whole.find_subcommand(verb)).map(|flag| part(flag, flag.is_required_set()));
-    let parts: Vec<String> = std::iter::once(id::<M>()).chain(flags).collect();
+    let parts: Vec<String> = std::iter::once(id(table)).chain(flags).collect();
     parts.join(" ")
 }
 

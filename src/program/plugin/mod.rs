@@ -13,10 +13,11 @@ use camino::Utf8PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::app::{App, Program};
 use super::command_line;
 use super::dispatch::PROTOCOL;
 use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use super::main::Program;
 use super::out;
 use crate::message::{Message, MessageError, Render as _};
 use crate::process::environment::GUARD;
@@ -127,13 +128,16 @@ pub(super) enum Command {
 ///
 /// # Errors
 /// Returns an error if the machine names no plugin, the folder has other files in the way, or it cannot be written.
-pub(super) fn run<M: App>(program: &Program<M>, command: &Command) -> Result<Exit, Failure> {
+pub(super) fn run(program: &Program, command: &Command) -> Result<Exit, Failure> {
     let Command::Write { dir } = command;
-    let (Some(name), Some(info)) = (M::TABLE.plugin, M::PLUGIN) else {
+    let (Some(name), Some(info)) = (program.info.plugin, program.plugin) else {
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::plugin::none",
-            format!("{} names no plugin, so none can be written", M::TABLE.file),
+            format!(
+                "{} names no plugin, so none can be written",
+                program.info.table.file
+            ),
             "add [plugin] with a name to it, and build the program again",
         ));
     };
@@ -157,10 +161,11 @@ pub(super) fn variable(program: &str, what: &str) -> String {
 }
 
 /// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
-pub(super) fn permission_rules<M: App>(program: &Program<M>) -> Vec<String> {
-    let permits = M::PLUGIN.map_or(&[][..], |info| info.permits);
-    let mut rules = commands::loop_rules::<M>(&command_line::command(program), permits, None);
-    rules.push(commands::bash_rule::<M>("status"));
+pub(super) fn permission_rules(program: &Program) -> Vec<String> {
+    let permits = program.plugin.map_or(&[][..], |info| info.permits);
+    let mut rules =
+        commands::loop_rules(program.info, &command_line::command(program), permits, None);
+    rules.push(commands::bash_rule(program.info, "status"));
     rules
 }
 
@@ -168,16 +173,12 @@ pub(super) fn permission_rules<M: App>(program: &Program<M>) -> Vec<String> {
 type Files = BTreeMap<String, String>;
 
 /// Everything that the plugin's folder has. A file of the machine's own goes before one of ours.
-fn files<M: App>(
-    program: &Program<M>,
-    name: &'static str,
-    info: &PluginInfo,
-) -> Result<Files, MessageError> {
+fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Files, MessageError> {
     let commands = commands::all(program, name, info)?;
     let its_name = program.info.program;
     let facts = |about: &str, verb: &str| {
         json!({
-            "plugin": name, "program": its_name, "doc": M::TABLE.doc, "protocol": PROTOCOL, "guard": GUARD,
+            "plugin": name, "program": its_name, "doc": program.info.table.doc, "protocol": PROTOCOL, "guard": GUARD,
             "named": variable(its_name, "BIN"), "probe": variable(its_name, "PROBE"),
             "about": about, "verb": verb,
             "commands": commands.iter().map(|one| json!({
@@ -189,7 +190,7 @@ fn files<M: App>(
     let mut files = Files::from([
         (
             ".claude-plugin/plugin.json".to_owned(),
-            manifest::<M>(name, info),
+            manifest(program, name, info),
         ),
         ("README.md".to_owned(), README.render(&whole)?),
         ("SPEC.md".to_owned(), info.spec.to_owned()),
@@ -208,11 +209,15 @@ fn files<M: App>(
 }
 
 /// `.claude-plugin/plugin.json`. What the package does not say is left out.
-fn manifest<M: App>(name: &str, info: &PluginInfo) -> String {
-    let program = M::INFO.program;
-    let description = format!("{} Needs the program {}.", M::TABLE.doc, program);
+fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
+    let ProgramInfo {
+        program: its_name,
+        table,
+        ..
+    } = program.info;
+    let description = format!("{} Needs the program {its_name}.", table.doc);
     let mut manifest = json!({
-        "name": name, "version": M::VERSION, "description": text::one_line(description.trim(), 500),
+        "name": name, "version": program.version, "description": text::one_line(description.trim(), 500),
     });
     let authors = info.authors.replace(':', ", ");
     if !authors.is_empty() {

@@ -26,18 +26,18 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{
-    App as _, Group, Program, RunCommand, attempts, incompatible, loops, messages, out,
+    Group, Program, RunCommand, TypedApp as _, attempts, incompatible, loops, messages, out,
 };
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, StateHome, Store, Timestamp, text};
 
-use crate::typestate::{self, Taskie, Verb};
+use crate::typestate::{Taskie, Verb};
 use crate::{AnyLoop, context, entered};
 
 pub use take_up::normalized;
 
 /// Adds the commands to the program.
-pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Taskie> {
+pub(crate) fn add(program: Program) -> Program {
     let words: [(&str, &str, RunCommand); 11] = [
         (
             "new-plan",

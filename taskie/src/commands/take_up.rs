@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 use claudex_loop::machine::import::ImportError;
-use claudex_loop::program::App as _;
+use claudex_loop::program::TypedApp as _;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::start;
 use claudex_loop::program::{locate, loops};
