@@ -1,9 +1,9 @@
 //! `adopt`: the user takes a loop over into this session.
 
 use super::arguments::Target;
+use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
-use super::main::Program;
 use super::{consent, last_message, loops, messages, out};
 use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};

@@ -12,12 +12,12 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::exit::Failure;
+use super::extension::NextAction;
 use super::extension::{Extension, NotTaken, Variables};
+use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
-use super::next_action::NextAction;
-use super::plugin::PluginInfo;
+use super::plugin::info::PluginInfo;
 use super::settings::Settings;
-use super::start::{StartFields, StartRequest};
 use super::surroundings::Surroundings;
 use super::verb_args::LoopArgs;
 use crate::behaviours::Step;

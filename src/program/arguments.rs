@@ -7,11 +7,12 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::extension::LOOP;
 use super::help::Group;
-use super::plugin;
 use crate::machine::Actor;
 use crate::process::limits::{Limits, parse_duration};
+
+/// The name of the argument with the loop of a verb.
+pub(super) const LOOP: &str = "the loop";
 
 /// The commands that every machine has, but for `start`, whose flags are the machine's.
 #[derive(Debug, Subcommand)]
@@ -132,7 +133,7 @@ pub(super) enum Command {
     },
     /// Write the plugin of Claude Code that calls this program
     #[command(subcommand, display_order = Group::SetUp.place())]
-    Plugin(plugin::Command),
+    Plugin(Plugin),
     /// Print one line for the client's status line
     ///
     /// Reads the client's JSON from stdin.
@@ -378,6 +379,17 @@ pub(super) enum State {
     Persona { round: u64 },
     /// Print the label of the persona of a round
     PersonaLabel { round: u64 },
+}
+
+/// The commands of `plugin`.
+#[derive(Debug, Subcommand)]
+pub(super) enum Plugin {
+    /// Write the plugin's folder: hooks, launcher, slash commands
+    Write {
+        /// The folder, which is made. Files that an earlier write made are replaced, others never
+        #[arg(value_name = "DIR")]
+        dir: Utf8PathBuf,
+    },
 }
 
 #[cfg(test)]

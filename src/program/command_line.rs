@@ -3,9 +3,9 @@
 use clap::Subcommand as _;
 
 use super::arguments::{Command, Report};
+use super::builder::Program;
 use super::help::{Group, grouped};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::{color, session_loops, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, Table};

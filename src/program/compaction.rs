@@ -4,8 +4,8 @@ use std::env;
 
 use camino::Utf8PathBuf;
 
+use super::builder::Program;
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::session_loops::all_owned;
 use super::surroundings::Surroundings;
 use crate::hooks::Input;

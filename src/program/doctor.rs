@@ -10,10 +10,10 @@ use camino::Utf8Path;
 use miette::Diagnostic;
 use serde_json::{Value, json};
 
+use super::builder::Program;
 use super::client_files::ClientFiles;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::settings::{Settings, user_path};
 use super::{Tone, locate, loops, out, reviewers};
 use crate::files::Folder;
@@ -60,7 +60,7 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
     // The others open the folder and close it to other users.
     let state_home = check_state_home(info);
     let client_files = ClientFiles::read(&here, &root);
-    let version = format!("{} {}", info.program, super::dispatch::protocol(program));
+    let version = format!("{} {}", info.program, program.protocol());
     let (configuration, settings) = match Settings::load(info, &root) {
         Ok(settings) => (check_configuration(&settings), settings),
         Err(error) => (refused(error, "fix or remove it"), Settings::usual(info)),

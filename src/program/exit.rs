@@ -150,3 +150,11 @@ fn printed(error: &dyn Diagnostic, message: &str) -> MietteDiagnostic {
         labels: None,
     }
 }
+
+/// Returns an error with its help in one sentence.
+pub(super) fn with_help(error: &dyn Diagnostic) -> String {
+    match error.help() {
+        Some(help) => format!("{error}; {help}"),
+        None => error.to_string(),
+    }
+}

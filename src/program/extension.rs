@@ -1,6 +1,6 @@
 //! The extension of a program: what a machine's crate adds to it in Rust.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
@@ -8,13 +8,13 @@ use serde_json::{Map, Value as Json};
 use super::app::{HeldLoop, TypedApp, into_untyped};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::next_action::NextAction;
 use super::settings::Settings;
-use super::start::{StartFields, StartRequest};
 use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::fields::FieldError;
+use crate::machine::table::ModeInfo;
 use crate::machine::{LoopHandle, Refusal, Refused};
+use crate::store::{LoopId, Store};
 
 /// Variables of a template by their names.
 pub type Variables = Map<String, Json>;
@@ -102,6 +102,68 @@ pub trait Extension<M: TypedApp> {
     }
 }
 
+/// The next action in a loop, as parts of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextAction {
+    /// What the loop waits for.
+    pub waits_for: String,
+    /// What to do next. A command line is on a line of its own.
+    pub next: String,
+}
+
+impl NextAction {
+    /// Makes a next action.
+    pub fn new(waits_for: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            waits_for: waits_for.into(),
+            next: next.into(),
+        }
+    }
+}
+
+/// A start that an extension adds fields to.
+#[derive(Debug)]
+pub struct StartRequest<'a> {
+    /// The mode.
+    pub mode: &'static ModeInfo,
+    /// The fields that were given, each once.
+    pub given: Vec<(&'static str, Json)>,
+    /// All that was given, the program's own flags too.
+    pub arguments: &'a ArgMatches,
+    /// The folder that the start was called from.
+    pub here: &'a Utf8Path,
+    /// The store of the loop.
+    pub store: &'a Store,
+    /// The time of the start.
+    pub now: Timestamp,
+}
+
+impl StartRequest<'_> {
+    /// Returns the text that was given for a field.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        let (_, value) = self.given.iter().find(|(name, _)| *name == field)?;
+        value.as_str()
+    }
+
+    /// Returns whether a flag was set, the field's or the program's own.
+    pub fn flag(&self, name: &str) -> bool {
+        let of_field = self
+            .given
+            .iter()
+            .any(|(given, value)| *given == name && *value == true);
+        of_field || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
+    }
+}
+
+/// The fields that an extension gives to a loop that starts.
+#[derive(Debug, Default)]
+pub struct StartFields {
+    /// Values that go before those that were given.
+    pub fields: Vec<(&'static str, Json)>,
+    /// The loop's id, if something was named after it before.
+    pub id: Option<LoopId>,
+}
+
 /// The extension of a program that is its machine file alone.
 #[derive(Debug)]
 pub struct NoExtension;
@@ -134,9 +196,6 @@ pub(super) struct OwnVerb {
 }
 
 type ChangeLoop = dyn Fn(HeldLoop, &ArgMatches) -> Result<HeldLoop, NotTaken<HeldLoop>>;
-
-/// The name of the argument with the loop of a verb.
-pub(super) const LOOP: &str = "the loop";
 
 /// The function of a verb of the program's own: changes a loop by its arguments.
 pub type RunVerb<A> = fn(A, &ArgMatches) -> Result<A, NotTaken<A>>;

@@ -5,9 +5,9 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
+use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
-use super::main::Program;
 use super::settings::Settings;
 use super::{locate, loops, messages, out, start};
 use crate::machine::Beginning;

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::builder::Program;
 use super::caller::Caller;
-use super::main::Program;
 use super::settings::Settings;
 use super::{change_text, messages, out};
 use crate::behaviours::loop_message;

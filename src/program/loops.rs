@@ -1,15 +1,14 @@
 //! The loops that commands are about: finding them, opening them, and who may decide about them.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use miette::Diagnostic;
 
 use super::app::HeldLoop;
 use super::arguments::Target;
+use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::settings::Settings;
 use super::{attempts, locate, messages, out, session_loops, slash_arguments};
 use crate::machine::raw::OpenError;
@@ -282,12 +281,4 @@ pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Fail
 pub(super) fn over(code: &'static str, raw: &Raw) -> Failure {
     let why = format!("loop {} is over", raw.id());
     Failure::plain(Exit::Refused, code, why, &messages::unchanged(raw))
-}
-
-/// Returns an error with its help in one sentence.
-pub(super) fn with_help(error: &dyn Diagnostic) -> String {
-    match error.help() {
-        Some(help) => format!("{error}; {help}"),
-        None => error.to_string(),
-    }
 }

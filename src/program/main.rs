@@ -1,75 +1,31 @@
-//! The program of a machine, from its generated module to its `main`.
+//! `Program::main`: a call of the command line, or of a client's hook, to the function that answers it.
 
-use std::fmt;
 use std::process::ExitCode;
 
-use clap::ArgMatches;
-use jiff::Timestamp;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use super::app::{App, HeldLoop, Stops, Typed, TypedApp, into_typed, into_untyped};
-use super::exit;
-use super::extension::{
-    Extension, LOOP, NotTaken, OwnCommand, OwnFlag, OwnVerb, RunCommand, RunVerb, Variables,
-};
-use super::info::ProgramInfo;
-use super::plugin::PluginInfo;
+use super::arguments::{Command, Hook, Report};
+use super::builder::{PROTOCOL, Program};
+use super::caller::Caller;
+use super::exit::{self, Exit, Failure};
+use super::extension::RunCommand;
 use super::settings::Settings;
-use super::{color, command_line, dispatch};
-use crate::behaviours::ask::{self, Asked};
-use crate::behaviours::{Step, loop_message, verify};
-use crate::machine::{Actor, LoopHandle, Refused};
-use crate::review::reviewer::Reviewer;
-use crate::review::subject;
-
-/// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
-///
-/// It has everything that follows from the machine file. An [`Extension`] and the methods here add what only this program has.
-pub struct Program {
-    /// Its names.
-    pub(super) info: &'static ProgramInfo,
-    /// The package's version.
-    pub(super) version: &'static str,
-    /// The fields that a start must be given.
-    pub(super) required: &'static [&'static str],
-    pub(super) plugin: Option<PluginInfo>,
-    pub(super) app: Box<dyn App>,
-    pub(super) commands: Vec<OwnCommand>,
-    pub(super) flags: Vec<OwnFlag>,
-    pub(super) verbs: Vec<OwnVerb>,
-}
-
-impl fmt::Debug for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Program({})", self.info.program)
-    }
-}
+use super::surroundings::Surroundings;
+use super::{
+    adopt, color, command_line, compaction, config, display, doctor, generate, hooks, import,
+    loops, out, pause, permission, plugin, question_answer, resume, review, rollback,
+    session_start, start, state, stop, sweep, use_command, verbs, verify,
+};
+use crate::hooks::HookOutput;
+use crate::process::environment::GUARD;
 
 impl Program {
-    /// Makes the program of a machine. Generated code calls it.
-    pub fn new<M: TypedApp>(
-        stops: impl Stops<M> + 'static,
-        extension: impl Extension<M> + 'static,
-    ) -> Self {
-        Self {
-            info: M::INFO,
-            version: M::VERSION,
-            required: M::REQUIRED,
-            plugin: M::PLUGIN,
-            app: Box::new(Typed {
-                stops: Box::new(stops),
-                extension: Box::new(extension),
-            }),
-            commands: Vec::new(),
-            flags: Vec::new(),
-            verbs: Vec::new(),
-        }
-    }
-
     /// Runs the program: reads its arguments, does what they say, prints what went wrong.
     pub fn main(self) -> ExitCode {
-        if let Some((asked, call)) = dispatch::frequent() {
-            let ended = asked.and_then(|wanted| dispatch::speak(&self, &wanted));
-            let exit = ended.unwrap_or_else(|| dispatch::answer_client(&self, &call));
+        if let Some((asked, call)) = frequent() {
+            let ended = asked.and_then(|wanted| speak(&self, &wanted));
+            let exit = ended.unwrap_or_else(|| answer_client(&self, &call));
             // The process ends here, so freeing memory would be wasted time.
             std::mem::forget(self);
             return exit.into();
@@ -80,7 +36,7 @@ impl Program {
             Err(error) => return exit::bad_usage(&error).into(),
         };
         color::apply(&matches);
-        match dispatch::dispatch(&self, &matches) {
+        match dispatch(&self, &matches) {
             Ok(exit) => exit.into(),
             Err(failure) => {
                 failure.print(self.info);
@@ -88,134 +44,213 @@ impl Program {
             }
         }
     }
+}
 
-    /// Tells a loop which commands the user's configuration permits, which commands verify the work, and what is reviewed.
-    pub(super) fn prepare(&self, held: &dyn LoopHandle, settings: &Settings, actor: Actor) {
-        let raw = held.raw();
-        let _ = raw.told().permissions.set(settings.permissions(actor));
-        verify::tell(raw, || self.app.verifies(held));
-        subject::tell(raw, || self.app.subjects(held));
+/// Prints the protocol of this program. Returns the exit code, or `None` if the call goes on: a plugin asks and calls at once.
+fn speak(program: &Program, wanted: &str) -> Option<Exit> {
+    out::line(&format!("{} {}", program.info.program, program.protocol()));
+    match wanted {
+        "" => Some(Exit::Complete),
+        PROTOCOL => None,
+        _ => Some(Exit::Refused),
     }
+}
 
-    /// Stops a loop, as the Stop hook does.
-    ///
-    /// # Errors
-    /// Returns an error if a transition is refused.
-    pub fn step<A: LoopHandle>(&self, held: A, settings: &Settings) -> Result<Step<A>, Refused<A>> {
-        self.prepare(&held, settings, Actor::Hook);
-        let stopped = self.app.stop(into_untyped(held));
-        stopped
-            .map(|step| step.map(into_typed))
-            .map_err(|refused| refused.map(into_typed))
+/// A call that a client makes at every turn or more often. It is recognized without clap, whose parser takes longer than the answer.
+#[derive(Debug)]
+enum Frequent {
+    Hook(Hook),
+    Statusline,
+}
+
+/// Returns the frequent call of this process and what `--protocol` asks, or `None` if clap has to parse the arguments.
+fn frequent() -> Option<(Option<String>, Frequent)> {
+    let mut words: Vec<String> = (std::env::args_os().skip(1))
+        .map(|word| word.into_string().ok())
+        .collect::<Option<_>>()?;
+    let protocol = words
+        .first()
+        .and_then(|first| first.strip_prefix("--protocol="))
+        .map(str::to_owned);
+    words.drain(..usize::from(protocol.is_some()));
+    let call = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        // The most frequent call does not wait for clap's list of names.
+        ["hook", "stop"] => Frequent::Hook(Hook::Stop),
+        ["hook", name] => Frequent::Hook(Hook::from_str(name, false).ok()?),
+        ["statusline"] => Frequent::Statusline,
+        _ => return None,
+    };
+    Some((protocol, call))
+}
+
+/// Runs the command that the arguments name.
+fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let info = program.info;
+    // Before anything calls git.
+    Settings::seen(info, &Caller::from_env(), None);
+    let asked = matches.get_one::<String>("protocol");
+    if let Some(ended) = asked.and_then(|wanted| speak(program, wanted)) {
+        return Ok(ended);
     }
-
-    /// Returns the question of the phase that a loop is in, from the program or from the machine file.
-    pub(super) fn question(&self, held: &dyn LoopHandle) -> Result<Option<Asked>, String> {
-        match self.app.asks(held)? {
-            Some(asked) => ask::checked(held.raw(), asked).map(Some),
-            None => ask::asked(held.raw()),
+    let Some((name, given)) = matches.subcommand() else {
+        return Ok(Exit::Usage);
+    };
+    if let Some(run) = own_command(program, name, given) {
+        not_inside_a_reviewer(name)?;
+        return run(info, given);
+    }
+    let mut verbs = program.verbs.iter().map(|own| ((own.command)(), own));
+    if let Some((command, own)) = verbs.find(|(command, _)| command.get_name() == name) {
+        loops::all_usable(info)?;
+        if let Some(report) = Report::instead_of(&command, given) {
+            return display::report(program, &report);
         }
+        not_inside_a_reviewer(name)?;
+        return verbs::own(program, (name, own), given);
     }
+    if name == "start" {
+        not_inside_a_reviewer(name)?;
+        return start::start(program, given);
+    }
+    if command_line::is_machine_verb(program, name) {
+        not_inside_a_reviewer(name)?;
+        loops::all_usable(info)?;
+        let verb = program
+            .app
+            .parse(matches)
+            .map_err(|error| Failure::usage(&error))?;
+        return verbs::verb(program, verb);
+    }
+    let command = Command::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+    if changes_loops(&command) {
+        not_inside_a_reviewer(name)?;
+    }
+    if is_about_loops(&command) {
+        loops::all_usable(info)?;
+    }
+    run(program, command)
+}
 
-    /// Returns the template variables that only this program has.
-    pub(super) fn variables(
-        &self,
-        held: &dyn LoopHandle,
-        settings: &Settings,
-        now: Timestamp,
-    ) -> Result<Variables, String> {
-        let mut own = self.app.context(held, settings, now);
-        if let Some(asked) = self.question(held)? {
-            own.insert(
-                "question".to_owned(),
-                loop_message::question(held.raw(), &asked),
-            );
+/// Returns the function of a command of the program's own, or of a flag that replaces a command.
+fn own_command(program: &Program, name: &str, given: &ArgMatches) -> Option<RunCommand> {
+    let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
+    let mut commands = program.commands.iter();
+    let command = commands.find(|own| (own.command)().get_name() == name);
+    let mut flags = program.flags.iter();
+    let flag = flags.find(|own| own.command == name && is_given(own.flag));
+    command.map(|own| own.run).or(flag.map(|own| own.run))
+}
+
+/// Runs a command that every program has.
+fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
+    let info = program.info;
+    match command {
+        Command::Status(look) => display::status(program, &look),
+        Command::List(format) => display::list(info, format.json),
+        Command::Journal(journal) => display::journal(program, &journal),
+        Command::Report(report) => display::report(program, &report),
+        Command::Review(arguments) => review::review(program, &arguments),
+        Command::Verify { id } => verify::verify(program, id.as_deref()),
+        Command::Use { id } => use_command::choose(program, id.as_deref()),
+        Command::Answer { id, label } => question_answer::by_hand(program, id.as_deref(), &label),
+        Command::Resume { target, adopt, yes } => resume::resume(program, &target, adopt, yes),
+        Command::Pause(target) => pause::pause(program, &target),
+        Command::Adopt { target, yes } => adopt::adopt(program, &target, yes),
+        Command::Import { file, id } => import::import(program, &file, id.as_deref()),
+        Command::Personas => display::personas(info),
+        Command::Sweep {
+            older_than,
+            dry_run,
+        } => {
+            let usual = || loops::settings_here(info).map(|settings| settings.stale_after());
+            let older = match older_than {
+                Some(older) if Caller::from_env().inside => older.max(usual()?),
+                Some(older) => older,
+                None => usual()?,
+            };
+            sweep::sweep(info, older, dry_run)
         }
-        Ok(own)
+        Command::Rollback { yes, from_prompt } => rollback::rollback(info, yes, from_prompt),
+        Command::Doctor(format) => doctor::doctor(program, format.json),
+        Command::Config(command) => config::config(info, &command),
+        Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
+        Command::Plugin(command) => plugin::run(program, &command),
+        Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
+        Command::Completions { shell } => {
+            generate::completions(&command_line::command(program), info, shell)
+        }
+        Command::Hook { hook } => Ok(answer_client(program, &Frequent::Hook(hook))),
+        Command::State(command) => state::state(program, command),
     }
+}
 
-    /// Adds a subcommand, which help and completions list like the others.
-    #[must_use]
-    pub fn command(
-        mut self,
-        command: impl Fn() -> clap::Command + 'static,
-        run: RunCommand,
-    ) -> Self {
-        let command = Box::new(command);
-        self.commands.push(OwnCommand { command, run });
-        self
+/// Answers the client. A hook always exits 0.
+fn answer_client(program: &Program, call: &Frequent) -> Exit {
+    let Frequent::Hook(hook) = call else {
+        return display::statusline(program);
+    };
+    let info = program.info;
+    let surroundings = Surroundings::from_env();
+    match hook {
+        Hook::Stop => stop::answer(program, &surroundings),
+        Hook::Prompt => hooks::prompt(info, &surroundings),
+        Hook::Answer => hooks::answer("PostToolUse", &surroundings, |input| {
+            question_answer::answer(program, input, &surroundings)
+        }),
+        Hook::SessionStart => hooks::answer("SessionStart", &surroundings, |input| {
+            session_start::answer(program, input, &surroundings)
+        }),
+        Hook::PreCompact => hooks::answer("PreCompact", &surroundings, |input| {
+            compaction::note(info, input, &surroundings);
+            HookOutput::default()
+        }),
+        Hook::PreToolUse => hooks::permit(&surroundings, |input| {
+            permission::decide(program, input, &surroundings)
+        }),
     }
+}
 
-    /// Replaces a command that every program has, if this flag is given. [`Extension::arguments`] adds the flag.
-    #[must_use]
-    pub fn flag(mut self, command: &'static str, flag: &'static str, run: RunCommand) -> Self {
-        self.flags.push(OwnFlag { command, flag, run });
-        self
+/// Returns whether a command reviews or changes a loop, as far as its arguments tell.
+fn changes_loops(command: &Command) -> bool {
+    match command {
+        Command::Review(_)
+        | Command::Verify { .. }
+        | Command::Use { .. }
+        | Command::Answer { .. }
+        | Command::Resume { .. }
+        | Command::Pause(_)
+        | Command::Adopt { .. }
+        | Command::Import { .. }
+        | Command::Sweep { dry_run: false, .. }
+        | Command::Rollback { .. } => true,
+        Command::State(command) => state::changes(command),
+        _ => false,
     }
+}
 
-    /// Adds a verb of the program's own. It changes the loop that its `--id` names, or else the active one, on behalf of its caller.
-    ///
-    /// It chooses its transitions in Rust, also those with `own` in the machine file. With `--format`, a verb called `report` prints
-    /// the report that every program has.
-    #[must_use]
-    pub fn verb<A: LoopHandle>(
-        mut self,
-        command: impl Fn() -> clap::Command + 'static,
-        run: RunVerb<A>,
-    ) -> Self {
-        let id = || {
-            clap::Arg::new(LOOP)
-                .long("id")
-                .value_name("LOOP")
-                .help("The loop [default: the active one]")
-        };
-        let run = move |held: HeldLoop, arguments: &ArgMatches| {
-            run(into_typed(held), arguments)
-                .map(into_untyped)
-                .map_err(NotTaken::into_untyped)
-        };
-        self.verbs.push(OwnVerb {
-            command: Box::new(move || command().arg(id())),
-            run: Box::new(run),
-        });
-        self
+/// Returns whether a command is about loops that are there already.
+fn is_about_loops(command: &Command) -> bool {
+    match command {
+        Command::Status(_)
+        | Command::List(_)
+        | Command::Journal(_)
+        | Command::Report(_)
+        | Command::Sweep { .. } => true,
+        Command::State(_) => false,
+        _ => changes_loops(command),
     }
+}
 
-    /// Adds a reviewer of the program's own. A review names it as it names `lint`.
-    ///
-    /// # Panics
-    /// Panics if the name has a meaning already, such as `lint` or `auto`.
-    #[must_use]
-    pub fn reviewer(mut self, make: fn() -> Box<dyn Reviewer>) -> Self {
-        let name = make().name().to_owned();
-        let taken = Settings::usual(self.info).reviewer_names(self.info);
-        assert!(!taken.contains(&name), "{name} means another reviewer");
-        // It lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            reviewers: Box::leak([self.info.reviewers, &[make]].concat().into_boxed_slice()),
-            ..*self.info
-        }));
-        self
+/// Refuses a command inside a reviewer or drafter. Its environment is not a client's, so it would pass for the user, and a review
+/// that it follows would wait for itself.
+fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
+    if std::env::var_os(GUARD).is_none() {
+        return Ok(());
     }
-
-    /// Names the program's own command that takes up a document of another program. The default is `import`.
-    #[must_use]
-    pub fn takes_up(mut self, command: &'static str) -> Self {
-        // As for a reviewer: it lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            take_up: Some(command),
-            ..*self.info
-        }));
-        self
-    }
-
-    /// Names the program's own command that begins a loop. The help has it instead of `start`.
-    #[must_use]
-    pub fn begins_with(mut self, command: &'static str) -> Self {
-        self.info = Box::leak(Box::new(ProgramInfo {
-            begin: Some(command),
-            ..*self.info
-        }));
-        self
-    }
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::reviewer::inside",
+        format!("a reviewer or drafter may not run ‘{command}’, which changes loops"),
+        "run status, list or journal instead",
+    ))
 }

@@ -1,7 +1,8 @@
 //! The texts about a loop of any machine: where it is, and the commands that continue it.
 
+use super::extension::NextAction;
 use super::info::ProgramInfo;
-use super::next_action::{self, NextAction};
+use super::next_action;
 use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{Actor, Raw};

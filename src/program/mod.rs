@@ -6,9 +6,9 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `main`, `extension` | the program of a generated machine, and what a machine's crate adds to it |
+//! | `builder`, `extension` | the program of a generated machine, and what a machine's crate adds to it |
 //! | `app` | the machine without its types |
-//! | `command_line`, `arguments`, `slash_arguments`, `dispatch` | the commands, their arguments, what was typed after a slash command |
+//! | `main`, `command_line`, `arguments`, `slash_arguments` | the call, its commands and arguments, what was typed after a slash command |
 //! | `stop` | the Stop hook, step by step |
 //! | `hooks`, `surroundings`, `turn_end`, `session_loops` | parts of a hook: input, environment, the turn that ends, the session's loop |
 //! | `session_start`, `compaction`, `question_answer`, `permission` | the other hooks |
@@ -25,6 +25,7 @@ pub mod adopt;
 mod app;
 mod arguments;
 pub mod attempts;
+mod builder;
 pub mod caller;
 mod change_text;
 mod client_files;
@@ -33,7 +34,6 @@ mod command_line;
 mod compaction;
 mod config;
 pub mod consent;
-mod dispatch;
 mod display;
 mod doctor;
 mod durations;
@@ -83,10 +83,9 @@ mod verify;
 
 pub use app::{Stops, TypedApp};
 pub use arguments::Time;
+pub use builder::Program;
 pub use clap;
 pub use color::Tone;
-pub use extension::{Extension, NoExtension, NotTaken, RunCommand, RunVerb, Variables};
+pub use extension::{Extension, NextAction, NoExtension, NotTaken, RunCommand, RunVerb, Variables};
 pub use help::Group;
-pub use main::Program;
-pub use next_action::NextAction;
 pub use verb_args::{LoopArgs, Rejecting};

@@ -1,7 +1,8 @@
 //! The next action in a loop of any machine: what it waits for, and what the agent does next.
 
+use super::builder::Program;
+use super::extension::NextAction;
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::{messages, rounds};
 use crate::behaviours::ask::Asked;
 use crate::behaviours::loop_message;
@@ -15,25 +16,6 @@ use crate::text;
 
 /// The most commands that a note for the user names.
 const MAX_COMMANDS: usize = 6;
-
-/// The next action in a loop, as parts of a sentence.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NextAction {
-    /// What the loop waits for.
-    pub waits_for: String,
-    /// What to do next. A command line is on a line of its own.
-    pub next: String,
-}
-
-impl NextAction {
-    /// Makes a next action.
-    pub fn new(waits_for: impl Into<String>, next: impl Into<String>) -> Self {
-        Self {
-            waits_for: waits_for.into(),
-            next: next.into(),
-        }
-    }
-}
 
 /// Returns the next action in a loop.
 pub(super) fn of(program: &Program, held: &dyn LoopHandle) -> NextAction {

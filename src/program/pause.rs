@@ -1,9 +1,9 @@
 //! `pause`: the user pauses a loop, so that no stop drives it until `resume`.
 
 use super::arguments::Target;
+use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::main::Program;
 use super::{loops, messages, out};
 use crate::store::{LoopId, Store};
 

@@ -10,8 +10,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
+use super::builder::Program;
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::plugin;
 use super::surroundings::Surroundings;
 use crate::hooks::{Input, Permission};

@@ -5,10 +5,10 @@
 
 use jiff::Timestamp;
 
+use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::NotTaken;
-use super::main::Program;
 use super::session_loops::all_owned;
 use super::settings::Settings;
 use super::surroundings::Surroundings;

@@ -2,10 +2,10 @@
 
 use super::adopt::adopt_held;
 use super::arguments::Target;
+use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::{
     consent, incompatible, last_message, loops, messages, next_action, out, pause, rounds, verbs,
 };

@@ -9,11 +9,11 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 
 use super::arguments::Review;
+use super::builder::Program;
 use super::caller::Caller;
 use super::display::Past;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::reviewers::{Chosen, Preferred};
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds};

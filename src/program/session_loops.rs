@@ -7,9 +7,9 @@
 use std::cmp::Reverse;
 
 use super::caller::UNKNOWN;
+use super::exit::with_help;
 use super::incompatible;
 use super::info::ProgramInfo;
-use super::loops::with_help;
 use super::state_folders::MAX_FOLDERS;
 use super::surroundings::Surroundings;
 use crate::hooks::Input;

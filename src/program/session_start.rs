@@ -5,11 +5,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::builder::Program;
 use super::client_files::ClientFiles;
 use super::durations::elapsed;
+use super::exit::with_help;
 use super::info::ProgramInfo;
-use super::loops::with_help;
-use super::main::Program;
 use super::session_loops::{archived_loop, is_drivable, is_unowned, order};
 use super::surroundings::Surroundings;
 use super::{compaction, incompatible, last_message, locate, messages, next_action, vanished};

@@ -10,10 +10,11 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::app::HeldLoop;
+use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
+pub use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{incompatible, locate, loops, messages, out, shell, slash_arguments, suggest};
 use crate::behaviours::loop_message;
@@ -28,49 +29,6 @@ use serde_json::Value;
 /// The name of the argument that takes the text without a flag; no field's name has a space.
 pub const WORDS: &str = "the words";
 const ID: &str = "the id";
-
-/// Holds what a program's own part of a start goes by.
-#[derive(Debug)]
-pub struct StartRequest<'a> {
-    /// The mode.
-    pub mode: &'static ModeInfo,
-    /// The fields that were given, each once.
-    pub given: Vec<(&'static str, Value)>,
-    /// All that was given, the program's own flags too.
-    pub arguments: &'a ArgMatches,
-    /// The folder that the start was called from.
-    pub here: &'a Utf8Path,
-    /// Where the loop will lie.
-    pub store: &'a Store,
-    /// When it begins.
-    pub now: Timestamp,
-}
-
-impl StartRequest<'_> {
-    /// Returns the text that was given for a field.
-    pub fn text(&self, field: &str) -> Option<&str> {
-        let (_, value) = self.given.iter().find(|(name, _)| *name == field)?;
-        value.as_str()
-    }
-
-    /// Returns whether a flag was set, the field's or the program's own.
-    pub fn flag(&self, name: &str) -> bool {
-        let of_field = self
-            .given
-            .iter()
-            .any(|(given, value)| *given == name && *value == true);
-        of_field || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
-    }
-}
-
-/// Holds what a program puts into a loop that starts.
-#[derive(Debug, Default)]
-pub struct StartFields {
-    /// Values that go before those that were given.
-    pub fields: Vec<(&'static str, Value)>,
-    /// The loop's id, where something was named after it beforehand.
-    pub id: Option<LoopId>,
-}
 
 /// The one text that a start requires, which may be given as words without a flag.
 pub(super) fn in_words(program: &Program) -> Option<&'static FieldInfo> {

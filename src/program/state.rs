@@ -9,11 +9,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::arguments::State;
+use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::NotTaken;
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::{attempts, incompatible, locate, loops, messages, out, rounds, state_file, sweep};
 use crate::files;
 use crate::machine::Actor;

@@ -8,10 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use jiff::Timestamp;
 
 use super::app::HeldLoop;
+use super::builder::Program;
 use super::caller::UNKNOWN;
 use super::exit::Exit;
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::session_loops::{self, Located};
 use super::settings::Settings;
 use super::surroundings::Surroundings;

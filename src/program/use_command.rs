@@ -1,9 +1,9 @@
 //! `use`: the user chooses which loop the stops of a session drive.
 
+use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::session_loops::is_unowned;
 use super::{locate, loops, messages, out};
 use crate::hooks::seen::{Chosen, SessionRecord as _};

@@ -4,11 +4,12 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 
 use super::app::{HeldLoop, ParsedVerb};
+use super::arguments::LOOP;
+use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::extension::{LOOP, NotTaken, OwnVerb};
+use super::extension::{NotTaken, OwnVerb};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::settings::Settings;
 use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
 use crate::behaviours::ask::Answer;

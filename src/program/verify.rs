@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
+use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::main::Program;
 use super::{loops, messages, out, review};
 use crate::behaviours::verify::{self, Purpose, Verification};
 use crate::text;

@@ -10,9 +10,9 @@ mod statusline;
 
 use super::app::HeldLoop;
 use super::arguments::Target;
+use super::builder::Program;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::settings::Settings;
 use super::{loops, out};
 use crate::machine::Actor;

@@ -5,23 +5,24 @@
 
 mod commands;
 mod hint;
+pub(super) mod info;
 mod write;
 
 use std::collections::BTreeMap;
 
-use camino::Utf8PathBuf;
-use clap::Subcommand;
 use serde_json::json;
 
+use super::arguments::Plugin;
+use super::builder::{PROTOCOL, Program};
 use super::command_line;
-use super::dispatch::PROTOCOL;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::main::Program;
 use super::out;
 use crate::message::{Message, MessageError, Render as _};
 use crate::process::environment::GUARD;
 use crate::text;
+
+pub use info::{CommandInfo, Does, PluginInfo};
 
 const LAUNCHER: Message = Message {
     name: "launcher.sh",
@@ -66,70 +67,12 @@ const QUIET_HOOKS: [(&str, &str); 5] = [
     ),
 ];
 
-/// A program's plugin, as its machine declares it. `claudex-build` writes it.
-#[derive(Debug, Clone, Copy)]
-pub struct PluginInfo {
-    /// The slash commands.
-    pub commands: &'static [CommandInfo],
-    /// Files that it has as they are, named by their paths.
-    pub files: &'static [Message],
-    /// Permission rules of every command after which a loop can go on, besides those that follow from the machine.
-    pub permits: &'static [&'static str],
-    /// The machine as Markdown.
-    pub spec: &'static str,
-    /// The package's authors, with `:` between them.
-    pub authors: &'static str,
-    /// The package's homepage, or empty.
-    pub homepage: &'static str,
-    /// The package's repository, or empty.
-    pub repository: &'static str,
-    /// The package's licence, or empty.
-    pub license: &'static str,
-}
-
-/// A slash command.
-#[derive(Debug, Clone, Copy)]
-pub struct CommandInfo {
-    /// The name, as it is typed.
-    pub name: &'static str,
-    /// The effect.
-    pub does: Does,
-    /// The description in the menu; empty for the engine's own.
-    pub doc: &'static str,
-    /// The arguments in the menu; `None`: those of the command line.
-    pub arguments: Option<&'static str>,
-    /// The text for the agent; `None`: the engine's own.
-    pub text: Option<Message>,
-}
-
-/// The effect of a slash command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Does {
-    /// It starts a loop in this mode.
-    Start(&'static str),
-    /// It takes this transition.
-    Take(&'static str),
-    /// It is the engine's command of its name.
-    Own,
-}
-
-/// The commands of `plugin`.
-#[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    /// Write the plugin's folder: hooks, launcher, slash commands
-    Write {
-        /// The folder, which is made. Files that an earlier write made are replaced, others never
-        #[arg(value_name = "DIR")]
-        dir: Utf8PathBuf,
-    },
-}
-
 /// Runs a plugin command.
 ///
 /// # Errors
 /// Returns an error if the machine names no plugin, the folder has other files in the way, or it cannot be written.
-pub(super) fn run(program: &Program, command: &Command) -> Result<Exit, Failure> {
-    let Command::Write { dir } = command;
+pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> {
+    let Plugin::Write { dir } = command;
     let (Some(name), Some(info)) = (program.info.plugin, program.plugin) else {
         return Err(Failure::plain(
             Exit::Refused,

@@ -1,0 +1,203 @@
+//! The program of a machine: what its generated module and its crate put together.
+
+use std::fmt;
+
+use clap::ArgMatches;
+use jiff::Timestamp;
+
+use super::app::{App, HeldLoop, Stops, Typed, TypedApp, into_typed, into_untyped};
+use super::arguments::LOOP;
+use super::extension::{
+    Extension, NotTaken, OwnCommand, OwnFlag, OwnVerb, RunCommand, RunVerb, Variables,
+};
+use super::info::ProgramInfo;
+use super::plugin::info::PluginInfo;
+use super::settings::Settings;
+use crate::behaviours::ask::{self, Asked};
+use crate::behaviours::{Step, loop_message, verify};
+use crate::machine::{Actor, LoopHandle, Refused};
+use crate::review::reviewer::Reviewer;
+use crate::review::subject;
+
+/// What `--protocol` answers first; a plugin's launcher asks for it.
+pub(super) const PROTOCOL: &str = "1";
+
+/// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
+///
+/// It has everything that follows from the machine file. An [`Extension`] and the methods here add what only this program has.
+pub struct Program {
+    /// Its names.
+    pub(super) info: &'static ProgramInfo,
+    /// The package's version.
+    pub(super) version: &'static str,
+    /// The fields that a start must be given.
+    pub(super) required: &'static [&'static str],
+    pub(super) plugin: Option<PluginInfo>,
+    pub(super) app: Box<dyn App>,
+    pub(super) commands: Vec<OwnCommand>,
+    pub(super) flags: Vec<OwnFlag>,
+    pub(super) verbs: Vec<OwnVerb>,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program({})", self.info.program)
+    }
+}
+
+impl Program {
+    /// Makes the program of a machine. Generated code calls it.
+    pub fn new<M: TypedApp>(
+        stops: impl Stops<M> + 'static,
+        extension: impl Extension<M> + 'static,
+    ) -> Self {
+        Self {
+            info: M::INFO,
+            version: M::VERSION,
+            required: M::REQUIRED,
+            plugin: M::PLUGIN,
+            app: Box::new(Typed {
+                stops: Box::new(stops),
+                extension: Box::new(extension),
+            }),
+            commands: Vec::new(),
+            flags: Vec::new(),
+            verbs: Vec::new(),
+        }
+    }
+
+    /// Returns what `--protocol` answers after the program's name: `protocol 1 (0.1.0)`.
+    pub(super) fn protocol(&self) -> String {
+        format!("protocol {PROTOCOL} ({})", self.version)
+    }
+
+    /// Tells a loop which commands the user's configuration permits, which commands verify the work, and what is reviewed.
+    pub(super) fn prepare(&self, held: &dyn LoopHandle, settings: &Settings, actor: Actor) {
+        let raw = held.raw();
+        let _ = raw.told().permissions.set(settings.permissions(actor));
+        verify::tell(raw, || self.app.verifies(held));
+        subject::tell(raw, || self.app.subjects(held));
+    }
+
+    /// Stops a loop, as the Stop hook does.
+    ///
+    /// # Errors
+    /// Returns an error if a transition is refused.
+    pub fn step<A: LoopHandle>(&self, held: A, settings: &Settings) -> Result<Step<A>, Refused<A>> {
+        self.prepare(&held, settings, Actor::Hook);
+        let stopped = self.app.stop(into_untyped(held));
+        stopped
+            .map(|step| step.map(into_typed))
+            .map_err(|refused| refused.map(into_typed))
+    }
+
+    /// Returns the question of the phase that a loop is in, from the program or from the machine file.
+    pub(super) fn question(&self, held: &dyn LoopHandle) -> Result<Option<Asked>, String> {
+        match self.app.asks(held)? {
+            Some(asked) => ask::checked(held.raw(), asked).map(Some),
+            None => ask::asked(held.raw()),
+        }
+    }
+
+    /// Returns the template variables that only this program has.
+    pub(super) fn variables(
+        &self,
+        held: &dyn LoopHandle,
+        settings: &Settings,
+        now: Timestamp,
+    ) -> Result<Variables, String> {
+        let mut own = self.app.context(held, settings, now);
+        if let Some(asked) = self.question(held)? {
+            own.insert(
+                "question".to_owned(),
+                loop_message::question(held.raw(), &asked),
+            );
+        }
+        Ok(own)
+    }
+
+    /// Adds a subcommand, which help and completions list like the others.
+    #[must_use]
+    pub fn command(
+        mut self,
+        command: impl Fn() -> clap::Command + 'static,
+        run: RunCommand,
+    ) -> Self {
+        let command = Box::new(command);
+        self.commands.push(OwnCommand { command, run });
+        self
+    }
+
+    /// Replaces a command that every program has, if this flag is given. [`Extension::arguments`] adds the flag.
+    #[must_use]
+    pub fn flag(mut self, command: &'static str, flag: &'static str, run: RunCommand) -> Self {
+        self.flags.push(OwnFlag { command, flag, run });
+        self
+    }
+
+    /// Adds a verb of the program's own. It changes the loop that its `--id` names, or else the active one, on behalf of its caller.
+    ///
+    /// It chooses its transitions in Rust, also those with `own` in the machine file. With `--format`, a verb called `report` prints
+    /// the report that every program has.
+    #[must_use]
+    pub fn verb<A: LoopHandle>(
+        mut self,
+        command: impl Fn() -> clap::Command + 'static,
+        run: RunVerb<A>,
+    ) -> Self {
+        let id = || {
+            clap::Arg::new(LOOP)
+                .long("id")
+                .value_name("LOOP")
+                .help("The loop [default: the active one]")
+        };
+        let run = move |held: HeldLoop, arguments: &ArgMatches| {
+            run(into_typed(held), arguments)
+                .map(into_untyped)
+                .map_err(NotTaken::into_untyped)
+        };
+        self.verbs.push(OwnVerb {
+            command: Box::new(move || command().arg(id())),
+            run: Box::new(run),
+        });
+        self
+    }
+
+    /// Adds a reviewer of the program's own. A review names it as it names `lint`.
+    ///
+    /// # Panics
+    /// Panics if the name has a meaning already, such as `lint` or `auto`.
+    #[must_use]
+    pub fn reviewer(mut self, make: fn() -> Box<dyn Reviewer>) -> Self {
+        let name = make().name().to_owned();
+        let taken = Settings::usual(self.info).reviewer_names(self.info);
+        assert!(!taken.contains(&name), "{name} means another reviewer");
+        // It lives as long as the program.
+        self.info = Box::leak(Box::new(ProgramInfo {
+            reviewers: Box::leak([self.info.reviewers, &[make]].concat().into_boxed_slice()),
+            ..*self.info
+        }));
+        self
+    }
+
+    /// Names the program's own command that takes up a document of another program. The default is `import`.
+    #[must_use]
+    pub fn takes_up(mut self, command: &'static str) -> Self {
+        // As for a reviewer: it lives as long as the program.
+        self.info = Box::leak(Box::new(ProgramInfo {
+            take_up: Some(command),
+            ..*self.info
+        }));
+        self
+    }
+
+    /// Names the program's own command that begins a loop. The help has it instead of `start`.
+    #[must_use]
+    pub fn begins_with(mut self, command: &'static str) -> Self {
+        self.info = Box::leak(Box::new(ProgramInfo {
+            begin: Some(command),
+            ..*self.info
+        }));
+        self
+    }
+}
