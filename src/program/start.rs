@@ -16,12 +16,11 @@ use super::exit::{Exit, Failure};
 pub use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{incompatible, locate, loops, messages, out, shell, slash_arguments, suggest};
+use super::{incompatible, locate, loops, messages, out, shell, slash_arguments};
 use crate::behaviours::loop_message;
 use crate::machine::Actor;
 use crate::machine::Beginning;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
-use crate::review::scratch;
 use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, WhyNotOurs};
 use crate::text;
 use serde_json::Value;
@@ -98,7 +97,6 @@ fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> C
                 .value_name(kebab(name).to_uppercase())
                 .num_args(1..)
                 .trailing_var_arg(true)
-                .allow_hyphen_values(true)
                 .conflicts_with(name)
                 .help(format!("The same as --{}, without quotes", kebab(name))),
         );
@@ -414,10 +412,8 @@ fn begin(
                 "nothing was started",
             )
         })?;
-    not_a_flag(program, mode, matches)?;
     let given = given(program, mode, matches)?;
     let now = Timestamp::now();
-    remove_scratch_on_signals();
     let own = program.app.start(StartRequest {
         mode,
         given: given.clone(),
@@ -443,41 +439,6 @@ fn begin(
     };
     let held = program.app.begin(store, mode, fields, how, actor);
     held.map_err(|error| refused(info, error))
-}
-
-/// Refuses a first word that looks like a flag and is none: whoever means it as text writes `--` before it.
-fn not_a_flag(program: &Program, mode: &ModeInfo, matches: &ArgMatches) -> Result<(), Failure> {
-    let words = program
-        .required
-        .first()
-        .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
-    let first = words.and_then(|mut words| words.next());
-    let typed = std::env::args().any(|argument| argument == "--")
-        || matches.get_flag(slash_arguments::FROM_PROMPT);
-    let Some(flag) = first
-        .filter(|word| word.starts_with("--") && !word.contains(char::is_whitespace) && !typed)
-    else {
-        return Ok(());
-    };
-    let command = of_mode(&super::command_line::command(program), mode.name);
-    let known: Vec<String> = command
-        .iter()
-        .flat_map(Command::get_arguments)
-        .filter(|argument| !argument.is_hide_set())
-        .filter_map(|argument| Some(format!("--{}", argument.get_long()?)))
-        .collect();
-    let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
-    let near = suggest::word(name, known.iter().map(String::as_str));
-    let otherwise = format!(
-        "flags: {}; a text that begins with `--` goes after ` -- `",
-        known.join(", ")
-    );
-    Err(Failure::plain(
-        Exit::Usage,
-        "claudex::start::flag",
-        format!("`start` has no flag `{}`", text::one_line(flag, 60)),
-        &suggest::help(near, &otherwise),
-    ))
 }
 
 /// Refuses a start that lacks a field, or has a text that no state file should hold.
@@ -521,108 +482,63 @@ fn complete(
 
 /// Returns a start that the store refused as a failure, with the ways out.
 pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
-    match error {
+    let message = error.to_string();
+    let (code, help) = match error {
+        StartError::Actor { mode, .. } => (
+            "claudex::start::actor",
+            format!("whoever may do it:{}", info.start(mode)),
+        ),
         StartError::Store(StoreError::Active {
-            ref id,
-            phase: Some(_),
-            ..
-        }) => active(info, id, &error.to_string()),
+            id, phase: Some(_), ..
+        }) => ("claudex::start::active", help_on_active(info, &id)),
         StartError::Store(StoreError::NotOurs {
-            ref id,
+            id,
             why: WhyNotOurs::Journal(_),
             ..
-        }) => {
-            let help = incompatible::in_the_way(info, id);
-            let code = "claudex::start::not_ours";
-            Failure::plain(Exit::Refused, code, error.to_string(), &help)
-        }
-        StartError::Actor { mode, .. } => {
-            let help = format!("whoever may do it:{}", info.start(mode));
-            Failure::plain(
-                Exit::Refused,
-                "claudex::start::actor",
-                error.to_string(),
-                &help,
-            )
-        }
+        }) => (
+            "claudex::start::not_ours",
+            incompatible::in_the_way(info, &id),
+        ),
         StartError::Store(StoreError::NotOurs {
-            ref path,
+            path,
             why: WhyNotOurs::OtherFile,
             ..
         }) => {
             let import = || format!("import {}", shell::quoted(path.as_str()));
-            let words = info.take_up.map_or_else(import, str::to_owned);
-            let command = info.command(&words);
-            let help = format!("move it away, or a person takes it up as it is:{command}");
-            Failure::plain(
-                Exit::Refused,
+            let command = info.command(&info.take_up.map_or_else(import, str::to_owned));
+            (
                 "claudex::store::file_taken",
-                error.to_string(),
-                &help,
+                format!("move it away, or the user takes it up as it is:{command}"),
             )
         }
-        StartError::Store(error) => {
-            let exit = match error {
-                StoreError::Active { .. } => Exit::Refused,
-                _ => Exit::Internal,
-            };
-            Failure::new(exit, error)
+        StartError::Store(error @ StoreError::Active { .. }) => {
+            return Failure::new(Exit::Refused, error);
         }
-    }
+        StartError::Store(error) => return Failure::new(Exit::Internal, error),
+    };
+    Failure::plain(Exit::Refused, code, message, &help)
 }
 
-/// Returns the refusal for another loop's sake, with the ways out of it.
-fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
-    let listed = loops::here()
-        .map(|here| locate::active_loops(info.state, &here))
-        .unwrap_or_default();
+/// Returns the ways out if another loop is active.
+fn help_on_active(info: &ProgramInfo, id: &str) -> String {
+    let here = loops::here().ok();
+    let listed = here.map(|here| locate::active_loops(info.state, &here));
+    let mut listed = listed.into_iter().flatten().map(|(_, one)| one);
     let program = info.program;
-    let found = listed.iter().find(|(_, one)| one.id.as_str() == id);
-    if let Some((_, one)) = found
-        && one.left_alone
-    {
-        let why = one.problem.as_deref().unwrap_or(message);
-        let help = incompatible::in_the_way(info, id);
-        return Failure::plain(
-            Exit::Refused,
-            "claudex::start::active",
-            why.to_owned(),
-            &help,
-        );
-    }
-    let help = if found.is_some_and(|(_, one)| one.ours) {
-        let give_up =
-            incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
-        format!(
-            "see it with `{program} status`; to take it over into this session:{}{}",
-            info.command(&format!("adopt {id}")),
-            give_up.unwrap_or_default()
-        )
-    } else {
-        format!(
-            "if an older version began it, a user takes it up: {program} import FILE; else finish it with the program that began it, or archive \
-             every loop of the project:\n    {program} rollback"
-        )
-    };
-    Failure::plain(
-        Exit::Refused,
-        "claudex::start::active",
-        message.to_owned(),
-        &help,
-    )
-}
-
-/// Removes the copy of the work tree that a start makes for a look at its changes, where a signal ends it in the middle.
-fn remove_scratch_on_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    // Without the handlers the next command in the project removes it.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
-        return;
-    };
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            scratch::remove_all();
-            let _ = signal_hook::low_level::emulate_default_handler(signal);
+    match listed.find(|one| one.id.as_str() == id) {
+        Some(one) if one.left_alone => incompatible::in_the_way(info, id),
+        Some(one) if one.ours => {
+            let give_up =
+                incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
+            format!(
+                "see it with `{program} status`; to take it over into this session:{}{}",
+                info.command(&format!("adopt {id}")),
+                give_up.unwrap_or_default()
+            )
         }
-    });
+        _ => format!(
+            "if an older version began it, the user takes it up: {program} import FILE; else finish it with the program that \
+             began it, or archive every loop of the project:\n    {program} rollback"
+        ),
+    }
 }
