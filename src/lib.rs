@@ -18,6 +18,7 @@
 extern crate self as claudex_loop;
 
 pub mod behaviours;
+mod diagnostic;
 #[cfg(all(any(test, fuzzing), feature = "plan"))]
 #[doc(hidden)]
 pub mod fuzzing;

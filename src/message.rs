@@ -13,20 +13,19 @@ pub use crate::machine::table::Message;
 use crate::text;
 
 /// A template that does not render.
-#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
-#[display("the message template {name} does not render: {source}")]
-#[diagnostic(
-    code(claudex::message),
-    help(
-        "mend the template: docs/behaviours.md lists what it can name; then build the program anew"
-    )
-)]
+#[derive(Debug, thiserror::Error)]
+#[error("the message template {name} does not render: {source}")]
 pub struct MessageError {
     /// The template, as machine.toml names it.
     name: &'static str,
     /// The reason.
     source: minijinja::Error,
 }
+
+crate::diagnostic::impl_diagnostic!(MessageError, "claudex::message", |_| {
+    let help = "fix the template (docs/behaviours.md lists what it can name), then build the program again";
+    Some(help.to_owned())
+});
 
 /// Renders message templates.
 pub trait Render {

@@ -93,38 +93,38 @@ impl RunNote for CommandEnded {
 }
 
 /// The end of a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(super) enum Exit {
     /// The command ended by itself.
-    #[display("exit status {status}")]
+    #[error("exit status {status}")]
     Exited {
         /// Its status.
         status: i32,
     },
     /// A signal that was not ours ended it.
-    #[display("signal {signal}")]
+    #[error("signal {signal}")]
     Signalled {
         /// The signal's number.
         signal: i32,
     },
     /// The command was ended at its deadline.
-    #[display("ended after {}", Spelled(Duration::from_millis(*after_ms)))]
+    #[error("ended after {}", Spelled(Duration::from_millis(*.after_ms)))]
     TimedOut {
         /// The deadline, in milliseconds.
         after_ms: u64,
     },
     /// The command could not be started, or its status is not known.
-    #[display("{problem}")]
+    #[error("{problem}")]
     Failed {
         /// The system's error, on one line.
         problem: String,
     },
     /// The user's configuration does not allow it.
-    #[display("not run: the user’s configuration does not allow it")]
+    #[error("not run: the user’s configuration does not allow it")]
     NotAllowed,
     /// The stop that ran it was ended in the middle.
-    #[display("cut off with its stop")]
+    #[error("cut off with its stop")]
     CutOff,
 }
 

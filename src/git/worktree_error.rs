@@ -3,39 +3,29 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use derive_more::{Display, Error};
+use thiserror::Error;
 
 use crate::process::limits::Spelled;
 use crate::text;
 
 /// The reason for which a work tree could not be read through git.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WorktreeError {
     /// There is no repository with a work tree.
-    #[display("{root} is not the work tree of a git repository", root = crate::text::shown(root))]
-    #[diagnostic(
-        code(claudex::worktree::no_repository),
-        help("run it in a git work tree; git init makes one")
-    )]
+    #[error("{root} is not the work tree of a git repository", root = crate::text::shown(.root))]
     NoRepository {
         /// The folder.
         root: Utf8PathBuf,
     },
     /// git is not installed.
-    #[display("git is not installed, or not in an absolute folder of PATH outside of the project")]
-    #[diagnostic(code(claudex::worktree::no_git), help("install git 2.31 or newer"))]
+    #[error("git is not installed, or not in an absolute folder of PATH outside of the project")]
     NoGit,
     /// This git would run programs that the repository names.
-    #[display("this git does not take configuration from its environment")]
-    #[diagnostic(code(claudex::worktree::old_git), help("install git 2.31 or newer"))]
+    #[error("this git does not take configuration from its environment")]
     OldGit,
     /// git refused.
-    #[display("git {command} failed: {said}")]
-    #[diagnostic(
-        code(claudex::worktree::git),
-        help("see what `git status` says in that folder")
-    )]
+    #[error("git {command} failed: {said}")]
     Refused {
         /// The command's name.
         command: String,
@@ -43,21 +33,13 @@ pub enum WorktreeError {
         said: String,
     },
     /// The revision that the changes are compared with is not there.
-    #[display("the repository has no commit ‘{commit}’ to compare with")]
-    #[diagnostic(
-        code(claudex::worktree::no_commit),
-        help("fetch it, or name another one that shares history with the branch")
-    )]
+    #[error("the repository has no commit ‘{commit}’ to compare with")]
     NoCommit {
         /// The name that was given, on one line.
         commit: String,
     },
     /// git took too long.
-    #[display("git {command} was ended after {}", Spelled(*after))]
-    #[diagnostic(
-        code(claudex::worktree::slow),
-        help("see whether `git status` is as slow there, and ignore large folders in .gitignore")
-    )]
+    #[error("git {command} was ended after {}", Spelled(*.after))]
     TimedOut {
         /// The command's name.
         command: String,
@@ -65,21 +47,13 @@ pub enum WorktreeError {
         after: Duration,
     },
     /// There are too many changed files.
-    #[display("there are more changed or untracked files than are read ({most})")]
-    #[diagnostic(
-        code(claudex::worktree::too_many),
-        help("name folders of generated files in .gitignore, or commit them")
-    )]
+    #[error("there are more changed or untracked files than are read ({most})")]
     TooMany {
         /// The limit.
         most: usize,
     },
     /// git answered with something unexpected.
-    #[display("git {command} answered with something that cannot be read: {said}")]
-    #[diagnostic(
-        code(claudex::worktree::answer),
-        help("this is a fault of the program: please report it with this line")
-    )]
+    #[error("git {command} answered with something that cannot be read: {said}")]
     Answer {
         /// The command's name.
         command: String,
@@ -87,8 +61,7 @@ pub enum WorktreeError {
         said: String,
     },
     /// The system refused.
-    #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
-    #[diagnostic(code(claudex::worktree::io))]
+    #[error("{what}: {source}", source = crate::text::shown(.source.to_string()))]
     Io {
         /// The attempt.
         what: String,
@@ -96,6 +69,28 @@ pub enum WorktreeError {
         source: std::io::Error,
     },
 }
+
+crate::diagnostic::impl_diagnostic!(WorktreeError, "claudex::worktree", |error| {
+    let help = match error {
+        WorktreeError::NoRepository { .. } => "run it in a git work tree; git init makes one",
+        WorktreeError::NoGit | WorktreeError::OldGit => "install git 2.31 or newer",
+        WorktreeError::Refused { .. } => "see what `git status` prints in that folder",
+        WorktreeError::NoCommit { .. } => {
+            "fetch it, or name another one that shares history with the branch"
+        }
+        WorktreeError::TimedOut { .. } => {
+            "see whether `git status` is as slow there, and ignore large folders in .gitignore"
+        }
+        WorktreeError::TooMany { .. } => {
+            "name folders of generated files in .gitignore, or commit them"
+        }
+        WorktreeError::Answer { .. } => {
+            "this is a fault of the program: please report it with this line"
+        }
+        WorktreeError::Io { .. } => return None,
+    };
+    Some(help.to_owned())
+});
 
 impl WorktreeError {
     /// Makes an error of an answer that has an unexpected form.

@@ -6,8 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use derive_more::{Display, Error};
-use miette::Diagnostic;
+use thiserror::Error;
 
 use crate::files::Folder;
 
@@ -87,30 +86,24 @@ pub enum ProcessEnd {
 }
 
 /// The reason for which a process could not be started.
-#[derive(Debug, Display, Error, Diagnostic)]
+#[derive(Debug, Error)]
 pub enum StartError {
     /// No such executable.
-    #[display(
+    #[error(
         "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
-    )]
-    #[diagnostic(
-        code(claudex::review::not_installed),
-        help("install it, or choose another reviewer")
     )]
     NotInstalled {
         /// Its name as it was asked for.
         program: String,
     },
     /// The directory to start it in is not there.
-    #[display("cannot start a reviewer in {directory}: not a directory")]
-    #[diagnostic(code(claudex::review::no_directory))]
+    #[error("cannot start a reviewer in {directory}: not a directory")]
     NoDirectory {
         /// The directory.
         directory: Utf8PathBuf,
     },
     /// The system refused.
-    #[display("cannot start `{program}`: {source}")]
-    #[diagnostic(code(claudex::review::start))]
+    #[error("cannot start `{program}`: {source}")]
     Io {
         /// Its name as it was asked for.
         program: String,
@@ -118,3 +111,8 @@ pub enum StartError {
         source: io::Error,
     },
 }
+
+crate::diagnostic::impl_diagnostic!(StartError, "claudex::review::start", |error| {
+    let is_missing = matches!(error, StartError::NotInstalled { .. });
+    is_missing.then(|| "install it, or choose another reviewer".to_owned())
+});

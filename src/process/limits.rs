@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use derive_more::{Display, Error};
 use jiff::SignedDuration;
-use miette::Diagnostic;
 use serde::Deserialize;
+use thiserror::Error;
 
 /// The longest duration that is accepted: a week. Anything longer is a slip of the pen.
 pub const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -30,16 +29,17 @@ impl Default for Limits {
 }
 
 /// A text that is not a duration.
-#[derive(Debug, Clone, PartialEq, Eq, Display, Error, Diagnostic)]
-#[display("`{text}` is not a duration between 1ms and a week")]
-#[diagnostic(
-    code(claudex::review::duration),
-    help("write a number and a unit, largest unit first: 90s, 10m, 2m30s, 1h, 500ms")
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{text}` is not a duration between 1ms and a week")]
 pub struct BadDuration {
     /// The text as it was written.
     text: String,
 }
+
+crate::diagnostic::impl_diagnostic!(BadDuration, "claudex::review::duration", |_| {
+    let help = "write a number and a unit, largest unit first: 90s, 10m, 2m30s, 1h, 500ms";
+    Some(help.to_owned())
+});
 
 /// Reads `90s`, `10m`, `2m30s`, `1h`, `500ms`: numbers with their units, largest first.
 ///

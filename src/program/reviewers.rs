@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use camino::Utf8Path;
-use derive_more::{Display, Error};
+use thiserror::Error;
 
 use crate::machine::Raw;
 use crate::process::environment::find_installed;
@@ -27,18 +27,8 @@ use crate::text;
 pub const AUTO: [&str; 2] = [codex::PROGRAM, claude::PROGRAM];
 
 /// An unknown name of a reviewer.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
-#[display("`{name}` is no reviewer")]
-#[diagnostic(
-    code(claudex::reviewer::unknown),
-    help(
-        "{}",
-        suggest::help(
-            near.as_deref(),
-            &format!("the reviewers here are {known}, and `auto`: the first of codex and claude that is installed, else lint")
-        )
-    )
-)]
+#[derive(Debug, Error)]
+#[error("`{name}` is no reviewer")]
 pub struct UnknownReviewer {
     /// The name, on one line.
     name: String,
@@ -47,6 +37,14 @@ pub struct UnknownReviewer {
     /// The known names.
     known: String,
 }
+
+crate::diagnostic::impl_diagnostic!(UnknownReviewer, "claudex::reviewer::unknown", |error| {
+    let known = format!(
+        "the reviewers here are {}, and `auto`: the first of codex and claude that is installed, else lint",
+        error.known
+    );
+    Some(suggest::help(error.near.as_deref(), &known))
+});
 
 /// A reviewer and how it was chosen.
 pub struct Chosen {

@@ -10,9 +10,9 @@ mod severity;
 
 use std::ops::Range;
 
-use derive_more::{Display, Error};
 use serde::Deserialize;
 use serde_json::Value;
+use thiserror::Error;
 
 pub(super) use self::severity::{is_none, label};
 use super::findings::{CLEAN_LINE, Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
@@ -48,13 +48,13 @@ pub enum Verdict {
 }
 
 /// The reason why an answer cannot be relied on. None of them means clean.
-#[derive(Debug, Clone, PartialEq, Eq, Display, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unreadable {
     /// Nothing but white space.
-    #[display("it is empty")]
+    #[error("it is empty")]
     Empty,
     /// An item without a severity, or text that may hide one.
-    #[display("line {line} is not counted: no severity is known for ‘{text}’")]
+    #[error("line {line} is not counted: no severity is known for ‘{text}’")]
     Uncounted {
         /// Line of the item, from 1.
         line: usize,
@@ -62,13 +62,13 @@ pub enum Unreadable {
         text: String,
     },
     /// Neither a finding nor one of the forms that state that there is none.
-    #[display("no item has a severity, and the line ‘{CLEAN_LINE}’ does not stand alone")]
+    #[error("no item has a severity, and the line ‘{CLEAN_LINE}’ does not stand alone")]
     NoVerdict,
     /// More than one answer.
-    #[display("it has more than one answer")]
+    #[error("it has more than one answer")]
     Two,
     /// An answer that is too large, breaks its form, or contradicts itself.
-    #[display("{problem}")]
+    #[error("{problem}")]
     Malformed {
         /// The problem, as a sentence about the answer.
         problem: String,

@@ -11,8 +11,8 @@ use crate::text;
 const MAX_DETAIL_CHARS: usize = 300;
 
 /// The reason for which there is no verdict, and what the user can do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
-#[display("{kind}{}{detail}", if detail.is_empty() { "" } else { ": " })]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{kind}{}{detail}", if detail.is_empty() { "" } else { ": " })]
 pub struct Cause {
     /// The kind.
     pub kind: CauseKind,
@@ -31,28 +31,28 @@ impl Cause {
 }
 
 /// The kind of a cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum CauseKind {
     /// The program is not installed.
-    #[display("the reviewer is not installed; install it or choose another one")]
+    #[error("the reviewer is not installed; install it or choose another one")]
     NotInstalled,
     /// The time limit was reached.
-    #[display("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*after))]
+    #[error("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*.after))]
     TimedOut {
         /// The limit, in milliseconds when stored.
         #[serde(rename = "after_ms", with = "milliseconds")]
         after: Duration,
     },
     /// The limit without output was reached.
-    #[display("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*after))]
+    #[error("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*.after))]
     Idle {
         /// The limit, in milliseconds when stored.
         #[serde(rename = "after_ms", with = "milliseconds")]
         after: Duration,
     },
     /// A signal that was not ours ended it.
-    #[display(
+    #[error(
         "the reviewer was killed by signal {signal}; run it again, and see whether memory ran out"
     )]
     Crashed {
@@ -60,7 +60,7 @@ pub enum CauseKind {
         signal: i32,
     },
     /// It exited with another error.
-    #[display(
+    #[error(
         "the reviewer failed with exit status {status}; fix what it says, or choose another reviewer"
     )]
     Failed {
@@ -68,37 +68,37 @@ pub enum CauseKind {
         status: i32,
     },
     /// The login or the key is missing or refused.
-    #[display(
+    #[error(
         "the reviewer is not logged in, or its key is refused; log in (codex login, claude auth login) or fix \
          the key, then run the review again"
     )]
     Login,
     /// The quota or a rate limit is used up.
-    #[display(
+    #[error(
         "the reviewer’s quota or rate limit is used up; wait until it is reset, or choose another reviewer"
     )]
     Quota,
     /// A limit of turns or money in its own arguments was reached.
-    #[display(
+    #[error(
         "the reviewer reached a limit of its own; raise it in the configuration, or give it less to review"
     )]
     Limit,
     /// The service failed or could not be reached.
-    #[display(
+    #[error(
         "the reviewer’s service failed or could not be reached; see to the network, or run the review later"
     )]
     Service,
     /// The review was cancelled.
-    #[display("the review was interrupted; run it again")]
+    #[error("the review was interrupted; run it again")]
     Stopped,
     /// It exited with 0 and gave no answer.
-    #[display("the reviewer ended well but gave no answer; run it again")]
+    #[error("the reviewer ended well but gave no answer; run it again")]
     NoOutput,
     /// It exited with 0 and gave an answer without a verdict.
-    #[display("the reviewer’s answer is not a verdict; run it again")]
+    #[error("the reviewer’s answer is not a verdict; run it again")]
     NotAVerdict,
     /// The system refused.
-    #[display("the reviewer could not be run; see to what the system says, then run it again")]
+    #[error("the reviewer could not be run; see to what the system says, then run it again")]
     Io,
 }
 

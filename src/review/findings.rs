@@ -1,5 +1,7 @@
 //! Findings: severities, the findings of a round, and their counts.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::machine::table::Blocking;
@@ -87,10 +89,7 @@ pub struct Finding {
 pub struct Findings(pub Vec<Finding>);
 
 /// The number of findings of each severity.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::Display,
-)]
-#[display("high={high} medium={medium} low={low}")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// High and critical ones.
     pub high: usize,
@@ -98,6 +97,13 @@ pub struct Counts {
     pub medium: usize,
     /// Low ones.
     pub low: usize,
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { high, medium, low } = self;
+        write!(f, "high={high} medium={medium} low={low}")
+    }
 }
 
 impl Counts {

@@ -6,10 +6,10 @@ use crate::machine::{Refusal, Requirement};
 use crate::review::findings::Counts;
 
 /// The reason for which there is no evidence.
-#[derive(Debug, derive_more::Display)]
+#[derive(Debug, thiserror::Error)]
 pub enum Missing {
     /// There is no review of this round that counts.
-    #[display("{why}:\n    {review}")]
+    #[error("{why}:\n    {review}")]
     Review {
         /// The state of the review, and what to do.
         why: String,
@@ -17,7 +17,7 @@ pub enum Missing {
         review: String,
     },
     /// The subject has changed.
-    #[display(
+    #[error(
         "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
     )]
     Changed {
@@ -27,7 +27,7 @@ pub enum Missing {
         round: u64,
     },
     /// Material findings are open.
-    #[display(
+    #[error(
         "findings are open ({counts}) and what was reviewed is unchanged; deal with them and end your turn, or say why not: \
          --rejecting \"<why>\""
     )]
@@ -36,7 +36,7 @@ pub enum Missing {
         counts: Counts,
     },
     /// The subject is too long for one review.
-    #[display(
+    #[error(
         "{what}; this cannot be rejected: deal with it and end your turn, and the next round reviews it"
     )]
     Unreviewed {
@@ -44,10 +44,10 @@ pub enum Missing {
         what: String,
     },
     /// The phase has no review.
-    #[display("this phase has no review that could show it")]
+    #[error("this phase has no review that could show it")]
     NoReview,
     /// The system refused.
-    #[display("could not read it: {_0}")]
+    #[error("could not read it: {0}")]
     Unreadable(io::Error),
 }
 

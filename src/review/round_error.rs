@@ -3,37 +3,28 @@
 use std::io;
 
 use camino::Utf8PathBuf;
-use derive_more::{Display, Error};
+use miette::Diagnostic;
+use thiserror::Error;
 
 use crate::message::MessageError;
 use crate::review::changes::ChangesError;
 use crate::store::StoreError;
 
 /// The reason for which a round could not begin or be recorded.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RoundError {
     /// There are no changes to review, or they cannot be read.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
+    #[error("{0}")]
     Changes(ChangesError),
     /// The prompt's template does not render.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
+    #[error("{0}")]
     Prompt(MessageError),
     /// The commands that verify the work could not be run before the reviewer.
-    #[display("{_0}")]
-    #[diagnostic(
-        code(claudex::round::verify),
-        help("fix that, then run the review again")
-    )]
-    Verify(#[error(not(source))] String),
+    #[error("{0}")]
+    Verify(String),
     /// The file under review is a link that leads out of the project.
-    #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's", path = crate::text::shown(path), root = crate::text::shown(root))]
-    #[diagnostic(
-        code(claudex::round::outside),
-        help("put the file itself there, then run the review again")
-    )]
+    #[error("{path} leads out of {root}: a reviewer would be shown a file that is not the project's", path = crate::text::shown(.path), root = crate::text::shown(.root))]
     Outside {
         /// The file.
         path: Utf8PathBuf,
@@ -41,36 +32,25 @@ pub enum RoundError {
         root: Utf8PathBuf,
     },
     /// The file under review does not exist.
-    #[display("{path} does not exist, so there is nothing to review", path = crate::text::shown(path))]
-    #[diagnostic(
-        code(claudex::round::subject),
-        help("write it, then run the review again")
-    )]
+    #[error("{path} does not exist, so there is nothing to review", path = crate::text::shown(.path))]
     NoSubject {
         /// The file.
         path: Utf8PathBuf,
     },
     /// The file under review is not UTF-8 text.
-    #[display("{path} is not UTF-8 text", path = crate::text::shown(path))]
-    #[diagnostic(
-        code(claudex::round::text),
-        help("save it as UTF-8, then run the review again")
-    )]
+    #[error("{path} is not UTF-8 text", path = crate::text::shown(.path))]
     NotText {
         /// The file.
         path: Utf8PathBuf,
     },
     /// The run that was followed left no outcome.
-    #[display("the review that was running was cut off before it ended")]
-    #[diagnostic(code(claudex::round::cut_off), help("run the same command again"))]
+    #[error("the review that was running was cut off before it ended")]
     CutOff,
     /// The listener cancelled the run.
-    #[display("the review was interrupted")]
-    #[diagnostic(code(claudex::round::interrupted), help("run the same command again"))]
+    #[error("the review was interrupted")]
     Interrupted,
     /// The system refused.
-    #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
-    #[diagnostic(code(claudex::round::io))]
+    #[error("{what}: {source}", source = crate::text::shown(.source.to_string()))]
     Io {
         /// The attempt.
         what: String,
@@ -78,9 +58,27 @@ pub enum RoundError {
         source: io::Error,
     },
     /// The journal could not be written.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
+    #[error("{0}")]
     Store(StoreError),
+}
+
+crate::diagnostic::impl_diagnostic!(RoundError, "claudex::round", |error| {
+    let help = match error {
+        RoundError::Changes(error) => return help_of(error),
+        RoundError::Prompt(error) => return help_of(error),
+        RoundError::Store(error) => return help_of(error),
+        RoundError::Io { .. } => return None,
+        RoundError::Verify(_) => "fix that, then run the review again",
+        RoundError::Outside { .. } => "put the file itself there, then run the review again",
+        RoundError::NoSubject { .. } => "write it, then run the review again",
+        RoundError::NotText { .. } => "save it as UTF-8, then run the review again",
+        RoundError::CutOff | RoundError::Interrupted => "run the same command again",
+    };
+    Some(help.to_owned())
+});
+
+fn help_of(error: &dyn Diagnostic) -> Option<String> {
+    error.help().map(|help| help.to_string())
 }
 
 /// Adds the attempt to an error of the system.

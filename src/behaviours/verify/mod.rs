@@ -126,13 +126,13 @@ fn is_allowed(raw: &Raw, line: &String) -> bool {
 }
 
 /// The reason for which there is no evidence.
-#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     /// There is nothing to run, or the commands are not known.
-    #[display("{_0}")]
+    #[error("{0}")]
     Nothing(String),
     /// The user's configuration does not allow these lines.
-    #[display(
+    #[error(
         "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
         text::command_lines(lines)
     )]
@@ -143,7 +143,7 @@ pub enum Missing {
         file: String,
     },
     /// The commands were not run, or have not passed.
-    #[display("{_0}")]
+    #[error("{0}")]
     NotPassed(String),
 }
 

@@ -21,15 +21,18 @@ const MAX_ERROR_CHARS: usize = 500;
 const EXAMPLE_HELP: &str = "`config init` writes an example with every setting";
 
 /// Settings that cannot be used: the file or variable, the place in it, the problem and the next step.
-#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
-#[display("{message}")]
-#[diagnostic(code(claudex::config), help("{help}"))]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct SettingsError {
     /// The problem, with its place.
     pub(super) message: String,
     /// The next step.
     pub(super) help: String,
 }
+
+crate::diagnostic::impl_diagnostic!(SettingsError, "claudex::config", |error| Some(
+    error.help.clone()
+));
 
 impl SettingsError {
     /// Describes a problem at a place.

@@ -9,7 +9,7 @@ mod changed_file;
 pub mod diff;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use derive_more::{Display, Error, From};
+use thiserror::Error;
 
 use crate::review::worktree::{OwnFiles, Snapshot, WorktreeError};
 use crate::store::{LoopId, Store};
@@ -39,25 +39,26 @@ pub struct Changes {
 }
 
 /// The reason for which there are no changes to review.
-#[derive(Debug, Display, Error, From, miette::Diagnostic)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ChangesError {
     /// Nothing differs.
-    #[display("there is nothing to review: no {title}")]
-    #[diagnostic(
-        code(claudex::changes::none),
-        help("change something first; files that git ignores are never part of a review")
-    )]
+    #[error("there is nothing to review: no {title}")]
     Nothing {
         /// The title of the changes.
         title: String,
     },
     /// The work tree cannot be read.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    #[from]
-    Worktree(WorktreeError),
+    #[error("{0}")]
+    Worktree(#[from] WorktreeError),
 }
+
+crate::diagnostic::impl_diagnostic!(ChangesError, "claudex::changes", |error| match error {
+    ChangesError::Nothing { .. } => {
+        Some("change something first; files that git ignores are never part of a review".to_owned())
+    }
+    ChangesError::Worktree(error) => error.help().map(|help| help.to_string()),
+});
 
 /// Returns the path of a loop's copy of the changes: from the project's root if the state folder is below it.
 pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {

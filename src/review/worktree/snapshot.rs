@@ -53,19 +53,19 @@ pub struct PassedOver {
 }
 
 /// The reason for which a file is passed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     /// It is too large, or came after too much.
-    #[display("too large to be read")]
+    #[error("too large to be read")]
     Large,
     /// The system refuses to open it.
-    #[display("cannot be read")]
+    #[error("cannot be read")]
     Unreadable,
     /// A pipe, a socket or a device has replaced a tracked file.
-    #[display("no file any more")]
+    #[error("no file any more")]
     NoFile,
     /// A git repository of its own that is no submodule of this one.
-    #[display("a git repository of its own")]
+    #[error("a git repository of its own")]
     Repository,
 }
 

@@ -1,0 +1,19 @@
+//! miette diagnostics by hand: its derive macro would add three crates to each build.
+
+/// Implements [`miette::Diagnostic`] for an error: its code, and a function that returns its help.
+macro_rules! impl_diagnostic {
+    ($error:ty, $code:literal, $help:expr) => {
+        impl miette::Diagnostic for $error {
+            fn code<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+                Some(Box::new($code))
+            }
+
+            fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+                let help: fn(&Self) -> Option<String> = $help;
+                help(self).map(|help| Box::new(help) as _)
+            }
+        }
+    };
+}
+
+pub(crate) use impl_diagnostic;
