@@ -19,8 +19,9 @@ pub use crate::machine::{
 pub use crate::store::{
     Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
 };
+pub use crate::words;
+pub use crate::words::word_of;
 pub use camino::Utf8PathBuf;
 pub use jiff::Timestamp;
 pub use serde;
 pub use serde_json::Value as Json;
-pub use strum;

@@ -11,6 +11,7 @@ pub mod files;
 pub mod machine;
 pub mod store;
 pub mod text;
+mod words;
 
 pub use jiff::Timestamp;
 pub use machine::Beginning;

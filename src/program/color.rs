@@ -4,7 +4,6 @@ use anstream::ColorChoice;
 use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{Arg, ArgMatches};
-use strum::IntoEnumIterator as _;
 
 use super::caller::Caller;
 use crate::review::findings::Severity;
@@ -83,7 +82,10 @@ pub(super) fn heading(line: &str) -> Option<Tone> {
         return None;
     }
     Some(
-        match Severity::iter().find(|one| one.to_string().eq_ignore_ascii_case(heading.trim())) {
+        match Severity::ALL
+            .into_iter()
+            .find(|one| one.to_string().eq_ignore_ascii_case(heading.trim()))
+        {
             Some(severity) => severity.into(),
             None if line.ends_with('✓') => Tone::Good,
             None if line.ends_with('✗') => Tone::Bad,

@@ -3,8 +3,9 @@
 //! A finding repeats an earlier one if the reviewer names its id, if the same check found it, if its words are the same except for
 //! numbers, or if the same persona found it at the same place.
 
+use std::fmt;
+
 use serde::Serialize;
-use strum::IntoEnumIterator as _;
 
 use super::findings::{Finding, Findings, Severity};
 
@@ -23,22 +24,42 @@ pub struct Round {
 }
 
 /// The standing of a finding after the last round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::Display, strum::EnumIter)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "lowercase")]
 pub enum Standing {
     /// Found in the last round for the first time.
     New,
     /// Found in the last round, and in the one of the same persona before it.
     Carried,
     /// Found in the last round, and gone in between.
-    #[strum(serialize = "back again")]
     BackAgain,
     /// A later round of the same persona did not find it.
     Gone,
     /// No later round of the same persona has looked.
-    #[strum(serialize = "not looked at again")]
     Unseen,
+}
+
+impl Standing {
+    /// All standings, in the order of a summary.
+    const ALL: [Self; 5] = [
+        Self::New,
+        Self::Carried,
+        Self::BackAgain,
+        Self::Gone,
+        Self::Unseen,
+    ];
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::New => "new",
+            Self::Carried => "carried",
+            Self::BackAgain => "back again",
+            Self::Gone => "gone",
+            Self::Unseen => "not looked at again",
+        })
+    }
 }
 
 /// A finding across the rounds.
@@ -59,8 +80,8 @@ pub struct FindingHistory {
 /// Returns the number of findings with each standing: `1 new, 2 gone`, or `none`.
 pub fn summary(all: &[FindingHistory]) -> String {
     let count = |standing| all.iter().filter(|one| one.standing == standing).count();
-    let parts = Standing::iter().map(|standing| (count(standing), standing));
-    let parts = parts.filter(|(count, _)| *count > 0);
+    let parts = Standing::ALL.map(|standing| (count(standing), standing));
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts
         .map(|(count, standing)| format!("{count} {standing}"))
         .collect();

@@ -22,19 +22,7 @@ pub(super) const UNREVIEWED: &str = "PLAN-LONG";
 
 /// The severity of a finding. `Critical` in a reviewer's text counts as high.
 #[derive(
-    Debug,
-    Default,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum::Display,
-    strum::EnumIter,
+    Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -45,6 +33,21 @@ pub enum Severity {
     Medium,
     /// Worth a look.
     Low,
+}
+
+impl Severity {
+    /// All severities, the highest first.
+    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::High => "High",
+            Self::Medium => "Medium",
+            Self::Low => "Low",
+        })
+    }
 }
 
 /// One finding.

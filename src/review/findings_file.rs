@@ -7,7 +7,6 @@ use std::io::{self, Write as _};
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use strum::IntoEnumIterator as _;
 
 use super::answer;
 use super::findings::{
@@ -57,7 +56,7 @@ fn titled(title: &str, findings: &Findings) -> String {
         let _ = write!(out, "\n{CLEAN_LINE}\n");
         return out;
     }
-    for severity in Severity::iter() {
+    for severity in Severity::ALL {
         let _ = write!(out, "\n## {severity}\n");
         let of_severity = |finding: &&Finding| finding.severity == severity;
         if findings.0.iter().any(|finding| of_severity(&finding)) {

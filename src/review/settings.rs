@@ -1,14 +1,13 @@
 //! How a reviewer is run, as the user's own configuration says. A repository under review never supplies any of it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::process::configured::{program, variable_names};
 use crate::process::limits::Spelled;
 
 /// The program of a reviewer.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Deserialize, strum::Display)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
 pub enum ReviewerKind {
     /// Built in, no model.
     Lint,
@@ -20,6 +19,8 @@ pub enum ReviewerKind {
     #[default]
     Command,
 }
+
+claudex_loop_engine::words!(ReviewerKind);
 
 /// One reviewer of the configuration.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]

@@ -49,7 +49,7 @@ pub(super) fn value_of(name: &str) -> String {
     }
 }
 
-/// Returns whether serde and strum make this name of its variant again: none of its parts is a number or a single letter.
+/// Returns whether serde makes this name of its variant again: none of its parts is a number or a single letter.
 pub(super) fn is_regular(name: &str) -> bool {
     let is_regular =
         |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());

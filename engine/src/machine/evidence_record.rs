@@ -18,9 +18,8 @@ pub enum EvidencePolicy {
 }
 
 /// The evidence that `requires` of an edge asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
 pub enum Requirement {
     /// This round was reviewed.
     Reviewed,
@@ -29,6 +28,8 @@ pub enum Requirement {
     /// The commands of this visit passed on the work tree as it is.
     Verified,
 }
+
+crate::words!(Requirement);
 
 /// Evidence as the journal has it. Only the reviews and verifications of claudex-loop make one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

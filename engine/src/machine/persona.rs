@@ -18,21 +18,8 @@ pub struct PersonaInfo {
 }
 
 /// The point of view of a review; the built-in reviewer picks its checks by it.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    strum::Display,
-    strum::EnumIter,
-    strum::EnumString,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
 pub enum Focus {
     /// Steps, scope, acceptance, wording.
     Engineering,
@@ -41,3 +28,5 @@ pub enum Focus {
     /// Deploying, watching, failing and going back.
     Operations,
 }
+
+crate::words!(Focus);

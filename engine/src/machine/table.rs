@@ -2,6 +2,7 @@
 //!
 //! Generated code builds these in consts; nothing here is read from a file at run time.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::machine::data::DataType;
@@ -323,8 +324,8 @@ pub struct ArgumentInfo {
 }
 
 /// An actor on a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Actor {
     /// The loop's own driver: the Stop hook, or `run` in its place.
     Hook,
@@ -333,6 +334,8 @@ pub enum Actor {
     /// A person.
     Person,
 }
+
+crate::words!(Actor);
 
 impl Table {
     /// Returns the index of the phase with this stored form.

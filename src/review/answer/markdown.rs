@@ -3,8 +3,6 @@
 //! A severity stands in a heading, in front of an item, or in a cell of its table row. docs/reviewers.md has the forms that are
 //! read. Nothing found has to be said by the clean line, or by three sections that each say so, and by nothing else.
 
-use strum::IntoEnumIterator as _;
-
 use super::blocks::{Block, BlockKind, blocks};
 use super::severity::{
     caption, is_file_title, is_list_title, is_none, is_summary_title, label, severity_words,
@@ -530,7 +528,10 @@ impl Reader {
             let first = sections.next();
             first.is_some_and(|first| first.says_none) && sections.all(|one| one.says_none)
         };
-        match Severity::iter().find(|severity| !says_none(severity)) {
+        match Severity::ALL
+            .into_iter()
+            .find(|severity| !says_none(severity))
+        {
             Some(missing) => Err(Unreadable::malformed(format!(
                 "it names no finding and says nothing of {missing}: it may have been cut off"
             ))),
