@@ -235,5 +235,8 @@ fn plan(held: &AnyLoop) -> String {
 /// Returns the flag that chose the reviewer of a loop of `run`, if there was one.
 fn reviewer_flag(held: &AnyLoop) -> String {
     let flags = resume::noted_flags(&held.raw().journal().unwrap_or_default());
-    resume::typed_flag(&flags, "reviewer").unwrap_or_default()
+    let mut flags = flags.into_iter();
+    flags
+        .find(|flag| flag.starts_with(" --reviewer"))
+        .unwrap_or_default()
 }

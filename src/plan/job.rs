@@ -5,7 +5,7 @@
 
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::behaviours::{Attempt, Step, loop_message, settle};
-use claudex_loop::machine::{Refusal, Refused};
+use claudex_loop::machine::Refused;
 use claudex_loop::message::{Message, MessageError};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::limits::Limits;
@@ -23,7 +23,7 @@ use serde_json::json;
 
 use super::outcome::Outcome;
 use super::progress::Progress;
-use super::resume::{self, Flags};
+use super::resume;
 use super::typestate::{Plan, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
 use super::work::Work;
 use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report};
@@ -48,7 +48,7 @@ pub struct Job<'j> {
     /// The reviewer.
     pub reviewer: &'j Chosen,
     /// The flags that a resumed run needs again.
-    pub flags: Flags,
+    pub flags: Vec<String>,
 }
 
 impl Job<'_> {
@@ -82,34 +82,22 @@ impl Job<'_> {
                 _ => {}
             }
 
-            let step = program
-                .step(held, self.settings)
-                .map_err(|refused| failure_of(&refused))?;
-
-            match step {
-                Step::Over(held) => return Ok(Outcome::new(&held, self.settings, summary)),
-                Step::Waits(held) => {
-                    let waits = loop_message::waiting(held.raw());
-                    if matches!(held.phase(), Phase::Drafting | Phase::Reviewing) {
-                        return Err(resume::kept(
-                            &held,
-                            Exit::Internal,
-                            "claudex::run::waits",
-                            &waits,
-                        ));
-                    }
-                    let outcome = Outcome::new(&held, self.settings, summary);
-                    return Ok(outcome.waiting(waits));
+            match program.step(held, self.settings) {
+                Ok(Step::Over(held)) => return Ok(Outcome::new(&held, self.settings, summary)),
+                Ok(Step::Waits(held)) => {
+                    return Err(kept(&held, &loop_message::waiting(held.raw())));
                 }
-                Step::Moved { now, edge } if edge.ends_turn || runs::is_parked(now.raw()) => {
+                Ok(Step::Moved { now, edge }) if edge.ends_turn || runs::is_parked(now.raw()) => {
                     let outcome = Outcome::new(&now, self.settings, summary);
                     return Ok(outcome.waiting(resume::help(&now)));
                 }
-                Step::Moved { now, .. } => {
-                    super::entered(&now, self.settings).map_err(|problem| {
-                        resume::kept(&now, Exit::Internal, "claudex::run::io", &problem)
-                    })?;
+                Ok(Step::Moved { now, .. }) => {
+                    super::entered(&now, self.settings).map_err(|problem| kept(&now, &problem))?;
                     held = now;
+                }
+                Err(refused) => {
+                    let problem = refused.to_string();
+                    return Err(stopped(&refused.held, Exit::Internal, &problem));
                 }
             }
         }
@@ -137,12 +125,7 @@ impl Job<'_> {
         })
         .map_err(|error| match error {
             RoundError::Interrupted => interrupted(held),
-            error => resume::kept(
-                held,
-                Exit::Internal,
-                "claudex::run::round",
-                &error.to_string(),
-            ),
+            error => kept(held, &error.to_string()),
         })?;
 
         let notes = match report.how.digest() {
@@ -172,8 +155,10 @@ impl Job<'_> {
         let path = findings_json::findings_path(raw.store(), raw.id(), held.fields().round);
         let findings = raw.store().read(&path).and_then(files::text);
         let findings = findings.map_err(|error| {
-            let problem = format!("cannot read {}: {error}", text::shown(&path));
-            resume::kept(held, Exit::Internal, "claudex::run::io", &problem)
+            kept(
+                held,
+                &format!("cannot read {}: {error}", text::shown(&path)),
+            )
         })?;
         let mut own = context::of(held, self.settings, Timestamp::now());
         own.insert("text".to_owned(), json!(text::plain(&findings)));
@@ -210,12 +195,7 @@ impl Job<'_> {
             how => format!("{how:?}"),
         };
         let problem = format!("the drafter failed: {}", text::one_line(&problem, 300));
-        Err(resume::kept(
-            held,
-            Exit::Internal,
-            "claudex::run::drafter",
-            &problem,
-        ))
+        Err(kept(held, &problem))
     }
 }
 
@@ -248,52 +228,30 @@ impl OnStop for JobStops {
     }
 }
 
+/// Returns the failure of a job that cannot go on. Its loop is kept.
+fn kept(held: &AnyLoop, problem: &str) -> Failure {
+    resume::kept(held, Exit::Internal, problem)
+}
+
 /// Returns the failure of a job that was interrupted, by a signal or because another process ended
 /// its loop.
 fn interrupted(held: &AnyLoop) -> Failure {
-    ended_elsewhere(held).unwrap_or_else(|| {
-        resume::kept(
-            held,
-            Exit::Interrupted,
-            "claudex::run::interrupted",
-            "interrupted",
-        )
-    })
+    stopped(held, Exit::Interrupted, "interrupted")
 }
 
-/// Returns the failure of a job if another process has ended its loop.
-fn ended_elsewhere(held: &AnyLoop) -> Option<Failure> {
+/// Returns the failure of a job if another process has ended its loop, or else for this problem.
+fn stopped(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     let id = held.id();
-    let phase = resume::phase_on_disk(held.raw().store(), id)?;
-    phase.is_terminal().then(|| {
-        Failure::plain(
+    let phase = resume::phase_on_disk(held.raw().store(), id);
+    match phase.filter(|phase| phase.is_terminal()) {
+        None => resume::kept(held, exit, problem),
+        Some(phase) => Failure::plain(
             Exit::Refused,
             "claudex::run::over",
             format!("loop {id} is {phase}: another process ended it"),
             &format!("what happened:\n    claudex-loop journal {id}"),
-        )
-    })
-}
-
-fn failure_of(refused: &Refused<AnyLoop>) -> Failure {
-    let held = &refused.held;
-    let id = held.id();
-    if !matches!(*refused.refusal, Refusal::Stale { .. }) {
-        return resume::kept(
-            held,
-            Exit::Internal,
-            "claudex::run::refused",
-            &refused.to_string(),
-        );
+        ),
     }
-    ended_elsewhere(held).unwrap_or_else(|| {
-        Failure::plain(
-            Exit::Refused,
-            "claudex::run::elsewhere",
-            format!("another process changed loop {id} at the same time"),
-            &format!("to see where it is:\n    claudex-loop status {id}"),
-        )
-    })
 }
 
 fn render_failure(error: MessageError) -> Failure {

@@ -125,9 +125,6 @@ pub fn run_job(
 fn print(outcome: &Outcome) {
     out::line("");
     out::markdown(&outcome.summary);
-    if let Some(waits) = &outcome.waits {
-        out::line(&format!("The rounds are over, and {waits}"));
-    }
     out::line(&format!("State: {}", text::shown(&outcome.state)));
 }
 
