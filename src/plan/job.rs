@@ -83,13 +83,15 @@ impl Job<'_> {
             }
 
             match program.step(held, self.settings) {
-                Ok(Step::Over(held)) => return Ok(Outcome::new(&held, self.settings, summary)),
+                Ok(Step::Over(held)) => {
+                    return Ok(Outcome::new(&held, self.settings, summary, None));
+                }
                 Ok(Step::Waits(held)) => {
                     return Err(kept(&held, &loop_message::waiting(held.raw())));
                 }
                 Ok(Step::Moved { now, edge }) if edge.ends_turn || runs::is_parked(now.raw()) => {
-                    let outcome = Outcome::new(&now, self.settings, summary);
-                    return Ok(outcome.waiting(resume::help(&now)));
+                    let waits = Some(resume::help(&now));
+                    return Ok(Outcome::new(&now, self.settings, summary, waits));
                 }
                 Ok(Step::Moved { now, .. }) => {
                     super::entered(&now, self.settings).map_err(|problem| kept(&now, &problem))?;
@@ -242,8 +244,7 @@ fn interrupted(held: &AnyLoop) -> Failure {
 /// Returns the failure of a job if another process has ended its loop, or else for this problem.
 fn stopped(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     let id = held.id();
-    let phase = resume::phase_on_disk(held.raw().store(), id);
-    match phase.filter(|phase| phase.is_terminal()) {
+    match resume::ended_phase(held.raw().store(), id) {
         None => resume::kept(held, exit, problem),
         Some(phase) => Failure::plain(
             Exit::Refused,

@@ -10,7 +10,7 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, out};
 use claudex_loop::{files, text};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::typestate::DIAGRAM;
 
@@ -83,7 +83,7 @@ fn check(files: &[Utf8PathBuf], json: bool) -> Exit {
                     exit = exit_of(&found);
                 }
                 if json {
-                    findings.extend(Finding::list(&found));
+                    findings.extend(to_json(&found));
                 } else {
                     print(&found);
                 }
@@ -137,34 +137,20 @@ fn print(found: &Diagnostics) {
     }
 }
 
-/// A finding in a machine file, for other programs. Lines and columns count from 1, columns in
-/// characters.
-#[derive(Debug, Serialize)]
-struct Finding {
-    file: String,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
-    code: String,
-    message: String,
-    help: Option<String>,
-}
-
-impl Finding {
-    fn list(found: &Diagnostics) -> Vec<Self> {
-        let findings = found.places().map(|(finding, start, end)| Self {
-            file: found.name.clone(),
-            line: start.line,
-            column: start.column,
-            end_line: end.line,
-            end_column: end.column,
-            code: format!("{CODE_PREFIX}{}", finding.code),
-            message: finding.to_string(),
-            help: finding.help.as_deref().map(diagnostic::one_line),
-        });
-        findings.collect()
-    }
+/// Returns the findings for other programs. Lines and columns count from 1, columns in characters.
+fn to_json(found: &Diagnostics) -> impl Iterator<Item = Value> {
+    found.places().map(|(finding, start, end)| {
+        json!({
+            "file": found.name,
+            "line": start.line,
+            "column": start.column,
+            "end_line": end.line,
+            "end_column": end.column,
+            "code": format!("{CODE_PREFIX}{}", finding.code),
+            "message": finding.to_string(),
+            "help": finding.help.as_deref().map(diagnostic::one_line),
+        })
+    })
 }
 
 /// Reads and checks a machine file, or stdin if `file` is `-`.

@@ -146,18 +146,17 @@ impl Progress {
 
     /// Stops the job after a signal, or if another process has ended its loop.
     fn go_on(&mut self) -> ControlFlow<()> {
-        if self.interrupted.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
-        if self.polled.elapsed() >= CANCEL_POLL_INTERVAL
-            && let Some((store, id)) = &self.driven
+        let mut is_over = self.interrupted.load(Ordering::Relaxed);
+        if let Some((store, id)) = &self.driven
+            && self.polled.elapsed() >= CANCEL_POLL_INTERVAL
         {
             self.polled = Instant::now();
-            if resume::phase_on_disk(store, id).is_some_and(|phase| phase.is_terminal()) {
-                return ControlFlow::Break(());
-            }
+            is_over |= resume::ended_phase(store, id).is_some();
         }
-        ControlFlow::Continue(())
+        match is_over {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     fn print(&self, line: &str) {

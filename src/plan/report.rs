@@ -91,13 +91,8 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 /// Returns the paths of the report and of the proposed patches, from the project's root, if the
 /// files exist.
 pub fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
-    let folder = Folder::open(held.raw().store().root())
-        .and_then(|root| root.below(REPORTS))
-        .ok();
-    let existing = |path: Utf8PathBuf| {
-        let found = folder.as_ref()?.look(path.file_name()?).ok()??;
-        found.is_file().then_some(path)
-    };
+    let root = held.raw().store().root();
+    let existing = |path: Utf8PathBuf| root.join(&path).is_file().then_some(path);
     (
         existing(report_path(held.id())),
         existing(fixes_path(held.id())),

@@ -1,6 +1,5 @@
 //! `run --resume`: the loops that it can resume, and the command line that resumes one.
 
-use camino::Utf8PathBuf;
 use clap::ArgMatches;
 use claudex_loop::Actor;
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
@@ -67,11 +66,10 @@ fn command_line(id: &str, journal: &[Entry]) -> String {
 pub fn help(held: &AnyLoop) -> String {
     let raw = held.raw();
     let root = raw.store().root();
-    let is_here = |here: Utf8PathBuf| locate::root(INFO.state, &here) == root;
-    let place = if locate::here().is_ok_and(is_here) {
-        String::new()
-    } else {
-        format!(", in {}", text::shown(root))
+    let is_here = locate::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
+    let place = match is_here {
+        true => String::new(),
+        false => format!(", in {}", text::shown(root)),
     };
     let line = command_line(raw.id().as_str(), &raw.journal().unwrap_or_default());
     format!("to go on with it{place}:\n    {line}")
@@ -85,10 +83,10 @@ pub fn kept(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     Failure::plain(exit, "claudex::run::kept", message, &help(held))
 }
 
-/// Returns the phase that a loop has on disk.
-pub fn phase_on_disk(store: &Store, id: &LoopId) -> Option<Phase> {
+/// Returns the phase of a loop that is over on disk.
+pub fn ended_phase(store: &Store, id: &LoopId) -> Option<Phase> {
     let held = AnyLoop::open(store, id, Actor::Hook).ok()?;
-    Some(held.phase())
+    Some(held.phase()).filter(|phase| phase.is_terminal())
 }
 
 /// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes

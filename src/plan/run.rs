@@ -64,10 +64,10 @@ pub fn command() -> Command {
 /// verdict.
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
-    let work = match (&arguments.resume, &arguments.plan) {
-        (Some(id), _) => Work::Kept(resume::open(id)?),
-        (None, plan) => {
-            let plan = plan.as_deref().unwrap_or(PLAN.into());
+    let work = match &arguments.resume {
+        Some(id) => Work::Kept(resume::open(id)?),
+        None => {
+            let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
             Work::Plan(plan_path(&loops::here()?, plan)?)
         }
     };

@@ -5,11 +5,6 @@ use claudex_loop::review::worktree::{OwnFiles, Snapshot, file_name};
 use claudex_loop::store::Store;
 use serde_json::{Value as Json, json};
 
-/// Upper limit of a line of a patch in the report, in characters.
-const MAX_LINE_CHARS: usize = 400;
-/// Upper limit of lines of a patch in the report.
-const MAX_LINES: usize = 400;
-
 /// The patches of all rounds.
 #[derive(Debug)]
 pub(super) struct Fixes {
@@ -69,27 +64,12 @@ impl Fixes {
     }
 }
 
-/// Returns a patch as the report shows it: hidden characters spelled out, long lines and long
-/// patches cut. The findings' JSON has the whole patch.
+/// Returns a patch as the report shows it, with hidden characters spelled out. The findings' JSON
+/// has the patch itself.
 fn shown(patch: &str) -> String {
-    let plain: String = patch
-        .split_inclusive('\n')
-        .map(file_name::visible)
-        .collect();
-    let plain = plain.replace("\r\n", "\n");
-    let mut shown: Vec<String> = plain
-        .lines()
-        .take(MAX_LINES)
-        .map(|line| match line.char_indices().nth(MAX_LINE_CHARS) {
-            Some((end, _)) => format!("{}... (cut here)", &line[..end]),
-            None => line.to_owned(),
-        })
-        .collect();
-    let rest = plain.lines().count().saturating_sub(MAX_LINES);
-    if rest > 0 {
-        shown.push(format!("... ({rest} more lines are left out here)"));
-    }
-    shown.join("\n")
+    let lines = patch.split_inclusive('\n').map(file_name::visible);
+    let shown = lines.collect::<String>().replace("\r\n", "\n");
+    shown.trim_end_matches('\n').to_owned()
 }
 
 /// Returns a fence that no line of the text closes.
@@ -107,15 +87,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patch_fence_stays_open_and_long_patch_is_cut() {
+    fn patch_fence_stays_open_and_characters_are_visible() {
         assert_eq!(fence("+a\n"), "```");
         assert_eq!(fence("+````` x\n"), "``````");
         assert_eq!(
             shown("+a\r\n+b\u{202e}\u{1b}c\r\n"),
             "+a\n+b<U+202E><U+001B>c"
         );
-        let long = shown(&format!("+{}\n{}", "x".repeat(1000), "+y\n".repeat(1000)));
-        assert!(long.lines().next().unwrap().ends_with("... (cut here)"));
-        assert!(long.ends_with("... (601 more lines are left out here)"));
     }
 }
