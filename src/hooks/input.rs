@@ -17,7 +17,7 @@ const MAX_INPUT_BYTES: usize = 8 * 1024 * 1024;
 
 /// A hook's input.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default, expecting = "expected a JSON object")]
+#[serde(default, expecting = "a JSON object")]
 pub struct Input {
     /// The client's session; never blank.
     #[serde(deserialize_with = "not_blank")]

@@ -111,24 +111,14 @@ pub fn open(id: &str) -> Result<AnyLoop, Failure> {
     let session = held.header().session;
     if held.phase().is_terminal() {
         let problem = format!("it is over ({})", held.phase());
-        return Err(refused(
-            &id,
-            &problem,
-            "what happened",
-            &format!("journal {id}"),
-        ));
+        return Err(refused(&id, &problem, "what happened", "journal"));
     }
     if session != RUN && !is_unowned_review(&held) {
         return Err(driven_by_session(&id, &session));
     }
     if store.is_running(&id) {
         let problem = "its review is running in another process";
-        return Err(refused(
-            &id,
-            problem,
-            "follow it",
-            &format!("review {id} --follow"),
-        ));
+        return Err(refused(&id, problem, "follow it", "review --follow"));
     }
 
     if session != RUN {
@@ -140,8 +130,8 @@ pub fn open(id: &str) -> Result<AnyLoop, Failure> {
         // The reviewer gets all its attempts again, as after `resume`.
         let verb = Verb::Resume(LoopArgs::default());
         if let Err(error) = Plan::take(verb, open_as(Actor::Person)?) {
-            let help = format!("journal {id}");
-            return Err(refused(&id, &error.to_string(), "what happened", &help));
+            let problem = error.to_string();
+            return Err(refused(&id, &problem, "what happened", "journal"));
         }
     } else {
         return Ok(held);
@@ -155,7 +145,7 @@ fn failure(error: impl miette::Diagnostic) -> Failure {
 
 fn refused(id: &LoopId, problem: &str, purpose: &str, command: &str) -> Failure {
     let message = format!("run does not go on with loop {id}: {problem}");
-    let help = format!("{purpose}:\n    claudex-loop {command}");
+    let help = format!("{purpose}:\n    claudex-loop {command} {id}");
     Failure::plain(Exit::Refused, "claudex::run::resume", message, &help)
 }
 
@@ -166,7 +156,7 @@ fn driven_by_session(id: &LoopId, session: &str) -> Failure {
         }
         session => format!("session {} drives it", text::one_line(session, 80)),
     };
-    refused(id, &problem, "to see where it is", &format!("status {id}"))
+    refused(id, &problem, "to see where it is", "status")
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.

@@ -98,18 +98,19 @@ impl Place {
         }
     }
 
+    fn refuses(&self, value: &str) -> bool {
+        matches!(self.ask(value), Answer::WrongType(_))
+    }
+
     fn scalar(&self, value: &str, schema: Value) -> Option<Value> {
-        let is_allowed = !matches!(self.ask(value), Answer::WrongType(_));
-        is_allowed.then_some(schema)
+        (!self.refuses(value)).then_some(schema)
     }
 
     fn text(&self) -> Option<Value> {
         match self.ask(r#""?""#) {
-            Answer::Words(words) => {
-                // A variant with a value cannot be a text.
-                let first = self.ask(&format!("{:?}", words[0]));
-                (!matches!(first, Answer::WrongType(_))).then(|| json!({ "enum": words }))
-            }
+            // A variant with a value cannot be a text.
+            Answer::Words(words) if self.refuses(&format!("{:?}", words[0])) => None,
+            Answer::Words(words) => Some(json!({ "enum": words })),
             Answer::WrongType(_) => None,
             _ => Some(json!({ "type": "string" })),
         }

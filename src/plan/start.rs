@@ -248,11 +248,6 @@ fn open_continued(store: &Store, given: &str) -> Result<AnyLoop, Failure> {
         refused(problem, near.as_deref())
     };
     let id = LoopId::parse(given, INFO.state.ids).map_err(|_| unknown("not the id of a loop"))?;
-    if store.archived().iter().any(|one| one.id == id) {
-        let problem =
-            format!("it is archived and not over; to bring it back:\n    claudex-loop resume {id}");
-        return Err(unknown(&problem));
-    }
     let store = match store.has_archived(&id) {
         true => &store.archived_store(id.as_str()),
         false => store,
@@ -267,10 +262,9 @@ fn open_continued(store: &Store, given: &str) -> Result<AnyLoop, Failure> {
         return Err(refused("it reviewed changes, not a plan", None));
     }
     if !continued.phase().is_terminal() {
-        let problem = format!(
-            "it is not over yet (phase {}); see `claudex-loop status`",
-            continued.phase()
-        );
+        let phase = continued.phase();
+        let resume = format!("to go on with it:\n    claudex-loop resume {id}");
+        let problem = format!("it is not over yet (phase {phase}); {resume}");
         return Err(refused(&problem, None));
     }
     Ok(continued)
