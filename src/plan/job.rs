@@ -25,7 +25,6 @@ use super::outcome::Outcome;
 use super::progress::Progress;
 use super::resume;
 use super::typestate::{Plan, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
-use super::work::Work;
 use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report};
 
 /// The drafter's prompt.
@@ -34,11 +33,9 @@ const DRAFT: Message = Message {
     text: include_str!("messages/draft.md"),
 };
 
-/// Options for [`Job::run`].
+/// A job that is under way.
 #[derive(Debug)]
 pub struct Job<'j> {
-    /// Upper limit of rounds, or `None` for the configured one.
-    pub rounds: Option<u64>,
     /// The command that revises the plan, for `/bin/sh -c`.
     pub drafter: Option<&'j str>,
     /// Time limits of a review and of the drafter.
@@ -47,29 +44,20 @@ pub struct Job<'j> {
     pub settings: &'j Settings,
     /// The reviewer.
     pub reviewer: &'j Chosen,
-    /// The flags that a resumed run needs again.
-    pub flags: Vec<String>,
+    /// The display.
+    pub progress: Progress,
 }
 
 impl Job<'_> {
     /// Takes a loop to its end, or as far as it goes without its user.
     ///
     /// # Errors
-    /// Returns an error if the loop cannot start, is changed by another process, or cannot go on. A
-    /// loop that has started is kept, and the error says how to resume it.
-    pub fn run(&self, work: Work, progress: &mut Progress) -> Result<Outcome, Failure> {
-        let is_resumed = matches!(work, Work::Kept(_));
-        let started = work.begin(self)?;
-        resume::note_flags(&started, &self.flags);
-
+    /// Returns an error if the loop is changed by another process or cannot go on. It is kept, and
+    /// the error says how to resume it.
+    pub fn run(&mut self, started: &AnyLoop) -> Result<Outcome, Failure> {
         // The user starts a loop. All later changes are those of the Stop hook.
-        let held = AnyLoop::open(started.raw().store(), started.id(), Actor::Hook)
-            .map_err(|error| Failure::new(Exit::Internal, error))?;
-        progress.show_start(&held, is_resumed, &self.reviewer.shown);
-        self.drive(held, progress)
-    }
-
-    fn drive(&self, mut held: AnyLoop, progress: &mut Progress) -> Result<Outcome, Failure> {
+        let held = AnyLoop::open(started.raw().store(), started.id(), Actor::Hook);
+        let mut held = held.map_err(|error| Failure::new(Exit::Internal, error))?;
         let program = super::program_that_stops(JobStops {
             has_drafter: self.drafter.is_some(),
             personas: self.settings.personas.all().len() as u64,
@@ -77,7 +65,7 @@ impl Job<'_> {
         let mut summary = String::new();
         loop {
             match held.phase() {
-                Phase::Reviewing => self.review(&program, &held, progress)?,
+                Phase::Reviewing => self.review(&program, &held)?,
                 Phase::Summarizing => summary = self.summarize(&held)?,
                 _ => {}
             }
@@ -106,14 +94,10 @@ impl Job<'_> {
     }
 
     /// Has the round reviewed and its findings dealt with.
-    fn review(
-        &self,
-        program: &Program<Plan>,
-        held: &AnyLoop,
-        progress: &mut Progress,
-    ) -> Result<(), Failure> {
+    fn review(&mut self, program: &Program<Plan>, held: &AnyLoop) -> Result<(), Failure> {
         let fields = held.fields();
         let persona = self.settings.personas.of_round(fields.round);
+        let progress = &mut self.progress;
         progress.show_round(fields.round, fields.max_rounds, &persona.label);
 
         let round = review::Job {
@@ -137,7 +121,7 @@ impl Job<'_> {
         progress.show_report(&report, &notes);
 
         match (self.drafter, &report.how) {
-            (Some(drafter), RunOutcome::Findings { .. }) => self.draft(held, drafter, progress),
+            (Some(drafter), RunOutcome::Findings { .. }) => self.draft(held, drafter),
             _ => Ok(()),
         }
     }
@@ -152,7 +136,7 @@ impl Job<'_> {
     }
 
     /// Runs the drafter on the findings of the round.
-    fn draft(&self, held: &AnyLoop, drafter: &str, progress: &mut Progress) -> Result<(), Failure> {
+    fn draft(&mut self, held: &AnyLoop, drafter: &str) -> Result<(), Failure> {
         let raw = held.raw();
         let path = findings_json::findings_path(raw.store(), raw.id(), held.fields().round);
         let findings = raw.store().read(&path).and_then(files::text);
@@ -167,6 +151,7 @@ impl Job<'_> {
         let prompt = loop_message::render(raw, Some(DRAFT), own)
             .map_err(render_failure)?
             .unwrap_or_default();
+        let progress = &mut self.progress;
         progress.show_drafter();
 
         // The drafter is the user's own command and gets the user's environment.

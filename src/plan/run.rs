@@ -94,18 +94,22 @@ pub fn run_job(
     }
     let reviewer = reviewers::choose(named, None, &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let job = Job {
-        rounds: arguments.rounds,
+    let limits = arguments.time.limits(reviewer.limits)?;
+    let mut progress = Progress::new(arguments.json);
+
+    let is_resumed = matches!(work, Work::Kept(_));
+    let started = work.begin(arguments.rounds, &settings)?;
+    resume::note_flags(&started, &resume::flags(matches));
+    progress.show_start(&started, is_resumed, &reviewer.shown);
+    let mut job = Job {
         drafter: arguments.drafter.as_deref(),
-        limits: arguments.time.limits(reviewer.limits)?,
+        limits,
         settings: &settings,
         reviewer: &reviewer,
-        flags: resume::flags(matches),
+        progress,
     };
-
-    let mut progress = Progress::new(arguments.json);
-    let outcome = job.run(work, &mut progress);
-    progress.finish();
+    let outcome = job.run(&started);
+    job.progress.finish();
     let outcome = outcome?;
 
     if arguments.json {

@@ -5,11 +5,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{MAX_BYTES, folder_of};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{locate, start};
 use claudex_loop::store::{StartError, StoreError};
 use claudex_loop::{Actor, Beginning, text};
 
-use super::job::Job;
 use super::start::changes_to_review;
 use super::{AnyLoop, INFO, Mode, Start, resume};
 
@@ -41,18 +41,19 @@ impl Work {
         }
     }
 
-    /// Returns the loop, which is started unless it was kept.
+    /// Returns the loop, which is started unless it was kept. `rounds`: its upper limit of rounds,
+    /// or `None` for the configured one.
     ///
     /// # Errors
     /// Returns an error if the plan or the changes cannot be reviewed, or if the loop cannot start.
-    pub fn begin(self, job: &Job<'_>) -> Result<AnyLoop, Failure> {
+    pub fn begin(self, rounds: Option<u64>, settings: &Settings) -> Result<AnyLoop, Failure> {
         let how = Beginning {
-            stale_after: Some(job.settings.stale_after()),
+            stale_after: Some(settings.stale_after()),
             ..Beginning::now(RUN)
         };
         let common = |mode: Mode, topic| Start {
-            max_rounds: job.rounds.or(job.settings.max_rounds(&mode.to_string())),
-            max_failures: job.settings.max_failures(),
+            max_rounds: rounds.or(settings.max_rounds(&mode.to_string())),
+            max_failures: settings.max_failures(),
             ..Start::new(mode, topic)
         };
         let (store, fields, id) = match self {
