@@ -85,7 +85,7 @@ pub(crate) fn read(text: &str) -> Document {
 
     let mut reader = Reader {
         source,
-        lines: Lines::of(source),
+        lines: Lines::new(source),
         document: Document::default(),
         aside: None,
         block: String::new(),
@@ -99,7 +99,7 @@ pub(crate) fn read(text: &str) -> Document {
     let is_cut = source.len() < text.len();
     Document {
         all_words: words(source),
-        last_line: Lines::of(text.trim_end()).line_at(text.len()),
+        last_line: Lines::new(text.trim_end()).line_at(text.len()),
         first_unread: is_cut.then(|| reader.lines.line_at(source.len())),
         ..reader.document
     }
@@ -109,7 +109,7 @@ pub(crate) fn read(text: &str) -> Document {
 struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let starts = text.match_indices('\n').map(|(at, _)| at + 1);
         Self(std::iter::once(0).chain(starts).collect())
     }
@@ -215,7 +215,7 @@ impl Reader<'_> {
     fn end_block(&mut self) {
         let block = std::mem::take(&mut self.block);
         let first_line = self.lines.line_at(self.block_start);
-        let lines = Lines::of(&block);
+        let lines = Lines::new(&block);
         let read = blank_quotations(&block);
         for range in sentences(&read) {
             let text = block[range.clone()].trim_end();

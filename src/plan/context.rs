@@ -33,7 +33,7 @@ const MAX_LEFT_FINDINGS: usize = 5;
 const MAX_LABEL_CHARS: usize = 100;
 
 /// Returns the variables.
-pub fn of(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<String, Json> {
+pub fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<String, Json> {
     let raw = held.raw();
     let fields = held.fields();
     let personas = &settings.personas;

@@ -75,19 +75,20 @@ impl Job<'_> {
                     return Ok(Outcome::new(&held, self.settings, summary, None));
                 }
                 Ok(Step::Waits(held)) => {
-                    return Err(kept(&held, &loop_message::waiting(held.raw())));
+                    return Err(internal_failure(&held, &loop_message::waiting(held.raw())));
                 }
                 Ok(Step::Moved { now, edge }) if edge.ends_turn || runs::is_parked(now.raw()) => {
                     let waits = Some(resume::help(&now));
                     return Ok(Outcome::new(&now, self.settings, summary, waits));
                 }
                 Ok(Step::Moved { now, .. }) => {
-                    super::entered(&now, self.settings).map_err(|problem| kept(&now, &problem))?;
+                    super::entered(&now, self.settings)
+                        .map_err(|problem| internal_failure(&now, &problem))?;
                     held = now;
                 }
                 Err(refused) => {
                     let problem = refused.to_string();
-                    return Err(stopped(&refused.held, Exit::Internal, &problem));
+                    return Err(stop_failure(&refused.held, Exit::Internal, &problem));
                 }
             }
         }
@@ -110,8 +111,8 @@ impl Job<'_> {
             progress.show_review(event, &self.reviewer.shown)
         })
         .map_err(|error| match error {
-            RoundError::Interrupted => interrupted(held),
-            error => kept(held, &error.to_string()),
+            RoundError::Interrupted => interrupt_failure(held),
+            error => internal_failure(held, &error.to_string()),
         })?;
 
         let notes = match report.how.digest() {
@@ -130,7 +131,7 @@ impl Job<'_> {
     fn summarize(&self, held: &AnyLoop) -> Result<String, Failure> {
         let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
         let message = edges.find_map(|edge| edge.words(&TABLE));
-        let own = context::of(held, self.settings, Timestamp::now());
+        let own = context::variables(held, self.settings, Timestamp::now());
         let summary = loop_message::render(held.raw(), message, own).map_err(render_failure)?;
         Ok(format!("{}\n", summary.unwrap_or_default().trim_end()))
     }
@@ -141,12 +142,12 @@ impl Job<'_> {
         let path = findings_json::findings_path(raw.store(), raw.id(), held.fields().round);
         let findings = raw.store().read(&path).and_then(files::text);
         let findings = findings.map_err(|error| {
-            kept(
+            internal_failure(
                 held,
                 &format!("cannot read {}: {error}", text::shown(&path)),
             )
         })?;
-        let mut own = context::of(held, self.settings, Timestamp::now());
+        let mut own = context::variables(held, self.settings, Timestamp::now());
         own.insert("text".to_owned(), json!(text::plain(&findings)));
         let prompt = loop_message::render(raw, Some(DRAFT), own)
             .map_err(render_failure)?
@@ -172,7 +173,7 @@ impl Job<'_> {
 
         let problem = match ended.how {
             ProcessEnd::Exited(0) => return Ok(()),
-            ProcessEnd::Stopped => return Err(interrupted(held)),
+            ProcessEnd::Stopped => return Err(interrupt_failure(held)),
             ProcessEnd::Exited(status) => {
                 let last = ended.stderr_tail.lines().last().unwrap_or_default();
                 format!("exit status {status}. {}", text::one_line(last, 200))
@@ -182,7 +183,7 @@ impl Job<'_> {
             how => format!("{how:?}"),
         };
         let problem = format!("the drafter failed: {}", text::one_line(&problem, 300));
-        Err(kept(held, &problem))
+        Err(internal_failure(held, &problem))
     }
 }
 
@@ -216,21 +217,21 @@ impl OnStop for JobStops {
 }
 
 /// Returns the failure of a job that cannot go on. Its loop is kept.
-fn kept(held: &AnyLoop, problem: &str) -> Failure {
-    resume::kept(held, Exit::Internal, problem)
+fn internal_failure(held: &AnyLoop, problem: &str) -> Failure {
+    resume::kept_failure(held, Exit::Internal, problem)
 }
 
 /// Returns the failure of a job that was interrupted, by a signal or because another process ended
 /// its loop.
-fn interrupted(held: &AnyLoop) -> Failure {
-    stopped(held, Exit::Interrupted, "interrupted")
+fn interrupt_failure(held: &AnyLoop) -> Failure {
+    stop_failure(held, Exit::Interrupted, "interrupted")
 }
 
 /// Returns the failure of a job if another process has ended its loop, or else for this problem.
-fn stopped(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
+fn stop_failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     let id = held.id();
     match resume::ended_phase(held.raw().store(), id) {
-        None => resume::kept(held, exit, problem),
+        None => resume::kept_failure(held, exit, problem),
         Some(phase) => Failure::plain(
             Exit::Refused,
             "claudex::run::over",

@@ -103,7 +103,7 @@ impl Extension<typestate::Plan> for PlanLoop {
     }
 
     fn context(&self, held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
-        context::of(held, settings, now)
+        context::variables(held, settings, now)
     }
 
     fn earlier_findings(&self, held: &AnyLoop) -> Vec<Utf8PathBuf> {

@@ -76,7 +76,7 @@ pub fn help(held: &AnyLoop) -> String {
 }
 
 /// Returns the failure of a run that did not end its loop. The help resumes it.
-pub fn kept(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
+pub fn kept_failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     let problem = problem.trim_end_matches(['.', ' ']);
     let id = held.id();
     let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");

@@ -146,7 +146,7 @@ impl Place {
                     "properties": of_keys(keys),
                     "additionalProperties": false,
                 });
-                let required = self.required();
+                let required = self.required_keys();
                 if !required.is_empty() {
                     schema["required"] = json!(required);
                 }
@@ -173,7 +173,7 @@ impl Place {
 
     /// Returns the keys that a table must have: gives it each key that is missing, until it is
     /// complete.
-    fn required(&self) -> Vec<String> {
+    fn required_keys(&self) -> Vec<String> {
         let mut names = Vec::new();
         let mut entries = Vec::new();
         let ask = |entries: &[String]| self.ask(&format!("{{{}}}", entries.join(", ")));

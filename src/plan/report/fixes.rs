@@ -34,7 +34,7 @@ impl Fixes {
                     Ok(snapshot) => snapshot.applies(patch).err(),
                     Err(error) => Some(format!("it could not be tried: {error}")),
                 };
-                let shown = shown(patch);
+                let shown = visible_patch(patch);
                 finding["patch"] = json!(all.len() + 1);
                 all.push(json!({
                     "number": finding["patch"],
@@ -66,7 +66,7 @@ impl Fixes {
 
 /// Returns a patch as the report shows it, with hidden characters spelled out. The findings' JSON
 /// has the patch itself.
-fn shown(patch: &str) -> String {
+fn visible_patch(patch: &str) -> String {
     let lines = patch.split_inclusive('\n').map(file_name::visible);
     let shown = lines.collect::<String>().replace("\r\n", "\n");
     shown.trim_end_matches('\n').to_owned()
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(fence("+a\n"), "```");
         assert_eq!(fence("+````` x\n"), "``````");
         assert_eq!(
-            shown("+a\r\n+b\u{202e}\u{1b}c\r\n"),
+            visible_patch("+a\r\n+b\u{202e}\u{1b}c\r\n"),
             "+a\n+b<U+202E><U+001B>c"
         );
     }
