@@ -43,20 +43,20 @@ impl Decision {
     ///
     /// The last line of a text that is too long says that the rest is in `rest`, a command of the user's.
     pub fn to_json(&self, rest: &str) -> String {
-        let answer = Answer::with_note(self.note.as_deref());
-        let answer = match &self.action {
-            Action::Approve => Answer {
-                decision: Some("approve"),
-                ..answer
-            },
-            Action::Block(text) => Answer {
-                decision: Some("block"),
-                reason: Some(plain_reason(text, rest)),
-                ..answer
-            },
-            Action::Remind(text) => answer.with_context("Stop", plain_reason(text, rest)),
-        };
-        answer.to_line()
+        let note = self.note.as_deref();
+        match &self.action {
+            Action::Approve => to_line(Some("approve"), None, None, note),
+            Action::Block(text) => {
+                to_line(Some("block"), Some(plain_reason(text, rest)), None, note)
+            }
+            Action::Remind(text) => {
+                let context = Context {
+                    hook_event_name: "Stop",
+                    additional_context: plain_reason(text, rest),
+                };
+                to_line(None, None, Some(context), note)
+            }
+        }
     }
 }
 
@@ -102,22 +102,24 @@ impl HookOutput {
         if self.agent.is_none() && self.person.is_none() {
             return String::new();
         }
-        let mut answer = Answer::with_note(self.person.as_deref());
-        if let Some(note) = &self.agent {
+        let context = self.agent.as_deref().map(|note| {
             let mut context = plain_note(note);
             if let Some(instruction) = &self.more {
                 let plain = text::plain(instruction);
                 context.push_str("\n\n");
                 context.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
             }
-            answer = answer.with_context(event, context);
-        }
-        answer.to_line()
+            Context {
+                hook_event_name: event,
+                additional_context: context,
+            }
+        });
+        to_line(None, None, context, self.person.as_deref())
     }
 }
 
 /// The client's format. Not a map of values: each stop would read the code of one, too.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,27 +141,19 @@ struct Context {
     additional_context: String,
 }
 
-impl Answer {
-    fn with_note(note: Option<&str>) -> Self {
-        Self {
-            system_message: note.map(plain_note).unwrap_or_default(),
-            ..Self::default()
-        }
-    }
-
-    fn with_context(self, hook_event_name: &'static str, additional_context: String) -> Self {
-        Self {
-            hook_specific_output: Some(Context {
-                hook_event_name,
-                additional_context,
-            }),
-            ..self
-        }
-    }
-
-    fn to_line(&self) -> String {
-        serde_json::to_string(self).expect("texts are always JSON") + "\n"
-    }
+fn to_line(
+    decision: Option<&'static str>,
+    reason: Option<String>,
+    context: Option<Context>,
+    note: Option<&str>,
+) -> String {
+    let answer = serde_json::to_string(&Answer {
+        decision,
+        reason,
+        hook_specific_output: context,
+        system_message: note.map(plain_note).unwrap_or_default(),
+    });
+    answer.expect("texts are always JSON") + "\n"
 }
 
 fn plain_note(note: &str) -> String {
