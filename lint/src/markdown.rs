@@ -39,8 +39,6 @@ pub(crate) struct Document {
     pub(crate) sentences: Vec<Sentence>,
     /// All words, also those of headings, code and quotations.
     pub(crate) all_words: Vec<String>,
-    /// The number of words in headings and sentences.
-    pub(crate) read_words: usize,
     /// The number of list items and table rows.
     pub(crate) entries: usize,
     pub(crate) last_line: u32,
@@ -56,17 +54,15 @@ pub(crate) struct Section {
     level: u8,
     /// Whether nothing stands below it, not even a deeper section.
     pub(crate) is_empty: bool,
-    /// Whether it describes something else than the work to do.
-    is_aside: bool,
 }
 
 /// A sentence.
 #[derive(Debug)]
 pub(crate) struct Sentence {
     pub(crate) line: u32,
-    /// The text as it is written.
+    /// The text without Markdown's marks of emphasis and links.
     pub(crate) text: String,
-    /// The text with blanks for code and quotations.
+    /// The text without code and quotations.
     pub(crate) read: String,
     /// The lowercase words of `read`.
     pub(crate) words: Vec<String>,
@@ -86,59 +82,75 @@ pub(crate) fn read(text: &str) -> Document {
     let begins_with = source.split("\n---").next().unwrap_or_default();
     let is_front_matter = !begins_with.lines().any(|line| line.trim().is_empty());
     options.set(Options::ENABLE_YAML_STYLE_METADATA_BLOCKS, is_front_matter);
-    let line_starts = source.match_indices('\n').map(|(at, _)| at + 1);
+
     let mut reader = Reader {
         source,
-        line_starts: std::iter::once(0).chain(line_starts).collect(),
+        lines: Lines::new(source),
         document: Document::default(),
-        open_sections: Vec::new(),
-        segment: String::new(),
-        segment_start: 0,
+        aside: None,
+        block: String::new(),
+        block_start: 0,
         unread: 0,
     };
     for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
         reader.read_event(&event, range);
     }
-    reader.end_segment();
-    let line_number = |lines: usize| u32::try_from(lines.max(1)).unwrap_or(u32::MAX);
+    reader.end_block();
     let is_cut = source.len() < text.len();
     Document {
         all_words: words(source),
-        last_line: line_number(text.lines().count()),
-        first_unread: is_cut.then(|| line_number(reader.line_starts.len())),
+        last_line: Lines::new(text.trim_end()).line_at(text.len()),
+        first_unread: is_cut.then(|| reader.lines.line_at(source.len())),
         ..reader.document
+    }
+}
+
+/// The starts of the lines of a text.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Self {
+        let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self(std::iter::once(0).chain(starts).collect())
+    }
+
+    /// Returns the line of a byte, from 1.
+    fn line_at(&self, offset: usize) -> u32 {
+        let line = self.0.partition_point(|start| *start <= offset);
+        u32::try_from(line).unwrap_or(u32::MAX)
     }
 }
 
 struct Reader<'a> {
     source: &'a str,
-    line_starts: Vec<usize>,
+    lines: Lines,
     document: Document,
-    /// The sections around this place, as indices.
-    open_sections: Vec<usize>,
-    /// The paragraph, item or cell that is read, with blanks for all that is not its text.
-    segment: String,
-    /// Where it begins in `source`.
-    segment_start: usize,
-    /// How many elements are open whose text is not read.
+    /// The level of the section around this place that describes something else than the work.
+    aside: Option<u8>,
+    /// The text of the paragraph, item or cell that is read, with code between backquotes.
+    block: String,
+    /// The place in `source` of its beginning.
+    block_start: usize,
+    /// The number of open elements whose text is not read.
     unread: usize,
 }
 
 impl Reader<'_> {
     fn read_event(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
-            Event::Text(_) => self.push_text(&self.source[range.clone()], &range),
-            Event::Code(name) => self.push_text(read_code(name), &range),
+            Event::Text(text) => self.push(text, range.start),
+            Event::Code(code) => self.push(&format!("`{code}`"), range.start),
+            Event::SoftBreak | Event::HardBreak => self.push("\n", range.start),
             Event::Start(Tag::Strikethrough) => self.unread += 1,
             Event::End(TagEnd::Strikethrough) => self.unread -= 1,
             Event::Start(Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. })
             | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link | TagEnd::Image) => {}
             Event::Start(tag) => {
-                self.end_segment();
-                self.begin_block(tag, range);
+                self.end_block();
+                self.begin_element(tag, range);
             }
             Event::End(tag) => {
-                self.end_segment();
+                self.end_block();
                 let is_unread = matches!(
                     tag,
                     TagEnd::BlockQuote(_)
@@ -152,11 +164,12 @@ impl Reader<'_> {
         }
     }
 
-    fn begin_block(&mut self, tag: &Tag<'_>, range: Range<usize>) {
-        if let Tag::Heading { level, .. } = tag {
-            self.begin_section(*level as u8, range);
-        } else if let Some(section) = self.document.sections.last_mut() {
-            section.is_empty = false;
+    fn begin_element(&mut self, tag: &Tag<'_>, range: Range<usize>) {
+        let section = self.document.sections.last_mut();
+        match (tag, section) {
+            (Tag::Heading { level, .. }, _) => self.begin_section(*level as u8, range),
+            (_, Some(section)) => section.is_empty = false,
+            _ => {}
         }
         match tag {
             Tag::BlockQuote(_)
@@ -169,97 +182,67 @@ impl Reader<'_> {
     }
 
     fn begin_section(&mut self, level: u8, range: Range<usize>) {
-        let line = self.line_at(range.start);
-        let text = &self.source[range];
-        let title = text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_matches(['#', ' ']);
-        let sections = &mut self.document.sections;
-        let is_around = |open: &usize| sections[*open].level < level;
-        self.open_sections.retain(is_around);
-        let above = self.open_sections.last().map(|above| &mut sections[*above]);
-        let is_below_aside = above.is_some_and(|above| {
-            above.is_empty = false;
-            above.is_aside
-        });
-        let words = words(title);
-        self.document.read_words += words.len();
-        self.open_sections.push(sections.len());
-        sections.push(Section {
+        let line = self.lines.line_at(range.start);
+        let title = self.source[range].lines().next().unwrap_or_default();
+        let title = title.trim_matches(['#', ' ']);
+        if let Some(above) = self.document.sections.last_mut() {
+            above.is_empty &= above.level >= level;
+        }
+        self.aside = self.aside.filter(|aside| *aside < level);
+        // The title of the whole plan says nothing about its first part.
+        if self.aside.is_none() && level > 1 && matches_any(ASIDE_TITLES, &words(title)) {
+            self.aside = Some(level);
+        }
+        self.document.sections.push(Section {
             title: title.to_owned(),
             line,
             level,
             is_empty: true,
-            // The title of the whole plan says nothing about its first part.
-            is_aside: is_below_aside || level > 1 && matches_any(ASIDE_TITLES, &words),
         });
     }
 
-    fn line_at(&self, offset: usize) -> u32 {
-        let line = self.line_starts.partition_point(|start| *start <= offset);
-        u32::try_from(line).unwrap_or(u32::MAX)
-    }
-
-    /// Adds the text that is read for this range of `source`.
-    fn push_text(&mut self, text: &str, range: &Range<usize>) {
+    fn push(&mut self, text: &str, start: usize) {
         if self.unread > 0 {
             return;
         }
-        if self.segment.is_empty() {
-            self.segment_start = range.start;
+        if self.block.is_empty() {
+            self.block_start = start;
         }
-        self.pad_to(range.start);
-        self.segment.push_str(text);
-        self.pad_to(range.end);
+        self.block.push_str(text);
     }
 
-    fn pad_to(&mut self, offset: usize) {
-        let blanks = offset.saturating_sub(self.segment_start + self.segment.len());
-        self.segment.push_str(&" ".repeat(blanks));
-    }
-
-    /// Adds the sentences of the segment that ends here.
-    fn end_segment(&mut self) {
-        let segment = blank_quotations(&std::mem::take(&mut self.segment));
-        let section = self.document.sections.len().checked_sub(1);
-        let is_aside = section.is_some_and(|at| self.document.sections[at].is_aside);
-        for range in sentences(&segment) {
-            let read: Vec<&str> = segment[range.clone()].split_whitespace().collect();
-            let read = read.join(" ");
-            let begin = self.segment_start + range.start;
-            let text = self.source.get(begin..begin + range.len());
-            let text = text.unwrap_or(&read).trim_end();
+    /// Adds the sentences of the block that ends here.
+    fn end_block(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        let first_line = self.lines.line_at(self.block_start);
+        let lines = Lines::new(&block);
+        let read = blank_quotations(&block);
+        for range in sentences(&read) {
+            let text = block[range.clone()].trim_end();
             let indent = text.len() - text.trim_start().len();
+            let line = lines.line_at(range.start + indent) - 1;
+            let read: Vec<&str> = read[range].split_whitespace().collect();
+            let read = read.join(" ");
             let words = words(&read);
-            self.document.read_words += words.len();
+            let is_other = read.ends_with('?') || matches_any(OTHER_THAN_WORK, &words);
             self.document.sentences.push(Sentence {
-                line: self.line_at(begin + indent),
+                line: first_line.saturating_add(line),
                 text: text.trim_start().to_owned(),
-                read: read.to_owned(),
-                section,
-                is_work: !is_aside && !read.ends_with('?') && !matches_any(OTHER_THAN_WORK, &words),
+                read,
+                section: self.document.sections.len().checked_sub(1),
+                is_work: self.aside.is_none() && !is_other,
                 words,
             });
         }
     }
 }
 
-/// Returns the text to read for a code span: "config" if it names a configuration file, else
-/// nothing.
-fn read_code(code: &str) -> &'static str {
-    let ends = ".conf .ini .json .properties .toml .yaml .yml";
-    match ends.split(' ').any(|end| code.ends_with(end)) {
-        true => "config",
-        false => "",
-    }
-}
-
-/// Replaces what stands between double quotation marks by blanks.
+/// Replaces code and what stands between double quotation marks by as many blanks. Of the name of a
+/// configuration file the word "config" is left.
 fn blank_quotations(text: &str) -> String {
+    const CONFIG_ENDS: &str = ".conf .ini .json .properties .toml .yaml .yml";
     let mut blanked = text.to_owned();
-    for (open, close) in [('"', '"'), ('\u{201c}', '\u{201d}')] {
+    for (open, close) in [('`', '`'), ('"', '"'), ('\u{201c}', '\u{201d}')] {
         let mut from = 0;
         while let Some(start) = blanked[from..].find(open).map(|at| from + at) {
             let inside = start + open.len_utf8();
@@ -267,7 +250,11 @@ fn blank_quotations(text: &str) -> String {
                 break;
             };
             from = inside + length + close.len_utf8();
-            blanked.replace_range(start..from, &" ".repeat(from - start));
+            let quoted = &blanked[inside..inside + length];
+            let is_config = open == '`' && CONFIG_ENDS.split(' ').any(|end| quoted.ends_with(end));
+            let left = if is_config { "config" } else { "" };
+            let width = from - start;
+            blanked.replace_range(start..from, &format!("{left:width$}"));
         }
     }
     blanked

@@ -59,8 +59,10 @@ pub(crate) fn with_quotes(finding: Finding, sentences: &[&Sentence]) -> Finding 
 /// Quotes the beginning of a sentence, on one line and without control characters.
 fn quote(sentence: &Sentence) -> String {
     const MAX_CHARS: usize = 120;
-    let text = sentence.text.replace("**", "").replace('"', "'");
-    let text = text.replace(char::is_control, " ");
+    let text = sentence
+        .text
+        .replace(char::is_control, " ")
+        .replace('"', "'");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("\"{}...\"", text[..end].trim_end()),
@@ -72,7 +74,13 @@ fn quote(sentence: &Sentence) -> String {
 
 fn find_empty(document: &Document) -> Option<Finding> {
     const MIN_WORDS: usize = 12;
-    let count = document.read_words;
+    let titles = document.sections.iter();
+    let titles: usize = titles.map(|section| words(&section.title).len()).sum();
+    let sentences = document.sentences.iter();
+    let count = titles
+        + sentences
+            .map(|sentence| sentence.words.len())
+            .sum::<usize>();
     (count < MIN_WORDS).then(|| {
         finding(
             "PLAN-EMPTY",

@@ -40,46 +40,6 @@ fn conflict_markers_are_found() {
 }
 
 #[test]
-fn secrets_are_found_by_their_form() {
-    let body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAA";
-    let key = format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\n");
-    let token = "let t = \"ghp_9aB8cD7eF6gH5iJ4kL3mN2oP1qR0sT9uV8wX\";";
-    for (path, text, expected) in [
-        ("id", key.as_str(), Some(Severity::High)),
-        ("tests/fixtures/id", &key, Some(Severity::Low)),
-        ("a.rs", token, Some(Severity::High)),
-        ("README.md", token, Some(Severity::Low)),
-        (
-            "a.rs",
-            "line.contains(\"-----BEGIN RSA PRIVATE KEY-----\")",
-            None,
-        ),
-        ("a.py", "aws = 'AKIAIOSFODNN7EXAMPLE'", None),
-        (
-            "a.go",
-            "token := \"ghp_\" + strings.Repeat(\"x\", 36)",
-            None,
-        ),
-        ("a.py", "password = os.environ[\"DB_PASSWORD_2024\"]", None),
-    ] {
-        let secret = expected.map(|severity| ("DIFF-SECRET", severity, Some(1)));
-        assert_eq!(
-            found(path, text),
-            secret.into_iter().collect::<Vec<_>>(),
-            "{path}: {text}"
-        );
-    }
-    let diff = format!(
-        "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1 +1,3 @@\n a\n+{token}\n+// TODO {token}\n"
-    );
-    let shown = format!("{:?}", review_changes(&diff));
-    assert!(
-        shown.contains("DIFF-SECRET") && !shown.contains("9aB8c"),
-        "{shown}"
-    );
-}
-
-#[test]
 fn leftovers_are_found_by_language() {
     for (path, line, expected) in [
         ("a.rs", "    dbg!(&x);", Some(("DIFF-DEBUG", Severity::Low))),
@@ -177,14 +137,7 @@ fn unread_changes_are_named() {
 #[test]
 fn hostile_lines_are_read_in_seconds() {
     let size = 256 * 1024;
-    for line in [
-        "sk-ant-",
-        "debugger;\n",
-        "TODO#",
-        "// \"",
-        "-----BEGIN X PRIVATE KEY-----\n",
-        "\n",
-    ] {
+    for line in ["debugger;\n", "TODO#", "// \"", "\n"] {
         let begun = std::time::Instant::now();
         found("a.js", &line.repeat(size / line.len()));
         assert!(

@@ -1,14 +1,11 @@
 //! The input that Claude Code gives a hook: one JSON object on stdin.
 
-use std::fmt;
 use std::io::{self, BufReader, Read};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -20,7 +17,7 @@ const MAX_INPUT_BYTES: usize = 8 * 1024 * 1024;
 
 /// A hook's input.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(default, expecting = "a JSON object")]
 pub struct Input {
     /// The client's session; never blank.
     #[serde(deserialize_with = "not_blank")]
@@ -98,22 +95,8 @@ pub fn read(stream: impl AsFd, timeout: Duration) -> serde_json::Result<Input> {
 
 /// Reads an input without a limit of time or size.
 pub(crate) fn read_from(reader: impl Read) -> serde_json::Result<Input> {
-    serde_json::Deserializer::from_reader(BufReader::new(reader)).deserialize_map(Object)
-}
-
-/// Reads an object alone. By itself serde takes a list for the fields of a struct, too.
-struct Object;
-
-impl<'de> Visitor<'de> for Object {
-    type Value = Input;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Input, A::Error> {
-        Input::deserialize(MapAccessDeserializer::new(map))
-    }
+    let mut json = serde_json::Deserializer::from_reader(BufReader::new(reader));
+    Input::deserialize(&mut json)
 }
 
 impl Input {
@@ -252,10 +235,6 @@ mod tests {
             (
                 "7",
                 "invalid type: integer `7`, expected a JSON object at line 1 column 1",
-            ),
-            (
-                "[]",
-                "invalid type: sequence, expected a JSON object at line 1 column 1",
             ),
             (
                 "{\"a\": 1",

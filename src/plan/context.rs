@@ -33,7 +33,7 @@ const MAX_LEFT_FINDINGS: usize = 5;
 const MAX_LABEL_CHARS: usize = 100;
 
 /// Returns the variables.
-pub fn of(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<String, Json> {
+pub fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<String, Json> {
     let raw = held.raw();
     let fields = held.fields();
     let personas = &settings.personas;
@@ -74,10 +74,10 @@ pub fn of(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<String, Js
         "report": report.map(text::exact),
         "fixes": fixes.map(text::exact),
     });
-    match variables {
-        Json::Object(variables) => variables,
-        _ => Map::new(),
-    }
+    let Json::Object(variables) = variables else {
+        unreachable!("the variables are an object");
+    };
+    variables
 }
 
 /// Returns why the last review that failed gave no verdict, without a full stop.
@@ -121,24 +121,23 @@ pub fn outcome(held: &AnyLoop, personas: &Personas, last: Option<&RoundLine>) ->
 /// Returns the sentences that say how many rounds a loop had, and which personas did not review it.
 fn ended(held: &AnyLoop, personas: &Personas) -> String {
     let fields = held.fields();
-    let rounds = match fields.max_rounds {
-        1 => "1 round".to_owned(),
-        max_rounds => format!("{max_rounds} rounds"),
+    let unit = if fields.max_rounds == 1 {
+        "round"
+    } else {
+        "rounds"
     };
-    let ended = format!("Ended after {} of {rounds}.", fields.round);
+    let ended = format!(
+        "Ended after {} of {} {unit}.",
+        fields.round, fields.max_rounds
+    );
     let missing: Vec<String> = missing_personas(personas, fields.round, fields.max_rounds)
         .into_iter()
-        .map(|label| {
-            text::one_line(
-                label.strip_suffix(" review").unwrap_or(label),
-                MAX_LABEL_CHARS,
-            )
-        })
+        .map(|label| label.strip_suffix(" review").unwrap_or(label))
+        .map(|label| text::one_line(label, MAX_LABEL_CHARS))
         .collect();
-    if missing.is_empty() {
-        ended
-    } else {
-        format!("{ended} Not reviewed by: {}.", missing.join(", "))
+    match missing.is_empty() {
+        true => ended,
+        false => format!("{ended} Not reviewed by: {}.", missing.join(", ")),
     }
 }
 
@@ -164,10 +163,9 @@ fn top_findings(raw: &Raw, round: u64) -> Vec<String> {
         .rev()
         .filter(|run| run.began.round + 1 == round && run.ended.is_some())
         .find_map(|run| FindingsJson::of_run(raw.store(), raw.id(), run).ok()?);
-    let Some(verdict) = verdict else {
-        return Vec::new();
-    };
-    let mut findings = verdict.findings.0;
+    let mut findings = verdict
+        .map(|verdict| verdict.findings.0)
+        .unwrap_or_default();
     findings.sort_by_key(|finding| finding.severity);
     findings
         .iter()
@@ -206,13 +204,13 @@ fn pasteable(line: &str, max_chars: usize) -> String {
 
 /// Returns the line with which a user has the missing personas review, also once the loop is over.
 fn more(held: &AnyLoop, rounds: usize) -> String {
-    if held.header().session == RUN {
+    match rounds {
         // Without a drafter, which would make a clean round the last one.
-        format!("claudex-loop run {}{}", plan(held), reviewer_flag(held))
-    } else if rounds == 1 {
-        "/claudex:more".to_owned()
-    } else {
-        format!("/claudex:more {rounds}")
+        _ if held.header().session == RUN => {
+            format!("claudex-loop run {}{}", plan(held), reviewer_flag(held))
+        }
+        1 => "/claudex:more".to_owned(),
+        _ => format!("/claudex:more {rounds}"),
     }
 }
 
@@ -235,5 +233,8 @@ fn plan(held: &AnyLoop) -> String {
 /// Returns the flag that chose the reviewer of a loop of `run`, if there was one.
 fn reviewer_flag(held: &AnyLoop) -> String {
     let flags = resume::noted_flags(&held.raw().journal().unwrap_or_default());
-    resume::typed_flag(&flags, "reviewer").unwrap_or_default()
+    let mut flags = flags.into_iter();
+    flags
+        .find(|flag| flag.starts_with(" --reviewer"))
+        .unwrap_or_default()
 }

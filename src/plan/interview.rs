@@ -23,19 +23,22 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let (store, id) = session_loops::owned(INFO, input, surroundings, session)?;
-    record(&store, &id, &parts).unwrap_or_else(|problem| {
-        let line = text::one_line(&problem, 300);
-        store.log(&format!("{id} interview: {line}"));
-        Some(HookOutput {
-            agent: Some(
-                "claudex: the answers could not be added to the topic. Write them into the plan."
-                    .to_owned(),
-            ),
-            more: None,
-            person: Some(format!(
-                "claudex: the answers are not in the topic of loop {id}: {line}"
-            )),
-        })
+    let recorded = record(&store, &id, &parts);
+    let (agent, person) = match recorded {
+        Ok(false) => return None,
+        Ok(true) => (format!("the answers are in the topic of loop {id}."), None),
+        Err(problem) => {
+            let line = text::one_line(&problem, 300);
+            store.log(&format!("{id} interview: {line}"));
+            let agent = "the answers could not be added to the topic. Write them into the plan.";
+            let person = format!("the answers are not in the topic of loop {id}: {line}");
+            (agent.to_owned(), Some(INFO.line(&person)))
+        }
+    };
+    Some(HookOutput {
+        agent: Some(INFO.line(&agent)),
+        person,
+        ..HookOutput::default()
     })
 }
 
@@ -53,8 +56,8 @@ fn parts(answers: &[Answer]) -> Vec<String> {
         .collect()
 }
 
-/// Sets the topic and `interview_used` in one change.
-fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOutput>, String> {
+/// Sets the topic and `interview_used` in one change. Returns whether the loop takes answers.
+fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<bool, String> {
     let held = AnyLoop::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
     let fields = held.fields();
     if held.phase() != Phase::Drafting
@@ -62,7 +65,7 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOut
         || fields.interview_used
         || fields.from_draft
     {
-        return Ok(None);
+        return Ok(false);
     }
     let topic = format!("{}; {}", fields.topic, parts.join("; "));
     if topic.len() > LONGEST {
@@ -86,12 +89,7 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOut
         "{id} interview: {} answers in the topic",
         parts.len()
     ));
-    Ok(Some(HookOutput {
-        agent: Some(format!(
-            "claudex: the answers are in the topic of loop {id}."
-        )),
-        ..HookOutput::default()
-    }))
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::behaviours::{Attempt, Step, loop_message, settle};
-use claudex_loop::machine::{Refusal, Refused};
+use claudex_loop::machine::Refused;
 use claudex_loop::message::{Message, MessageError};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::limits::Limits;
@@ -23,9 +23,8 @@ use serde_json::json;
 
 use super::outcome::Outcome;
 use super::progress::Progress;
-use super::resume::{self, Flags};
+use super::resume;
 use super::typestate::{REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
-use super::work::Work;
 use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report};
 
 /// The drafter's prompt.
@@ -34,11 +33,9 @@ const DRAFT: Message = Message {
     text: include_str!("messages/draft.md"),
 };
 
-/// Options for [`Job::run`].
+/// A job that is under way.
 #[derive(Debug)]
 pub struct Job<'j> {
-    /// Upper limit of rounds, or `None` for the configured one.
-    pub rounds: Option<u64>,
     /// The command that revises the plan, for `/bin/sh -c`.
     pub drafter: Option<&'j str>,
     /// Time limits of a review and of the drafter.
@@ -47,29 +44,20 @@ pub struct Job<'j> {
     pub settings: &'j Settings,
     /// The reviewer.
     pub reviewer: &'j Chosen,
-    /// The flags that a resumed run needs again.
-    pub flags: Flags,
+    /// The display.
+    pub progress: Progress,
 }
 
 impl Job<'_> {
     /// Takes a loop to its end, or as far as it goes without its user.
     ///
     /// # Errors
-    /// Returns an error if the loop cannot start, is changed by another process, or cannot go on. A
-    /// loop that has started is kept, and the error says how to resume it.
-    pub fn run(&self, work: Work, progress: &mut Progress) -> Result<Outcome, Failure> {
-        let is_resumed = matches!(work, Work::Kept(_));
-        let started = work.begin(self)?;
-        resume::note_flags(&started, &self.flags);
-
+    /// Returns an error if the loop is changed by another process or cannot go on. It is kept, and
+    /// the error says how to resume it.
+    pub fn run(&mut self, started: &AnyLoop) -> Result<Outcome, Failure> {
         // The user starts a loop. All later changes are those of the Stop hook.
-        let held = AnyLoop::open(started.raw().store(), started.id(), Actor::Hook)
-            .map_err(|error| Failure::new(Exit::Internal, error))?;
-        progress.show_start(&held, is_resumed, &self.reviewer.shown);
-        self.drive(held, progress)
-    }
-
-    fn drive(&self, mut held: AnyLoop, progress: &mut Progress) -> Result<Outcome, Failure> {
+        let held = AnyLoop::open(started.raw().store(), started.id(), Actor::Hook);
+        let mut held = held.map_err(|error| Failure::new(Exit::Internal, error))?;
         let program = super::program_that_stops(JobStops {
             has_drafter: self.drafter.is_some(),
             personas: self.settings.personas.all().len() as u64,
@@ -77,53 +65,40 @@ impl Job<'_> {
         let mut summary = String::new();
         loop {
             match held.phase() {
-                Phase::Reviewing => self.review(&program, &held, progress)?,
+                Phase::Reviewing => self.review(&program, &held)?,
                 Phase::Summarizing => summary = self.summarize(&held)?,
                 _ => {}
             }
 
-            let step = program
-                .step(held, self.settings)
-                .map_err(|refused| failure_of(&refused))?;
-
-            match step {
-                Step::Over(held) => return Ok(Outcome::new(&held, self.settings, summary)),
-                Step::Waits(held) => {
-                    let waits = loop_message::waiting(held.raw());
-                    if matches!(held.phase(), Phase::Drafting | Phase::Reviewing) {
-                        return Err(resume::kept(
-                            &held,
-                            Exit::Internal,
-                            "claudex::run::waits",
-                            &waits,
-                        ));
-                    }
-                    let outcome = Outcome::new(&held, self.settings, summary);
-                    return Ok(outcome.waiting(waits));
+            match program.step(held, self.settings) {
+                Ok(Step::Over(held)) => {
+                    return Ok(Outcome::new(&held, self.settings, summary, None));
                 }
-                Step::Moved { now, edge } if edge.ends_turn || runs::is_parked(now.raw()) => {
-                    let outcome = Outcome::new(&now, self.settings, summary);
-                    return Ok(outcome.waiting(resume::help(&now)));
+                Ok(Step::Waits(held)) => {
+                    return Err(internal_failure(&held, &loop_message::waiting(held.raw())));
                 }
-                Step::Moved { now, .. } => {
-                    super::entered(&now, self.settings).map_err(|problem| {
-                        resume::kept(&now, Exit::Internal, "claudex::run::io", &problem)
-                    })?;
+                Ok(Step::Moved { now, edge }) if edge.ends_turn || runs::is_parked(now.raw()) => {
+                    let waits = Some(resume::help(&now));
+                    return Ok(Outcome::new(&now, self.settings, summary, waits));
+                }
+                Ok(Step::Moved { now, .. }) => {
+                    super::entered(&now, self.settings)
+                        .map_err(|problem| internal_failure(&now, &problem))?;
                     held = now;
+                }
+                Err(refused) => {
+                    let problem = refused.to_string();
+                    return Err(stop_failure(&refused.held, Exit::Internal, &problem));
                 }
             }
         }
     }
 
     /// Has the round reviewed and its findings dealt with.
-    fn review(
-        &self,
-        program: &Program,
-        held: &AnyLoop,
-        progress: &mut Progress,
-    ) -> Result<(), Failure> {
+    fn review(&mut self, program: &Program, held: &AnyLoop) -> Result<(), Failure> {
         let fields = held.fields();
         let persona = self.settings.personas.of_round(fields.round);
+        let progress = &mut self.progress;
         progress.show_round(fields.round, fields.max_rounds, &persona.label);
 
         let round = review::Job {
@@ -136,13 +111,8 @@ impl Job<'_> {
             progress.show_review(event, &self.reviewer.shown)
         })
         .map_err(|error| match error {
-            RoundError::Interrupted => interrupted(held),
-            error => resume::kept(
-                held,
-                Exit::Internal,
-                "claudex::run::round",
-                &error.to_string(),
-            ),
+            RoundError::Interrupted => interrupt_failure(held),
+            error => internal_failure(held, &error.to_string()),
         })?;
 
         let notes = match report.how.digest() {
@@ -152,7 +122,7 @@ impl Job<'_> {
         progress.show_report(&report, &notes);
 
         match (self.drafter, &report.how) {
-            (Some(drafter), RunOutcome::Findings { .. }) => self.draft(held, drafter, progress),
+            (Some(drafter), RunOutcome::Findings { .. }) => self.draft(held, drafter),
             _ => Ok(()),
         }
     }
@@ -161,25 +131,28 @@ impl Job<'_> {
     fn summarize(&self, held: &AnyLoop) -> Result<String, Failure> {
         let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
         let message = edges.find_map(|edge| edge.words(&TABLE));
-        let own = context::of(held, self.settings, Timestamp::now());
+        let own = context::variables(held, self.settings, Timestamp::now());
         let summary = loop_message::render(held.raw(), message, own).map_err(render_failure)?;
         Ok(format!("{}\n", summary.unwrap_or_default().trim_end()))
     }
 
     /// Runs the drafter on the findings of the round.
-    fn draft(&self, held: &AnyLoop, drafter: &str, progress: &mut Progress) -> Result<(), Failure> {
+    fn draft(&mut self, held: &AnyLoop, drafter: &str) -> Result<(), Failure> {
         let raw = held.raw();
         let path = findings_json::findings_path(raw.store(), raw.id(), held.fields().round);
         let findings = raw.store().read(&path).and_then(files::text);
         let findings = findings.map_err(|error| {
-            let problem = format!("cannot read {}: {error}", text::shown(&path));
-            resume::kept(held, Exit::Internal, "claudex::run::io", &problem)
+            internal_failure(
+                held,
+                &format!("cannot read {}: {error}", text::shown(&path)),
+            )
         })?;
-        let mut own = context::of(held, self.settings, Timestamp::now());
+        let mut own = context::variables(held, self.settings, Timestamp::now());
         own.insert("text".to_owned(), json!(text::plain(&findings)));
         let prompt = loop_message::render(raw, Some(DRAFT), own)
             .map_err(render_failure)?
             .unwrap_or_default();
+        let progress = &mut self.progress;
         progress.show_drafter();
 
         // The drafter is the user's own command and gets the user's environment.
@@ -200,7 +173,7 @@ impl Job<'_> {
 
         let problem = match ended.how {
             ProcessEnd::Exited(0) => return Ok(()),
-            ProcessEnd::Stopped => return Err(interrupted(held)),
+            ProcessEnd::Stopped => return Err(interrupt_failure(held)),
             ProcessEnd::Exited(status) => {
                 let last = ended.stderr_tail.lines().last().unwrap_or_default();
                 format!("exit status {status}. {}", text::one_line(last, 200))
@@ -210,12 +183,7 @@ impl Job<'_> {
             how => format!("{how:?}"),
         };
         let problem = format!("the drafter failed: {}", text::one_line(&problem, 300));
-        Err(resume::kept(
-            held,
-            Exit::Internal,
-            "claudex::run::drafter",
-            &problem,
-        ))
+        Err(internal_failure(held, &problem))
     }
 }
 
@@ -248,52 +216,29 @@ impl OnStop for JobStops {
     }
 }
 
-/// Returns the failure of a job that was interrupted, by a signal or because another process ended
-/// its loop.
-fn interrupted(held: &AnyLoop) -> Failure {
-    ended_elsewhere(held).unwrap_or_else(|| {
-        resume::kept(
-            held,
-            Exit::Interrupted,
-            "claudex::run::interrupted",
-            "interrupted",
-        )
-    })
+/// Returns the failure of a job that cannot go on. Its loop is kept.
+fn internal_failure(held: &AnyLoop, problem: &str) -> Failure {
+    resume::kept_failure(held, Exit::Internal, problem)
 }
 
-/// Returns the failure of a job if another process has ended its loop.
-fn ended_elsewhere(held: &AnyLoop) -> Option<Failure> {
+/// Returns the failure of a job that was interrupted, by a signal or because another process ended
+/// its loop.
+fn interrupt_failure(held: &AnyLoop) -> Failure {
+    stop_failure(held, Exit::Interrupted, "interrupted")
+}
+
+/// Returns the failure of a job if another process has ended its loop, or else for this problem.
+fn stop_failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     let id = held.id();
-    let phase = resume::phase_on_disk(held.raw().store(), id)?;
-    phase.is_terminal().then(|| {
-        Failure::plain(
+    match resume::ended_phase(held.raw().store(), id) {
+        None => resume::kept_failure(held, exit, problem),
+        Some(phase) => Failure::plain(
             Exit::Refused,
             "claudex::run::over",
             format!("loop {id} is {phase}: another process ended it"),
             &format!("what happened:\n    claudex-loop journal {id}"),
-        )
-    })
-}
-
-fn failure_of(refused: &Refused<AnyLoop>) -> Failure {
-    let held = &refused.held;
-    let id = held.id();
-    if !matches!(*refused.refusal, Refusal::Stale { .. }) {
-        return resume::kept(
-            held,
-            Exit::Internal,
-            "claudex::run::refused",
-            &refused.to_string(),
-        );
+        ),
     }
-    ended_elsewhere(held).unwrap_or_else(|| {
-        Failure::plain(
-            Exit::Refused,
-            "claudex::run::elsewhere",
-            format!("another process changed loop {id} at the same time"),
-            &format!("to see where it is:\n    claudex-loop status {id}"),
-        )
-    })
 }
 
 fn render_failure(error: MessageError) -> Failure {

@@ -10,10 +10,12 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, out};
 use claudex_loop::{files, text};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::typestate::DIAGRAM;
 
+/// The code of the finding about a file that cannot be read.
+const UNREADABLE: &str = "read";
 /// Upper limit for what is read from stdin, in bytes. The checks refuse far less.
 const MAX_STDIN_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -53,22 +55,17 @@ pub fn command() -> Command {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Returns an error if a file that is to be drawn cannot be read or is not a valid machine.
+/// Returns an error if the arguments are wrong.
 pub fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let command = Machines::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
 
     match command {
-        Machines::Check { files, json } => Ok(check(&files, json)),
-        Machines::Diagram { file: None } => {
-            out::text(DIAGRAM);
-            Ok(Exit::Complete)
-        }
-        Machines::Diagram { file: Some(file) } => draw(&file),
-        Machines::Schema => {
-            out::json(&super::schema::schema());
-            Ok(Exit::Complete)
-        }
+        Machines::Check { files, json } => return Ok(check(&files, json)),
+        Machines::Diagram { file: None } => out::text(DIAGRAM),
+        Machines::Diagram { file: Some(file) } => return Ok(draw(&file)),
+        Machines::Schema => out::json(&super::schema::schema()),
     }
+    Ok(Exit::Complete)
 }
 
 /// Checks each file. Exits with 0 if all are machines, 1 if one has findings, 2 if one cannot be
@@ -81,16 +78,14 @@ fn check(files: &[Utf8PathBuf], json: bool) -> Exit {
         match load(file) {
             Ok(machine) if !json => out::line(&summary(file, &machine)),
             Ok(_) => {}
-            Err(error) => {
-                exit = if exit == Exit::Usage {
-                    exit
-                } else {
-                    error.exit()
-                };
+            Err(found) => {
+                if exit != Exit::Usage {
+                    exit = exit_of(&found);
+                }
                 if json {
-                    findings.extend(error.into_findings());
+                    findings.extend(to_json(&found));
                 } else {
-                    error.print();
+                    print(&found);
                 }
             }
         }
@@ -103,15 +98,15 @@ fn check(files: &[Utf8PathBuf], json: bool) -> Exit {
 }
 
 /// Prints the diagram of a file.
-fn draw(file: &Utf8Path) -> Result<Exit, Failure> {
+fn draw(file: &Utf8Path) -> Exit {
     match load(file) {
         Ok(machine) => {
             out::text(&claudex_build::diagram(&machine));
-            Ok(Exit::Complete)
+            Exit::Complete
         }
-        Err(error) => {
-            error.print();
-            Ok(error.exit())
+        Err(found) => {
+            print(&found);
+            exit_of(&found)
         }
     }
 }
@@ -128,105 +123,60 @@ fn summary(file: &Utf8Path, machine: &Machine) -> String {
     )
 }
 
-/// A finding in a machine file, for other programs. Lines and columns count from 1, columns in
-/// characters.
-#[derive(Debug, Serialize)]
-struct Finding {
-    file: String,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
-    code: String,
-    message: String,
-    help: Option<String>,
+fn exit_of(found: &Diagnostics) -> Exit {
+    match found.list.iter().any(|finding| finding.code == UNREADABLE) {
+        true => Exit::Usage,
+        false => Exit::Refused,
+    }
 }
 
-/// The reason why a file has no machine.
-#[derive(Debug)]
-enum LoadError {
-    Unreadable { file: String, reason: String },
-    Invalid(Diagnostics),
+/// Prints one line for each finding on stderr.
+fn print(found: &Diagnostics) {
+    for line in found.cargo_lines() {
+        out::note(&line);
+    }
 }
 
-impl LoadError {
-    fn exit(&self) -> Exit {
-        match self {
-            Self::Unreadable { .. } => Exit::Usage,
-            Self::Invalid(_) => Exit::Refused,
-        }
-    }
-
-    /// Prints one line for each finding on stderr.
-    fn print(&self) {
-        match self {
-            Self::Unreadable { file, reason } => out::note(&format!("{file}: {reason}")),
-            Self::Invalid(diagnostics) => {
-                for line in diagnostics.cargo_lines() {
-                    out::note(&line);
-                }
-            }
-        }
-    }
-
-    fn into_findings(self) -> Vec<Finding> {
-        let diagnostics = match self {
-            Self::Unreadable { file, reason } => {
-                return vec![Finding {
-                    file,
-                    line: 1,
-                    column: 1,
-                    end_line: 1,
-                    end_column: 1,
-                    code: format!("{CODE_PREFIX}read"),
-                    message: reason,
-                    help: None,
-                }];
-            }
-            Self::Invalid(diagnostics) => diagnostics,
-        };
-        let findings = diagnostics.places().map(|(found, start, end)| Finding {
-            file: diagnostics.name.clone(),
-            line: start.line,
-            column: start.column,
-            end_line: end.line,
-            end_column: end.column,
-            code: format!("{CODE_PREFIX}{}", found.code),
-            message: found.to_string(),
-            help: found.help.as_deref().map(diagnostic::one_line),
-        });
-        findings.collect()
-    }
+/// Returns the findings for other programs. Lines and columns count from 1, columns in characters.
+fn to_json(found: &Diagnostics) -> impl Iterator<Item = Value> {
+    found.places().map(|(finding, start, end)| {
+        json!({
+            "file": found.name,
+            "line": start.line,
+            "column": start.column,
+            "end_line": end.line,
+            "end_column": end.column,
+            "code": format!("{CODE_PREFIX}{}", finding.code),
+            "message": finding.to_string(),
+            "help": finding.help.as_deref().map(diagnostic::one_line),
+        })
+    })
 }
 
 /// Reads and checks a machine file, or stdin if `file` is `-`.
-fn load(file: &Utf8Path) -> Result<Machine, LoadError> {
+fn load(file: &Utf8Path) -> Result<Machine, Diagnostics> {
     let name = display_name(file);
-    let bytes = match read(file) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let reason = match error.kind() {
-                io::ErrorKind::NotFound => "no such file".to_owned(),
-                io::ErrorKind::IsADirectory => "is a folder".to_owned(),
-                _ => text::one_line(&error.to_string(), 400),
-            };
-            return Err(LoadError::Unreadable { file: name, reason });
-        }
+    let refused = |finding: Diagnostic, source: &[u8]| Diagnostics {
+        name: name.clone(),
+        source: String::from_utf8_lossy(source).into_owned(),
+        list: vec![finding],
     };
-    let source = String::from_utf8(bytes).map_err(|error| not_utf8(&name, &error))?;
-    claudex_build::check_source(&name, &source).map_err(LoadError::Invalid)
-}
 
-/// Returns the finding about a file that is not UTF-8, at its first wrong byte.
-fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> LoadError {
-    let start = error.utf8_error().valid_up_to();
-    let span = start..start + char::REPLACEMENT_CHARACTER.len_utf8();
-    let found = Diagnostic::new("encoding", span, "not UTF-8");
-    LoadError::Invalid(Diagnostics {
-        name: name.to_owned(),
-        source: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        list: vec![found.help("save the file as UTF-8")],
-    })
+    let bytes = read(file).map_err(|error| {
+        let reason = match error.kind() {
+            io::ErrorKind::NotFound => "no such file".to_owned(),
+            io::ErrorKind::IsADirectory => "is a folder".to_owned(),
+            _ => text::one_line(&error.to_string(), 400),
+        };
+        refused(Diagnostic::new(UNREADABLE, 0..0, reason), b"")
+    })?;
+    let source = std::str::from_utf8(&bytes).map_err(|error| {
+        let start = error.valid_up_to();
+        let span = start..start + char::REPLACEMENT_CHARACTER.len_utf8();
+        let finding = Diagnostic::new("encoding", span, "not UTF-8");
+        refused(finding.help("save the file as UTF-8"), &bytes)
+    })?;
+    claudex_build::check_source(&name, source)
 }
 
 /// Reads a file or stdin. Does not wait for a pipe or a device at the path.

@@ -7,7 +7,6 @@
 claudex_loop::machine!(plan as typestate);
 
 pub mod caveats;
-pub mod changed_since_review;
 pub mod changes;
 pub mod context;
 pub mod interview;
@@ -103,7 +102,7 @@ impl Extension<typestate::Plan> for PlanLoop {
     }
 
     fn context(&self, held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
-        context::of(held, settings, now)
+        context::variables(held, settings, now)
     }
 
     fn earlier_findings(&self, held: &AnyLoop) -> Vec<Utf8PathBuf> {
@@ -181,18 +180,13 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 pub fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
     match held.phase() {
         phase if phase.is_terminal() => {
-            if let Err(error) = runner::clear(held.raw()) {
-                held.raw()
-                    .store()
-                    .log(&format!("{} clean-up: {error}", held.id()));
-            }
-            return Ok(changed_since_review::at_end(held).into_iter().collect());
+            runner::clear(held.raw());
+            return Ok(caveats::note_change_at_end(held).into_iter().collect());
         }
         phase if phase.review().is_some() => {
-            let written = runner::write(held, &settings.personas);
-            written.map_err(|error| error.to_string())?;
+            runner::write(held, &settings.personas)?;
         }
-        Phase::Summarizing => changed_since_review::at_summary(held),
+        Phase::Summarizing => caveats::note_change_at_summary(held),
         _ => {}
     }
     Ok(Vec::new())

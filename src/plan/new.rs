@@ -71,7 +71,7 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     // Crates from a registry lie beside each other.
     let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
     write(folder, clone).map_err(|error| {
-        let (why, help) = match error.kind() {
+        let (message, help) = match error.kind() {
             io::ErrorKind::AlreadyExists => (
                 format!("{folder} is there already; nothing was written"),
                 "choose another name, or go to another folder",
@@ -81,8 +81,9 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
                 "go to a folder that you can write to",
             ),
         };
-        Failure::plain(Exit::Refused, "claudex::new", why, help)
+        Failure::plain(Exit::Refused, "claudex::new", message, help)
     })?;
+
     let files = FILES.map(|(file, _)| file).join(", ");
     out::line(&format!("The crate {name} is in {folder}: {files}."));
     if let Some(clone) = clone {
@@ -90,56 +91,48 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
             "It takes claudex-loop from {clone}, where this program was built."
         ));
     }
-    out::line("To try it:");
     out::line(&format!(
-        "    cd {folder}\n    cargo run --quiet -- start \"a haiku\""
+        "To try it:\n    cd {folder}\n    cargo run --quiet -- start \"a haiku\""
     ));
     Ok(Exit::Complete)
 }
 
 /// Returns why a name cannot be that of a crate and, with `_` for `-`, of a machine.
 fn problem_with(name: &str) -> Option<&'static str> {
-    let is_part = |part: &str| {
-        let usual = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit();
-        !part.is_empty() && part.chars().all(usual)
-    };
+    let is_usual = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit();
+    let mut parts = name.split(['-', '_']);
     let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.split(['-', '_']).all(is_part)
+        && parts.all(|part| !part.is_empty() && part.chars().all(is_usual))
         && name.len() <= MAX_NAME_BYTES;
-    match is_name {
-        false => Some(
+    if !is_name {
+        return Some(
             "is not a valid name: it begins with a to z, and has a to z, 0 to 9 and single - or _, at most 64 in all",
-        ),
-        true if RESERVED_NAMES
-            .split(' ')
-            .any(|reserved| reserved == name.replace('_', "-")) =>
-        {
-            Some("is reserved in Rust, in cargo or in the machine")
-        }
-        true => None,
+        );
     }
+    let kebab = name.replace('_', "-");
+    let is_reserved = RESERVED_NAMES.split(' ').any(|reserved| reserved == kebab);
+    is_reserved.then_some("is reserved in Rust, in cargo or in the machine")
 }
 
 /// Writes the files into a new folder. They depend on the crates of the clone, or on those of the
 /// registry.
 fn write(folder: &Utf8Path, clone: Option<&str>) -> io::Result<()> {
     fs::create_dir(folder)?;
-    let below = |of: &str| {
-        clone.map_or_else(String::new, |clone| {
-            format!(", path = {:?}", format!("{clone}{of}"))
-        })
+    let path = |folder: &str| {
+        let path = clone.map(|clone| format!(", path = {:?}", format!("{clone}{folder}")));
+        path.unwrap_or_default()
     };
     let machine = folder.as_str().replace('-', "_");
     for (file, text) in FILES {
-        let path = folder.join(file);
-        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        let file = folder.join(file);
+        fs::create_dir_all(file.parent().unwrap_or(folder))?;
         let text = text
             .replace("@crate@", folder.as_str())
             .replace("@machine@", &machine)
             .replace("@version@", env!("CARGO_PKG_VERSION"))
-            .replace("@path@", &below(""))
-            .replace("@build-path@", &below("/codegen"));
-        fs::File::create_new(&path)?.write_all(text.as_bytes())?;
+            .replace("@path@", &path(""))
+            .replace("@build-path@", &path("/codegen"));
+        fs::File::create_new(&file)?.write_all(text.as_bytes())?;
     }
     Ok(())
 }

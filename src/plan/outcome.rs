@@ -61,8 +61,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Collects the outcome of a loop as it is now.
-    pub fn new(held: &AnyLoop, settings: &Settings, summary: String) -> Self {
+    /// Collects the outcome of a loop as it is now. `waits`: its next action, if it is not over.
+    pub fn new(
+        held: &AnyLoop,
+        settings: &Settings,
+        summary: String,
+        waits: Option<String>,
+    ) -> Self {
         let raw = held.raw();
         let store = raw.store();
         let ending = match (held.phase(), held.fields().decision_signal) {
@@ -86,17 +91,8 @@ impl Outcome {
             findings: findings_json::findings_path(store, raw.id(), held.fields().round),
             caveats: caveats::all(held, settings),
             cause: (ending == Ending::ReviewerFailed).then(|| context::failure_cause(raw)),
-            waits: None,
+            waits,
             summary,
-        }
-    }
-
-    /// Sets what the loop waits for.
-    #[must_use]
-    pub fn waiting(self, waits: String) -> Self {
-        Self {
-            waits: Some(waits),
-            ..self
         }
     }
 }

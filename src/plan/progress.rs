@@ -36,7 +36,7 @@ impl Progress {
     /// Makes the display. `json`: stdout is for the outcome alone.
     pub fn new(json: bool) -> Self {
         let is_terminal = io::stdout().is_terminal() && io::stderr().is_terminal();
-        let status = (!json && is_terminal).then(StatusLine::new);
+        let status = (!json && is_terminal).then(|| StatusLine::new(""));
         Self {
             lines: review::Lines::limited(status.is_none()),
             status,
@@ -51,15 +51,13 @@ impl Progress {
     pub fn show_start(&mut self, held: &AnyLoop, is_resumed: bool, reviewer: &str) {
         self.driven = Some((held.raw().store().clone(), held.id().clone()));
         let id = held.id();
-        let verb = if is_resumed {
-            "goes on with"
-        } else {
-            "reviews"
+        let verb = match is_resumed {
+            true => "goes on with",
+            false => "reviews",
         };
-        let subject = if reviews_changes(held) {
-            "the changes of the work tree"
-        } else {
-            &held.fields().subject
+        let subject = match reviews_changes(held) {
+            true => "the changes of the work tree",
+            false => &held.fields().subject,
         };
         self.print(&format!(
             "Loop {id} {verb} {subject} (reviewer: {reviewer})"
@@ -69,23 +67,20 @@ impl Progress {
     /// Shows that a round begins.
     pub fn show_round(&mut self, round: u64, max_rounds: u64, persona: &str) {
         self.lines = review::Lines::limited(self.status.is_none());
-        if let Some(status) = &mut self.status {
-            status.begin(&format!("round {round} of {max_rounds}, {persona}"));
-        }
+        self.begin(&format!("round {round} of {max_rounds}, {persona}"));
         let line = format!("Round {round} of {max_rounds}, {persona}");
         self.print_toned(&line, &line, Tone::Heading);
     }
 
     /// Shows what a review reports. Returns whether the review goes on.
     pub fn show_review(&mut self, event: RoundEvent<'_>, reviewer: &str) -> ControlFlow<()> {
-        match event {
-            RoundEvent::Began { .. } => {}
+        let line = match event {
+            RoundEvent::Began { .. } => None,
             RoundEvent::Tick => return self.tick(),
-            event => {
-                if let Some(line) = self.lines.shown(event, reviewer) {
-                    self.print(&format!("  {line}"));
-                }
-            }
+            event => self.lines.shown(event, reviewer),
+        };
+        if let Some(line) = line {
+            self.print(&format!("  {line}"));
         }
         self.go_on()
     }
@@ -115,9 +110,7 @@ impl Progress {
     /// Shows that the drafter begins.
     pub fn show_drafter(&mut self) {
         let line = "the drafter revises the plan";
-        if let Some(status) = &mut self.status {
-            status.begin(line);
-        }
+        self.begin(line);
         self.print(&format!("  {line}"));
     }
 
@@ -131,44 +124,53 @@ impl Progress {
 
     /// Draws the clock again. Returns whether the job goes on.
     pub fn tick(&mut self) -> ControlFlow<()> {
-        if let Some(status) = &mut self.status {
-            status.tick();
+        if let Some(status) = &self.status {
+            status.draw();
         }
         self.go_on()
     }
 
     /// Clears the status line.
-    pub fn finish(&mut self) {
+    pub fn finish(&self) {
+        if let Some(status) = &self.status {
+            status.clear();
+        }
+    }
+
+    /// Starts the clock of the status line again, with another message.
+    fn begin(&mut self, message: &str) {
         if let Some(status) = &mut self.status {
-            status.finish();
+            *status = StatusLine::new(message);
         }
     }
 
     /// Stops the job after a signal, or if another process has ended its loop.
     fn go_on(&mut self) -> ControlFlow<()> {
-        if self.interrupted.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
-        if self.polled.elapsed() >= CANCEL_POLL_INTERVAL
-            && let Some((store, id)) = &self.driven
+        let mut is_over = self.interrupted.load(Ordering::Relaxed);
+        if let Some((store, id)) = &self.driven
+            && self.polled.elapsed() >= CANCEL_POLL_INTERVAL
         {
             self.polled = Instant::now();
-            if resume::phase_on_disk(store, id).is_some_and(|phase| phase.is_terminal()) {
-                return ControlFlow::Break(());
-            }
+            is_over |= resume::ended_phase(store, id).is_some();
         }
-        ControlFlow::Continue(())
+        match is_over {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 
-    fn print(&mut self, line: &str) {
+    fn print(&self, line: &str) {
         self.print_toned(line, "", Tone::Heading);
     }
 
-    fn print_toned(&mut self, line: &str, word: &str, tone: Tone) {
-        match &mut self.status {
-            Some(status) => status.suspend(|| out::toned(line, word, tone)),
-            None if self.to_stderr => out::note(line),
-            None => out::toned(line, word, tone),
+    fn print_toned(&self, line: &str, word: &str, tone: Tone) {
+        self.finish();
+        match self.to_stderr {
+            true => out::note(line),
+            false => out::toned(line, word, tone),
+        }
+        if let Some(status) = &self.status {
+            status.draw();
         }
     }
 }
@@ -176,67 +178,29 @@ impl Progress {
 /// Longest message, in characters. A line that wraps cannot be cleared.
 const MAX_MESSAGE_CHARS: usize = 60;
 
-/// A line on stderr that is drawn over itself.
+/// A line on stderr that is drawn over itself, with the seconds since its message began.
 #[derive(Debug)]
 struct StatusLine {
     message: String,
     since: Instant,
-    /// The seconds that are on the screen, or `None` if the line is not.
-    drawn: Option<u64>,
 }
 
 impl StatusLine {
-    /// Returns a line without a message, which draws nothing.
-    fn new() -> Self {
+    fn new(message: &str) -> Self {
         Self {
-            message: String::new(),
+            message: text::one_line(message, MAX_MESSAGE_CHARS),
             since: Instant::now(),
-            drawn: None,
         }
     }
 
-    /// Sets the message and restarts its clock.
-    fn begin(&mut self, message: &str) {
-        self.message = text::one_line(message, MAX_MESSAGE_CHARS);
-        self.since = Instant::now();
-        self.draw();
-    }
-
-    /// Draws the line again once a second.
-    fn tick(&mut self) {
-        if self.drawn != Some(self.since.elapsed().as_secs()) {
-            self.draw();
+    fn draw(&self) {
+        if !self.message.is_empty() {
+            let seconds = self.since.elapsed().as_secs();
+            let _ = write!(io::stderr(), "\r\x1b[K{} ({seconds} s)", self.message);
         }
     }
 
-    /// Clears the line, prints something in its place and draws the line again below.
-    fn suspend(&mut self, print: impl FnOnce()) {
-        self.clear();
-        print();
-        self.draw();
-    }
-
-    /// Clears the line and forgets the message.
-    fn finish(&mut self) {
-        self.clear();
-        self.message.clear();
-    }
-
-    fn draw(&mut self) {
-        if self.message.is_empty() {
-            return;
-        }
-
-        let seconds = self.since.elapsed().as_secs();
-        let mut stderr = io::stderr().lock();
-        let _ = write!(stderr, "\r\x1b[K{} ({seconds} s)", self.message);
-        let _ = stderr.flush();
-        self.drawn = Some(seconds);
-    }
-
-    fn clear(&mut self) {
-        if self.drawn.take().is_some() {
-            let _ = io::stderr().write_all(b"\r\x1b[K");
-        }
+    fn clear(&self) {
+        let _ = io::stderr().write_all(b"\r\x1b[K");
     }
 }

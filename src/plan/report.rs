@@ -1,11 +1,12 @@
 //! The files that a review of changes leaves in the project: the report, and the proposed patches.
 //!
 //! Each patch is tried against the work tree as it is when the report is written, in an index of
-//! our own. Nothing is applied. Both files are written after each verdict.
+//! our own. Nothing is applied. Both files are written after each verdict. Their templates clean
+//! the text of reviewers by the filters `prose` and `code`.
 
 mod fixes;
 
-use std::io;
+use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value as Json, json};
@@ -17,7 +18,7 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_json::FindingsJson;
-use claudex_loop::review::runs::{Run, RunOutcome};
+use claudex_loop::review::runs::Run;
 use claudex_loop::review::worktree::CHANGED_DURING_REVIEW;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::text;
@@ -46,21 +47,37 @@ pub fn after_review(held: &AnyLoop) -> Vec<String> {
 }
 
 fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
-    let folder = open_folder(held.raw().store().root()).map_err(|error| error.to_string())?;
-    let verdicts = verdicts(held);
-    let fixes = Fixes::of(held, &verdicts);
+    let store = held.raw().store();
+    let folder = Folder::open(store.root())
+        .and_then(|root| root.make(REPORTS))
+        .map_err(|error| error.to_string())?;
     let report_file = report_path(held.id());
     let fixes_file = fixes_path(held.id());
 
-    put(
-        &folder,
-        &report_file,
-        REPORT,
-        &report(held, &verdicts, &fixes),
-    )?;
+    let mut rounds = rounds(held);
+    let fixes = Fixes::try_all(store, &mut rounds);
+    let copy = held.raw().read("{subject}").and_then(files::text);
+    let copy = copy.unwrap_or_default();
+    let compared = copy.lines().map_while(|line| line.strip_prefix("# "));
+    let findings_json = store.loop_folder(held.id()).join("findings-round-<N>.json");
+    let facts = json!({
+        "id": held.id().as_str(),
+        "topic": held.fields().topic,
+        "copy": held.fields().subject,
+        "compared": compared.collect::<Vec<_>>(),
+        "rounds": rounds,
+        "fixes": fixes.all,
+        "applying": fixes.applying(),
+        "tree": fixes.tree,
+        "report_file": report_file,
+        "fixes_file": fixes_file,
+        "findings_json": findings_json,
+    });
+
+    put(&folder, &report_file, REPORT, &facts)?;
     let mut lines = vec![format!("report: {}", text::exact(report_file))];
     if !fixes.all.is_empty() {
-        put(&folder, &fixes_file, FIXES, &proposed_fixes(held, &fixes))?;
+        put(&folder, &fixes_file, FIXES, &facts)?;
         lines.push(format!(
             "proposed patches, none of them applied: {} ({} of {} would apply)",
             text::exact(fixes_file),
@@ -74,128 +91,64 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 /// Returns the paths of the report and of the proposed patches, from the project's root, if the
 /// files exist.
 pub fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
-    let folder = Folder::open(held.raw().store().root())
-        .and_then(|root| root.below(REPORTS))
-        .ok();
-    let existing = |path: Utf8PathBuf| {
-        let found = folder.as_ref()?.look(path.file_name()?).ok()??;
-        found.is_file().then_some(path)
-    };
+    let root = held.raw().store().root();
+    let existing = |path: Utf8PathBuf| root.join(&path).is_file().then_some(path);
     (
         existing(report_path(held.id())),
         existing(fixes_path(held.id())),
     )
 }
 
-/// Opens the folder of the reports, and makes it if it does not exist.
-fn open_folder(root: &Utf8Path) -> io::Result<Folder> {
-    Folder::open(root)?.make(REPORTS)
-}
-
 /// Renders a file and writes it.
 fn put(folder: &Folder, path: &Utf8Path, message: Message, facts: &Json) -> Result<(), String> {
-    let content = message.render(facts).map_err(|error| error.to_string())?;
+    let rendered = message.render_in(
+        |environment| {
+            environment.add_filter("code", |text: String, max_chars| code(&text, max_chars));
+            environment.add_filter("prose", |text: String, max_chars| prose(&text, max_chars));
+            Ok(())
+        },
+        facts,
+    );
+    let content = rendered.map_err(|error| error.to_string())?;
     let name = path.file_name().unwrap_or_default();
     folder
         .replace(name, content.as_bytes())
         .map_err(|error| format!("{}: {error}", folder.path().join(name)))
 }
 
-fn report(held: &AnyLoop, verdicts: &[FindingsJson], fixes: &Fixes) -> Json {
-    let copy = held.raw().read("{subject}").and_then(files::text);
-    let compared: Vec<String> = copy
-        .unwrap_or_default()
-        .lines()
-        .map_while(|line| line.strip_prefix("# "))
-        .map(|line| prose(line, 400))
-        .collect();
-    let runs = rounds::runs(held.raw());
-    let rounds: Vec<Json> = verdicts
-        .iter()
-        .map(|verdict| round(verdict, &runs, fixes))
-        .collect();
-    json!({
-        "id": held.id().as_str(),
-        "topic": code(&held.fields().topic, 300),
-        "compared": compared,
-        "copy": code(&held.fields().subject, 300),
-        "rounds": rounds,
-        "patches": fixes.all.len(),
-        "fixes": fixes_path(held.id()),
-    })
-}
-
-fn round(verdict: &FindingsJson, runs: &[Run], fixes: &Fixes) -> Json {
-    let mut of_verdict = runs.iter().filter(|run| run.began.run == verdict.run);
-    let has_changed = of_verdict.any(|run| run.work_tree_changed);
-    let findings: Vec<Json> = verdict
-        .findings
-        .0
-        .iter()
-        .enumerate()
-        .map(|(index, finding)| {
-            let recommendation = finding.recommendation.as_deref().unwrap_or_default();
-            let detail = finding.detail.iter().take(10);
-            json!({
-                "severity": finding.severity.to_string(),
-                "id": code(finding.id.as_deref().unwrap_or_default(), 20),
-                "place": place(finding),
-                "what": prose(&finding.what, 1000),
-                "recommendation": prose(recommendation, 1000),
-                "detail": detail.map(|line| prose(line, 300)).collect::<Vec<_>>(),
-                "patch": fixes.number(verdict.round, index),
-            })
-        })
-        .collect();
-    json!({
-        "round": verdict.round,
-        "persona": prose(&verdict.persona, 100),
-        "reviewer": code(&verdict.reviewer, 100),
-        "counts": verdict.findings.counts().to_string(),
-        "changed": has_changed.then_some(CHANGED_DURING_REVIEW),
-        "findings": findings,
-    })
-}
-
-fn proposed_fixes(held: &AnyLoop, fixes: &Fixes) -> Json {
-    let findings = held.raw().store().loop_folder(held.id());
-    json!({
-        "id": held.id().as_str(),
-        "topic": code(&held.fields().topic, 300),
-        "tree": fixes.tree,
-        "applying": fixes.applying(),
-        "fixes": fixes.all,
-        "report": report_path(held.id()),
-        "findings_json": code(findings.join("findings-round-<N>.json").as_str(), 500),
-    })
-}
-
 /// Returns the last verdict of each round, oldest first, from files that are as the journal noted
 /// them.
-fn verdicts(held: &AnyLoop) -> Vec<FindingsJson> {
-    let store = held.raw().store();
-    let mut verdicts: Vec<FindingsJson> = Vec::new();
-    for run in rounds::runs(held.raw()).iter().rev() {
+fn rounds(held: &AnyLoop) -> Vec<Json> {
+    let mut rounds = BTreeMap::new();
+    for run in rounds::runs(held.raw()) {
         let round = run.began.round;
-        let is_known = verdicts.iter().any(|verdict| verdict.round == round);
-        let digest = run.ended.as_ref().and_then(RunOutcome::digest);
-        if let Some(digest) = digest.filter(|_| !is_known)
-            && let Ok(Some(verdict)) = FindingsJson::read(store, held.id(), round, digest)
+        if let Some(digest) = run.digest()
+            && let Ok(Some(verdict)) =
+                FindingsJson::read(held.raw().store(), held.id(), round, digest)
             && verdict.run == run.began.run
         {
-            verdicts.push(verdict);
+            rounds.insert(round, facts_of(&verdict, &run));
         }
     }
-    verdicts.sort_by_key(|verdict| verdict.round);
-    verdicts
+    rounds.into_values().collect()
+}
+
+fn facts_of(verdict: &FindingsJson, run: &Run) -> Json {
+    let mut facts = json!(verdict);
+    facts["counts"] = json!(verdict.findings.counts().to_string());
+    facts["changed"] = json!(run.work_tree_changed.then_some(CHANGED_DURING_REVIEW));
+    let findings = facts["findings"].as_array_mut().into_iter().flatten();
+    for (facts, finding) in findings.zip(&verdict.findings.0) {
+        facts["place"] = json!(place(finding));
+    }
+    facts
 }
 
 /// Returns the place of a finding, such as `src/x.rs:12`, or nothing.
 fn place(finding: &Finding) -> String {
-    let file = finding.file.as_deref().map(|file| code(file, 300));
-    match (file, finding.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}"),
-        (Some(file), None) => file,
+    match (&finding.file, finding.line) {
+        (Some(file), Some(line)) => format!("{}:{line}", code(file, 300)),
+        (Some(file), None) => code(file, 300),
         (None, Some(line)) => format!("line {line}"),
         (None, None) => String::new(),
     }

@@ -1,6 +1,5 @@
 //! `run --resume`: the loops that it can resume, and the command line that resumes one.
 
-use camino::Utf8PathBuf;
 use clap::ArgMatches;
 use claudex_loop::Actor;
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
@@ -9,7 +8,6 @@ use claudex_loop::program::{LoopArgs, NextAction, TypedApp as _};
 use claudex_loop::program::{locate, loops, shell};
 use claudex_loop::store::{Entry, LoopId, Store};
 use claudex_loop::text;
-use serde_json::{Map, Value as Json};
 
 use super::typestate::Plan;
 use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
@@ -17,25 +15,30 @@ use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 /// The arguments that a resumed run needs again.
 const REPEATED: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
 /// The journal's note of these flags, for someone who looks from another terminal.
-const FLAGS_NOTE: &str = "given";
+const FLAGS_NOTE: &str = "flags";
 
-/// The flags that a resumed run needs again, by argument: the value, or `true` if a message cannot
-/// show it.
-pub type Flags = Map<String, Json>;
-
-/// Returns the flags of a command line. A value that a shell has to quote is left out, since
-/// messages have no such quotes.
-pub fn flags(matches: &ArgMatches) -> Flags {
+/// Returns the flags of a command line that a resumed run needs again, as a message shows them
+/// behind the command. It has no quotes of a shell, so a flag whose value needs some is only named,
+/// below the command.
+pub fn flags(matches: &ArgMatches) -> Vec<String> {
     let flag = |name: &str| {
-        let raw = matches.try_get_raw(name).ok().flatten()?.next()?;
-        let value = raw.to_str().filter(|value| shell::quoted(value) == *value);
-        Some((name.to_owned(), value.map_or(Json::Bool(true), Json::from)))
+        let value = matches.try_get_raw(name).ok().flatten()?.next()?;
+        let plain = value
+            .to_str()
+            .filter(|value| shell::quoted(value) == *value);
+        let name = name.replace('_', "-");
+        Some(match plain {
+            Some(value) => format!(" --{name} {value}"),
+            None => format!("\nwith the same --{name}"),
+        })
     };
-    REPEATED.into_iter().filter_map(flag).collect()
+    let mut flags: Vec<String> = REPEATED.into_iter().filter_map(flag).collect();
+    flags.sort_by_key(|flag| flag.starts_with('\n'));
+    flags
 }
 
 /// Returns the flags that the journal notes last.
-pub fn noted_flags(journal: &[Entry]) -> Flags {
+pub fn noted_flags(journal: &[Entry]) -> Vec<String> {
     let mut entries = journal.iter().rev();
     entries
         .find_map(|entry| entry.noted(FLAGS_NOTE))
@@ -43,66 +46,47 @@ pub fn noted_flags(journal: &[Entry]) -> Flags {
 }
 
 /// Records the flags in the journal if they have changed.
-pub fn note_flags(held: &AnyLoop, flags: &Flags) {
+pub fn note_flags(held: &AnyLoop, flags: &[String]) {
     let raw = held.raw();
     if *flags != noted_flags(&raw.journal().unwrap_or_default())
-        && let Err(error) = raw.store().note(raw.id(), FLAGS_NOTE, flags)
+        && let Err(error) = raw.store().note(raw.id(), FLAGS_NOTE, &flags)
     {
         raw.store()
             .log(&format!("{} cannot note the flags: {error}", raw.id()));
     }
 }
 
-/// Returns a flag as it is typed, if a message can show its value.
-pub fn typed_flag(flags: &Flags, name: &str) -> Option<String> {
-    let value = flags.get(name)?.as_str()?;
-    Some(format!(" --{} {value}", name.replace('_', "-")))
-}
-
-/// Returns the command line that resumes a loop, and below it the flags whose values it cannot
-/// show.
+/// Returns the command line that resumes a loop.
 fn command_line(id: &str, journal: &[Entry]) -> String {
-    let flags = noted_flags(journal);
-    let mut line = format!("claudex-loop run --resume {id}");
-    let mut hidden = String::new();
-    for name in REPEATED
-        .into_iter()
-        .filter(|name| flags.contains_key(*name))
-    {
-        match typed_flag(&flags, name) {
-            Some(typed) => line += &typed,
-            None => hidden += &format!("\nwith the same --{}", name.replace('_', "-")),
-        }
-    }
-    line + &hidden
+    let flags = noted_flags(journal).concat();
+    format!("claudex-loop run --resume {id}{flags}")
 }
 
 /// Says how to resume a loop of `run`, also from another folder.
 pub fn help(held: &AnyLoop) -> String {
     let raw = held.raw();
     let root = raw.store().root();
-    let is_here = |here: Utf8PathBuf| locate::root(INFO.state, &here) == root;
-    let place = if locate::here().is_ok_and(is_here) {
-        String::new()
-    } else {
-        format!(", in {}", text::shown(root))
+    let is_here = locate::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
+    let place = match is_here {
+        true => String::new(),
+        false => format!(", in {}", text::shown(root)),
     };
     let line = command_line(raw.id().as_str(), &raw.journal().unwrap_or_default());
     format!("to go on with it{place}:\n    {line}")
 }
 
 /// Returns the failure of a run that did not end its loop. The help resumes it.
-pub fn kept(held: &AnyLoop, exit: Exit, code: &str, problem: &str) -> Failure {
+pub fn kept_failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     let problem = problem.trim_end_matches(['.', ' ']);
     let id = held.id();
     let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");
-    Failure::plain(exit, code, message, &help(held))
+    Failure::plain(exit, "claudex::run::kept", message, &help(held))
 }
 
-/// Returns the phase that a loop has on disk.
-pub fn phase_on_disk(store: &Store, id: &LoopId) -> Option<Phase> {
+/// Returns the phase of a loop that is over on disk.
+pub fn ended_phase(store: &Store, id: &LoopId) -> Option<Phase> {
     let held = AnyLoop::open(store, id, Actor::Hook).ok()?;
-    Some(held.phase())
+    Some(held.phase()).filter(|phase| phase.is_terminal())
 }
 
 /// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes
@@ -115,81 +99,64 @@ pub fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
     let archived = store.archived().into_iter().find(|one| one.id == id);
     if let Some(archived) = archived {
-        match archived.session.as_deref() {
-            Some(RUN) => store.unarchive(&id).map(drop).map_err(store_failure)?,
-            session => return Err(driven_by_session(&id, session.unwrap_or(UNKNOWN))),
+        let session = archived.session.as_deref().unwrap_or(UNKNOWN);
+        if session != RUN {
+            return Err(driven_by_session(&id, session));
         }
+        store.unarchive(&id).map_err(failure)?;
     }
 
-    let open_as = |actor| {
-        AnyLoop::open(&store, &id, actor).map_err(|error| Failure::new(Exit::Refused, error))
-    };
+    let open_as = |actor| AnyLoop::open(&store, &id, actor).map_err(failure);
     let held = open_as(Actor::Hook)?;
     let session = held.header().session;
     if held.phase().is_terminal() {
-        return Err(refused(
-            &id,
-            &format!("it is over ({})", held.phase()),
-            &format!("what happened:\n    claudex-loop journal {id}"),
-        ));
+        let problem = format!("it is over ({})", held.phase());
+        return Err(refused(&id, &problem, "what happened", "journal"));
     }
     if session != RUN && !is_unowned_review(&held) {
         return Err(driven_by_session(&id, &session));
     }
     if store.is_running(&id) {
-        return Err(refused(
-            &id,
-            "its review is running in another process",
-            &format!("follow it:\n    claudex-loop review {id} --follow"),
-        ));
+        let problem = "its review is running in another process";
+        return Err(refused(&id, problem, "follow it", "review --follow"));
     }
 
     if session != RUN {
+        let person = Actor::Person.to_string();
         store
-            .set_session(
-                held.raw().record(),
-                RUN,
-                "adopt",
-                &Actor::Person.to_string(),
-            )
-            .map_err(store_failure)?;
+            .set_session(held.raw().record(), RUN, "adopt", &person)
+            .map_err(failure)?;
     } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
         // The reviewer gets all its attempts again, as after `resume`.
         let verb = Verb::Resume(LoopArgs::default());
-        Plan::take(verb, open_as(Actor::Person)?)
-            .map(drop)
-            .map_err(|refused| {
-                let help = format!("claudex-loop journal {id}");
-                Failure::plain(
-                    Exit::Refused,
-                    "claudex::run::resume",
-                    refused.to_string(),
-                    &help,
-                )
-            })?;
+        if let Err(error) = Plan::take(verb, open_as(Actor::Person)?) {
+            let problem = error.to_string();
+            return Err(refused(&id, &problem, "what happened", "journal"));
+        }
     } else {
         return Ok(held);
     }
     open_as(Actor::Hook)
 }
 
-fn store_failure(error: impl miette::Diagnostic) -> Failure {
+fn failure(error: impl miette::Diagnostic) -> Failure {
     Failure::new(Exit::Refused, error)
 }
 
-fn refused(id: &LoopId, problem: &str, help: &str) -> Failure {
+fn refused(id: &LoopId, problem: &str, purpose: &str, command: &str) -> Failure {
     let message = format!("run does not go on with loop {id}: {problem}");
-    Failure::plain(Exit::Refused, "claudex::run::resume", message, help)
+    let help = format!("{purpose}:\n    claudex-loop {command} {id}");
+    Failure::plain(Exit::Refused, "claudex::run::resume", message, &help)
 }
 
 fn driven_by_session(id: &LoopId, session: &str) -> Failure {
-    let problem = if session == UNKNOWN {
-        "no session has taken it up yet, and the next one that ends a turn here does".to_owned()
-    } else {
-        format!("session {} drives it", text::one_line(session, 80))
+    let problem = match session {
+        UNKNOWN => {
+            "no session has taken it up yet, and the next one that ends a turn here does".to_owned()
+        }
+        session => format!("session {} drives it", text::one_line(session, 80)),
     };
-    let help = format!("to see where it is:\n    claudex-loop status {id}");
-    refused(id, &problem, &help)
+    refused(id, &problem, "to see where it is", "status")
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.

@@ -64,10 +64,10 @@ pub fn command() -> Command {
 /// verdict.
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
-    let work = match (&arguments.resume, &arguments.plan) {
-        (Some(id), _) => Work::Kept(resume::open(id)?),
-        (None, plan) => {
-            let plan = plan.as_deref().unwrap_or(PLAN.into());
+    let work = match &arguments.resume {
+        Some(id) => Work::Kept(resume::open(id)?),
+        None => {
+            let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
             Work::Plan(plan_path(&loops::here()?, plan)?)
         }
     };
@@ -94,18 +94,22 @@ pub fn run_job(
     }
     let reviewer = reviewers::choose(named, None, &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let job = Job {
-        rounds: arguments.rounds,
+    let limits = arguments.time.limits(reviewer.limits)?;
+    let mut progress = Progress::new(arguments.json);
+
+    let is_resumed = matches!(work, Work::Kept(_));
+    let started = work.begin(arguments.rounds, &settings)?;
+    resume::note_flags(&started, &resume::flags(matches));
+    progress.show_start(&started, is_resumed, &reviewer.shown);
+    let mut job = Job {
         drafter: arguments.drafter.as_deref(),
-        limits: arguments.time.limits(reviewer.limits)?,
+        limits,
         settings: &settings,
         reviewer: &reviewer,
-        flags: resume::flags(matches),
+        progress,
     };
-
-    let mut progress = Progress::new(arguments.json);
-    let outcome = job.run(work, &mut progress);
-    progress.finish();
+    let outcome = job.run(&started);
+    job.progress.finish();
     let outcome = outcome?;
 
     if arguments.json {
@@ -125,9 +129,6 @@ pub fn run_job(
 fn print(outcome: &Outcome) {
     out::line("");
     out::markdown(&outcome.summary);
-    if let Some(waits) = &outcome.waits {
-        out::line(&format!("The rounds are over, and {waits}"));
-    }
     out::line(&format!("State: {}", text::shown(&outcome.state)));
 }
 

@@ -4,10 +4,11 @@
 //! An agent runs it if its shell does not find the program by its name. It contains no path of the
 //! plugin, whose folder changes with each update, and no text of the user.
 
-use std::{env, io};
+use std::collections::VecDeque;
+use std::env;
 
 use camino::Utf8PathBuf;
-use serde::Serialize;
+use serde_json::json;
 
 use super::AnyLoop;
 use claudex_loop::machine::{Actor, Raw};
@@ -17,7 +18,7 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::shell::quoted;
 use claudex_loop::review::findings_json;
 use claudex_loop::review::personas::Personas;
-use claudex_loop::store::{LoopId, StoreError};
+use claudex_loop::store::LoopId;
 use claudex_loop::text;
 
 /// The runner script.
@@ -56,78 +57,54 @@ pub fn line(raw: &Raw) -> String {
 }
 
 /// Removes the runner, prompt and lock of a loop that is over. State, findings and journal stay.
-///
-/// # Errors
-/// Returns an error if a file cannot be removed.
-pub fn clear(raw: &Raw) -> Result<(), StoreError> {
-    raw.store()
-        .clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"])
-}
-
-#[derive(Serialize)]
-struct RunnerFacts {
-    id: String,
-    mode: String,
-    round: u64,
-    max_rounds: u64,
-    persona: String,
-    root: String,
-    state_dir: Option<String>,
-    binary: String,
+pub fn clear(raw: &Raw) {
+    let store = raw.store();
+    if let Err(error) = store.clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"]) {
+        store.log(&format!("{} clean-up: {error}", raw.id()));
+    }
 }
 
 /// Writes the runner for the round that a loop is in.
 ///
 /// # Errors
 /// Returns an error if it cannot be written.
-pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
-    let (raw, fields) = (held.raw(), held.fields());
-    let spec = raw.store().spec();
-    let folder = raw.store().folder();
-    let usual = raw.store().root().join(spec.folder) == *folder;
-    let binary = std::env::current_exe()
-        .ok()
-        .and_then(|path| path.into_os_string().into_string().ok());
-    let facts = RunnerFacts {
-        id: held.id().to_string(),
-        mode: held.header().mode.unwrap_or_default(),
-        round: fields.round,
-        max_rounds: fields.max_rounds,
-        persona: text::one_line(&personas.of_round(fields.round).label, 100),
-        root: quoted(raw.store().root().as_str()),
-        state_dir: (!usual).then(|| quoted(folder.as_str())),
-        binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
-    };
-    let failed = |source| StoreError::Io {
-        doing: "write",
-        path: path(raw),
-        source,
-    };
-    let script = RUNNER
-        .render(&facts)
-        .map_err(|error| failed(io::Error::other(error)))?;
-    raw.store()
+pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
+    let raw = held.raw();
+    let store = raw.store();
+    let fields = held.fields();
+    let is_usual = store.root().join(store.spec().folder) == *store.folder();
+    let binary = env::current_exe().unwrap_or_default();
+    let binary = binary.to_str().filter(|path| !path.is_empty());
+    let script = RUNNER.render(&json!({
+        "id": held.id().as_str(),
+        "mode": held.header().mode,
+        "round": fields.round,
+        "max_rounds": fields.max_rounds,
+        "persona": text::one_line(&personas.of_round(fields.round).label, 100),
+        "root": quoted(store.root().as_str()),
+        "state_dir": (!is_usual).then(|| quoted(store.folder().as_str())),
+        "binary": quoted(binary.unwrap_or("claudex-loop")),
+    }));
+    let script = script.map_err(|error| error.to_string())?;
+    store
         .write_beside(raw.id(), "-runner.sh", script.as_bytes())
+        .map_err(|error| error.to_string())
 }
 
 /// Returns the findings files of the loops that this one continues, oldest first.
 pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
-    let (raw, fields) = (held.raw(), held.fields());
-    let store = raw.store();
-    let mut loops: Vec<Vec<Utf8PathBuf>> = Vec::new();
-    let mut before = fields.continues.clone();
+    let store = held.raw().store();
+    let mut loops = VecDeque::new();
+    let mut before = held.fields().continues.clone();
     // The limit also ends a circle.
     while loops.len() < MAX_CONTINUED_LOOPS
         && let Ok(id) = LoopId::parse(&before, store.spec().ids)
         && let Ok(earlier) = AnyLoop::open(store, &id, Actor::Person)
     {
         let rounds = 1..=earlier.fields().round;
-        loops.push(
-            rounds
-                .map(|round| findings_json::findings_path(store, &id, round))
-                .collect(),
-        );
-        before = earlier.fields().continues.clone();
+        let paths = rounds.map(|round| findings_json::findings_path(store, &id, round));
+        loops.push_front(paths.collect::<Vec<_>>());
+        before.clone_from(&earlier.fields().continues);
     }
-    loops.into_iter().rev().flatten().collect()
+    loops.into_iter().flatten().collect()
 }

@@ -1,6 +1,8 @@
 //! `start`: the fields of a new loop. These are the plan's path and digest, the loop that it
 //! continues, or the changes to review.
 
+use std::io::ErrorKind;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, Command};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -33,52 +35,53 @@ pub(super) const BASE: &str = "base";
 
 /// Sets the names and limits of the flags of `start`, `review` and `more`.
 pub fn arguments(command: Command) -> Command {
-    let of_count = |arg: Arg| {
-        arg.value_parser(parse_rounds)
-            .value_name("N")
-            .allow_hyphen_values(true)
+    let hide = |mode: Command, field| mode.mut_arg(field, |arg| arg.hide(true));
+    let plan = move |mode| hide(with_flags(mode), BASE);
+    let review = move |mode| {
+        let plan_only = PLAN_ONLY.into_iter().map(|(field, _)| field);
+        plan_only.fold(with_flags(mode), hide)
     };
-    let of_both = move |mode: Command| {
-        mode.mut_arg("max_rounds", |arg| of_count(arg).long("rounds"))
-            .mut_arg("interview_used", |arg| arg.long("interviewed"))
-            .mut_arg("subject", |arg| {
-                arg.long("plan")
-                    .help(format!("The plan’s file [default: {PLAN}]"))
-            })
-            .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
-            .mut_arg(BASE, base)
-            // The start sets it itself.
-            .mut_arg("subject_before", |arg| arg.hide(true))
-            .arg(
-                Arg::new("skip_interview")
-                    .long("skip-interview")
-                    .action(ArgAction::SetTrue)
-                    .help("Ask nothing before the plan is drafted"),
-            )
+    let rounds = |arg| {
+        with_rounds(arg)
+            .help("How many further rounds")
+            .required(false)
+            .default_value("1")
     };
-    let of_review = move |mode: Command| {
-        let hidden = |mode: Command, (flag, _)| mode.mut_arg(flag, |arg| arg.hide(true));
-        PLAN_ONLY.into_iter().fold(of_both(mode), hidden)
-    };
-    let of_plan = move |mode: Command| of_both(mode).mut_arg(BASE, |arg| arg.hide(true));
     command
         .mut_subcommand("start", |start| {
             start
-                .mut_subcommand("plan", of_plan)
-                .mut_subcommand("review", of_review)
+                .mut_subcommand("plan", plan)
+                .mut_subcommand("review", review)
         })
         .mut_subcommand("review", changes::arguments)
-        .mut_subcommand("more", |more| {
-            more.mut_arg("rounds", |arg| {
-                of_count(arg)
-                    .help("How many further rounds")
-                    .required(false)
-                    .default_value("1")
-            })
-        })
+        .mut_subcommand("more", |more| more.mut_arg("rounds", rounds))
 }
 
-/// Adds the help of the flag that names the base.
+/// Sets the flags of a start in any mode.
+fn with_flags(mode: Command) -> Command {
+    let plan = format!("The plan’s file [default: {PLAN}]");
+    mode.mut_arg("max_rounds", |arg| with_rounds(arg).long("rounds"))
+        .mut_arg("interview_used", |arg| arg.long("interviewed"))
+        .mut_arg("subject", |arg| arg.long("plan").help(plan))
+        .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
+        .mut_arg(BASE, base)
+        // The start sets it itself.
+        .mut_arg("subject_before", |arg| arg.hide(true))
+        .arg(
+            Arg::new("skip_interview")
+                .long("skip-interview")
+                .action(ArgAction::SetTrue)
+                .help("Ask nothing before the plan is drafted"),
+        )
+}
+
+fn with_rounds(arg: Arg) -> Arg {
+    arg.value_parser(parse_rounds)
+        .value_name("N")
+        .allow_hyphen_values(true)
+}
+
+/// Sets the help of the flag that names the base.
 pub(super) fn base(arg: Arg) -> Arg {
     let help = "Compare with where the branch left REV [default: the branch with the fewest commits since]";
     arg.long(BASE).value_name("REV").help(help)
@@ -110,37 +113,45 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         return Err(wrong_mode("--base", Mode::Review));
     }
     let store = request.store;
-    let continued = match request.text("continues") {
-        Some(given) => Some(open_continued(store, given)?),
-        None => None,
-    };
+    let continued = request
+        .text("continues")
+        .map(|id| open_continued(store, id))
+        .transpose()?;
+    let continued = continued.as_ref();
     let from_draft = request.flag("from_draft") || continued.is_some();
-    let topic = match request.text("topic").unwrap_or_default().trim() {
-        "" => continued
-            .as_ref()
-            .map(|continued| continued.fields().topic.clone())
-            .ok_or_else(no_topic)?,
-        topic => topic.to_owned(),
+    let topic = match (request.text("topic").unwrap_or_default().trim(), continued) {
+        ("", Some(continued)) => &continued.fields().topic,
+        ("", None) => {
+            return Err(usage(
+                "claudex::start::topic",
+                "Plan mode requires a topic",
+                "say what the plan is about, after the flags: start plan move the queue to Postgres",
+            ));
+        }
+        (topic, _) => topic,
     };
 
     // The plan lies in the folder of the start: a client that was opened in a subfolder may not
     // write outside it.
-    let path = match (&continued, request.text("subject")) {
+    let path = match (continued, request.text("subject")) {
         (Some(continued), None) => continued.raw().path("{subject}"),
-        (_, given) => request.here.join(given.unwrap_or(PLAN)),
+        (_, subject) => request.here.join(subject.unwrap_or(PLAN)),
     };
-    let existing = match store.read(&path) {
-        Ok(content) => Some(content),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(unreadable(&path, &error)),
-    };
-    if from_draft && existing.is_none() {
-        return Err(no_draft(&path));
-    }
     // Without --from-draft the plan counts as written only once it differs from this.
-    let digest = existing
-        .filter(|_| !from_draft)
-        .map(|content| Digest::of(&content).to_string());
+    let digest = match store.read(&path) {
+        Ok(_) if from_draft => None,
+        Ok(content) => Some(Digest::of(&content).to_string()),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(unreadable(&path, &error)),
+        Err(_) if from_draft => {
+            let path = text::shown(&path);
+            return Err(usage(
+                "claudex::start::draft",
+                &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
+                "write the draft first, or leave --from-draft out",
+            ));
+        }
+        Err(_) => None,
+    };
 
     let subject = path.strip_prefix(store.root()).unwrap_or(&path);
     Ok(StartFields {
@@ -151,7 +162,7 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
             ("subject_before", digest.into()),
             (
                 "continues",
-                continued.map(|continued| continued.id().to_string()).into(),
+                continued.map(|continued| continued.id().as_str()).into(),
             ),
         ],
         ..StartFields::default()
@@ -237,11 +248,6 @@ fn open_continued(store: &Store, given: &str) -> Result<AnyLoop, Failure> {
         refused(problem, near.as_deref())
     };
     let id = LoopId::parse(given, INFO.state.ids).map_err(|_| unknown("not the id of a loop"))?;
-    if store.archived().iter().any(|one| one.id == id) {
-        let problem =
-            format!("it is archived and not over; to bring it back:\n    claudex-loop resume {id}");
-        return Err(unknown(&problem));
-    }
     let store = match store.has_archived(&id) {
         true => &store.archived_store(id.as_str()),
         false => store,
@@ -256,30 +262,12 @@ fn open_continued(store: &Store, given: &str) -> Result<AnyLoop, Failure> {
         return Err(refused("it reviewed changes, not a plan", None));
     }
     if !continued.phase().is_terminal() {
-        let problem = format!(
-            "it is not over yet (phase {}); see `claudex-loop status`",
-            continued.phase()
-        );
+        let phase = continued.phase();
+        let resume = format!("to go on with it:\n    claudex-loop resume {id}");
+        let problem = format!("it is not over yet (phase {phase}); {resume}");
         return Err(refused(&problem, None));
     }
     Ok(continued)
-}
-
-fn no_topic() -> Failure {
-    usage(
-        "claudex::start::topic",
-        "Plan mode requires a topic",
-        "say what the plan is about, after the flags: start plan move the queue to Postgres",
-    )
-}
-
-fn no_draft(path: &Utf8Path) -> Failure {
-    let path = text::shown(path);
-    usage(
-        "claudex::start::draft",
-        &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
-        "write the draft first, or leave --from-draft out",
-    )
 }
 
 fn wrong_mode(flag: &str, mode: Mode) -> Failure {

@@ -5,11 +5,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{MAX_BYTES, folder_of};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{locate, start};
-use claudex_loop::store::{StartError, Store, StoreError};
+use claudex_loop::store::{StartError, StoreError};
 use claudex_loop::{Actor, Beginning, text};
 
-use super::job::Job;
 use super::start::changes_to_review;
 use super::{AnyLoop, INFO, Mode, Start, resume};
 
@@ -41,20 +41,53 @@ impl Work {
         }
     }
 
-    /// Returns the loop, which is started unless it was kept.
+    /// Returns the loop, which is started unless it was kept. `rounds`: its upper limit of rounds,
+    /// or `None` for the configured one.
     ///
     /// # Errors
     /// Returns an error if the plan or the changes cannot be reviewed, or if the loop cannot start.
-    pub fn begin(self, job: &Job<'_>) -> Result<AnyLoop, Failure> {
-        match self {
-            Self::Plan(plan) => start_plan(&plan, job),
+    pub fn begin(self, rounds: Option<u64>, settings: &Settings) -> Result<AnyLoop, Failure> {
+        let how = Beginning {
+            stale_after: Some(settings.stale_after()),
+            ..Beginning::now(RUN)
+        };
+        let common = |mode: Mode, topic| Start {
+            max_rounds: rounds.or(settings.max_rounds(&mode.to_string())),
+            max_failures: settings.max_failures(),
+            ..Start::new(mode, topic)
+        };
+        let (store, fields, id) = match self {
+            Self::Kept(held) => return Ok(held),
+            // The file is the draft of its loop.
+            Self::Plan(plan) => {
+                let content = read_plan(&plan)?;
+                let store = locate::for_start(INFO.state, plan.parent().unwrap_or(&plan));
+                let subject = plan.strip_prefix(store.root()).unwrap_or(&plan);
+                let fields = Start {
+                    from_draft: Some(true),
+                    subject: Some(subject.to_string()),
+                    ..common(Mode::Plan, topic(&content, &plan))
+                };
+                (store, fields, None)
+            }
             Self::Changes {
                 folder,
                 topic,
                 base,
-            } => start_review(&folder, &topic, base.as_deref(), job),
-            Self::Kept(held) => Ok(held),
-        }
+            } => {
+                let store = locate::for_start(INFO.state, &folder);
+                let found = changes_to_review(&store, &topic, base.as_deref(), how.now)?;
+                let fields = Start {
+                    base: found.base,
+                    subject: Some(found.subject.into_string()),
+                    ..common(Mode::Review, found.topic)
+                };
+                (store, fields, Some(found.id))
+            }
+        };
+        fields
+            .begin(&store, Beginning { id, ..how }, Actor::Person)
+            .map_err(start_failure)
     }
 }
 
@@ -68,91 +101,37 @@ fn plan_failure(message: String, help: &str) -> Failure {
     Failure::plain(Exit::Usage, "claudex::run::plan", message, help)
 }
 
-/// Starts the loop of a plan. The file is its draft.
-fn start_plan(plan: &Utf8Path, job: &Job<'_>) -> Result<AnyLoop, Failure> {
+fn read_plan(plan: &Utf8Path) -> Result<String, Failure> {
+    let shown = text::shown(plan);
     let bytes = folder_of(&[], plan).and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
     let bytes = bytes.map_err(|error| unreadable_plan(plan, &error))?;
-    let shown = text::shown(plan);
-    let content = String::from_utf8(bytes).map_err(|_| {
-        plan_failure(
-            format!("the plan {shown} is not UTF-8 text"),
-            "save it as UTF-8",
-        )
-    })?;
-    if content.trim().is_empty() {
-        let message = format!("the plan {shown} is empty");
-        return Err(plan_failure(message, "write the plan first"));
+    match String::from_utf8(bytes) {
+        Ok(content) if content.trim().is_empty() => {
+            let message = format!("the plan {shown} is empty");
+            Err(plan_failure(message, "write the plan first"))
+        }
+        Ok(content) => Ok(content),
+        Err(_) => {
+            let message = format!("the plan {shown} is not UTF-8 text");
+            Err(plan_failure(message, "save it as UTF-8"))
+        }
     }
-
-    let store = locate::for_start(INFO.state, plan.parent().unwrap_or(Utf8Path::new("/")));
-    let fields = Start {
-        from_draft: Some(true),
-        subject: Some(plan.strip_prefix(store.root()).unwrap_or(plan).to_string()),
-        ..common_fields(Mode::Plan, topic(&content, plan), job)
-    };
-    begin(fields, &store, Beginning::now(RUN), job)
-}
-
-/// Starts the loop of the work tree's changes.
-fn start_review(
-    folder: &Utf8Path,
-    topic: &str,
-    base: Option<&str>,
-    job: &Job<'_>,
-) -> Result<AnyLoop, Failure> {
-    let store = locate::for_start(INFO.state, folder);
-    let how = Beginning::now(RUN);
-    let found = changes_to_review(&store, topic, base, how.now)?;
-    let fields = Start {
-        base: found.base,
-        subject: Some(found.subject.into_string()),
-        ..common_fields(Mode::Review, found.topic, job)
-    };
-    let id = Some(found.id);
-    begin(fields, &store, Beginning { id, ..how }, job)
-}
-
-fn common_fields(mode: Mode, topic: String, job: &Job<'_>) -> Start {
-    let configured = job.settings.max_rounds(&mode.to_string());
-    Start {
-        mode,
-        topic,
-        max_rounds: job.rounds.or(configured),
-        max_failures: job.settings.max_failures(),
-        from_draft: None,
-        interview_used: None,
-        subject: None,
-        base: None,
-        subject_before: None,
-        continues: None,
-    }
-}
-
-fn begin(fields: Start, store: &Store, how: Beginning, job: &Job<'_>) -> Result<AnyLoop, Failure> {
-    let how = Beginning {
-        stale_after: Some(job.settings.stale_after()),
-        ..how
-    };
-    fields
-        .begin(store, how, Actor::Person)
-        .map_err(start_failure)
 }
 
 /// Returns the failure of a start. If another loop is active, its exit code says so.
 fn start_failure(error: StartError) -> Failure {
+    let exit = match &error {
+        StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => Exit::Active,
+        _ => Exit::Internal,
+    };
     let resumed = match &error {
         StartError::Store(StoreError::Active { id, .. }) => resume::in_the_way(id),
-        StartError::Store(StoreError::NotOurs { .. }) => None,
-        _ => return Failure::new(Exit::Internal, error),
+        _ => None,
     };
-    let failure = match resumed {
-        Some(help) => {
-            let message = error.to_string();
-            Failure::plain(Exit::Active, "claudex::start::active", message, &help)
-        }
-        None => start::refused(INFO, error),
-    };
-    failure.exiting(Exit::Active)
+    match resumed {
+        Some(help) => Failure::plain(exit, "claudex::start::active", error.to_string(), &help),
+        None => start::refused(INFO, error).exiting(exit),
+    }
 }
 
 /// Returns the first heading, else the first line, else the file's name.

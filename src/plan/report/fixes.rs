@@ -1,127 +1,75 @@
 //! The patches that reviewers proposed, each tried against the current work tree. Nothing is
 //! applied.
 
-use serde::Serialize;
-
-use super::super::AnyLoop;
-use super::{FindingsJson, place, prose};
-use claudex_loop::review::findings::Finding;
 use claudex_loop::review::worktree::{OwnFiles, Snapshot, file_name};
-
-/// Upper limit of a line of a patch in the report, in characters.
-const MAX_LINE_CHARS: usize = 400;
-/// Upper limit of lines of a patch in the report.
-const MAX_LINES: usize = 400;
-
-/// A patch that was tried.
-#[derive(Debug, Serialize)]
-pub(super) struct Fix {
-    /// The number of the patch, from 1, over all rounds.
-    pub(super) number: usize,
-    pub(super) round: u64,
-    /// The index of its finding among those of the round.
-    pub(super) index: usize,
-    pub(super) place: String,
-    what: String,
-    /// The reason why it does not apply, or `None` if it does.
-    pub(super) problem: Option<String>,
-    /// Whether the report does not show the patch byte for byte.
-    altered: bool,
-    fence: String,
-    patch: String,
-}
+use claudex_loop::store::Store;
+use serde_json::{Value as Json, json};
 
 /// The patches of all rounds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Fixes {
-    pub(super) all: Vec<Fix>,
+    /// The facts about each, as the template names them.
+    pub(super) all: Vec<Json>,
     /// The id of the tree that they were tried against.
-    pub(super) tree: String,
+    pub(super) tree: Option<String>,
 }
 
 impl Fixes {
-    /// Tries all patches of these verdicts.
-    pub(super) fn of(held: &AnyLoop, rounds: &[FindingsJson]) -> Self {
-        let proposed: Vec<(&FindingsJson, usize, &Finding, &str)> = rounds
-            .iter()
-            .flat_map(|verdict| {
-                let findings = verdict.findings.0.iter().enumerate();
-                findings.filter_map(move |(index, finding)| {
-                    let patch = finding
-                        .patch
-                        .as_deref()
-                        .filter(|patch| !patch.trim().is_empty())?;
-                    Some((verdict, index, finding, patch))
-                })
-            })
-            .collect();
-        if proposed.is_empty() {
-            return Self::default();
-        }
-        let store = held.raw().store();
-        let snapshot = Snapshot::take(store.root(), OwnFiles::in_store(store, store.root()));
-        let all = proposed
-            .into_iter()
-            .enumerate()
-            .map(|(at, (verdict, index, finding, patch))| {
-                let problem = match &snapshot {
+    /// Tries the patches of all findings, and puts the number of each, from 1, in its place.
+    pub(super) fn try_all(store: &Store, rounds: &mut [Json]) -> Self {
+        let mut all = Vec::new();
+        let mut snapshot = None;
+        for round in rounds {
+            let number = round["round"].clone();
+            for finding in round["findings"].as_array_mut().into_iter().flatten() {
+                let patch = finding["patch"].take();
+                let Some(patch) = patch.as_str().filter(|patch| !patch.trim().is_empty()) else {
+                    continue;
+                };
+
+                let snapshot = snapshot.get_or_insert_with(|| {
+                    Snapshot::take(store.root(), OwnFiles::in_store(store, store.root()))
+                });
+                let problem = match snapshot {
                     Ok(snapshot) => snapshot.applies(patch).err(),
                     Err(error) => Some(format!("it could not be tried: {error}")),
                 };
-                let shown = shown(patch);
-                Fix {
-                    number: at + 1,
-                    round: verdict.round,
-                    index,
-                    place: place(finding),
-                    what: prose(&finding.what, 500),
-                    problem: problem.map(|problem| prose(&problem, 300)),
-                    altered: shown != patch.trim_end_matches('\n'),
-                    fence: fence(&shown),
-                    patch: shown,
-                }
-            })
-            .collect();
-        let tree = snapshot.map(|snapshot| snapshot.tree().to_owned());
+                let shown = visible_patch(patch);
+                finding["patch"] = json!(all.len() + 1);
+                all.push(json!({
+                    "number": finding["patch"],
+                    "round": number,
+                    "place": finding["place"],
+                    "what": finding["what"],
+                    "problem": problem,
+                    "altered": shown != patch.trim_end_matches('\n'),
+                    "fence": fence(&shown),
+                    "patch": shown,
+                }));
+            }
+        }
+        let snapshot = snapshot.and_then(Result::ok);
         Self {
             all,
-            tree: tree.unwrap_or_else(|_| "unknown".to_owned()),
+            tree: snapshot.map(|snapshot| snapshot.tree().to_owned()),
         }
     }
 
     /// Returns how many apply.
     pub(super) fn applying(&self) -> usize {
-        self.all.iter().filter(|fix| fix.problem.is_none()).count()
-    }
-
-    /// Returns the number of a finding's patch.
-    pub(super) fn number(&self, round: u64, index: usize) -> Option<usize> {
-        let of = |fix: &&Fix| fix.round == round && fix.index == index;
-        self.all.iter().find(of).map(|fix| fix.number)
+        self.all
+            .iter()
+            .filter(|fix| fix["problem"].is_null())
+            .count()
     }
 }
 
-/// Returns a patch as the report shows it: hidden characters spelled out, long lines and long
-/// patches cut. The findings' JSON has the whole patch.
-fn shown(patch: &str) -> String {
-    let plain: String = patch
-        .split_inclusive('\n')
-        .map(file_name::visible)
-        .collect();
-    let plain = plain.replace("\r\n", "\n");
-    let mut shown: Vec<String> = plain
-        .lines()
-        .take(MAX_LINES)
-        .map(|line| match line.char_indices().nth(MAX_LINE_CHARS) {
-            Some((end, _)) => format!("{}... (cut here)", &line[..end]),
-            None => line.to_owned(),
-        })
-        .collect();
-    let rest = plain.lines().count().saturating_sub(MAX_LINES);
-    if rest > 0 {
-        shown.push(format!("... ({rest} more lines are left out here)"));
-    }
-    shown.join("\n")
+/// Returns a patch as the report shows it, with hidden characters spelled out. The findings' JSON
+/// has the patch itself.
+fn visible_patch(patch: &str) -> String {
+    let lines = patch.split_inclusive('\n').map(file_name::visible);
+    let shown = lines.collect::<String>().replace("\r\n", "\n");
+    shown.trim_end_matches('\n').to_owned()
 }
 
 /// Returns a fence that no line of the text closes.
@@ -139,15 +87,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patch_fence_stays_open_and_long_patch_is_cut() {
+    fn patch_fence_stays_open_and_characters_are_visible() {
         assert_eq!(fence("+a\n"), "```");
         assert_eq!(fence("+````` x\n"), "``````");
         assert_eq!(
-            shown("+a\r\n+b\u{202e}\u{1b}c\r\n"),
+            visible_patch("+a\r\n+b\u{202e}\u{1b}c\r\n"),
             "+a\n+b<U+202E><U+001B>c"
         );
-        let long = shown(&format!("+{}\n{}", "x".repeat(1000), "+y\n".repeat(1000)));
-        assert!(long.lines().next().unwrap().ends_with("... (cut here)"));
-        assert!(long.ends_with("... (601 more lines are left out here)"));
     }
 }
