@@ -48,8 +48,7 @@ pub const MESSAGE: &str = "violations verbs verbs.agent verbs.person question qu
 /// The names of a mode's message in addition to those.
 pub const START: &str = "notes from_prompt flags state";
 /// The names of a prompt.
-pub const PROMPT: &str =
-    "round persona who kind subject earlier known verified marker document part";
+pub const PROMPT: &str = "round persona who kind subject earlier known verified marker document part part.first part.last";
 /// The functions of the template language.
 const FUNCTIONS: &str = "range dict namespace debug";
 /// The help for a name that is not similar to any other.
