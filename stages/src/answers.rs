@@ -6,22 +6,20 @@ use claudex_loop::program::App as _;
 use claudex_loop::program::exit::{Exit, Failure};
 use serde_json::Value as Json;
 
-use crate::state::{AnsweredQuestion, Open, Pipeline, UserAnswer};
+use crate::contract::Stage;
+use crate::state::{AnsweredQuestion, Open, Pipeline, UserAnswer, now};
 use crate::typestate::{AnyLoop, Phase, Stages, Verb};
 use crate::{questions, record};
 
 /// Writes the record and the dispatch before a verb's transition.
-///
-/// # Errors
-/// Returns an error if the data cannot be written.
-pub fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+pub(crate) fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
     write(held, verb).map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
 }
 
 fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let phase = held.phase();
     if let Some((key, value)) = questions::key(held.raw(), phase).zip(value(verb)) {
-        let now = record::now();
+        let now = now();
         let mut decisions = held.fields().user_decisions.clone();
         decisions.insert(key.clone(), Json::from(value.as_str()));
         decisions.insert(format!("{key}_timestamp"), Json::from(now.as_str()));
@@ -41,39 +39,39 @@ fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     if let Verb::Choose { mode, .. } = verb {
         held.set_analysis_mode(&Json::from(mode.to_string()))?;
     }
-    if let Some(open) = opened(Pipeline(held.raw()), phase, verb) {
-        held.set_open(&open)?;
+    let mut open = dispatch_after(Pipeline(held.raw()), phase, verb);
+    if let Verb::Tell { answer, .. } = verb {
+        open.answer = Some(UserAnswer {
+            question: question(Pipeline(held.raw())).unwrap_or_default().question,
+            answer: answer.clone(),
+        });
     }
-    Ok(())
+    held.set_open(&open)
 }
 
 /// Returns the decision of a verb as it is recorded, or `None` if it decides nothing.
 fn value(verb: &Verb) -> Option<String> {
-    Some(match verb {
+    let answer = match verb {
         Verb::Pause { .. } | Verb::Cancel { .. } => return None,
-        Verb::Choose { mode, .. } => mode.to_string(),
-        Verb::Tell { answer, .. }
-        | Verb::GoOn {
-            answer: Some(answer),
-            ..
+        Verb::Choose { mode, .. } => return Some(mode.to_string()),
+        Verb::Tell { answer, .. } => Some(answer),
+        Verb::GoOn { answer, .. } | Verb::GoBack { answer, .. } | Verb::GoAgain { answer, .. } => {
+            answer.as_ref()
         }
-        | Verb::GoBack {
-            answer: Some(answer),
-            ..
-        }
-        | Verb::GoAgain {
-            answer: Some(answer),
-            ..
-        } => answer.clone(),
-        verb => Stages::transition(verb).to_owned(),
-    })
+        _ => None,
+    };
+    Some(answer.map_or_else(|| Stages::transition(verb).to_owned(), String::clone))
+}
+
+/// Returns the question that the open stage has asked.
+fn question(pipeline: Pipeline<'_>) -> Option<crate::contract::Question> {
+    pipeline.open_summary()?.flags.question_context
 }
 
 /// Records the answer to a coordinator's question, by which the same question is known again.
 fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
     let pipeline = Pipeline(held.raw());
-    let summary = pipeline.open_summary();
-    let Some(question) = summary.and_then(|summary| summary.flags.question_context) else {
+    let Some(question) = question(pipeline) else {
         return Ok(());
     };
     let mut asked = held.fields().asked.clone();
@@ -87,54 +85,61 @@ fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
     held.set_asked(&asked)
 }
 
-/// Returns the dispatch that a verb opens, or `None` if the open one stays.
-fn opened(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Option<Open> {
+/// Returns whether a transition leaves the dispatch open for a decision of the user.
+pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
+    use Verb::{Ask, Block, Decide, Doubt, Fail, Wait};
+    matches!(
+        verb,
+        Ask(_) | Block(_) | Decide(_) | Doubt(_) | Fail(_) | Wait { .. }
+    )
+}
+
+/// Returns the dispatch after a transition: the open one if its summary can still count, else a new one.
+pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
     let before = pipeline.open();
     let new = pipeline.opened();
     let same_stage = Open {
         skip_validation: before.skip_validation,
         ..new.clone()
     };
-    Some(match verb {
-        Verb::UseFound { .. } | Verb::CheckAgain { .. } | Verb::Cancel { .. } => return None,
+    match verb {
+        Verb::UseFound(_) | Verb::CheckAgain(_) | Verb::Cancel(_) => before,
         // Skipping stage 4 asks for the next step.
-        Verb::Skip { .. } if pipeline.stage().number() == 4 => return None,
+        Verb::Skip(_) if pipeline.stage() == Stage::ResponseAnalysis => before,
         // The summary still counts if the stage passes its gate.
-        Verb::GoOn { .. } if phase == Phase::Asking && pipeline.stage().number() == 3 => {
-            return None;
+        Verb::GoOn { .. }
+            if phase == Phase::Asking && pipeline.stage() == Stage::AnalysisQuestions =>
+        {
+            before
         }
-        Verb::Pause { .. } => Open {
+        Verb::Wait { .. } => Open {
+            re_entry: true,
+            answer: None,
+            ..before
+        },
+        verb if keeps_dispatch(verb) => before,
+        Verb::Pause(_) => Open {
             re_entry: false,
             ..before
         },
-        Verb::Resume { .. } => Open {
+        Verb::Resume(_) => Open {
             re_entry: before.re_entry,
             answer: before.answer,
             ..same_stage
         },
-        Verb::Tell { answer, .. } => {
-            let asked = pipeline.open_summary();
-            let asked = asked.and_then(|summary| summary.flags.question_context);
-            Open {
-                answer: Some(UserAnswer {
-                    question: asked.unwrap_or_default().question,
-                    answer: answer.clone(),
-                }),
-                ..same_stage
-            }
-        }
-        Verb::Retry { .. } => Open {
+        Verb::Retry(_) => Open {
             answer: before.answer,
             ..same_stage
         },
-        Verb::Standard { .. } => Open {
+        Verb::Standard(_) => Open {
             standard: true,
             ..same_stage
         },
-        Verb::Force { .. } => Open {
+        Verb::Tell { .. } | Verb::Repeat(_) => same_stage,
+        Verb::Force(_) => Open {
             skip_validation: true,
             ..new
         },
         _ => new,
-    })
+    }
 }

@@ -4,15 +4,15 @@
 //! |---|---|
 //! | [`contract`] | the Summary Contract: the summary file, its rules, and the lenient reader |
 //! | [`gates`] | the gates after stages 3 and 5 |
-//! | [`kept`], [`digest`], [`notes`] | the kept summaries, and the digest of earlier rounds |
-//! | [`state`] | the data fields of the state document |
-//! | [`follows`] | the transition that follows a summary |
-//! | [`report`], `record` | the commands `report` and `recover`, and the record of a summary |
-//! | [`questions`], [`answers`] | the questions to the user, and the record of the answers |
-//! | [`instruction`], [`variables`] | the open instruction, and the variables of a coordinator |
-//! | [`stops`] | the stops that `machine.toml` leaves to Rust |
-//! | [`summary`] | the lines of `status` |
-//! | [`commands`], `take_up`, `anew`, `demo` | the other commands |
+//! | [`digest`], `notes` | the kept summaries, and the digest of earlier rounds |
+//! | `state` | the data fields of the state document |
+//! | `follows` | the transition that follows a summary |
+//! | `report`, `record` | the commands `report` and `recover`, and the record of a summary |
+//! | `questions`, `answers` | the questions to the user, and the record of the answers |
+//! | `instruction`, `variables` | the open instruction, and the variables of a coordinator |
+//! | `stops` | the stops that `machine.toml` leaves to Rust |
+//! | `summary` | the lines of `status` |
+//! | `commands`, `take_up`, `anew`, `demo` | the other commands |
 //!
 //! `contract` uses nothing of the pipeline.
 
@@ -22,24 +22,23 @@ use state::{AnsweredQuestions, CountedSummaries, Keys, List, Open, Scalar};
 claudex_loop::machine!(stages as typestate);
 
 mod anew;
-pub mod answers;
-pub mod commands;
+mod answers;
+mod commands;
 pub mod contract;
 mod demo;
 pub mod digest;
-pub mod follows;
+mod follows;
 pub mod gates;
-pub mod instruction;
-pub mod kept;
-pub mod notes;
-pub mod questions;
+mod instruction;
+mod notes;
+mod questions;
 mod record;
-pub mod report;
-pub mod state;
-pub mod stops;
-pub mod summary;
+mod report;
+mod state;
+mod stops;
+mod summary;
 mod take_up;
-pub mod variables;
+mod variables;
 
 use claudex_loop::Timestamp;
 use claudex_loop::program::exit::Failure;

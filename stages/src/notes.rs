@@ -9,22 +9,19 @@ use crate::digest::{Recorded, digest};
 use crate::state::{Keys, Pipeline, SUMMARIES};
 
 /// The digest, from the project's root.
-pub const DIGEST: &str = "requirements/.stage-summaries/rounds-digest.md";
+pub(crate) const DIGEST: &str = "requirements/.stage-summaries/rounds-digest.md";
 /// The name of the digest in its folder.
 const DIGEST_NAME: &str = "rounds-digest.md";
 /// The first round in which the digest stands for the summaries.
 const FIRST_DIGESTED_ROUND: u32 = 4;
 
 /// Returns whether the digest stands for the summaries of earlier rounds.
-pub fn digest_is_due(pipeline: Pipeline<'_>) -> bool {
+pub(crate) fn digest_is_due(pipeline: Pipeline<'_>) -> bool {
     pipeline.round() >= FIRST_DIGESTED_ROUND
 }
 
-/// Writes the digest if it is due and not there as it should be.
-///
-/// # Errors
-/// Returns an error if the file cannot be written.
-pub fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
+/// Makes the folder of the summaries, and writes the digest if it is due and not there as it should be.
+pub(crate) fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
     let folder = Folder::open(&pipeline.0.root())?.make(SUMMARIES)?;
     if is_over || !digest_is_due(pipeline) {
         return Ok(());
@@ -41,17 +38,13 @@ pub fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
 /// Returns the user's decisions, oldest first.
 fn decisions(pipeline: Pipeline<'_>) -> Vec<Recorded> {
     let all: Keys = pipeline.0.data("user_decisions");
-    let recorded = all.iter().filter_map(|(key, value)| {
+    let recorded = all.into_iter().filter_map(|(key, value)| {
         let (_, round) = key.split_once("_round_")?;
-        let digits: String = round.chars().take_while(char::is_ascii_digit).collect();
-        let value = value.as_str()?;
-        let is_time = key.ends_with("_timestamp");
-        let round = digits.parse().ok()?;
-        (!is_time).then(|| Recorded {
-            key: key.clone(),
-            value: text::one_line(value, 200),
-            round,
-        })
+        let round = round.split('_').next()?.parse().ok()?;
+        let value = text::one_line(value.as_str()?, 200);
+        Some(Recorded { key, value, round })
     });
-    recorded.collect()
+    recorded
+        .filter(|one| !one.key.ends_with("_timestamp"))
+        .collect()
 }

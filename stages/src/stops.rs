@@ -11,7 +11,7 @@ use crate::typestate::{
 
 /// Behaves as the machine file and this file say.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Stages;
+pub(crate) struct Stages;
 
 impl OnStop for Stages {
     fn dispatched(&self, held: Loop<Dispatched>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {

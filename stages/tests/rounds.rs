@@ -2,8 +2,7 @@
 
 use claudex_loop::Timestamp;
 use stages::contract::{AnalysisMode, Decision, Flags, NextAction, Stage, Status, Summary};
-use stages::digest::{MAX_LINES, Recorded, digest};
-use stages::kept::Kept;
+use stages::digest::{Kept, MAX_LINES, Recorded, digest};
 
 fn at() -> Timestamp {
     "2026-11-23T10:00:00Z".parse().unwrap()

@@ -356,7 +356,7 @@ fn skipped_validation_is_conditional_without_score() {
         ),
     ] {
         let reading = answer(&text, &skipped);
-        let found: Vec<_> = reading.findings.list().iter().map(|one| one.rule).collect();
+        let found: Vec<_> = reading.findings.list.iter().map(|one| one.rule).collect();
         assert_eq!(found, rules);
         let Outcome::Taken(summary) = reading.outcome else {
             panic!("it is taken")
@@ -483,7 +483,7 @@ fn wrong_flag_is_ignored() {
 fn unquoted_colon_is_read_to_line_end() {
     let text = with(&of(1), "Done", "Compared: the second's cheaper: by far");
     let reading = reading(&text);
-    let places: Vec<_> = reading.findings.list().iter().map(place).collect();
+    let places: Vec<_> = reading.findings.list.iter().map(place).collect();
     assert_eq!(places, [(Rule::BadYaml, 7, 18)]);
     assert_eq!(
         reading.findings.lenient_lines(),

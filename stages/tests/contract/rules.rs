@@ -30,7 +30,7 @@ fn cases() -> Vec<(u64, String, &'static [Case])> {
                 ("---\n\n##", "##", &[(NoFrontmatter, 1, 1)]),
                 ("Done", "Done\0\nmore: [", &[(BadYaml, 7, 14)]),
                 ("Done", "\"\u{1b}[2J\"", &[(BadYaml, 7, 11)]),
-                ("Done", "Done\n...\nmore: [", &[(BadYaml, 8, 1)]),
+                ("Done", "Done\n...\nmore: [", &[(BadYaml, 9, 1)]),
                 ("Done", "\"Done", &[(BadYaml, 7, 10)]),
                 ("Done", "&a Done\nmore: *a", &[(BadYaml, 8, 7)]),
                 ("Done", "!x Done", &[(BadYaml, 7, 10)]),
@@ -42,7 +42,7 @@ fn cases() -> Vec<(u64, String, &'static [Case])> {
                 ("flags:\n  round_number: 1\n", "", &[(MissingField, 8, 1)]),
                 ("Done", "7", &[(BadType, 7, 10)]),
                 ("written: []", "written: a.md", &[(BadType, 6, 20)]),
-                ("written: []", "written: [3]", &[(BadType, 6, 20)]),
+                ("written: []", "written: [3]", &[(BadType, 6, 21)]),
                 ("  round_number: 1", "  - round_number", &[(BadType, 8, 1)]),
                 ("stage_number: 1", "stage_number: '1'", &[(BadType, 3, 15)]),
                 ("stage_number: 1", "stage_number: 8", &[(StageRange, 3, 15)]),
@@ -62,12 +62,12 @@ fn cases() -> Vec<(u64, String, &'static [Case])> {
                 (
                     "written: []",
                     "written: [../a.md]",
-                    &[(ArtifactOutside, 6, 20)],
+                    &[(ArtifactOutside, 6, 21)],
                 ),
                 (
                     "written: []",
                     "written: [\"\"]",
-                    &[(ArtifactMissing, 6, 20)],
+                    &[(ArtifactMissing, 6, 21)],
                 ),
                 ("## Context", "# Context", &[(NoContext, 12, 1)]),
                 ("## Context for Next Stage\n", "", &[(NoContext, 13, 1)]),
@@ -134,7 +134,7 @@ fn cases() -> Vec<(u64, String, &'static [Case])> {
                 (
                     "17.5\n",
                     "17.5\n  dimension_scores:\n    target_users: 5\n",
-                    &[(FlagRange, 13, 19)],
+                    &[(FlagRange, 12, 3)],
                 ),
                 ("  validation_decision: READY\n", "", &[(NoDecision, 8, 1)]),
                 ("17.5", "15.9", &[(DecisionScore, 10, 24)]),
@@ -179,7 +179,7 @@ fn cases() -> Vec<(u64, String, &'static [Case])> {
                 (
                     "        description: \"It is longer\"\n",
                     "",
-                    &[(OptionIncomplete, 18, 9), (MapLabel, 21, 19)],
+                    &[(OptionIncomplete, 18, 16), (MapLabel, 21, 19)],
                 ),
                 (
                     "\"The second\"\n",
@@ -280,7 +280,7 @@ fn size_and_bytes_are_checked_first() {
         .map(|(_, byte)| byte)
         .collect();
     let reading = stages::contract::read(&latin, &stages::contract::Context::default());
-    let found: Vec<_> = reading.findings.list().iter().map(place).collect();
+    let found: Vec<_> = reading.findings.list.iter().map(place).collect();
     assert_eq!(found, [(Rule::NotUtf8, 7, 11)]);
 }
 
@@ -306,7 +306,7 @@ fn option_count_is_a_warning_unless_zero() {
         (five, Severity::Warning),
     ] {
         let reading = reading(&text);
-        let [finding] = reading.findings.list() else {
+        let [finding] = &*reading.findings.list else {
             panic!("{text}\n{:?}", reading.findings)
         };
         assert_eq!(
@@ -324,7 +324,7 @@ fn summary_of_other_dispatch_is_refused() {
     let places = |text: &str, dispatch: &stages::contract::Dispatch| -> Vec<_> {
         answer(text, dispatch)
             .findings
-            .list()
+            .list
             .iter()
             .map(place)
             .collect()
