@@ -4,10 +4,10 @@ use claudex_loop::Refusal;
 use claudex_loop::machine::FieldError;
 use claudex_loop::program::App as _;
 use claudex_loop::program::exit::{Exit, Failure};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::contract::Stage;
-use crate::state::{AnsweredQuestion, Open, Pipeline, UserAnswer, now};
+use crate::state::{Open, Pipeline, now};
 use crate::typestate::{AnyLoop, Phase, Stages, Verb};
 use crate::{questions, record};
 
@@ -26,25 +26,22 @@ fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
         held.set_user_decisions(&decisions)?;
         held.add_text(&format!("- {now}: {key} is {value}"));
         record::note_decision(held, verb, &value)?;
-        if phase == Phase::Asking {
-            record_answer(held, &value)?;
-        }
     }
-    let status = match verb {
-        Verb::Pause { .. } => "waiting_for_user",
-        Verb::Cancel { .. } => "failed",
-        _ => "in_progress",
-    };
-    held.set_stage_status(&Json::from(status))?;
     if let Verb::Choose { mode, .. } = verb {
         held.set_analysis_mode(&Json::from(mode.to_string()))?;
     }
-    let mut open = dispatch_after(Pipeline(held.raw()), phase, verb);
-    if let Verb::Tell { answer, .. } = verb {
-        open.answer = Some(UserAnswer {
-            question: question(Pipeline(held.raw())).unwrap_or_default().question,
-            answer: answer.clone(),
-        });
+    let pipeline = Pipeline(held.raw());
+    let mut open = dispatch_after(pipeline, phase, verb);
+    let summary = pipeline.open_summary().filter(|_| phase == Phase::Asking);
+    let question = summary.and_then(|summary| summary.flags.question_context);
+    if let Some((question, answer)) = question.zip(value(verb)) {
+        // The same question is answered from this record.
+        let mut asked = held.fields().asked.clone();
+        asked.insert(questions::answer_key(pipeline, &question), json!(answer));
+        if matches!(verb, Verb::Tell { .. }) {
+            open.answer = Some(json!({ "question": question.question, "answer": answer }));
+        }
+        held.set_asked(&asked)?;
     }
     held.set_open(&open)
 }
@@ -63,34 +60,12 @@ fn value(verb: &Verb) -> Option<String> {
     Some(answer.map_or_else(|| Stages::transition(verb).to_owned(), String::clone))
 }
 
-/// Returns the question that the open stage has asked.
-fn question(pipeline: Pipeline<'_>) -> Option<crate::contract::Question> {
-    pipeline.open_summary()?.flags.question_context
-}
-
-/// Records the answer to a coordinator's question, by which the same question is known again.
-fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
-    let pipeline = Pipeline(held.raw());
-    let Some(question) = question(pipeline) else {
-        return Ok(());
-    };
-    let mut asked = held.fields().asked.clone();
-    asked.push(AnsweredQuestion {
-        round: pipeline.round(),
-        stage: pipeline.stage().number(),
-        digest: questions::digest(&question),
-        answer: answer.to_owned(),
-        repeated: 0,
-    });
-    held.set_asked(&asked)
-}
-
 /// Returns whether a transition leaves the dispatch open for a decision of the user.
 pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
     use Verb::{Ask, Block, Decide, Doubt, Fail, Wait};
     matches!(
         verb,
-        Ask(_) | Block(_) | Decide(_) | Doubt(_) | Fail(_) | Wait { .. }
+        Ask(_) | Block { .. } | Decide(_) | Doubt(_) | Fail(_) | Wait { .. }
     )
 }
 

@@ -12,7 +12,7 @@ use crate::contract::Context;
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase, Stages};
-use crate::{contract, demo, notes, report, take_up};
+use crate::{contract, demo, digest, report, take_up};
 
 /// The names of the arguments.
 const FILE: &str = "file";
@@ -80,7 +80,7 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
     let held = AnyLoop::open(&store.to_look(), &id, Actor::Person)
         .map_err(|error| incompatible::failure(info, error))?;
     // The digest may have been lost.
-    notes::write(Pipeline(held.raw()), held.phase().is_terminal()).map_err(|error| {
+    digest::write(Pipeline(held.raw()), held.phase().is_terminal()).map_err(|error| {
         let message = format!("pipeline {id}: cannot write the digest of earlier rounds: {error}");
         let help = "make room or the folder writable, then:\n    stages next";
         Failure::plain(Exit::Internal, "claudex::next::notes", message, help)

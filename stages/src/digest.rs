@@ -1,7 +1,10 @@
-//! The digest of earlier rounds, which stages get from round 4 on instead of all summaries.
+//! The digest of earlier rounds, which stages get from round 4 on instead of all summaries. It follows from the
+//! state, so a lost one is written again.
 
 use std::collections::BTreeMap;
+use std::io;
 
+use claudex_loop::files::Folder;
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
@@ -9,7 +12,14 @@ use serde_json::{Value as Json, json};
 use crate::contract::{Flags, Stage, Summary};
 use crate::gates::REQUIRED_SECTIONS;
 use crate::instruction::template;
+use crate::state::{Keys, Pipeline, SUMMARIES};
 
+/// The digest, from the project's root.
+pub(crate) const FILE: &str = "requirements/.stage-summaries/rounds-digest.md";
+/// The name of the digest in its folder.
+const FILE_NAME: &str = "rounds-digest.md";
+/// The first round in which the digest stands for the summaries.
+const FIRST_DIGESTED_ROUND: u32 = 4;
 /// The most lines of a digest.
 pub const MAX_LINES: usize = 100;
 /// The lines of a digest of no rounds.
@@ -186,4 +196,38 @@ fn section(gap: &str) -> String {
 /// Returns a text as a cell of a table.
 fn cell(words: &str) -> String {
     text::one_line(words, MAX_CELL_CHARS).replace('|', "\\|")
+}
+
+/// Returns whether the digest stands for the summaries of earlier rounds.
+pub(crate) fn is_due(pipeline: Pipeline<'_>) -> bool {
+    pipeline.round() >= FIRST_DIGESTED_ROUND
+}
+
+/// Makes the folder of the summaries, and writes the digest if it is due and not there as it should be.
+pub(crate) fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
+    let folder = Folder::open(&pipeline.0.root())?.make(SUMMARIES)?;
+    if is_over || !is_due(pipeline) {
+        return Ok(());
+    }
+    // The time of the dispatch, so that what is written again is the same.
+    let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
+    let text = digest(&pipeline.kept(), pipeline.round(), &decisions(pipeline), at);
+    match folder.read(FILE_NAME, text.len() as u64 + 1) {
+        Ok(bytes) if bytes == text.as_bytes() => Ok(()),
+        _ => folder.replace(FILE_NAME, text.as_bytes()),
+    }
+}
+
+/// Returns the user's decisions, oldest first.
+fn decisions(pipeline: Pipeline<'_>) -> Vec<Recorded> {
+    let all: Keys = pipeline.0.data("user_decisions");
+    let recorded = all.into_iter().filter_map(|(key, value)| {
+        let (_, round) = key.split_once("_round_")?;
+        let round = round.split('_').next()?.parse().ok()?;
+        let value = text::one_line(value.as_str()?, 200);
+        Some(Recorded { key, value, round })
+    });
+    recorded
+        .filter(|one| !one.key.ends_with("_timestamp"))
+        .collect()
 }

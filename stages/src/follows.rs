@@ -1,6 +1,8 @@
 //! The transition that follows a summary: the table of the workflow as one function.
 
 use claudex_loop::program::LoopArgs;
+use claudex_loop::text;
+use serde_json::Value as Json;
 
 use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary};
 use crate::gates::Gate;
@@ -15,12 +17,14 @@ pub(crate) struct Circumstances {
     pub(crate) depth_decided: bool,
     /// Whether the score rose by less than 2 points, from round 2 on.
     pub(crate) stagnates: bool,
-    /// The answer recorded for the same question in this round, and how often it was repeated.
-    pub(crate) recorded: Option<(String, u32)>,
+    /// The answer recorded for the same question in this round, null if it was used again.
+    pub(crate) recorded: Option<Json>,
 }
 
 /// The smallest share of the expected ThinkDeep calls without a question, in per cent.
 const MIN_DEPTH_PERCENT: f64 = 40.0;
+/// The longest gap that a question quotes, in characters.
+const MAX_GAP_CHARS: usize = 250;
 
 /// Returns the transition that follows a summary.
 pub(crate) fn follows(summary: &Summary, around: &Circumstances) -> Verb {
@@ -36,7 +40,7 @@ pub(crate) fn follows(summary: &Summary, around: &Circumstances) -> Verb {
         },
         (_, Status::NeedsUserInput) => match &around.recorded {
             None => Verb::Ask(loop_args),
-            Some((label, 0)) => match mapped(summary, label) {
+            Some(Json::String(label)) => match mapped(summary, label) {
                 Some(action) => by_action(summary, action, around),
                 None => Verb::Repeat(loop_args),
             },
@@ -50,7 +54,7 @@ pub(crate) fn completed(summary: &Summary, around: &Circumstances) -> Verb {
     let loop_args = LoopArgs::default();
     let flags = &summary.flags;
     match summary.stage {
-        Stage::AnalysisQuestions if !around.gate.is_open() => Verb::Block(loop_args),
+        Stage::AnalysisQuestions if !around.gate.is_open() => block("Questions", &around.gate),
         Stage::AnalysisQuestions if is_shallow(summary) && !around.depth_decided => {
             Verb::Doubt(loop_args)
         }
@@ -62,10 +66,25 @@ pub(crate) fn completed(summary: &Summary, around: &Circumstances) -> Verb {
             Some(Decision::NotReady) if around.stagnates => Verb::Stagnate(loop_args),
             Some(Decision::NotReady) => Verb::NotReady(loop_args),
             None => Verb::Fail(loop_args),
-            Some(_) if !around.gate.is_open() => Verb::Block(loop_args),
+            Some(_) if !around.gate.is_open() => block("PRD", &around.gate),
             Some(_) => Verb::Pass(loop_args),
         },
         _ => Verb::Complete(loop_args),
+    }
+}
+
+/// Returns the transition that asks the user about the gaps of a gate.
+fn block(gate: &str, gaps: &Gate) -> Verb {
+    let lines = gaps.lines();
+    let first = lines.first().map_or("", |gap| gap.trim_end_matches('.'));
+    let more = match lines.len() {
+        0 | 1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    Verb::Block {
+        loop_args: LoopArgs::default(),
+        gate: gate.to_owned(),
+        gap: text::one_line(first, MAX_GAP_CHARS) + &more,
     }
 }
 

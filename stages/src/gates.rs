@@ -7,12 +7,11 @@ mod questions;
 use std::collections::HashMap;
 
 use claudex_loop::text;
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde_json::Value as Json;
 
 use questions::{Question, questions};
 
-use crate::contract::{Flags, MAX_BYTES, body_start, frontmatter};
+use crate::contract::{Flags, MAX_BYTES, body_start, frontmatter, lines};
 
 /// The sections that need questions and that the requirements document needs.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
@@ -66,6 +65,15 @@ impl Gate {
     /// Returns whether the pipeline may go on.
     pub fn is_open(&self) -> bool {
         !self.findings.iter().any(|one| one.blocking)
+    }
+
+    /// Returns a sentence for each finding. What blocks comes first.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let (first, rest): (Vec<_>, Vec<_>) = self.findings.iter().partition(|one| one.blocking);
+        let line = |one: &GateFinding| {
+            format!("{}:{}: {} ({}).", one.file, one.line, one.message, one.help)
+        };
+        first.into_iter().chain(rest).map(line).collect()
     }
 }
 
@@ -253,18 +261,14 @@ impl<'t> Page<'t> {
         }
 
         let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
-        let events = Parser::new_ext(self.text, Options::ENABLE_TABLES).into_offset_iter();
-        for (event, span) in events {
-            let (Event::Text(part) | Event::Code(part)) = event else {
-                continue;
-            };
-            for word in part.split(|one: char| !one.is_alphanumeric()) {
+        for (at, line, _) in lines(self.text, 0) {
+            for word in line.split(|one: char| !one.is_alphanumeric()) {
                 let before = technical.len();
                 // Each word is reported once.
                 technical.retain(|one| !one.eq_ignore_ascii_case(word));
                 if technical.len() < before {
                     let message = format!("“{word}” is a technical word");
-                    self.warn(span.start, message, "say what people can do with it");
+                    self.warn(at, message, "say what people can do with it");
                 }
             }
         }
@@ -290,30 +294,22 @@ fn find_section(outline: &[Heading], name: &str) -> Option<(usize, bool)> {
 
 fn outline(text: &str) -> Vec<Heading> {
     let mut all: Vec<Heading> = Vec::new();
-    let mut open: Vec<(HeadingLevel, usize)> = Vec::new();
-    let mut is_heading = false;
-    let body = body_start(text);
-    let events = Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter();
-    for (event, span) in events {
-        match event {
-            Event::Start(Tag::Heading { level, .. }) => {
-                let at = span.start + body;
-                open.retain(|(above, _)| *above < level);
-                open.push((level, all.len()));
-                all.push(Heading {
-                    at,
-                    name: plain(&text[at..span.end + body]),
-                    has_text: false,
-                });
-                is_heading = true;
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for (at, line, is_code) in lines(text, body_start(text)) {
+        let title = line.trim_start_matches('#');
+        let level = line.len() - title.len();
+        if level > 0 && title.starts_with(' ') && !is_code {
+            open.retain(|(above, _)| *above < level);
+            open.push((level, all.len()));
+            all.push(Heading {
+                at,
+                name: plain(title),
+                has_text: false,
+            });
+        } else if !line.trim().is_empty() && !line.trim_start().starts_with("<!--") {
+            for (_, index) in &open {
+                all[*index].has_text = true;
             }
-            Event::End(TagEnd::Heading(_)) => is_heading = false,
-            Event::Text(part) | Event::Code(part) if !is_heading && !part.trim().is_empty() => {
-                for (_, index) in &open {
-                    all[*index].has_text = true;
-                }
-            }
-            _ => {}
         }
     }
     all

@@ -52,10 +52,20 @@ impl Instruction {
         }
     }
 
-    /// Creates an instruction whose template names the values of its JSON, and these facts.
-    fn new(template: Message, json: Json, facts: &Json) -> Result<Self, String> {
+    /// Creates an instruction whose template names the values of its JSON, the stage, and these facts.
+    fn new(
+        pipeline: Pipeline<'_>,
+        template: Message,
+        json: Json,
+        facts: &[(&str, Json)],
+    ) -> Result<Self, String> {
         let mut all = json.as_object().cloned().unwrap_or_default();
-        all.extend(facts.as_object().cloned().unwrap_or_default());
+        all.insert("stage_name".to_owned(), json!(pipeline.stage().to_string()));
+        all.extend(
+            facts
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone())),
+        );
         let text = template.render(&all).map_err(|error| error.to_string())?;
         Ok(Self { json, text })
     }
@@ -92,11 +102,11 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
     tell.extend(overdue(pipeline));
 
     let variables = variables(pipeline);
-    let facts = json!({
-        "variables_text": format!("{variables:#}"),
-        "tell": tell,
-        "details": open.details,
-    });
+    let facts = [
+        ("variables_text", json!(format!("{variables:#}"))),
+        ("tell", json!(tell)),
+        ("details", json!(open.details)),
+    ];
     let mut json = json!({
         "instruction": "dispatch",
         "stage": stage.number(),
@@ -113,7 +123,8 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
     if !tell.is_empty() {
         json["tell"] = json!(tell);
     }
-    Instruction::new(template!("instructions/dispatch.md"), json, &facts)
+    let template = template!("instructions/dispatch.md");
+    Instruction::new(pipeline, template, json, &facts)
 }
 
 /// Returns what the open stage is for, what it reads and writes, and when it is done.
@@ -149,8 +160,7 @@ fn reported(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
         "missing": [],
         "run": format!("stages report {file}"),
     });
-    let template = template!("instructions/reported.md");
-    Instruction::new(template, json, &stage_name(pipeline))
+    Instruction::new(pipeline, template!("instructions/reported.md"), json, &[])
 }
 
 fn recover(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
@@ -162,8 +172,7 @@ fn recover(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
         "missing": missing,
         "run": "stages recover",
     });
-    let template = template!("instructions/recover.md");
-    Instruction::new(template, json, &stage_name(pipeline))
+    Instruction::new(pipeline, template!("instructions/recover.md"), json, &[])
 }
 
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
@@ -172,10 +181,8 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     let tell = pipeline.open().tell;
     let calls = calls(&asked);
     let as_text = |call: &Json| format!("{:#}", json!({ "questions": call }));
-    let facts = json!({
-        "calls": calls.iter().map(as_text).collect::<Vec<_>>(),
-        "tell": tell,
-    });
+    let texts: Vec<String> = calls.iter().map(as_text).collect();
+    let facts = [("calls", json!(texts)), ("tell", json!(tell))];
 
     let mut json = json!({
         "instruction": "ask",
@@ -194,7 +201,8 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     if !tell.is_empty() {
         json["tell"] = json!(tell);
     }
-    Instruction::new(template!("instructions/ask.md"), json, &facts)
+    let template = template!("instructions/ask.md");
+    Instruction::new(pipeline, template, json, &facts)
 }
 
 /// Returns the calls of AskUserQuestion that ask a question.
@@ -218,8 +226,7 @@ fn stop(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
         "reason": pipeline.0.text("next_step"),
         "resume": format!("stages resume {}", pipeline.0.id()),
     });
-    let template = template!("instructions/stop.md");
-    Instruction::new(template, json, &stage_name(pipeline))
+    Instruction::new(pipeline, template!("instructions/stop.md"), json, &[])
 }
 
 fn done(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
@@ -229,10 +236,5 @@ fn done(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
     artifacts.sort();
     artifacts.dedup();
     let json = json!({ "instruction": "done", "artifacts": artifacts });
-    Instruction::new(template!("instructions/done.md"), json, &Json::Null)
-}
-
-/// Returns the fact that the short instructions name beside their values.
-fn stage_name(pipeline: Pipeline<'_>) -> Json {
-    json!({ "stage_name": pipeline.stage().to_string() })
+    Instruction::new(pipeline, template!("instructions/done.md"), json, &[])
 }

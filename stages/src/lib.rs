@@ -1,23 +1,11 @@
 //! Stage pipelines: seven stages whose coordinators each report by a summary file.
 //!
-//! | module | subject |
-//! |---|---|
-//! | [`contract`] | the Summary Contract: the summary file, its rules, and the lenient reader |
-//! | [`gates`] | the gates after stages 3 and 5 |
-//! | [`digest`], `notes` | the kept summaries, and the digest of earlier rounds |
-//! | `state` | the data fields of the state document |
-//! | `follows` | the transition that follows a summary |
-//! | `report`, `record` | the commands `report` and `recover`, and the record of a summary |
-//! | `questions`, `answers` | the questions to the user, and the record of the answers |
-//! | `instruction`, `variables` | the open instruction, and the variables of a coordinator |
-//! | `stops` | the stops that `machine.toml` leaves to Rust |
-//! | `summary` | the lines of `status` |
-//! | `commands`, `take_up`, `anew`, `demo` | the other commands |
-//!
-//! `contract` uses nothing of the pipeline.
+//! [`contract`] is the Summary Contract: the summary file, its rules, and the lenient reader. It uses nothing of the
+//! pipeline. `report` takes a summary and `answers` an answer of the user; `follows` has the transition that comes
+//! next, and `instruction` says it to the agent.
 
 use serde_json::Value;
-use state::{AnsweredQuestions, CountedSummaries, Keys, List, Open, Scalar};
+use state::{CountedSummaries, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
 
@@ -30,7 +18,6 @@ pub mod digest;
 mod follows;
 pub mod gates;
 mod instruction;
-mod notes;
 mod questions;
 mod record;
 mod report;
@@ -66,7 +53,6 @@ impl Extension<typestate::Stages> for stops::Stages {
         Ok(StartFields {
             fields: vec![
                 ("open", open),
-                ("stage_status", Value::from("in_progress")),
                 ("created", Value::from(format!("{:.0}", request.now))),
             ],
             ..StartFields::default()
@@ -104,7 +90,7 @@ impl Extension<typestate::Stages> for stops::Stages {
 
     fn entered(&self, held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
         let pipeline = state::Pipeline(held.raw());
-        notes::write(pipeline, held.phase().is_terminal())
+        digest::write(pipeline, held.phase().is_terminal())
             .map(|()| Vec::new())
             .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))
     }

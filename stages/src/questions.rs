@@ -7,7 +7,8 @@ use claudex_loop::text;
 use crate::contract::{Digest, NextAction, Question, Stage};
 use crate::follows::mapped;
 use crate::state::{Keys, Pipeline};
-use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, Phase, Transition};
+use crate::stops;
+use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition};
 
 /// The longest label that the engine takes, in characters.
 const MAX_LABEL_CHARS: usize = 80;
@@ -18,15 +19,10 @@ const MAX_REASON_CHARS: usize = 300;
 
 /// Returns the question of a pipeline's phase, or a sentence if it cannot be asked.
 pub(crate) fn current(held: &AnyLoop) -> Result<Option<Asked>, String> {
-    let raw = held.raw();
-    let own = match held.phase() {
-        Phase::Asking => asking(raw)?,
-        Phase::Choosing => choosing(raw),
-        Phase::Failed => failed(raw),
-        Phase::Gated => gated(raw),
-        _ => return ask::asked(raw),
-    };
-    ask::checked(raw, own).map(Some)
+    match stops::Stages.asks(held)? {
+        Some(own) => ask::checked(held.raw(), own).map(Some),
+        None => ask::asked(held.raw()),
+    }
 }
 
 /// Returns the question of the open stage's summary, or a sentence if the summary is gone.
@@ -90,11 +86,15 @@ fn plain_label(label: &str) -> String {
     label.replace('`', "'").trim().to_owned()
 }
 
-/// Returns the digest of a question's text and labels, which identifies it.
-pub(crate) fn digest(question: &Question) -> Digest {
+/// Returns the key under which the answer to a stage's question is recorded in a round: the digest of its text and labels.
+pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String {
+    let place = format!("{} {}", pipeline.stage(), pipeline.round());
     let labels = question.options.iter().map(|option| option.label.as_str());
-    let parts = std::iter::once(question.question.as_str()).chain(labels);
-    Digest::from_bytes(parts.collect::<Vec<_>>().join("\0").as_bytes())
+    let parts = [place.as_str(), &question.question]
+        .into_iter()
+        .chain(labels);
+    let digest = Digest::from_bytes(parts.collect::<Vec<_>>().join("\0").as_bytes());
+    digest.as_str().to_owned()
 }
 
 /// Returns the question for the mode of a round.
@@ -157,32 +157,6 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
     };
     let question = format!("{name} {}. Run the stage again, or {other}?", open.problem);
     Asked::new(question, "Crashed", options)
-}
-
-/// Returns the question after a stage that did not pass its gate.
-pub(crate) fn gated(raw: &Raw) -> Asked {
-    let pipeline = Pipeline(raw);
-    let stage = pipeline.stage();
-    let header = match stage {
-        Stage::ValidationGeneration => "PRD",
-        _ => "Questions",
-    };
-    let checked = option(
-        "Fixed by hand, check again",
-        Transition::CheckAgain,
-        "You have fixed the files.",
-    );
-    let again = option("Again", Transition::Retry, "Run the stage again.");
-    let gaps = pipeline.open().tell;
-    let first = gaps.first().map_or("", |gap| gap.trim_end_matches('.'));
-    let more = match gaps.len() {
-        0 | 1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
-    let number = stage.number();
-    let question = format!("The files of stage {number} have gaps: {first}{more}. What now?");
-    let question = text::one_line(&question, MAX_REASON_CHARS);
-    Asked::new(question, header, vec![again, checked, pause()])
 }
 
 /// Returns the key under which an answer in a phase is recorded, or `None` if it is not recorded.

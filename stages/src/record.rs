@@ -5,48 +5,26 @@ use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
-use crate::state::{Keys, Pipeline, Scalar, now};
+use crate::gates;
+use crate::state::{Keys, Open, Pipeline, Scalar, now};
 use crate::typestate::{AnyLoop, Phase, Verb};
-use crate::{gates, questions};
-
-/// Returns the `stage_status` after a transition.
-pub(crate) fn stage_status(stage: Stage, verb: &Verb) -> &'static str {
-    match verb {
-        Verb::Fail(_) => "failed",
-        Verb::Wait { .. } => "waiting_for_user",
-        Verb::Complete(_) if stage == Stage::Retrospective => "completed",
-        _ => "in_progress",
-    }
-}
 
 /// Notes a failure in the log of errors.
-pub(crate) fn note_failure(held: &mut AnyLoop, lines: &[String]) -> Result<(), FieldError> {
+pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldError> {
+    let stage = held.fields().stage;
+    let error = match open.problem.as_str() {
+        "" => "The stage failed".to_owned(),
+        problem => format!("Stage {stage} {problem}"),
+    };
+    let lines = [vec![error], open.tell.clone(), open.details.clone()].concat();
     let mut errors = held.fields().error_log.clone();
     errors.push(json!({
         "timestamp": now(),
-        "stage": held.fields().stage,
+        "stage": stage,
         "error": lines.join(": "),
         "recovery": null,
     }));
     held.set_error_log(&errors)
-}
-
-/// Notes that a question was answered from the record.
-pub(crate) fn note_repeated(held: &mut AnyLoop, summary: &Summary) -> Result<(), FieldError> {
-    let round = Pipeline(held.raw()).round();
-    let digest = summary
-        .flags
-        .question_context
-        .as_ref()
-        .map(questions::digest);
-    let mut asked = held.fields().asked.clone();
-    for one in &mut asked {
-        let is_of_stage = (one.round, one.stage) == (round, summary.stage.number());
-        if is_of_stage && Some(&one.digest) == digest.as_ref() {
-            one.repeated += 1;
-        }
-    }
-    held.set_asked(&asked)
 }
 
 /// Returns the entry of the log below the state.
@@ -113,16 +91,16 @@ pub(crate) fn note_flags(
             ("research_mcp".to_owned(), research),
         ]))?;
     }
+    let is_waiting = matches!(verb, Verb::Ask(_) | Verb::Repeat(_));
     let status = match verb {
         Verb::Fail(_) => "failed",
         Verb::Wait { .. } => "waiting_for_user",
-        Verb::Ask(_) | Verb::Repeat(_) | Verb::Block(_) | Verb::Doubt(_) => "in_progress",
+        Verb::Block { .. } | Verb::Doubt(_) => "in_progress",
+        _ if is_waiting => "in_progress",
         _ => "completed",
     };
     note_stage(held, stage, status, stage_values(stage, flags, held))?;
-    if matches!(status, "failed" | "waiting_for_user")
-        || matches!(verb, Verb::Ask(_) | Verb::Repeat(_))
-    {
+    if is_waiting || matches!(status, "failed" | "waiting_for_user") {
         return Ok(());
     }
     note_round(held, stage, flags)?;
@@ -202,7 +180,7 @@ fn note_stage(
 pub(crate) fn note_sections(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let pipeline = Pipeline(held.raw());
     let is_validation = pipeline.stage() == Stage::ValidationGeneration;
-    let is_written = is_validation && matches!(verb, Verb::Pass(_) | Verb::Block(_));
+    let is_written = is_validation && matches!(verb, Verb::Pass(_) | Verb::Block { .. });
     let Some(requirements) = pipeline.file("requirements/PRD.md").filter(|_| is_written) else {
         return Ok(());
     };

@@ -1,20 +1,21 @@
 //! `report` and `recover`: keep a summary, record it in the state, and take the transition that follows,
 //! all in one write. A refusal changes nothing.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{App as _, LoopArgs, NotTaken, loops};
 use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::answers::{dispatch_after, keeps_dispatch};
 use crate::contract::{Decision, Outcome, Reading, ResearchMethod, Stage, Status, Summary};
 use crate::follows::{self, Circumstances, follows};
 use crate::gates::{self, Gate};
-use crate::state::{AnsweredQuestions, CountedSummary, Keys, Pipeline, UserAnswer};
+use crate::questions::answer_key;
+use crate::record;
+use crate::state::{CountedSummary, Keys, Open, Pipeline};
 use crate::typestate::{AnyLoop, Phase, Stages, Verb};
-use crate::{questions, record};
 
 /// The longest refusal that is kept, in characters.
 const MAX_DETAIL_CHARS: usize = 500;
@@ -23,22 +24,6 @@ const RECOVER_HELP: &str =
     "nothing was changed; if the coordinator has ended without a summary:\n    stages recover";
 
 type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
-
-/// The facts that are recorded beside a transition.
-#[derive(Default)]
-struct Report {
-    summary: Option<Summary>,
-    /// The bytes of a summary that has not counted yet.
-    bytes: Option<Vec<u8>>,
-    /// The recorded answer with which the stage runs again.
-    answer: Option<UserAnswer>,
-    /// The reason why there is no summary.
-    problem: &'static str,
-    /// The sentences for the user.
-    tell: Vec<String>,
-    /// The findings in the summary.
-    details: Vec<String>,
-}
 
 /// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that an agent
 /// cannot report for ever.
@@ -58,47 +43,31 @@ pub(crate) fn report(held: AnyLoop, path: Option<&Utf8PathBuf>) -> ReportResult 
 
 /// Reads the file that is reported, which must be the summary of the open stage.
 fn read(pipeline: Pipeline<'_>, path: Option<&Utf8PathBuf>) -> Result<(Vec<u8>, Reading), Failure> {
-    let expected = pipeline.summary_file();
-    let path = match path {
-        Some(path) => path_from_root(&pipeline.0.root(), path)?,
-        None => expected.clone(),
+    let root = pipeline.0.root();
+    let file = pipeline.summary_file();
+    let expected = root.join(&file);
+    if let Some(path) = path {
+        // Instructions name paths from the root, whatever the agent's folder is.
+        let is_expected = root.join(path) == expected || loops::here()?.join(path) == expected;
+        if !is_expected {
+            let path = text::shown(path);
+            let message =
+                format!("{path} cannot be taken: the summary of the open stage is {file}");
+            return Err(refused(message, RECOVER_HELP));
+        }
+    }
+    let Some((bytes, reading)) = pipeline.written() else {
+        let message = format!("{file} cannot be taken: there is no such file in the project");
+        return Err(refused(message, RECOVER_HELP));
     };
-    let bytes = pipeline
-        .file(&path)
-        .ok_or_else(|| not_read(&path, "there is no such file in the project"))?;
-    let reading = pipeline.reading(&bytes);
     if reading.outcome == Outcome::Refused {
-        let name = text::shown(&path);
         let why = reading.findings.lenient_lines().join("\n");
         return Err(refused(
-            format!("{name} does not count:\n{why}"),
+            format!("{file} does not count:\n{why}"),
             "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover",
         ));
     }
-    // Another file that names no stage would be taken for the summary of the open stage.
-    if path != expected {
-        let why = format!("the summary of the open stage is {expected}");
-        return Err(not_read(&path, &why));
-    }
     Ok((bytes, reading))
-}
-
-/// Returns a path from the project's root.
-fn path_from_root(root: &Utf8Path, path: &Utf8Path) -> Result<String, Failure> {
-    // Instructions name paths from the root, whatever the agent's folder is.
-    let is_below_root = !path.is_absolute() && root.join(path).is_file();
-    let full = match is_below_root {
-        true => root.join(path),
-        false => loops::here()?.join(path),
-    };
-    let inside = full.strip_prefix(root);
-    let inside = inside.map_err(|_| not_read(path.as_str(), "it is outside the project"))?;
-    Ok(inside.to_string())
-}
-
-fn not_read(path: &str, why: &str) -> Failure {
-    let path = text::shown(path);
-    refused(format!("{path} cannot be taken: {why}"), RECOVER_HELP)
 }
 
 fn refused(message: String, help: &str) -> Failure {
@@ -168,38 +137,33 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
     if summary.status == Status::Failed {
         tell.push(summary.summary.clone());
     }
-    tell.extend(gap_lines(&around.gate));
+    tell.extend(around.gate.lines());
     let question = flags.question_context.as_ref();
-    let is_repeat = matches!(verb, Verb::Repeat(_));
-    let answer = question.zip(around.recorded).filter(|_| is_repeat);
-    let answer = answer.map(|(asked, (answer, _))| UserAnswer {
-        question: asked.question.clone(),
-        answer,
-    });
-    let report = Report {
-        summary: Some(summary),
-        bytes: Some(bytes),
+    let question = question.filter(|_| matches!(verb, Verb::Repeat(_)));
+    let answer =
+        question.map(|asked| json!({ "question": asked.question, "answer": around.recorded }));
+    let note = Open {
         answer,
         tell,
         details,
-        ..Report::default()
+        ..Open::default()
     };
-    go(held, verb, report)
+    go(held, verb, Some((summary, Some(bytes))), note)
 }
 
 /// Asks the user about a stage without a summary.
-fn fail(held: AnyLoop, problem: &'static str, details: Vec<String>) -> ReportResult {
-    let report = Report {
-        problem,
+fn fail(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResult {
+    let note = Open {
+        problem: problem.to_owned(),
         details,
-        ..Report::default()
+        ..Open::default()
     };
-    go(held, Verb::Fail(LoopArgs::default()), report)
+    go(held, Verb::Fail(LoopArgs::default()), None, note)
 }
 
 /// Takes the files of a coordinator that left no summary, if they show that the stage was done. Stage 5 always
 /// asks: its summary may have said NOT_READY. Stage 7 never does.
-fn take_files(held: AnyLoop, problem: &'static str, details: Vec<String>) -> ReportResult {
+fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
     let may_count = match stage {
@@ -211,22 +175,21 @@ fn take_files(held: AnyLoop, problem: &'static str, details: Vec<String>) -> Rep
     let around = circumstances(pipeline, &summary, true);
     let verb = follows::completed(&summary, &around);
     // The user has not accepted the files yet.
-    if !may_count || matches!(verb, Verb::Fail(_) | Verb::Block(_)) {
+    if !may_count || matches!(verb, Verb::Fail(_) | Verb::Block { .. }) {
         return fail(held, problem, details);
     }
-    let mut tell = gap_lines(&around.gate);
+    let mut tell = around.gate.lines();
     let number = stage.number();
     tell.push(format!(
         "Stage {number} {problem}; the files that it wrote were used."
     ));
-    let report = Report {
-        bytes: Some(summary.to_text().into_bytes()),
-        summary: Some(summary),
+    let bytes = summary.to_text().into_bytes();
+    let note = Open {
         tell,
         details,
-        ..Report::default()
+        ..Open::default()
     };
-    go(held, verb, report)
+    go(held, verb, Some((summary, Some(bytes))), note)
 }
 
 /// Takes what the user accepted: the summary in its file, else the one that counted, else one for the new files.
@@ -243,24 +206,19 @@ fn accept_files(held: AnyLoop) -> ReportResult {
         let bytes = summary.to_text().into_bytes();
         pipeline.has_artifacts().then_some((summary, Some(bytes)))
     };
-    let Some((summary, bytes)) = written.or_else(counted).or_else(minimal) else {
+    let mut note = Open::default();
+    let taken = written.or_else(counted).or_else(minimal);
+    let verb = if let Some((summary, _)) = &taken {
+        let around = circumstances(pipeline, summary, true);
+        note.tell = around.gate.lines();
+        follows::completed(summary, &around)
+    } else {
         let (_, missing) = pipeline.artifacts();
         let missing = missing.join(", ");
-        let report = Report {
-            tell: vec![format!("These files are missing or unchanged: {missing}.")],
-            ..Report::default()
-        };
-        return go(held, Verb::Fail(LoopArgs::default()), report);
+        note.tell = vec![format!("These files are missing or unchanged: {missing}.")];
+        Verb::Fail(LoopArgs::default())
     };
-    let around = circumstances(pipeline, &summary, true);
-    let verb = follows::completed(&summary, &around);
-    let report = Report {
-        summary: Some(summary),
-        bytes,
-        tell: gap_lines(&around.gate),
-        ..Report::default()
-    };
-    go(held, verb, report)
+    go(held, verb, taken, note)
 }
 
 /// Returns the summary of a stage that left none, for its new files.
@@ -296,13 +254,10 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
     let gained_little = scores.is_some_and(|(score, last)| score - last < 1.9995);
 
     let decisions: Keys = pipeline.0.data("user_decisions");
-    let asked: AnsweredQuestions = pipeline.0.data("asked");
-    let question = flags.question_context.as_ref().map(questions::digest);
+    let asked: Keys = pipeline.0.data("asked");
+    let question = flags.question_context.as_ref();
+    let recorded = question.and_then(|one| asked.get(&answer_key(pipeline, one)));
     let may_repeat = pipeline.0.count("repeats") < pipeline.0.count("answered");
-    let recorded = asked.into_iter().find(|one| {
-        let is_of_stage = (one.round, one.stage) == (round, summary.stage.number());
-        is_of_stage && Some(&one.digest) == question.as_ref()
-    });
     Circumstances {
         gate: match is_done {
             true => gate(pipeline, summary),
@@ -310,9 +265,7 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
         },
         depth_decided: decisions.contains_key(&format!("thinkdeep_round_{round}")),
         stagnates: round >= 2 && !is_last_round && gained_little,
-        recorded: recorded
-            .filter(|one| one.repeated > 0 || may_repeat)
-            .map(|one| (one.answer, one.repeated)),
+        recorded: recorded.filter(|one| one.is_null() || may_repeat).cloned(),
     }
 }
 
@@ -334,22 +287,25 @@ fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
     }
 }
 
-/// Returns a sentence for each finding of a gate. What blocks comes first.
-fn gap_lines(gate: &Gate) -> Vec<String> {
-    let mut findings: Vec<_> = gate.findings.iter().collect();
-    findings.sort_by_key(|one| !one.blocking);
-    let line = |one: &gates::GateFinding| {
-        format!("{}:{}: {} ({}).", one.file, one.line, one.message, one.help)
-    };
-    findings.into_iter().map(line).collect()
-}
-
-/// Records a report and takes its transition.
-fn go(mut held: AnyLoop, verb: Verb, report: Report) -> ReportResult {
+/// Records a summary and takes its transition. A summary that has not counted yet comes with its bytes; `note` has
+/// what the next dispatch says of it.
+fn go(
+    mut held: AnyLoop,
+    verb: Verb,
+    taken: Option<(Summary, Option<Vec<u8>>)>,
+    note: Open,
+) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
-    let mut open = dispatch_after(pipeline, held.phase(), &verb);
-    if let Some(bytes) = &report.bytes {
+    let before = dispatch_after(pipeline, held.phase(), &verb);
+    let mut open = Open {
+        answer: note.answer.or(before.answer),
+        problem: note.problem,
+        tell: note.tell,
+        details: note.details,
+        ..before
+    };
+    if let Some((summary, Some(bytes))) = &taken {
         let digest = pipeline.keep(bytes).map_err(|error| {
             let message = format!("cannot keep the summary: {error}");
             let help = "make room or the folder writable, and run the command again";
@@ -365,28 +321,24 @@ fn go(mut held: AnyLoop, verb: Verb, report: Report) -> ReportResult {
             open.summary = Some(digest);
         }
         held.set_counted(&counted)?;
-    }
-    if let Some(summary) = &report.summary {
-        if report.bytes.is_some() && !matches!(verb, Verb::Ask(_)) {
-            record::note_repeated(&mut held, summary)?;
+        let question = summary.flags.question_context.as_ref();
+        let question = question.filter(|_| !matches!(verb, Verb::Ask(_)));
+        if let Some(key) = question.map(|one| answer_key(Pipeline(held.raw()), one)) {
+            let mut asked = held.fields().asked.clone();
+            // An answer is used again once.
+            asked.get_mut(&key).map(Json::take);
+            held.set_asked(&asked)?;
         }
+    }
+    let summary = taken.map(|(summary, _)| summary);
+    if let Some(summary) = &summary {
         record::note_flags(&mut held, summary, &verb)?;
     }
     if matches!(verb, Verb::Fail(_)) {
-        let error = match report.problem {
-            "" => "The stage failed".to_owned(),
-            problem => format!("Stage {} {problem}", stage.number()),
-        };
-        let lines = [vec![error], report.tell.clone(), report.details.clone()].concat();
-        record::note_failure(&mut held, &lines)?;
+        record::note_failure(&mut held, &open)?;
     }
     record::note_sections(&mut held, &verb)?;
-    report.problem.clone_into(&mut open.problem);
-    open.answer = report.answer.or(open.answer);
-    open.tell = report.tell;
-    open.details = report.details;
     held.set_open(&open)?;
-    held.set_stage_status(&json!(record::stage_status(stage, &verb)))?;
-    held.add_text(&record::entry(stage, report.summary.as_ref(), &verb));
+    held.add_text(&record::entry(stage, summary.as_ref(), &verb));
     Ok(Stages::take(verb, held)?)
 }

@@ -19,8 +19,6 @@ pub(crate) type Keys = serde_json::Map<String, Json>;
 pub(crate) type List = Vec<Json>;
 /// The summaries that counted, oldest first.
 pub(crate) type CountedSummaries = Vec<CountedSummary>;
-/// The questions of coordinators that were answered, oldest first.
-pub(crate) type AnsweredQuestions = Vec<AnsweredQuestion>;
 /// Files of the project, from its root, with their digests.
 pub(crate) type KnownFiles = BTreeMap<String, Digest>;
 
@@ -35,8 +33,8 @@ pub struct Open {
     pub since: String,
     /// The summaries and key artifacts that were there before.
     pub before: KnownFiles,
-    /// The user's answer, for the stage that asked.
-    pub answer: Option<UserAnswer>,
+    /// The user's `question` and `answer`, for the stage that asked.
+    pub answer: Option<Json>,
     /// Whether the stage comes back after an exit_cli pause.
     pub re_entry: bool,
     /// Whether the user skipped the validation.
@@ -53,15 +51,6 @@ pub struct Open {
     pub details: Vec<String>,
 }
 
-/// An answer of the user.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct UserAnswer {
-    /// The question.
-    pub question: String,
-    /// The chosen label, or the text that the user typed.
-    pub answer: String,
-}
-
 /// A summary that counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CountedSummary {
@@ -71,21 +60,6 @@ pub struct CountedSummary {
     pub stage: u8,
     /// The digest of its bytes, which names the kept file.
     pub digest: Digest,
-}
-
-/// A question of a coordinator that was answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AnsweredQuestion {
-    /// The round.
-    pub round: u32,
-    /// The stage's number.
-    pub stage: u8,
-    /// The digest of its text and labels.
-    pub digest: Digest,
-    /// The answer.
-    pub answer: String,
-    /// How often the recorded answer was used again.
-    pub repeated: u32,
 }
 
 /// A view of a pipeline: its loop and the files of the project.

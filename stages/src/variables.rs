@@ -4,7 +4,7 @@ use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{AnalysisMode, PrdMode, Stage};
-use crate::notes;
+use crate::digest;
 use crate::state::Pipeline;
 
 /// The most of the context of the stage before that a dispatch quotes, in characters.
@@ -94,9 +94,9 @@ fn prior_summaries(pipeline: Pipeline<'_>) -> String {
         return String::new();
     }
     let mut lines = Vec::new();
-    let has_digest = notes::digest_is_due(pipeline);
+    let has_digest = digest::is_due(pipeline);
     if has_digest {
-        lines.push(format!("rounds before {round}: {}", notes::DIGEST));
+        lines.push(format!("rounds before {round}: {}", digest::FILE));
     }
     for one in pipeline.counted() {
         if one.round == round || !has_digest {

@@ -2,15 +2,13 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, HeadingLevel, Parser, Tag};
-
-use super::finding::{Collector, Place, quoted};
+use super::finding::{Collector, Place};
 use super::rule::Rule;
 
 /// The most bytes of a summary.
 pub const MAX_BYTES: usize = 256 * 1024;
 /// The heading of the text for the next stage.
-const CONTEXT: &str = "Context for Next Stage";
+const CONTEXT: &str = "## Context for Next Stage";
 
 /// Returns the text of a summary's bytes, without a byte order mark.
 pub(super) fn read<'b>(bytes: &'b [u8], found: &mut Collector) -> Option<&'b str> {
@@ -52,50 +50,44 @@ pub(super) fn split(text: &str, found: &mut Collector) -> Option<(Range<usize>, 
     None
 }
 
-/// A heading of the body: its level, its line, and its place.
-type Heading<'t> = (HeadingLevel, &'t str, Range<usize>);
+/// Returns the lines below a byte, each with its byte and whether it is code.
+pub(crate) fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &str, bool)> {
+    let mut end = from;
+    let mut is_code = false;
+    text[from..].split_inclusive('\n').map(move |line| {
+        let at = end;
+        end += line.len();
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        (at, line, is_code || is_fence)
+    })
+}
 
 /// Returns the text below the heading for the next stage, up to the next heading of its level.
 pub(super) fn context(text: &str, body: usize, found: &mut Collector) -> Option<String> {
-    let markdown = &text[body..];
-    let events = Parser::new(markdown).into_offset_iter();
-    let headings: Vec<Heading<'_>> = events
-        .filter_map(|(event, span)| match event {
-            Event::Start(Tag::Heading { level, .. }) => {
-                let line = markdown[span.clone()].lines().next()?;
-                Some((level, line.trim(), span))
+    let mut section: Option<String> = None;
+    for (_, line, is_code) in lines(text, body) {
+        let is_heading = !is_code && (line.starts_with("# ") || line.starts_with("## "));
+        match &mut section {
+            Some(_) if is_heading => break,
+            Some(section) => *section += line,
+            None if is_heading && line.trim_end().trim_end_matches(['#', ' ']) == CONTEXT => {
+                section = Some(String::new());
             }
-            _ => None,
-        })
-        .collect();
-    let title = |line: &str| line.trim_matches('#').trim().to_owned();
-    let is_it =
-        |(level, line, _): &Heading<'_>| *level == HeadingLevel::H2 && title(line) == CONTEXT;
-
-    let Some(index) = headings.iter().position(is_it) else {
-        let mut similar = headings.iter();
-        let similar = similar.find(|(_, line, _)| title(line).eq_ignore_ascii_case(CONTEXT));
-        let (at, message) = match similar {
-            Some((_, line, span)) => (
-                body + span.start,
-                format!("the heading {} is not the expected one", quoted(line)),
-            ),
-            None => (
-                text.len(),
-                "the section for the next stage is missing".to_owned(),
-            ),
-        };
-        found.error_at(Rule::NoContext, Place::from_byte(text, at), message);
-        return None;
-    };
-    // A text that `---` underlines is rather a text above a rule than a heading.
-    let mut next = headings[index + 1..].iter();
-    let next = next.find(|(level, line, _)| *level <= HeadingLevel::H2 && line.starts_with('#'));
-    let end = next.map_or(markdown.len(), |(_, _, span)| span.start);
-    let section = &markdown[headings[index].2.end..end];
+            None => {}
+        }
+    }
+    if section.is_none() {
+        let message = "the section for the next stage is missing";
+        let end = Place::from_byte(text, text.len());
+        found.error_at(Rule::NoContext, end, message);
+    }
     // The first line keeps its indentation.
-    let lines = section.split_inclusive('\n');
-    let is_blank = |line: &&str| line.trim().is_empty();
-    let blank = lines.take_while(is_blank).map(str::len).sum();
-    Some(section[blank..].trim_end().to_owned())
+    let section = section?;
+    Some(
+        section
+            .trim_start_matches(['\r', '\n'])
+            .trim_end()
+            .to_owned(),
+    )
 }

@@ -1,7 +1,8 @@
 //! The rules of the seven keys, but for the flags: the stage, the status and the artifacts.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use serde_json::Value as Json;
+use serde::Deserialize;
+use serde_json::{Number, Value as Json};
 
 use super::finding::{Collector, quoted};
 use super::rule::Rule;
@@ -11,21 +12,21 @@ use super::yaml::kind;
 
 /// Returns the stage that a summary names by its number, else by its name.
 pub(super) fn check_stage(keys: &Json, found: &mut Collector) -> Option<Stage> {
-    let number = require(keys, "stage_number", "a number", Json::is_number, found);
-    let name = require_text(keys, "stage", found);
-    let checkpoint = require_text(keys, "checkpoint", found);
+    let number: Option<Number> = require(keys, "stage_number", "a number", found);
+    let name: Option<&str> = require(keys, "stage", "text", found);
+    let checkpoint: Option<&str> = require(keys, "checkpoint", "text", found);
 
-    let by_number = number.and_then(Json::as_u64).and_then(Stage::from_number);
+    let by_number = number.as_ref().and_then(Number::as_u64);
+    let by_number = by_number.and_then(Stage::from_number);
     if let (Some(number), None) = (number, by_number) {
         let message = format!("there is no stage `{number}`");
         found.error(Rule::StageRange, "/stage_number", message);
     }
     let stage = by_number.or(name.and_then(|name| name.parse().ok()));
-    let expected = stage.map(|stage| stage.to_string());
+    let expected = stage.map_or("the name of a stage".to_owned(), |stage| stage.to_string());
     if let Some(name) = name
-        && Some(name) != expected.as_deref()
+        && name != expected
     {
-        let expected = expected.unwrap_or("the name of a stage".to_owned());
         let message = format!("expected `{expected}`, found {}", quoted(name));
         found.error(Rule::StageName, "/stage", message);
     }
@@ -42,7 +43,7 @@ pub(super) fn check_stage(keys: &Json, found: &mut Collector) -> Option<Stage> {
 
 /// Returns the status if it is one of the three.
 pub(super) fn check_status(keys: &Json, found: &mut Collector) -> Option<Status> {
-    let word = require_text(keys, "status", found)?;
+    let word: &str = require(keys, "status", "text", found)?;
     let status = word.parse().ok();
     if status.is_none() {
         let message = format!("expected a status, found {}", quoted(word));
@@ -51,33 +52,24 @@ pub(super) fn check_status(keys: &Json, found: &mut Collector) -> Option<Status>
     status
 }
 
-/// Returns the text of one of the seven keys.
-pub(super) fn require_text<'k>(
-    keys: &'k Json,
-    key: &str,
-    found: &mut Collector,
-) -> Option<&'k str> {
-    require(keys, key, "text", Json::is_string, found)?.as_str()
-}
-
 /// Returns the value of one of the seven keys if it has its type.
-pub(super) fn require<'k>(
+pub(super) fn require<'k, T: Deserialize<'k>>(
     keys: &'k Json,
     key: &str,
     expected: &str,
-    is_type: fn(&Json) -> bool,
     found: &mut Collector,
-) -> Option<&'k Json> {
+) -> Option<T> {
     let value = keys.get(key);
-    if value.is_some_and(is_type) {
-        return value;
+    let typed = value.and_then(|value| T::deserialize(value).ok());
+    if typed.is_some() {
+        return typed;
     }
     let (rule, message) = match value {
         None => (Rule::MissingField, format!("the key `{key}` is missing")),
-        Some(value) => (
-            Rule::BadType,
-            format!("`{key}` is {}, expected {expected}", kind(value)),
-        ),
+        Some(value) => {
+            let message = format!("`{key}` is {}, expected {expected}", kind(value));
+            (Rule::BadType, message)
+        }
     };
     let is_status = key == "status";
     let rule = if is_status { Rule::UnknownStatus } else { rule };
@@ -91,23 +83,19 @@ pub(super) fn check_artifacts(
     project: Option<&Utf8Path>,
     found: &mut Collector,
 ) -> Vec<Utf8PathBuf> {
-    let list = "a list of paths";
-    let items = require(keys, "artifacts_written", list, Json::is_array, found);
-    let items = items.and_then(Json::as_array).into_iter().flatten();
+    let items: Option<Vec<Json>> = require(keys, "artifacts_written", "a list of paths", found);
     let mut artifacts = Vec::new();
-    for (index, item) in items.enumerate() {
-        let problem = match item.as_str() {
-            None => Some((Rule::BadType, "is not a path")),
-            Some(path) => find_problem(Utf8Path::new(path), project),
+    for (index, item) in items.unwrap_or_default().iter().enumerate() {
+        let path = item.as_str().unwrap_or_default();
+        let problem = match item.is_string() {
+            true => find_problem(Utf8Path::new(path), project),
+            false => Some((Rule::BadType, "is not a path")),
         };
-        let name = item
-            .as_str()
-            .map_or_else(|| item.to_string(), str::to_owned);
         if let Some((rule, problem)) = problem {
-            let path = format!("/artifacts_written/{index}");
-            found.error(rule, &path, format!("{} {problem}", quoted(&name)));
+            let place = format!("/artifacts_written/{index}");
+            found.error(rule, &place, format!("{} {problem}", quoted(path)));
         } else {
-            artifacts.push(name.into());
+            artifacts.push(path.into());
         }
     }
     artifacts

@@ -42,6 +42,7 @@ pub use words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status,
 };
 
+pub(crate) use file::lines;
 pub(crate) use yaml::{body_start, frontmatter};
 
 use camino::Utf8Path;
@@ -118,10 +119,9 @@ fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector) -> Opt
     let stage = stage.or(context.dispatch.map(|dispatch| dispatch.stage));
     let status = keys::check_status(&keys, found);
     let artifacts = keys::check_artifacts(&keys, context.project, found);
-    let summary = keys::require_text(&keys, "summary", found);
-    let written = keys::require(&keys, "flags", "a map", Json::is_object, found);
-    let no_flags = JsonMap::new();
-    let written = written.and_then(Json::as_object).unwrap_or(&no_flags);
+    let summary: Option<String> = keys::require(&keys, "summary", "text", found);
+    let written: Option<JsonMap<String, Json>> = keys::require(&keys, "flags", "a map", found);
+    let written = &written.unwrap_or_default();
     let flags = Flags::read(written, stage, found);
     let stage = stage?;
     if let Some(dispatch) = context.dispatch {
@@ -132,7 +132,7 @@ fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector) -> Opt
         stage,
         status: status?,
         artifacts,
-        summary: summary.unwrap_or_default().to_owned(),
+        summary: summary.unwrap_or_default(),
         flags,
         context: next_context,
     };
