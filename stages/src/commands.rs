@@ -1,7 +1,7 @@
 //! The commands of the pipeline: `next` and `validate` change nothing, `report` and `recover` take the
 //! result of a stage.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
@@ -80,7 +80,7 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
     let held = AnyLoop::open(&store.to_look(), &id, Actor::Person)
         .map_err(|error| incompatible::failure(info, error))?;
     // The digest may have been lost.
-    digest::write(Pipeline(held.raw()), held.phase().is_terminal()).map_err(|error| {
+    digest::write(Pipeline(held.raw())).map_err(|error| {
         let message = format!("pipeline {id}: cannot write the digest of earlier rounds: {error}");
         let help = "make room or the folder writable, then:\n    stages next";
         Failure::plain(Exit::Internal, "claudex::next::notes", message, help)
@@ -107,21 +107,15 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fa
     let held =
         active.and_then(|(store, id)| AnyLoop::open(&store.to_look(), &id, Actor::Person).ok());
     let held = held.filter(|held| held.phase() == Phase::Dispatched);
-    let open = held.map(|held| {
-        let pipeline = Pipeline(held.raw());
-        (root.join(pipeline.summary_file()), pipeline.dispatch())
-    });
-    let dispatch = |path: &Utf8Path| {
-        let (file, dispatch) = open.as_ref()?;
-        let is_open = path.canonicalize_utf8().ok()? == file.canonicalize_utf8().ok()?;
-        is_open.then_some(dispatch)
-    };
+    let open = held.as_ref().map(|held| Pipeline(held.raw()));
     let mut exit = Exit::Complete;
     for path in matches.get_many::<Utf8PathBuf>(FILE).into_iter().flatten() {
         let name = text::shown(path);
+        let open = open.filter(|pipeline| pipeline.is_summary(path));
+        let dispatch = open.map(Pipeline::dispatch);
         let context = Context {
             project: Some(&root),
-            dispatch: dispatch(path),
+            dispatch: dispatch.as_ref(),
         };
         let (mut lines, is_valid) = match files::read(path) {
             Ok(bytes) => {

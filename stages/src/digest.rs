@@ -204,9 +204,9 @@ pub(crate) fn is_due(pipeline: Pipeline<'_>) -> bool {
 }
 
 /// Makes the folder of the summaries, and writes the digest if it is due and not there as it should be.
-pub(crate) fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
+pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
     let folder = Folder::open(&pipeline.0.root())?.make(SUMMARIES)?;
-    if is_over || !is_due(pipeline) {
+    if !is_due(pipeline) {
         return Ok(());
     }
     // The time of the dispatch, so that what is written again is the same.

@@ -89,8 +89,7 @@ impl Extension<typestate::Stages> for stops::Stages {
     }
 
     fn entered(&self, held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
-        let pipeline = state::Pipeline(held.raw());
-        digest::write(pipeline, held.phase().is_terminal())
+        digest::write(state::Pipeline(held.raw()))
             .map(|()| Vec::new())
             .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))
     }

@@ -3,7 +3,7 @@
 
 use camino::Utf8PathBuf;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{App as _, LoopArgs, NotTaken, loops};
+use claudex_loop::program::{App as _, LoopArgs, NotTaken};
 use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
@@ -43,18 +43,11 @@ pub(crate) fn report(held: AnyLoop, path: Option<&Utf8PathBuf>) -> ReportResult 
 
 /// Reads the file that is reported, which must be the summary of the open stage.
 fn read(pipeline: Pipeline<'_>, path: Option<&Utf8PathBuf>) -> Result<(Vec<u8>, Reading), Failure> {
-    let root = pipeline.0.root();
     let file = pipeline.summary_file();
-    let expected = root.join(&file);
-    if let Some(path) = path {
-        // Instructions name paths from the root, whatever the agent's folder is.
-        let is_expected = root.join(path) == expected || loops::here()?.join(path) == expected;
-        if !is_expected {
-            let path = text::shown(path);
-            let message =
-                format!("{path} cannot be taken: the summary of the open stage is {file}");
-            return Err(refused(message, RECOVER_HELP));
-        }
+    if let Some(path) = path.filter(|path| !pipeline.is_summary(path)) {
+        let path = text::shown(path);
+        let message = format!("{path} cannot be taken: the summary of the open stage is {file}");
+        return Err(refused(message, RECOVER_HELP));
     }
     let Some((bytes, reading)) = pipeline.written() else {
         let message = format!("{file} cannot be taken: there is no such file in the project");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
+use claudex_loop::program::loops;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -104,6 +105,15 @@ impl Pipeline<'_> {
     /// Returns the path of the open stage's summary, from the project's root.
     pub(crate) fn summary_file(self) -> String {
         summary_file(self.stage())
+    }
+
+    /// Returns whether a path names the open stage's summary, from the project's root or from the present folder.
+    pub(crate) fn is_summary(self, path: &Utf8Path) -> bool {
+        let expected = self.0.root().join(self.summary_file());
+        let here = loops::here().unwrap_or_default();
+        [self.0.root(), here]
+            .iter()
+            .any(|folder| folder.join(path) == expected)
     }
 
     /// Returns the bytes of a file of the project, or `None` if it is missing or may not be read.

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 use crate::contract::{self, Stage};
 use crate::instruction::text_of;
 use crate::state::first_open;
-use crate::typestate::Stages;
+use crate::typestate::{StageStatus, Stages};
 
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
@@ -37,17 +37,6 @@ struct Schema2 {
     phase_status: Option<StageStatus>,
     waiting_for_user: Option<bool>,
     next_step: Option<String>,
-}
-
-/// The values of `stage_status`.
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StageStatus {
-    Pending,
-    InProgress,
-    Completed,
-    Failed,
-    WaitingForUser,
 }
 
 /// Returns the document of a pipeline that begins where another program's document stopped, or a sentence if it

@@ -3,22 +3,10 @@
 use strum::{Display, EnumIter, EnumProperty, EnumString, FromRepr, IntoEnumIterator};
 
 /// A stage of the pipeline.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Display,
-    EnumIter,
-    EnumProperty,
-    EnumString,
-    FromRepr,
-)]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
+#[derive(Display, EnumIter, EnumProperty, EnumString, FromRepr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Stage {
     /// The preparation of the project.
     #[strum(props(checkpoint = "SETUP", header = "Setup"))]
