@@ -71,50 +71,43 @@ pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
 
 /// Returns the dispatch after a transition: the open one if its summary can still count, else a new one.
 pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
-    let before = pipeline.open();
-    let new = pipeline.opened();
-    let same_stage = Open {
-        skip_validation: before.skip_validation,
-        ..new.clone()
-    };
+    use Verb::{Repeat, Resume, Retry, Standard, Tell};
+    let mut before = pipeline.open();
+    let mut open = pipeline.opened();
+    let skips = before.skip_validation;
     match verb {
-        Verb::UseFound(_) | Verb::CheckAgain(_) | Verb::Cancel(_) => before,
+        Verb::UseFound(_) | Verb::CheckAgain(_) | Verb::Cancel(_) => return before,
         // Skipping stage 4 asks for the next step.
-        Verb::Skip(_) if pipeline.stage() == Stage::ResponseAnalysis => before,
-        // The summary still counts if the stage passes its gate.
+        Verb::Skip(_) if pipeline.stage() == Stage::ResponseAnalysis => return before,
+        // The summary of stage 3 still counts if it passes its gate.
         Verb::GoOn { .. }
             if phase == Phase::Asking && pipeline.stage() == Stage::AnalysisQuestions =>
         {
-            before
+            return before;
         }
-        Verb::Wait { .. } => Open {
-            re_entry: true,
-            answer: None,
-            ..before
-        },
-        verb if keeps_dispatch(verb) => before,
-        Verb::Pause(_) => Open {
-            re_entry: false,
-            ..before
-        },
-        Verb::Resume(_) => Open {
-            re_entry: before.re_entry,
-            answer: before.answer,
-            ..same_stage
-        },
-        Verb::Retry(_) => Open {
-            answer: before.answer,
-            ..same_stage
-        },
-        Verb::Standard(_) => Open {
-            standard: true,
-            ..same_stage
-        },
-        Verb::Tell { .. } | Verb::Repeat(_) => same_stage,
-        Verb::Force(_) => Open {
-            skip_validation: true,
-            ..new
-        },
-        _ => new,
+        Verb::Wait { .. } => {
+            before.re_entry = true;
+            before.answer = None;
+            return before;
+        }
+        Verb::Pause(_) => {
+            before.re_entry = false;
+            return before;
+        }
+        verb if keeps_dispatch(verb) => return before,
+        Verb::Resume(_) => {
+            open.re_entry = before.re_entry;
+            open.answer = before.answer;
+        }
+        Verb::Retry(_) => open.answer = before.answer,
+        Verb::Standard(_) => open.standard = true,
+        Verb::Force(_) => open.skip_validation = true,
+        _ => {}
     }
+    let is_same_stage = matches!(
+        verb,
+        Repeat(_) | Resume(_) | Retry(_) | Standard(_) | Tell { .. }
+    );
+    open.skip_validation |= is_same_stage && skips;
+    open
 }

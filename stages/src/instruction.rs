@@ -1,12 +1,15 @@
 //! The open instruction of a pipeline, as JSON and as text. It follows from the state alone, so it stays
 //! the same until something changes.
 
+use std::collections::BTreeSet;
+
+use camino::Utf8PathBuf;
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
 
-use crate::contract::{Outcome, Stage};
+use crate::contract::Stage;
 use crate::questions;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase};
@@ -38,18 +41,40 @@ impl Instruction {
     /// Returns the instruction of a pipeline, or the reason why there is none.
     pub(crate) fn current(held: &AnyLoop) -> Result<Self, String> {
         let pipeline = Pipeline(held.raw());
-        match held.phase() {
-            Phase::Dispatched => match pipeline.written() {
-                Some((_, reading)) if matches!(reading.outcome, Outcome::Taken(_)) => {
-                    reported(pipeline)
-                }
-                _ => dispatch(pipeline),
-            },
-            Phase::Recovering => recover(pipeline),
-            Phase::Waiting => stop(pipeline),
-            Phase::Completed | Phase::Cancelled => done(pipeline),
-            phase => ask(held, phase),
-        }
+        let stage = pipeline.stage().number();
+        let (template, json) = match held.phase() {
+            Phase::Dispatched if has_summary(pipeline) => {
+                let file = pipeline.summary_file();
+                let run = format!("stages report {file}");
+                let json = json!({
+                    "instruction": "recover", "stage": stage, "found": [file], "missing": [], "run": run,
+                });
+                (template!("instructions/reported.md"), json)
+            }
+            Phase::Dispatched => return dispatch(pipeline),
+            Phase::Recovering => {
+                let (found, missing) = pipeline.artifacts();
+                let run = "stages recover";
+                let json = json!({
+                    "instruction": "recover", "stage": stage, "found": found, "missing": missing, "run": run,
+                });
+                (template!("instructions/recover.md"), json)
+            }
+            Phase::Waiting => {
+                let reason = pipeline.0.text("next_step");
+                let resume = format!("stages resume {}", held.id());
+                let json = json!({
+                    "instruction": "stop", "stage": stage, "reason": reason, "resume": resume,
+                });
+                (template!("instructions/stop.md"), json)
+            }
+            Phase::Completed | Phase::Cancelled => {
+                let json = json!({ "instruction": "done", "artifacts": all_artifacts(pipeline) });
+                (template!("instructions/done.md"), json)
+            }
+            phase => return ask(held, phase),
+        };
+        Self::new(pipeline, template, json, &[])
     }
 
     /// Creates an instruction whose template names the values of its JSON, the stage, and these facts.
@@ -150,31 +175,6 @@ fn task(pipeline: Pipeline<'_>) -> Result<String, String> {
     template.render(&facts).map_err(|error| error.to_string())
 }
 
-/// Returns the instruction to report a summary that is already there.
-fn reported(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
-    let file = pipeline.summary_file();
-    let json = json!({
-        "instruction": "recover",
-        "stage": pipeline.stage().number(),
-        "found": [file],
-        "missing": [],
-        "run": format!("stages report {file}"),
-    });
-    Instruction::new(pipeline, template!("instructions/reported.md"), json, &[])
-}
-
-fn recover(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
-    let (found, missing) = pipeline.artifacts();
-    let json = json!({
-        "instruction": "recover",
-        "stage": pipeline.stage().number(),
-        "found": found,
-        "missing": missing,
-        "run": "stages recover",
-    });
-    Instruction::new(pipeline, template!("instructions/recover.md"), json, &[])
-}
-
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     let pipeline = Pipeline(held.raw());
     let asked = questions::current(held)?.ok_or("the phase has no question")?;
@@ -219,22 +219,14 @@ fn calls(asked: &Asked) -> Vec<Json> {
     asked.dialogs().into_iter().map(call).collect()
 }
 
-fn stop(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
-    let json = json!({
-        "instruction": "stop",
-        "stage": pipeline.stage().number(),
-        "reason": pipeline.0.text("next_step"),
-        "resume": format!("stages resume {}", pipeline.0.id()),
-    });
-    Instruction::new(pipeline, template!("instructions/stop.md"), json, &[])
+/// Returns whether the summary of the open dispatch is there and can be reported.
+fn has_summary(pipeline: Pipeline<'_>) -> bool {
+    let written = pipeline.written();
+    written.is_some_and(|(_, reading)| reading.summary().is_some())
 }
 
-fn done(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
+/// Returns the artifacts of all stages.
+fn all_artifacts(pipeline: Pipeline<'_>) -> BTreeSet<Utf8PathBuf> {
     let summaries = pipeline.kept().into_values();
-    let artifacts = summaries.flat_map(|summary| summary.artifacts);
-    let mut artifacts: Vec<String> = artifacts.map(Into::into).collect();
-    artifacts.sort();
-    artifacts.dedup();
-    let json = json!({ "instruction": "done", "artifacts": artifacts });
-    Instruction::new(pipeline, template!("instructions/done.md"), json, &[])
+    summaries.flat_map(|summary| summary.artifacts).collect()
 }
