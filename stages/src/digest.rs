@@ -30,30 +30,23 @@ const MAX_CELL_CHARS: usize = 200;
 /// The summaries that counted, by round and stage.
 pub type Kept = BTreeMap<(u32, Stage), Summary>;
 
-/// A recorded decision of the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
-    /// The key, such as `analysis_mode_round_2`.
-    pub key: String,
-    /// The choice.
-    pub value: String,
-    /// The round of the decision.
-    pub round: u32,
-}
-
-/// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are oldest first.
+/// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are the
+/// recorded ones by their keys, oldest first.
 ///
 /// It has 100 lines at most: the oldest lines per round are left out first, then resolved gaps, then
 /// old decisions; the last line names what is left out.
-pub fn digest(kept: &Kept, before: u32, decisions: &[Recorded], generated_at: Timestamp) -> String {
+pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestamp) -> String {
     let mut rounds: Vec<u32> = kept.keys().map(|(round, _)| *round).collect();
     rounds.retain(|round| *round < before);
     rounds.dedup();
     let rows: Vec<Json> = rounds.iter().map(|round| row(kept, *round)).collect();
     let gaps = gaps(kept, &rounds);
-    let decisions = decisions
-        .iter()
-        .map(|one| json!({ "key": cell(&one.key), "value": cell(&one.value), "round": one.round }));
+    let decisions = decisions.iter().filter_map(|(key, value)| {
+        let (_, round) = key.split_once("_round_")?;
+        let round: u32 = round.split('_').next()?.parse().ok()?;
+        let row = json!({ "key": cell(key), "value": cell(value.as_str()?), "round": round });
+        (!key.ends_with("_timestamp")).then_some(row)
+    });
     let is_open = |gap: &&Json| gap["resolved_in"].is_null();
     // In the order in which they are left out.
     let mut parts: [(&str, Vec<Json>); 5] = [
@@ -211,23 +204,10 @@ pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
     }
     // The time of the dispatch, so that what is written again is the same.
     let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
-    let text = digest(&pipeline.kept(), pipeline.round(), &decisions(pipeline), at);
+    let decisions: Keys = pipeline.0.data("user_decisions");
+    let text = digest(&pipeline.kept(), pipeline.round(), &decisions, at);
     match folder.read(FILE_NAME, text.len() as u64 + 1) {
         Ok(bytes) if bytes == text.as_bytes() => Ok(()),
         _ => folder.replace(FILE_NAME, text.as_bytes()),
     }
-}
-
-/// Returns the user's decisions, oldest first.
-fn decisions(pipeline: Pipeline<'_>) -> Vec<Recorded> {
-    let all: Keys = pipeline.0.data("user_decisions");
-    let recorded = all.into_iter().filter_map(|(key, value)| {
-        let (_, round) = key.split_once("_round_")?;
-        let round = round.split('_').next()?.parse().ok()?;
-        let value = text::one_line(value.as_str()?, 200);
-        Some(Recorded { key, value, round })
-    });
-    recorded
-        .filter(|one| !one.key.ends_with("_timestamp"))
-        .collect()
 }

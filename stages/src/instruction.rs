@@ -118,7 +118,9 @@ pub(crate) fn overdue(pipeline: Pipeline<'_>) -> Option<String> {
 }
 
 fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
-    let (stage, round, open) = (pipeline.stage(), pipeline.round(), pipeline.open());
+    let stage = pipeline.stage();
+    let round = pipeline.round();
+    let open = pipeline.open();
     let mut tell = open.tell;
     if stage == Stage::AnalysisQuestions && round == WARNING_ROUND {
         let rounds = pipeline.0.count("max_rounds");

@@ -126,7 +126,8 @@ pub(crate) fn choosing(raw: &Raw) -> Asked {
 /// Returns the question after a stage that failed, or whose summary is missing or broken.
 pub(crate) fn failed(raw: &Raw) -> Asked {
     let pipeline = Pipeline(raw);
-    let (stage, open) = (pipeline.stage(), pipeline.open());
+    let stage = pipeline.stage();
+    let open = pipeline.open();
     let is_crash = !open.problem.is_empty();
     let mut options = vec![option("Retry", Transition::Retry, "Run the stage again.")];
     if pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup) {
@@ -161,7 +162,8 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
 
 /// Returns the key under which an answer in a phase is recorded, or `None` if it is not recorded.
 pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
-    let (stage, round) = (raw.count("stage"), raw.count("round"));
+    let stage = raw.count("stage");
+    let round = raw.count("round");
     let at = format!("stage_{stage}_round_{round}");
     // Whether the phase asks once in a round.
     let (key, is_once) = match phase {

@@ -45,7 +45,9 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> Str
         outputs.push("none");
     }
     let outputs = outputs.join(", ");
-    let (now, number, checkpoint) = (now(), stage.number(), stage.checkpoint());
+    let now = now();
+    let number = stage.number();
+    let checkpoint = stage.checkpoint();
     format!(
         "### {now} - Stage {number}: {checkpoint}\n- Action: {action}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n"
     )

@@ -72,7 +72,8 @@ fn require_open(held: &AnyLoop) -> Result<(), Failure> {
     if held.phase() == Phase::Dispatched {
         return Ok(());
     }
-    let (id, phase) = (held.id(), held.phase());
+    let id = held.id();
+    let phase = held.phase();
     Err(refused(
         format!("pipeline {id} has no open stage: it is in phase {phase}"),
         "nothing was changed; for the instruction, run:\n    stages next",
@@ -225,9 +226,10 @@ fn minimal_summary(pipeline: Pipeline<'_>) -> Summary {
     flags.recovered = Some(true);
     if stage == Stage::Research {
         let has_agenda = new.iter().any(|path| path.ends_with("RESEARCH-AGENDA.md"));
-        flags.research_method = Some(match has_agenda {
-            true => ResearchMethod::Manual,
-            false => ResearchMethod::AutoMcp,
+        flags.research_method = Some(if has_agenda {
+            ResearchMethod::Manual
+        } else {
+            ResearchMethod::AutoMcp
         });
     }
     if stage == Stage::ValidationGeneration {
@@ -252,9 +254,10 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
     let recorded = question.and_then(|one| asked.get(&answer_key(pipeline, one)));
     let may_repeat = pipeline.0.count("repeats") < pipeline.0.count("answered");
     Circumstances {
-        gate: match is_done {
-            true => gate(pipeline, summary),
-            false => Gate::default(),
+        gate: if is_done {
+            gate(pipeline, summary)
+        } else {
+            Gate::default()
         },
         depth_decided: decisions.contains_key(&format!("thinkdeep_round_{round}")),
         stagnates: round >= 2 && !is_last_round && gained_little,

@@ -12,7 +12,8 @@ const MAX_CONTEXT_CHARS: usize = 2_000;
 
 /// Returns the variables of the open dispatch. An unknown one has its default.
 pub(crate) fn variables(pipeline: Pipeline<'_>) -> Json {
-    let (stage, open) = (pipeline.stage(), pipeline.open());
+    let stage = pipeline.stage();
+    let open = pipeline.open();
     if stage == Stage::Setup {
         return json!({
             "SUMMARY_FILE": pipeline.summary_file(),
@@ -30,9 +31,10 @@ pub(crate) fn variables(pipeline: Pipeline<'_>) -> Json {
     let panel = panel.filter(|path| !path.is_empty() && mode != Some(AnalysisMode::Rapid));
     let tools: Json = pipeline.0.data("mcp_availability");
     let has_tool = |tool: &str| tools.pointer(tool) == Some(&Json::Bool(true));
-    let entry = match open.re_entry {
-        true => "re_entry_after_user_input",
-        false => "first_entry",
+    let entry = if open.re_entry {
+        "re_entry_after_user_input"
+    } else {
+        "first_entry"
     };
     let mut all = json!({
         "SUMMARY_FILE": pipeline.summary_file(),

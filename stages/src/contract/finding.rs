@@ -112,7 +112,8 @@ impl Findings {
 impl Finding {
     fn line(&self, severity: Severity) -> String {
         let Place { line, column } = self.start;
-        let (rule, message) = (self.rule, &self.message);
+        let rule = self.rule;
+        let message = &self.message;
         format!("{line}:{column}: {severity}[{rule}]: {message}")
     }
 }
@@ -192,6 +193,8 @@ impl Collector {
     /// Returns the findings in the order of the file.
     pub(super) fn finish(mut self) -> Findings {
         self.findings.list.sort_by_key(|one| (one.start, one.rule));
+        // What was read again has its findings twice.
+        self.findings.list.dedup();
         self.findings
     }
 }

@@ -87,9 +87,10 @@ pub(super) fn check_artifacts(
     let mut artifacts = Vec::new();
     for (index, item) in items.unwrap_or_default().iter().enumerate() {
         let path = item.as_str().unwrap_or_default();
-        let problem = match item.is_string() {
-            true => find_problem(Utf8Path::new(path), project),
-            false => Some((Rule::BadType, "is not a path")),
+        let problem = if item.is_string() {
+            find_problem(Utf8Path::new(path), project)
+        } else {
+            Some((Rule::BadType, "is not a path"))
         };
         if let Some((rule, problem)) = problem {
             let place = format!("/artifacts_written/{index}");

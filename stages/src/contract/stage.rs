@@ -67,7 +67,8 @@ impl Stage {
         self.get_int("minutes")
     }
 
-    /// Returns the files, from the project's root, that show that the stage was done in a round. Stage 2 writes one of its two.
+    /// Returns the files, from the project's root, that show that the stage was done in a round. Stage 2
+    /// writes one of its two.
     pub fn artifacts(self, round: u32) -> Vec<String> {
         let names = self.get_str("artifacts").unwrap_or_default();
         let number = format!("{round:03}");

@@ -137,20 +137,10 @@ fn parse(mut yaml: String, found: &mut Collector) -> Option<Json> {
         return None;
     }
     for _ in 0..=MAX_QUOTED_VALUES {
-        let mut loader = Loader {
-            parser: Parser::new_from_str(&yaml),
-            places: Places::default(),
-            twice: Vec::new(),
-        };
-        let error = match loader.document() {
-            Ok(keys) => {
-                found.places = loader.places;
-                for (place, key) in loader.twice {
-                    let message = format!("the key {} is there twice", quoted(&key));
-                    found.error_at(Rule::DuplicateKey, place, message);
-                }
-                return Some(keys);
-            }
+        found.places.clear();
+        let parser = Parser::new_from_str(&yaml);
+        let error = match (Loader { parser, found }).document() {
+            Ok(keys) => return Some(keys),
             Err(error) => error,
         };
         let at = *error.marker();
@@ -205,14 +195,12 @@ pub(super) fn find_place(places: &Places, path: &str) -> Place {
 }
 
 /// Reads the events of a parser.
-struct Loader<'y> {
+struct Loader<'y, 'f> {
     parser: Parser<'y, StrInput<'y>>,
-    places: Places,
-    /// The keys that are there twice.
-    twice: Vec<(Place, String)>,
+    found: &'f mut Collector,
 }
 
-impl<'y> Loader<'y> {
+impl<'y> Loader<'y, '_> {
     /// Returns the next event that is not the start of a stream or document.
     fn next(&mut self) -> Result<(Event<'y>, Marker, Marker), ScanError> {
         loop {
@@ -289,15 +277,16 @@ impl<'y> Loader<'y> {
             self.note(&path, if is_beside { start } else { key_start });
             let value = self.value(event, start, &path, depth)?;
             if keys.insert(key.clone(), value).is_some() {
-                self.twice
-                    .push((place(key_start.line(), key_start.col()), key));
+                let place = place(key_start.line(), key_start.col());
+                let message = format!("the key {} is there twice", quoted(&key));
+                self.found.error_at(Rule::DuplicateKey, place, message);
             }
         }
     }
 
     fn note(&mut self, path: &str, at: Marker) {
         let place = place(at.line(), at.col());
-        self.places.insert(path.to_owned(), place);
+        self.found.places.insert(path.to_owned(), place);
     }
 }
 
