@@ -20,20 +20,12 @@ const MOVED_NAMES: [&str; 2] = [".stage-summaries", ".requirements-state.local.m
 
 /// Adds the flag to `start`.
 pub(crate) fn arguments(command: Command) -> Command {
-    command.mut_subcommand("start", |start| {
-        start.arg(
-            Arg::new(ANEW)
-                .long(ANEW)
-                .action(ArgAction::SetTrue)
-                .help("Move aside the state and the summaries of another program"),
-        )
-    })
+    let anew = Arg::new(ANEW).long(ANEW).action(ArgAction::SetTrue);
+    let anew = anew.help("Move aside the state and the summaries of another program");
+    command.mut_subcommand("start", |start| start.arg(anew))
 }
 
 /// Moves what another program wrote aside if `--anew` asks for it and no pipeline of ours is under way.
-///
-/// # Errors
-/// Returns an error if an agent asks for it, or if a file cannot be moved.
 pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
     let is_under_way = || {
@@ -47,12 +39,9 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     loops::person_only(Stages::INFO, actor, "start --anew", None)?;
 
     let moved = move_aside(store.root()).map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::start::anew",
-            format!("cannot move aside what another program wrote: {error}"),
-            "nothing was started; make the folder requirements writable and start again",
-        )
+        let message = format!("cannot move aside what another program wrote: {error}");
+        let help = "nothing was started; make the folder requirements writable and start again";
+        Failure::plain(Exit::Internal, "claudex::start::anew", message, help)
     })?;
     if let Some(folder) = moved {
         let line = format!("what another program wrote was moved to requirements/{folder}.");
@@ -66,18 +55,15 @@ fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
     let Some(folder) = if_there(Folder::open(root)?.below("requirements"))? else {
         return Ok(None);
     };
-    let there: Vec<&str> = MOVED_NAMES
-        .into_iter()
-        .filter(|name| folder.has(name))
-        .collect();
-    if there.is_empty() {
+    let mut moved = MOVED_NAMES.to_vec();
+    moved.retain(|name| folder.has(name));
+    if moved.is_empty() {
         return Ok(None);
     }
-    let name = Timestamp::now()
-        .strftime("before-%Y%m%dT%H%M%S%3fZ")
-        .to_string();
+    let now = Timestamp::now();
+    let name = now.strftime("before-%Y%m%dT%H%M%S%3fZ").to_string();
     let aside = folder.make(&name)?;
-    for name in there {
+    for name in moved {
         folder.rename(name, &aside, name)?;
     }
     Ok(Some(name))

@@ -1,18 +1,18 @@
 //! The commands of the pipeline: `next` and `validate` change nothing, `report` and `recover` take the
 //! result of a stage.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{Group, NotTaken, Program, incompatible, loops, out};
+use claudex_loop::program::{Group, Program, incompatible, loops, out};
 use claudex_loop::{Actor, files, text};
 
-use crate::contract::{Context, Outcome};
+use crate::contract::Context;
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase};
-use crate::{contract, demo, notes, report, take_up};
+use crate::{contract, demo, digest, report, take_up};
 
 /// The names of the arguments.
 const FILE: &str = "file";
@@ -24,11 +24,11 @@ pub(crate) fn add(program: Program) -> Program {
     fn command(name: &'static str, group: Group, about: &'static str) -> Command {
         Command::new(name).about(about).display_order(group.place())
     }
-    let file = || {
+    fn file() -> Arg {
         let file = Arg::new(FILE).value_name("FILE");
         file.value_parser(value_parser!(Utf8PathBuf))
-    };
-    let next_command = move || {
+    }
+    let next_command = || {
         let about = "Print the next instruction; changes nothing";
         let id = Arg::new(ID).value_name("LOOP");
         let id = id.help("The pipeline [default: the active one]");
@@ -36,12 +36,12 @@ pub(crate) fn add(program: Program) -> Program {
         let json = json.help("As JSON");
         command("next", Group::Look, about).arg(id).arg(json)
     };
-    let validate_command = move || {
+    let validate_command = || {
         let about = "Check summaries against the contract; changes nothing";
         let files = file().num_args(1..).required(true);
         command("validate", Group::Look, about).arg(files)
     };
-    let report_command = move || {
+    let report_command = || {
         let about = "Take the summary of the open stage and print the next instruction";
         let file = file().help("The summary [default: that of the open stage]");
         Command::new("report").about(about).arg(file)
@@ -68,64 +68,56 @@ pub(crate) fn add(program: Program) -> Program {
         })
         .command(next_command, next)
         .command(validate_command, validate)
-        .verb(report_command, report_summary)
+        .verb(report_command, |held, matches| {
+            report::report(held, matches.get_one(FILE))
+        })
         .verb(recover_command, |held, _| report::recover(held))
 }
 
-fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure> {
-    let (store, id) = loops::find_to_look(info, given.get_one::<String>(ID).map(String::as_str))?;
+fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let id = matches.get_one::<String>(ID).map(String::as_str);
+    let (store, id) = loops::find_to_look(info, id)?;
     let held = AnyLoop::open(&store.to_look(), &id, Actor::Person)
         .map_err(|error| incompatible::failure(info, error))?;
     // The digest may have been lost.
-    notes::write(Pipeline(held.raw()), held.phase().is_terminal()).map_err(|error| {
+    digest::write(Pipeline(held.raw())).map_err(|error| {
         let message = format!("pipeline {id}: cannot write the digest of earlier rounds: {error}");
         let help = "make room or the folder writable, then:\n    stages next";
         Failure::plain(Exit::Internal, "claudex::next::notes", message, help)
     })?;
     let instruction = Instruction::current(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
-        Failure::plain(
-            Exit::Refused,
-            "claudex::next",
-            message,
-            "tell the user, and end your turn",
-        )
+        let help = "tell the user, and end your turn";
+        Failure::plain(Exit::Refused, "claudex::next", message, help)
     })?;
-    match given.get_flag(JSON) {
-        true => out::json(&instruction.json),
-        false => out::text(&instruction.text),
+    if matches.get_flag(JSON) {
+        out::json(&instruction.json);
+    } else {
+        out::text(&instruction.text);
     }
     Ok(Exit::Complete)
 }
 
-fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure> {
-    let found = loops::find_to_look(info, None).ok();
-    let root = match &found {
+fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let active = loops::find_to_look(info, None).ok();
+    let root = match &active {
         Some((store, _)) => store.root().to_owned(),
         None => loops::here()?,
     };
-    let held = found.and_then(|(store, id)| {
-        let held = AnyLoop::open(&store.to_look(), &id, Actor::Person).ok()?;
-        (held.phase() == Phase::Dispatched).then_some(held)
-    });
-    let open = held.map(|held| {
-        let pipeline = Pipeline(held.raw());
-        let file = root.join(Pipeline::summary_file(pipeline.stage()));
-        (file, pipeline.dispatch())
-    });
-    let dispatch = |path: &Utf8Path| {
-        let (file, dispatch) = open.as_ref()?;
-        let is_open = path.canonicalize_utf8().ok()? == file.canonicalize_utf8().ok()?;
-        is_open.then_some(dispatch)
-    };
+    let held =
+        active.and_then(|(store, id)| AnyLoop::open(&store.to_look(), &id, Actor::Person).ok());
+    let held = held.filter(|held| held.phase() == Phase::Dispatched);
+    let open = held.as_ref().map(|held| Pipeline(held.raw()));
     let mut exit = Exit::Complete;
-    for path in given.get_many::<Utf8PathBuf>(FILE).into_iter().flatten() {
+    for path in matches.get_many::<Utf8PathBuf>(FILE).into_iter().flatten() {
         let name = text::shown(path);
+        let open = open.filter(|pipeline| pipeline.is_summary(path));
+        let dispatch = open.map(Pipeline::dispatch);
         let context = Context {
             project: Some(&root),
-            dispatch: dispatch(path),
+            dispatch: dispatch.as_ref(),
         };
-        let (lines, is_valid) = match files::read(path) {
+        let (mut lines, is_valid) = match files::read(path) {
             Ok(bytes) => {
                 let findings = contract::read(&bytes, &context).findings;
                 (findings.lines(path.as_str()), !findings.has_error())
@@ -136,7 +128,7 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
             }
         };
         if lines.is_empty() {
-            out::line(&format!("{name}: valid"));
+            lines.push(format!("{name}: valid"));
         }
         lines.iter().for_each(|line| out::line(line));
         if !is_valid {
@@ -144,51 +136,4 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
         }
     }
     Ok(exit)
-}
-
-fn report_summary(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
-    report::require_open(&held)?;
-    let pipeline = Pipeline(held.raw());
-    let expected = Pipeline::summary_file(pipeline.stage());
-    let path = match given.get_one::<Utf8PathBuf>(FILE) {
-        Some(path) => match path_from_root(&pipeline.0.root(), path) {
-            Ok(path) => path,
-            Err(failure) => return report::refuse(held, failure),
-        },
-        None => expected.clone(),
-    };
-    let Some(bytes) = pipeline.file(&path) else {
-        let failure = not_read(&path, "there is no such file in the project");
-        return report::refuse(held, failure);
-    };
-    let reading = pipeline.reading(&bytes);
-    // Another file that names no stage would be taken for the summary of the open stage.
-    if path != expected && reading.outcome != Outcome::Refused {
-        let why = format!("the summary of the open stage is {expected}");
-        return report::refuse(held, not_read(&path, &why));
-    }
-    report::report(held, &bytes, &text::shown(&path))
-}
-
-/// Returns a path from the project's root.
-fn path_from_root(root: &Utf8Path, path: &Utf8Path) -> Result<String, Failure> {
-    // Instructions name paths from the root, whatever the agent's folder is.
-    let is_below_root = !path.is_absolute() && root.join(path).is_file();
-    let full = match is_below_root {
-        true => root.join(path),
-        false => loops::here()?.join(path),
-    };
-    match full.strip_prefix(root) {
-        Ok(inside) => Ok(inside.to_string()),
-        Err(_) => Err(not_read(path.as_str(), "it is outside the project")),
-    }
-}
-
-fn not_read(path: &str, why: &str) -> Failure {
-    Failure::plain(
-        Exit::Refused,
-        "claudex::report::file",
-        format!("{} cannot be taken: {why}", text::shown(path)),
-        "nothing was changed; if the coordinator has ended without a summary:\n    stages recover",
-    )
 }

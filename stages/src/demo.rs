@@ -2,20 +2,19 @@
 
 use std::process::Command;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::{Arg, ArgMatches, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{out, shell};
 use claudex_loop::text;
 
-/// The argument, and the default folder.
-const DEFAULT_FOLDER: &str = "stages-demo";
+const FOLDER: &str = "folder";
 
 /// Returns the command line of the demo.
 pub(crate) fn command() -> clap::Command {
-    let folder = Arg::new(DEFAULT_FOLDER)
-        .value_name("DEFAULT_FOLDER")
+    let folder = Arg::new(FOLDER)
+        .value_name("FOLDER")
         .value_parser(value_parser!(Utf8PathBuf))
         .help("The folder that is made; it stays, to look at [default: stages-demo]");
     clap::Command::new("demo")
@@ -25,27 +24,34 @@ pub(crate) fn command() -> clap::Command {
 
 /// Runs the script in a new folder.
 pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let folder = matches.get_one::<Utf8PathBuf>(DEFAULT_FOLDER);
-    let folder = folder.map_or(Utf8Path::new(DEFAULT_FOLDER), Utf8PathBuf::as_path);
-    let made = std::fs::create_dir(folder).and_then(|()| folder.canonicalize_utf8());
+    let folder = matches.get_one::<Utf8PathBuf>(FOLDER).cloned();
+    let folder = folder.unwrap_or_else(|| "stages-demo".into());
+    let made = std::fs::create_dir(&folder).and_then(|()| folder.canonicalize_utf8());
     let root = made.map_err(|error| {
-        let message = format!("{} cannot be made: {error}", text::shown(folder));
-        let help = "name another folder, which is not there yet:\n    stages demo DEFAULT_FOLDER";
+        let message = format!("{} cannot be made: {error}", text::shown(&folder));
+        let help = "name another folder, which is not there yet:\n    stages demo FOLDER";
         Failure::plain(Exit::Usage, "stages::demo", message, help)
     })?;
-    let failed = |why: String| {
-        let message = format!("the demo cannot go on: {why}");
-        let help = "see what the script printed, and report it as a bug";
-        Failure::plain(Exit::Internal, "stages::demo", message, help)
+    let run = || {
+        let mut script = Command::new("sh");
+        script.args(["-c", include_str!("../demo.sh"), "demo.sh"]);
+        script.current_dir(&root);
+        script.env("STAGES", std::env::current_exe()?).status()
     };
-
-    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let mut script = Command::new("sh");
-    script.args(["-c", include_str!("../demo.sh"), "demo.sh"]);
-    script.current_dir(&root).env("STAGES", program);
-    let status = script.status().map_err(|error| failed(error.to_string()))?;
-    if !status.success() {
-        return Err(failed(status.to_string()));
+    let problem = match run() {
+        Ok(status) if status.success() => None,
+        Ok(status) => Some(status.to_string()),
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(problem) = problem {
+        let message = format!("the demo cannot go on: {problem}");
+        let help = "see what the script printed, and report it as a bug";
+        return Err(Failure::plain(
+            Exit::Internal,
+            "stages::demo",
+            message,
+            help,
+        ));
     }
     out::line(&format!(
         "\nTo look at it:\n    cd {}\n    ls requirements\n    XDG_STATE_HOME=\"$PWD/.state\" stages status",

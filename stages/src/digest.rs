@@ -1,201 +1,213 @@
-//! The digest of earlier rounds, which stages get from round 4 on instead of all summaries.
+//! The digest of earlier rounds, which stages get from round 4 on instead of all summaries. It follows from the
+//! state, so a lost one is written again.
 
+use std::collections::BTreeMap;
+use std::io;
+
+use claudex_loop::files::Folder;
+use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
+use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Summary};
 use crate::gates::REQUIRED_SECTIONS;
-use crate::kept::{Gap, Kept, cell, flags, gaps, mode, rounds};
+use crate::instruction::template;
+use crate::state::{Keys, Pipeline, SUMMARIES};
 
+/// The digest, from the project's root.
+pub(crate) const FILE: &str = "requirements/.stage-summaries/rounds-digest.md";
+/// The name of the digest in its folder.
+const FILE_NAME: &str = "rounds-digest.md";
+/// The first round in which the digest stands for the summaries.
+const FIRST_DIGESTED_ROUND: u32 = 4;
 /// The most lines of a digest.
 pub const MAX_LINES: usize = 100;
-/// The digest with the names of its parts.
-const TEMPLATE: &str = include_str!("../messages/digest.md");
-/// The lines of the template that are parts.
-const TEMPLATE_PARTS: usize = 4;
+/// The lines of a digest of no rounds.
+const EMPTY_LINES: usize = 26;
+/// The longest text of a cell, in characters.
+const MAX_CELL_CHARS: usize = 200;
 
-/// A recorded decision of the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
-    /// The key, such as `analysis_mode_round_2`.
-    pub key: String,
-    /// The choice.
-    pub value: String,
-    /// The round of the decision.
-    pub round: u32,
-}
+/// The summaries that counted, by round and stage.
+pub type Kept = BTreeMap<(u32, Stage), Summary>;
 
-/// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are oldest first.
+/// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are the
+/// recorded ones by their keys, oldest first.
 ///
 /// It has 100 lines at most: the oldest lines per round are left out first, then resolved gaps, then
 /// old decisions; the last line names what is left out.
-pub fn digest(kept: &Kept, before: u32, decisions: &[Recorded], generated_at: Timestamp) -> String {
-    let rounds = rounds(kept, before);
-    let mut rows: Vec<String> = rounds.iter().map(|round| row(kept, *round)).collect();
-    let mut lines: Vec<String> = rounds.iter().map(|round| line(kept, *round)).collect();
-    let mut chosen: Vec<String> = decisions.iter().map(decision_row).collect();
-    let gaps = gaps(kept, before);
-    let gap_rows = gaps
-        .iter()
-        .enumerate()
-        .map(|(at, gap)| (gap, gap_row(at, gap)));
-    let (resolved, open): (Vec<_>, Vec<_>) =
-        gap_rows.partition(|(gap, _)| gap.resolved_in.is_some());
-    let [mut resolved, mut open] =
-        [resolved, open].map(|gaps| gaps.into_iter().map(|(_, row)| row).collect::<Vec<_>>());
+pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestamp) -> String {
+    let mut rounds: Vec<u32> = kept.keys().map(|(round, _)| *round).collect();
+    rounds.retain(|round| *round < before);
+    rounds.dedup();
+    let rows: Vec<Json> = rounds.iter().map(|round| row(kept, *round)).collect();
+    let gaps = gaps(kept, &rounds);
+    let decisions = decisions.iter().filter_map(|(key, value)| {
+        let (_, round) = key.split_once("_round_")?;
+        let round: u32 = round.split('_').next()?.parse().ok()?;
+        let row = json!({ "key": cell(key), "value": cell(value.as_str()?), "round": round });
+        (!key.ends_with("_timestamp")).then_some(row)
+    });
+    let is_open = |gap: &&Json| gap["resolved_in"].is_null();
+    // In the order in which they are left out.
+    let mut parts: [(&str, Vec<Json>); 5] = [
+        ("lines per round", rows.clone()),
+        (
+            "resolved gaps",
+            gaps.iter().filter(|gap| !is_open(gap)).cloned().collect(),
+        ),
+        ("decisions", decisions.collect()),
+        ("rows of rounds", rows.clone()),
+        ("open gaps", gaps.iter().filter(is_open).cloned().collect()),
+    ];
+    let left_out = leave_out(&mut parts);
 
-    let rest = lines.len() + resolved.len() + chosen.len() + open.len() + rows.len();
-    let total = TEMPLATE.lines().count() - TEMPLATE_PARTS + rest;
+    let mut modes: Vec<&str> = Vec::new();
+    for mode in rows.iter().filter_map(|row| row["mode"].as_str()) {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    let sum = |key: &str| rows.iter().filter_map(|row| row[key].as_u64()).sum::<u64>();
+    let [lines, resolved, decisions, shown, open] = parts.map(|(_, lines)| lines);
+    let facts = json!({
+        "rounds": rounds,
+        "generated_at": format!("{generated_at:.0}"),
+        "asked": sum("questions"),
+        "answered": sum("answered"),
+        "modes": modes,
+        "rows": shown,
+        "decisions": decisions,
+        "gaps": Vec::from_iter(resolved.into_iter().chain(open)),
+        "lines": lines,
+        "left_out": left_out,
+    });
+    template!("digest.md").render(&facts).unwrap_or_default()
+}
+
+/// Removes the oldest lines of these parts until the digest is short enough, and returns what was removed.
+fn leave_out(parts: &mut [(&str, Vec<Json>)]) -> Vec<String> {
+    let total = EMPTY_LINES + parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
+    if total <= MAX_LINES {
+        return Vec::new();
+    }
     // The last line is below a blank one.
-    let mut over = match total > MAX_LINES {
-        true => total + 2 - MAX_LINES,
-        false => 0,
-    };
+    let mut over = total + 2 - MAX_LINES;
     let mut left_out = Vec::new();
-    for (part, name) in [
-        (&mut lines, "lines per round"),
-        (&mut resolved, "resolved gaps"),
-        (&mut chosen, "decisions"),
-        (&mut rows, "rows of rounds"),
-        (&mut open, "open gaps"),
-    ] {
-        let count = over.min(part.len());
-        part.drain(..count);
+    for (name, lines) in parts {
+        let count = over.min(lines.len());
+        lines.drain(..count);
         over -= count;
         if count > 0 {
             left_out.push(format!("{count} {name}"));
         }
     }
+    left_out
+}
 
-    resolved.extend(open);
-    let head = head(kept, &rounds, generated_at);
-    let mut all: Vec<String> = Vec::new();
-    for line in TEMPLATE.lines() {
-        match line {
-            "{rows}" => all.append(&mut rows),
-            "{decisions}" => all.append(&mut chosen),
-            "{gaps}" => all.append(&mut resolved),
-            "{lines}" => all.append(&mut lines),
-            line => all.push(head.iter().fold(line.to_owned(), |line, (name, value)| {
-                line.replace(name, value)
-            })),
+/// Returns what a round came to.
+fn row(kept: &Kept, round: u32) -> Json {
+    let of_round = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective));
+    let last = of_round.last().map(|(_, summary)| summary);
+    let flags = |stage| {
+        let summary = kept.get(&(round, stage));
+        summary.map_or_else(Flags::default, |summary| summary.flags.clone())
+    };
+    let asked = flags(Stage::AnalysisQuestions);
+    let read = flags(Stage::ResponseAnalysis);
+    let judged = flags(Stage::ValidationGeneration);
+    let mode = asked.analysis_mode.or(read.analysis_mode);
+    let mode = mode.or(flags(Stage::Research).analysis_mode);
+    let rate = read.completion_rate.unwrap_or_default();
+    let answered = f64::from(asked.questions_count.unwrap_or_default()) * rate;
+    let score = judged
+        .validation_score
+        .map(|score| format!(" ({score:.1})"));
+    let decision = judged.validation_decision;
+    let decision = decision.map(|decision| format!("{decision}{}", score.unwrap_or_default()));
+    let action = read.next_action.map(|action| action.to_string());
+    let end = last.map(|last| format!("{} {}", last.stage, last.status));
+    json!({
+        "round": round,
+        "mode": mode.or(flags(Stage::Setup).analysis_mode),
+        "questions": asked.questions_count,
+        "answered": answered.round() as u64,
+        "completion": read.completion_rate.map(|rate| format!("{:.0} %", rate * 100.0)),
+        "gaps": read.gaps_found,
+        "depth": asked.thinkdeep_completion_pct.map(|share| format!("{share:.0}")),
+        "outcome": decision.or(action).or(end),
+        "summary": last.map(|last| text::one_line(&last.summary, 300)),
+    })
+}
+
+/// Returns the gaps that these rounds name, in the order in which they were seen first. One is open as long as each
+/// round that looked names it.
+fn gaps(kept: &Kept, rounds: &[u32]) -> Vec<Json> {
+    let mut gaps: Vec<Json> = Vec::new();
+    for round in rounds {
+        let summary = kept.get(&(*round, Stage::ResponseAnalysis));
+        let Some(named) = summary.and_then(|summary| summary.flags.gap_descriptions.as_ref())
+        else {
+            continue;
+        };
+        let named: Vec<String> = named.iter().map(|gap| cell(gap)).collect();
+        let keys: Vec<String> = named.iter().map(|gap| gap.to_lowercase()).collect();
+        let mut open: Vec<Json> = Vec::new();
+        for gap in gaps.iter_mut().filter(|gap| gap["resolved_in"].is_null()) {
+            if keys.iter().any(|key| gap["key"] == *key) {
+                open.push(gap["key"].clone());
+            } else {
+                gap["resolved_in"] = json!(round);
+            }
+        }
+        for (text, key) in named.iter().zip(keys).filter(|(text, _)| !text.is_empty()) {
+            if !open.iter().any(|one| *one == key) {
+                gaps.push(json!({
+                    "id": format!("GAP-{:03}", gaps.len() + 1),
+                    "section": section(text),
+                    "key": key,
+                    "first_seen": round,
+                    "resolved_in": null,
+                }));
+                open.push(key.into());
+            }
         }
     }
-    if !left_out.is_empty() {
-        all.push(String::new());
-        all.push(format!(
-            "Left out, the oldest first: {}.",
-            left_out.join(", ")
-        ));
-    }
-    all.join("\n") + "\n"
-}
-
-/// Returns the values of the frontmatter by their names in the template.
-fn head(kept: &Kept, rounds: &[u32], generated_at: Timestamp) -> [(&'static str, String); 5] {
-    let mut modes: Vec<String> = Vec::new();
-    let (mut asked, mut answered) = (0.0, 0.0);
-    for round in rounds {
-        let questions = questions(kept, *round).map_or(0.0, f64::from);
-        asked += questions;
-        answered += (questions * rate(kept, *round).unwrap_or_default()).round();
-        let mode = mode(kept, *round).map(|mode| mode.to_string());
-        modes.extend(mode.filter(|mode| !modes.contains(mode)));
-    }
-    let rounds: Vec<String> = rounds.iter().map(u32::to_string).collect();
-    [
-        ("{rounds}", rounds.join(", ")),
-        ("{at}", format!("{generated_at:.0}")),
-        ("{asked}", asked.to_string()),
-        ("{answered}", answered.to_string()),
-        ("{modes}", modes.join(", ")),
-    ]
-}
-
-fn questions(kept: &Kept, round: u32) -> Option<u32> {
-    flags(kept, round, Stage::AnalysisQuestions)?.questions_count
-}
-
-fn rate(kept: &Kept, round: u32) -> Option<f64> {
-    flags(kept, round, Stage::ResponseAnalysis)?.completion_rate
-}
-
-fn decision_row(one: &Recorded) -> String {
-    format!(
-        "| {} | {} | {} |",
-        cell(&one.key),
-        cell(&one.value),
-        one.round
-    )
-}
-
-fn gap_row(at: usize, gap: &Gap) -> String {
-    let (status, resolved_in) = match gap.resolved_in {
-        Some(round) => ("resolved", round.to_string()),
-        None => ("open", "-".to_owned()),
-    };
-    let (number, section, first) = (at + 1, section(&gap.text), gap.first_seen);
-    format!("| GAP-{number:03} | {section} | {first} | {status} | {resolved_in} |")
-}
-
-fn row(kept: &Kept, round: u32) -> String {
-    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-    let asked = flags(kept, round, Stage::AnalysisQuestions);
-    let read = flags(kept, round, Stage::ResponseAnalysis);
-    let share = asked.and_then(|flags| flags.thinkdeep_completion_pct);
-    let cells = [
-        mode(kept, round).map(|mode| mode.to_string()),
-        questions(kept, round).map(|count| count.to_string()),
-        rate(kept, round).map(|rate| format!("{:.0} %", rate * 100.0)),
-        read.and_then(|flags| Some(flags.gaps_found?.to_string())),
-        share.map(|share| format!("{share:.0}")),
-        outcome(kept, round),
-    ];
-    format!("| {round} | {} |", cells.map(or_dash).join(" | "))
-}
-
-/// Returns the outcome of a round: the decision, else the next action of stage 4, else the end of
-/// its last stage.
-fn outcome(kept: &Kept, round: u32) -> Option<String> {
-    let decided = |flags: &Flags| {
-        let score = flags.validation_score.map(|score| format!(" ({score:.1})"));
-        Some(format!(
-            "{}{}",
-            flags.validation_decision?,
-            score.unwrap_or_default()
-        ))
-    };
-    let looped = || flags(kept, round, Stage::ResponseAnalysis)?.next_action;
-    let ended = || {
-        let (stage, summary) = last(kept, round)?;
-        Some(format!("{stage} {}", summary.status))
-    };
-    flags(kept, round, Stage::ValidationGeneration)
-        .and_then(decided)
-        .or_else(|| looped().map(|action| action.to_string()))
-        .or_else(ended)
-}
-
-/// Returns the last summary of a round.
-fn last(kept: &Kept, round: u32) -> Option<(Stage, &Summary)> {
-    let mut all = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective));
-    all.next_back()
-        .map(|((_, stage), summary)| (*stage, summary))
-}
-
-fn line(kept: &Kept, round: u32) -> String {
-    let summary = last(kept, round).map_or("", |(_, summary)| summary.summary.as_str());
-    format!("- Round {round}: {}", text::one_line(summary, 300))
+    gaps
 }
 
 /// Returns the section that a gap is about, else the gap itself.
 fn section(gap: &str) -> String {
     let lower = gap.to_lowercase();
-    let named = REQUIRED_SECTIONS
-        .into_iter()
-        .find(|section| lower.contains(&section.to_lowercase()));
-    match named {
+    let mut sections = REQUIRED_SECTIONS.into_iter();
+    match sections.find(|section| lower.contains(&section.to_lowercase())) {
         Some(section) if gap.len() == section.len() => section.to_owned(),
-        Some(section) => format!("{section}: {}", cell(gap)),
-        None => cell(gap),
+        Some(section) => format!("{section}: {gap}"),
+        None => gap.to_owned(),
+    }
+}
+
+/// Returns a text as a cell of a table.
+fn cell(words: &str) -> String {
+    text::one_line(words, MAX_CELL_CHARS).replace('|', "\\|")
+}
+
+/// Returns whether the digest stands for the summaries of earlier rounds.
+pub(crate) fn is_due(pipeline: Pipeline<'_>) -> bool {
+    pipeline.round() >= FIRST_DIGESTED_ROUND
+}
+
+/// Makes the folder of the summaries, and writes the digest if it is due and not there as it should be.
+pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
+    let folder = Folder::open(&pipeline.0.root())?.make(SUMMARIES)?;
+    if !is_due(pipeline) {
+        return Ok(());
+    }
+    // The time of the dispatch, so that what is written again is the same.
+    let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
+    let decisions: Keys = pipeline.0.data("user_decisions");
+    let text = digest(&pipeline.kept(), pipeline.round(), &decisions, at);
+    match folder.read(FILE_NAME, text.len() as u64 + 1) {
+        Ok(bytes) if bytes == text.as_bytes() => Ok(()),
+        _ => folder.replace(FILE_NAME, text.as_bytes()),
     }
 }

@@ -7,12 +7,11 @@ mod questions;
 use std::collections::HashMap;
 
 use claudex_loop::text;
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-use serde::Serialize;
+use serde_json::Value as Json;
 
 use questions::{Question, questions};
 
-use crate::contract::{Flags, body_start, frontmatter};
+use crate::contract::{Flags, MAX_BYTES, body_start, frontmatter, lines};
 
 /// The sections that need questions and that the requirements document needs.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
@@ -31,8 +30,8 @@ const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
 const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
     framework frontend graphql http json kubernetes microservice microservices middleware nosql sdk \
     sql webhook webhooks xml";
-/// The most bytes of a file that are read.
-const MAX_BYTES: usize = 256 * 1024;
+/// The fewest bytes of a file that is not read.
+const TOO_MANY_BYTES: usize = MAX_BYTES + 1;
 /// The most findings of a file.
 const MAX_FINDINGS: usize = 100;
 /// The fewest boxes of a question.
@@ -41,14 +40,14 @@ const MIN_BOXES: usize = 3;
 const MIN_DEPTH_PERCENT: f64 = 60.0;
 
 /// The result of a gate.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gate {
     /// The findings.
     pub findings: Vec<GateFinding>,
 }
 
 /// One finding of a gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateFinding {
     /// Whether the pipeline may not continue.
     pub blocking: bool,
@@ -59,7 +58,7 @@ pub struct GateFinding {
     /// What is wrong.
     pub message: String,
     /// What to write instead.
-    pub help: String,
+    pub help: &'static str,
 }
 
 impl Gate {
@@ -67,12 +66,20 @@ impl Gate {
     pub fn is_open(&self) -> bool {
         !self.findings.iter().any(|one| one.blocking)
     }
+
+    /// Returns a sentence for each finding. What blocks comes first.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let (first, rest): (Vec<_>, Vec<_>) = self.findings.iter().partition(|one| one.blocking);
+        let line = |one: &GateFinding| {
+            format!("{}:{}: {} ({}).", one.file, one.line, one.message, one.help)
+        };
+        first.into_iter().chain(rest).map(line).collect()
+    }
 }
 
 /// Checks the file of questions and the flags of stage 3.
 pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
-    let name = format!("QUESTIONS-{round:03}.md");
-    let mut page = Page::new(&name, file);
+    let mut page = Page::new(format!("QUESTIONS-{round:03}.md"), file);
     if page.findings.is_empty() {
         page.check_round();
         page.check_questions(&questions(page.text));
@@ -82,14 +89,14 @@ pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
     {
         let message = format!("only {share:.0} % of the {expected} ThinkDeep calls were made");
         let help = "check whether the questions cover what they would have found";
-        page.say(0, message, help);
+        page.warn(0, message, help);
     }
     page.gate()
 }
 
 /// Checks the requirements document and the decision log of stage 5.
 pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -> Gate {
-    let mut page = Page::new("PRD.md", requirements);
+    let mut page = Page::new("PRD.md".to_owned(), requirements);
     if page.findings.is_empty() {
         page.check_requirements();
     }
@@ -99,23 +106,23 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
         Some(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => "empty",
         Some(_) => return gate,
     };
-    let mut log = Page::new("decision-log.md", Some(b""));
-    let help = "write down what was decided, and why";
-    log.say(0, format!("decision-log.md is {problem}"), help);
+    let mut log = Page::new("decision-log.md".to_owned(), Some(b""));
+    let message = format!("decision-log.md is {problem}");
+    log.warn(0, message, "write down what was decided, and why");
     gate.findings.append(&mut log.findings);
     gate
 }
 
 /// Returns the status of each section by its key in the state: COMPLETE with text, PLACEHOLDER with only a
 /// heading, or MISSING.
-pub fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static str)> {
+pub(crate) fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static str)> {
     let outline = outline(&String::from_utf8_lossy(requirements));
     let all = REQUIRED_SECTIONS.into_iter().chain(OPTIONAL_SECTIONS);
     all.map(move |name| {
-        let status = match section(&outline, name) {
-            Section::Written => "COMPLETE",
-            Section::Empty(_) => "PLACEHOLDER",
-            Section::Missing => "MISSING",
+        let status = match find_section(&outline, name) {
+            None => "MISSING",
+            Some((_, true)) => "COMPLETE",
+            Some((_, false)) => "PLACEHOLDER",
         };
         (plain(&name.replace('&', "")).replace(' ', "_"), status)
     })
@@ -123,32 +130,27 @@ pub fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static s
 
 /// A file that a gate reads.
 struct Page<'t> {
-    name: &'t str,
+    name: String,
     /// The text, empty if it cannot be read.
     text: &'t str,
     findings: Vec<GateFinding>,
 }
 
 impl<'t> Page<'t> {
-    fn new(name: &'t str, bytes: Option<&'t [u8]>) -> Self {
+    fn new(name: String, bytes: Option<&'t [u8]>) -> Self {
+        let (problem, help, text) = match bytes.map(|bytes| (bytes.len(), str::from_utf8(bytes))) {
+            None => ("is missing", "write it", ""),
+            Some((TOO_MANY_BYTES.., _)) => ("has more than 256 KiB", "write less", ""),
+            Some((_, Err(_))) => ("is not UTF-8", "write it again, as UTF-8", ""),
+            Some((_, Ok(text))) => ("", "", text),
+        };
         let mut page = Self {
             name,
-            text: "",
+            text: text.strip_prefix('\u{feff}').unwrap_or(text),
             findings: Vec::new(),
         };
-        match bytes.map(|bytes| (bytes.len() <= MAX_BYTES, std::str::from_utf8(bytes))) {
-            None => page.block(0, format!("{name} is missing"), "write it"),
-            Some((false, _)) => {
-                page.block(0, format!("{name} has more than 256 KiB"), "write less");
-            }
-            Some((_, Err(_))) => {
-                page.block(
-                    0,
-                    format!("{name} is not UTF-8"),
-                    "write it again, as UTF-8",
-                );
-            }
-            Some((true, Ok(text))) => page.text = text.strip_prefix('\u{feff}').unwrap_or(text),
+        if !problem.is_empty() {
+            page.block(0, format!("{} {problem}", page.name), help);
         }
         page
     }
@@ -158,21 +160,21 @@ impl<'t> Page<'t> {
         self.text[..at].matches('\n').count() + 1
     }
 
-    fn add(&mut self, blocking: bool, at: usize, message: &str, help: &str) {
+    fn add(&mut self, blocking: bool, at: usize, message: &str, help: &'static str) {
         self.findings.push(GateFinding {
             blocking,
-            file: self.name.to_owned(),
+            file: self.name.clone(),
             line: self.line(at),
             message: text::one_line(message, 300),
-            help: help.to_owned(),
+            help,
         });
     }
 
-    fn block(&mut self, at: usize, message: impl AsRef<str>, help: &str) {
+    fn block(&mut self, at: usize, message: impl AsRef<str>, help: &'static str) {
         self.add(true, at, message.as_ref(), help);
     }
 
-    fn say(&mut self, at: usize, message: impl AsRef<str>, help: &str) {
+    fn warn(&mut self, at: usize, message: impl AsRef<str>, help: &'static str) {
         self.add(false, at, message.as_ref(), help);
     }
 
@@ -184,11 +186,10 @@ impl<'t> Page<'t> {
     }
 
     fn check_round(&mut self) {
-        let message = match frontmatter(self.text) {
-            Some(keys) => match keys.get("round_number").and_then(serde_json::Value::as_u64) {
-                Some(1..) => return,
-                _ => "the frontmatter has no `round_number`",
-            },
+        let keys = frontmatter(self.text);
+        let message = match keys.map(|keys| keys.get("round_number").and_then(Json::as_u64)) {
+            Some(Some(1..)) => return,
+            Some(_) => "the frontmatter has no `round_number`",
             None => "the file has no frontmatter that can be read",
         };
         let help =
@@ -217,8 +218,11 @@ impl<'t> Page<'t> {
             if question.boxes < MIN_BOXES {
                 let boxes = question.boxes;
                 let message = format!("the question {id} has {boxes} of {MIN_BOXES} boxes");
-                let help = "write three answers or more, each as `- [ ] …`";
-                self.block(at, message, help);
+                self.block(
+                    at,
+                    message,
+                    "write three answers or more, each as `- [ ] …`",
+                );
             }
             for box_at in question.broken.iter().take(MAX_FINDINGS) {
                 let message = format!("a box of the question {id} is broken");
@@ -229,14 +233,13 @@ impl<'t> Page<'t> {
         if !questions.iter().any(|question| question.is_critical) {
             let help =
                 "mark the questions that must be answered: `## Q-PREFIX001: title [CRITICAL]`";
-            self.say(0, "no question is CRITICAL", help);
+            self.warn(0, "no question is CRITICAL", help);
         }
         for section in REQUIRED_SECTIONS {
             let name = plain(section);
-            let is_about = |question: &Question| has_words(&question.words, &name);
-            if !questions.iter().any(is_about) {
+            if !questions.iter().any(|one| has_words(&one.words, &name)) {
                 let help = "ask about it, unless nothing is open there";
-                self.say(0, format!("no question is about {section}"), help);
+                self.warn(0, format!("no question is about {section}"), help);
             }
         }
     }
@@ -244,37 +247,28 @@ impl<'t> Page<'t> {
     fn check_requirements(&mut self) {
         let outline = outline(self.text);
         for name in REQUIRED_SECTIONS {
-            match section(&outline, name) {
-                Section::Missing => {
+            match find_section(&outline, name) {
+                None => {
                     let help = "write its heading, and the section below it";
                     self.block(0, format!("PRD.md has no section {name}"), help);
                 }
-                Section::Empty(at) => {
-                    self.block(
-                        at,
-                        format!("the section {name} has no text"),
-                        "write the section",
-                    );
+                Some((at, false)) => {
+                    let message = format!("the section {name} has no text");
+                    self.block(at, message, "write the section");
                 }
-                Section::Written => {}
+                Some((_, true)) => {}
             }
         }
 
         let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
-        let events = Parser::new_ext(self.text, Options::ENABLE_TABLES).into_offset_iter();
-        for (event, span) in events {
-            let (Event::Text(part) | Event::Code(part)) = event else {
-                continue;
-            };
-            for word in part.split(|one: char| !one.is_alphanumeric()) {
-                let found = technical
-                    .iter()
-                    .position(|one| one.eq_ignore_ascii_case(word));
-                if let Some(index) = found {
-                    // Each word is reported once.
-                    technical.remove(index);
+        for (at, line, _) in lines(self.text, 0) {
+            for word in line.split(|one: char| !one.is_alphanumeric()) {
+                let before = technical.len();
+                // Each word is reported once.
+                technical.retain(|one| !one.eq_ignore_ascii_case(word));
+                if technical.len() < before {
                     let message = format!("“{word}” is a technical word");
-                    self.say(span.start, message, "say what people can do with it");
+                    self.warn(at, message, "say what people can do with it");
                 }
             }
         }
@@ -289,51 +283,33 @@ struct Heading {
     has_text: bool,
 }
 
-/// The status of a section.
-enum Section {
-    Missing,
-    /// The heading at this byte has no text below it.
-    Empty(usize),
-    Written,
-}
-
-fn section(outline: &[Heading], name: &str) -> Section {
+/// Returns the byte of the first heading of a section, and whether there is text below one of them.
+fn find_section(outline: &[Heading], name: &str) -> Option<(usize, bool)> {
     let name = plain(name);
-    let mut named = outline
-        .iter()
-        .filter(|heading| has_words(&heading.name, &name));
-    match named.clone().next() {
-        None => Section::Missing,
-        Some(first) if !named.any(|heading| heading.has_text) => Section::Empty(first.at),
-        Some(_) => Section::Written,
-    }
+    let named = |heading: &&Heading| has_words(&heading.name, &name);
+    let first = outline.iter().find(named)?;
+    let has_text = outline.iter().filter(named).any(|heading| heading.has_text);
+    Some((first.at, has_text))
 }
 
 fn outline(text: &str) -> Vec<Heading> {
-    let (mut all, mut open) = (Vec::<Heading>::new(), Vec::<(HeadingLevel, usize)>::new());
-    let body = body_start(text);
-    let mut events = Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter();
-    while let Some((event, span)) = events.next() {
-        match event {
-            Event::Start(Tag::Heading { level, .. }) => {
-                let at = span.start + body;
-                open.retain(|(above, _)| *above < level);
-                open.push((level, all.len()));
-                all.push(Heading {
-                    at,
-                    name: plain(&text[at..span.end + body]),
-                    has_text: false,
-                });
-                events
-                    .by_ref()
-                    .find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
+    let mut all: Vec<Heading> = Vec::new();
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for (at, line, is_code) in lines(text, body_start(text)) {
+        let title = line.trim_start_matches('#');
+        let level = line.len() - title.len();
+        if level > 0 && title.starts_with(' ') && !is_code {
+            open.retain(|(above, _)| *above < level);
+            open.push((level, all.len()));
+            all.push(Heading {
+                at,
+                name: plain(title),
+                has_text: false,
+            });
+        } else if !line.trim().is_empty() && !line.trim_start().starts_with("<!--") {
+            for (_, index) in &open {
+                all[*index].has_text = true;
             }
-            Event::Text(part) | Event::Code(part) if !part.trim().is_empty() => {
-                for (_, index) in &open {
-                    all[*index].has_text = true;
-                }
-            }
-            _ => {}
         }
     }
     all
@@ -342,9 +318,8 @@ fn outline(text: &str) -> Vec<Heading> {
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.
 fn plain(text: &str) -> String {
     let text = text.replace('&', " and ").to_lowercase();
-    let words = text
-        .split(|one: char| !one.is_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let words = text.split(|one: char| !one.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 

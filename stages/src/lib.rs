@@ -1,45 +1,31 @@
 //! Stage pipelines: seven stages whose coordinators each report by a summary file.
 //!
-//! | module | subject |
-//! |---|---|
-//! | [`contract`] | the Summary Contract: the summary file, its rules, and the lenient reader |
-//! | [`gates`] | the gates after stages 3 and 5 |
-//! | [`kept`], [`digest`], [`notes`] | the kept summaries, and the digest of earlier rounds |
-//! | [`state`] | the data fields of the state document |
-//! | [`follows`] | the transition that follows a summary |
-//! | [`report`], `record` | the commands `report` and `recover`, and the record of a summary |
-//! | [`questions`], [`answers`] | the questions to the user, and the record of the answers |
-//! | [`instruction`], [`variables`] | the open instruction, and the variables of a coordinator |
-//! | [`stops`] | the stops that `machine.toml` leaves to Rust |
-//! | [`summary`] | the lines of `status` |
-//! | [`commands`], `take_up`, `anew`, `demo` | the other commands |
-//!
-//! `contract` uses nothing of the pipeline.
+//! [`contract`] is the Summary Contract: the summary file, its rules, and the lenient reader. It uses nothing of the
+//! pipeline. `report` takes a summary and `answers` an answer of the user; `follows` has the transition that comes
+//! next, and `instruction` says it to the agent.
 
 use serde_json::Value;
-use state::{AnsweredQuestions, CountedSummaries, Keys, List, Open, Scalar};
+use state::{CountedSummaries, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
 
 mod anew;
-pub mod answers;
-pub mod commands;
+mod answers;
+mod commands;
 pub mod contract;
 mod demo;
 pub mod digest;
-pub mod follows;
+mod follows;
 pub mod gates;
-pub mod instruction;
-pub mod kept;
-pub mod notes;
-pub mod questions;
+mod instruction;
+mod questions;
 mod record;
-pub mod report;
-pub mod state;
-pub mod stops;
-pub mod summary;
+mod report;
+mod state;
+mod stops;
+mod summary;
 mod take_up;
-pub mod variables;
+mod variables;
 
 use claudex_loop::Timestamp;
 use claudex_loop::program::exit::Failure;
@@ -67,7 +53,6 @@ impl Extension<typestate::Stages> for stops::Stages {
         Ok(StartFields {
             fields: vec![
                 ("open", open),
-                ("stage_status", Value::from("in_progress")),
                 ("created", Value::from(format!("{:.0}", request.now))),
             ],
             ..StartFields::default()
@@ -104,8 +89,7 @@ impl Extension<typestate::Stages> for stops::Stages {
     }
 
     fn entered(&self, held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
-        let pipeline = state::Pipeline(held.raw());
-        notes::write(pipeline, held.phase().is_terminal())
+        digest::write(state::Pipeline(held.raw()))
             .map(|()| Vec::new())
             .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))
     }

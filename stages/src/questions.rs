@@ -3,12 +3,12 @@
 use claudex_loop::behaviours::ask::{self, Answer, Asked};
 use claudex_loop::machine::Raw;
 use claudex_loop::text;
-use serde_json::Value as Json;
 
 use crate::contract::{Digest, NextAction, Question, Stage};
 use crate::follows::mapped;
 use crate::state::{Keys, Pipeline};
-use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, Phase, Transition};
+use crate::stops;
+use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition};
 
 /// The longest label that the engine takes, in characters.
 const MAX_LABEL_CHARS: usize = 80;
@@ -17,78 +17,58 @@ const MAX_OPTIONS: usize = 12;
 /// The longest reason that a question quotes, in characters.
 const MAX_REASON_CHARS: usize = 300;
 
-/// Returns the question of a pipeline's phase.
-///
-/// # Errors
-/// Returns a sentence if it cannot be asked.
-pub fn current(held: &AnyLoop) -> Result<Option<Asked>, String> {
-    let raw = held.raw();
-    let own = match held.phase() {
-        Phase::Asking => asking(raw)?,
-        Phase::Choosing => choosing(raw),
-        Phase::Failed => failed(raw),
-        Phase::Gated => gated(raw),
-        _ => return ask::asked(raw),
-    };
-    ask::checked(raw, own).map(Some)
+/// Returns the question of a pipeline's phase, or a sentence if it cannot be asked.
+pub(crate) fn current(held: &AnyLoop) -> Result<Option<Asked>, String> {
+    match stops::Stages.asks(held)? {
+        Some(own) => ask::checked(held.raw(), own).map(Some),
+        None => ask::asked(held.raw()),
+    }
 }
 
-/// Returns the question of the open stage's summary.
-///
-/// # Errors
-/// Returns a sentence if the summary is gone.
-pub fn asking(raw: &Raw) -> Result<Asked, String> {
+/// Returns the question of the open stage's summary, or a sentence if the summary is gone.
+pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
     let pipeline = Pipeline(raw);
     let summary = pipeline.open_summary().ok_or(
         "the kept summary with the question is gone or was changed; restore the file, or cancel the pipeline",
     )?;
-    let stage = pipeline.stage();
-    let Some(question) = &summary.flags.question_context else {
-        return Err("the kept summary has no question".to_owned());
-    };
+    let question = summary.flags.question_context.as_ref();
+    let question = question.ok_or("the kept summary has no question")?;
     let mut options: Vec<Answer> = Vec::new();
-    for option in &question.options {
+    for option in question.options.iter().take(MAX_OPTIONS) {
         let label = plain_label(&option.label);
-        if !label.is_empty()
-            && options.len() < MAX_OPTIONS
-            && options.iter().all(|known| known.label != label)
-        {
+        if !label.is_empty() && options.iter().all(|known| known.label != label) {
             let action = mapped(&summary, &option.label);
-            options.push(answer(&label, action, stage).description(&option.description));
+            let transition = transition(&label, action, summary.stage);
+            options.push(Answer::new(label, transition).description(&option.description));
         }
     }
     if options.is_empty() {
-        let go_on = answer("Go on", None, stage);
-        options = vec![go_on.description("Run the stage again."), pause()];
+        let again = transition("Go on", None, summary.stage);
+        options = vec![option("Go on", again, "Run the stage again."), pause()];
     }
     Ok(Asked::new(&question.question, &question.header, options))
 }
 
-/// Returns the answer of a label: its action, or the stage again.
-fn answer(label: &str, action: Option<NextAction>, stage: Stage) -> Answer {
-    let given = Some(label.to_owned());
-    let transition = match (action, stage) {
-        (Some(NextAction::Proceed), _) => Transition::GoOn { answer: given },
-        (Some(NextAction::LoopQuestions), Stage::ResponseAnalysis) => {
-            return back(label, GoBackAction::LoopQuestions);
-        }
-        (Some(NextAction::LoopResearch), Stage::ResponseAnalysis) => {
-            return back(label, GoBackAction::LoopResearch);
-        }
-        (Some(NextAction::LoopQuestions), Stage::ValidationGeneration) => {
-            Transition::GoAgain { answer: given }
-        }
-        _ => Transition::Tell {
-            answer: label.to_owned(),
-        },
-    };
-    Answer::new(label, transition)
-}
-
-/// Returns the answer that goes back to an earlier stage.
-fn back(label: &str, action: GoBackAction) -> Answer {
+/// Returns the transition of a label: that of its action, or the stage again.
+fn transition(label: &str, action: Option<NextAction>, stage: Stage) -> Transition {
+    use NextAction::{LoopQuestions, LoopResearch, Proceed};
     let answer = Some(label.to_owned());
-    Answer::new(label, Transition::GoBack { action, answer })
+    let back = match (action, stage) {
+        (Some(Proceed), _) => return Transition::GoOn { answer },
+        (Some(LoopQuestions), Stage::ValidationGeneration) => {
+            return Transition::GoAgain { answer };
+        }
+        (Some(LoopQuestions), Stage::ResponseAnalysis) => GoBackAction::LoopQuestions,
+        (Some(LoopResearch), Stage::ResponseAnalysis) => GoBackAction::LoopResearch,
+        _ => {
+            let answer = label.to_owned();
+            return Transition::Tell { answer };
+        }
+    };
+    Transition::GoBack {
+        action: back,
+        answer,
+    }
 }
 
 /// Returns an answer with its meaning.
@@ -102,25 +82,25 @@ fn pause() -> Answer {
 
 /// Returns a label as a dialog can show it.
 fn plain_label(label: &str) -> String {
-    text::one_line(&text::plain(label), MAX_LABEL_CHARS)
-        .replace('`', "'")
-        .trim()
-        .to_owned()
+    let label = text::one_line(&text::plain(label), MAX_LABEL_CHARS);
+    label.replace('`', "'").trim().to_owned()
 }
 
-/// Returns the digest of a question's text and labels, which identifies it.
-pub fn digest(question: &Question) -> Digest {
+/// Returns the key under which the answer to a stage's question is recorded in a round: the digest of its text and labels.
+pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String {
+    let place = format!("{} {}", pipeline.stage(), pipeline.round());
     let labels = question.options.iter().map(|option| option.label.as_str());
-    let parts: Vec<&str> = std::iter::once(question.question.as_str())
-        .chain(labels)
-        .collect();
-    Digest::from_bytes(parts.join("\0").as_bytes())
+    let parts = [place.as_str(), &question.question]
+        .into_iter()
+        .chain(labels);
+    let digest = Digest::from_bytes(parts.collect::<Vec<_>>().join("\0").as_bytes());
+    digest.as_str().to_owned()
 }
 
 /// Returns the question for the mode of a round.
-pub fn choosing(raw: &Raw) -> Asked {
+pub(crate) fn choosing(raw: &Raw) -> Asked {
     use ChooseMode::{Advanced, Complete, Rapid, Standard};
-    let modes = [
+    let mut modes = vec![
         (
             Complete,
             "Ask from every perspective, with 27 ThinkDeep calls.",
@@ -133,39 +113,33 @@ pub fn choosing(raw: &Raw) -> Asked {
         (Rapid, "Ask from one perspective."),
     ];
     let available = raw.data::<Keys>("mcp_availability");
-    let has_models = available.get("pal_available") == Some(&Json::Bool(true));
-    let modes = &modes[if has_models { 0 } else { 2 }..];
-    let options = modes.iter().map(|(mode, meaning)| {
-        option(
-            &mode.to_string(),
-            Transition::Choose { mode: *mode },
-            meaning,
-        )
-    });
+    if available.get("pal_available") != Some(&true.into()) {
+        modes.drain(..2);
+    }
+    let options = modes
+        .into_iter()
+        .map(|(mode, meaning)| option(&mode.to_string(), Transition::Choose { mode }, meaning));
     let question = format!("How thorough should round {} be?", raw.count("round"));
     Asked::new(question, "Analysis", options.collect())
 }
 
 /// Returns the question after a stage that failed, or whose summary is missing or broken.
-pub fn failed(raw: &Raw) -> Asked {
+pub(crate) fn failed(raw: &Raw) -> Asked {
     let pipeline = Pipeline(raw);
-    let (stage, open) = (pipeline.stage(), pipeline.open());
+    let stage = pipeline.stage();
+    let open = pipeline.open();
     let is_crash = !open.problem.is_empty();
-    let use_found = option(
-        "Use what is there",
-        Transition::UseFound,
-        "Accept the files that the stage wrote.",
-    );
+    let mut options = vec![option("Retry", Transition::Retry, "Run the stage again.")];
+    if pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup) {
+        let meaning = "Accept the files that the stage wrote.";
+        options.push(option("Use what is there", Transition::UseFound, meaning));
+    }
     let skip = match stage {
         Stage::Research | Stage::Completion => Some("Go on without the stage."),
         Stage::ResponseAnalysis => Some("Go on without the stage and choose what comes next."),
         _ => None,
     };
-    let skip = skip.map(|meaning| option("Skip", Transition::Skip, meaning));
-    let mut options = vec![option("Retry", Transition::Retry, "Run the stage again.")];
-    let may_use = pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup);
-    options.extend(may_use.then_some(use_found));
-    options.extend(skip);
+    options.extend(skip.map(|meaning| option("Skip", Transition::Skip, meaning)));
     options.push(pause());
     let name = format!("Stage {} ({stage})", stage.number());
     if !is_crash {
@@ -186,62 +160,31 @@ pub fn failed(raw: &Raw) -> Asked {
     Asked::new(question, "Crashed", options)
 }
 
-/// Returns the question after a stage that did not pass its gate.
-pub fn gated(raw: &Raw) -> Asked {
-    let pipeline = Pipeline(raw);
-    let stage = pipeline.stage();
-    let header = match stage {
-        Stage::ValidationGeneration => "PRD",
-        _ => "Questions",
-    };
-    let options = vec![
-        option("Again", Transition::Retry, "Run the stage again."),
-        option(
-            "Fixed by hand, check again",
-            Transition::CheckAgain,
-            "You have fixed the files.",
-        ),
-        pause(),
-    ];
-    let gaps = pipeline.open().tell;
-    let first = gaps.first().map_or("", |gap| gap.trim_end_matches('.'));
-    let more = match gaps.len() {
-        0 | 1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
-    let number = stage.number();
-    let question = format!("The files of stage {number} have gaps: {first}{more}. What now?");
-    let question = text::one_line(&question, MAX_REASON_CHARS);
-    Asked::new(question, header, options)
-}
-
 /// Returns the key under which an answer in a phase is recorded, or `None` if it is not recorded.
-pub fn key(raw: &Raw, phase: Phase) -> Option<String> {
-    let (stage, round) = (raw.count("stage"), raw.count("round"));
-    let decided = raw.data::<Keys>("user_decisions");
-    let numbered = |before: String| {
-        let keys = (1_u32..).map(|number| format!("{before}_{number}"));
-        keys.into_iter().find(|key| !decided.contains_key(key))
-    };
-    let once = |key: String| match decided.contains_key(&key) {
-        false => Some(key),
-        // A decision is never overwritten. A user who paused is asked a second time.
-        true => numbered(key),
-    };
-    match phase {
-        Phase::Asking | Phase::Deciding => {
-            numbered(format!("stage_{stage}_round_{round}_question"))
-        }
-        Phase::Choosing => once(format!("analysis_mode_round_{round}")),
-        Phase::Failed => numbered(format!("recovery_stage_{stage}_round_{round}")),
-        Phase::Gated => numbered(format!("gate_stage_{stage}_round_{round}")),
-        Phase::Shallow => once(format!("thinkdeep_round_{round}")),
-        Phase::Breaker => once(format!("circuit_breaker_round_{round}")),
-        Phase::Stuck => once(format!("stagnation_round_{round}")),
+pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
+    let stage = raw.count("stage");
+    let round = raw.count("round");
+    let at = format!("stage_{stage}_round_{round}");
+    // Whether the phase asks once in a round.
+    let (key, is_once) = match phase {
+        Phase::Asking | Phase::Deciding => (format!("{at}_question"), false),
+        Phase::Failed => (format!("recovery_{at}"), false),
+        Phase::Gated => (format!("gate_{at}"), false),
+        Phase::Choosing => (format!("analysis_mode_round_{round}"), true),
+        Phase::Shallow => (format!("thinkdeep_round_{round}"), true),
+        Phase::Breaker => (format!("circuit_breaker_round_{round}"), true),
+        Phase::Stuck => (format!("stagnation_round_{round}"), true),
         Phase::Dispatched
         | Phase::Recovering
         | Phase::Waiting
         | Phase::Completed
-        | Phase::Cancelled => None,
+        | Phase::Cancelled => return None,
+    };
+    let decided = raw.data::<Keys>("user_decisions");
+    if is_once && !decided.contains_key(&key) {
+        return Some(key);
     }
+    // A decision is never overwritten. A user who paused is asked a second time.
+    let mut numbered = (1_u32..).map(|number| format!("{key}_{number}"));
+    numbered.find(|key| !decided.contains_key(key))
 }

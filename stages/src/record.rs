@@ -1,102 +1,55 @@
 //! The record of a summary in the state document: the keys of schema 2, and the log below them.
 
-use claudex_loop::Timestamp;
 use claudex_loop::machine::FieldError;
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
-use crate::follows::Step;
 use crate::gates;
-use crate::questions;
-use crate::state::{AnsweredQuestion, Keys, Pipeline};
+use crate::state::{Keys, Open, Pipeline, Scalar, now};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
-/// Returns the time as the document writes it.
-pub(crate) fn now() -> String {
-    format!("{:.0}", Timestamp::now())
-}
-
-/// Returns the `stage_status` after a step.
-pub(crate) fn stage_status(stage: Stage, step: &Step) -> &'static str {
-    match step {
-        Step::Fail => "failed",
-        Step::Wait(_) => "waiting_for_user",
-        Step::Complete if stage == Stage::Retrospective => "completed",
-        _ => "in_progress",
-    }
-}
-
 /// Notes a failure in the log of errors.
-pub(crate) fn note_failure(
-    held: &mut AnyLoop,
-    problem: &str,
-    tell: &[String],
-    details: &[String],
-) -> Result<(), FieldError> {
-    let stage = Pipeline(held.raw()).stage();
-    let mut error = vec![format!("Stage {} {problem}", stage.number())];
-    if problem.is_empty() {
-        error = vec!["The stage failed".to_owned()];
-    }
-    error.extend([tell, details].concat());
+pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldError> {
+    let stage = held.fields().stage;
+    let error = match open.problem.as_str() {
+        "" => "The stage failed".to_owned(),
+        problem => format!("Stage {stage} {problem}"),
+    };
+    let lines = [vec![error], open.tell.clone(), open.details.clone()].concat();
     let mut errors = held.fields().error_log.clone();
     errors.push(json!({
         "timestamp": now(),
-        "stage": stage.number(),
-        "error": error.join(": "),
+        "stage": stage,
+        "error": lines.join(": "),
         "recovery": null,
     }));
     held.set_error_log(&errors)
 }
 
-/// Notes that a question was answered from the record.
-pub(crate) fn note_repeated(
-    held: &mut AnyLoop,
-    summary: &Summary,
-    step: &Step,
-) -> Result<(), FieldError> {
-    let Some(question) = summary
-        .flags
-        .question_context
-        .as_ref()
-        .filter(|_| *step != Step::Ask)
-    else {
-        return Ok(());
-    };
-    let round = Pipeline(held.raw()).round();
-    let digest = questions::digest(question);
-    let mut asked = held.fields().asked.clone();
-    let same = |one: &&mut AnsweredQuestion| {
-        (one.round, one.stage) == (round, summary.stage.number()) && one.digest == digest
-    };
-    if let Some(one) = asked.iter_mut().find(same) {
-        one.repeated += 1;
-        held.set_asked(&asked)?;
-    }
-    Ok(())
-}
-
 /// Returns the entry of the log below the state.
-pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, step: &Step) -> String {
-    let outcome = match (step, summary) {
-        (Step::Fail, _) => "ERROR",
-        (_, Some(summary)) if summary.flags.partial == Some(true) => "PARTIAL",
-        (_, Some(summary)) if summary.status == Status::Completed => "SUCCESS",
+pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
+    let is_success = summary.is_some_and(|summary| {
+        summary.status == Status::Completed && summary.flags.partial != Some(true)
+    });
+    let outcome = match verb {
+        Verb::Fail(_) => "ERROR",
+        _ if is_success => "SUCCESS",
         _ => "PARTIAL",
     };
-    let told = summary.map_or("no summary", |summary| summary.summary.as_str());
-    let told = text::one_line(told, 200);
+    let action = summary.map_or("no summary", |summary| summary.summary.as_str());
+    let action = text::one_line(action, 200);
     let artifacts = summary.into_iter().flat_map(|summary| &summary.artifacts);
-    let artifacts: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
-    let outputs = match artifacts.as_slice() {
-        [] => "none".to_owned(),
-        artifacts => artifacts.join(", "),
-    };
-    let (number, checkpoint) = (stage.number(), stage.checkpoint());
+    let mut outputs: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
+    if outputs.is_empty() {
+        outputs.push("none");
+    }
+    let outputs = outputs.join(", ");
+    let now = now();
+    let number = stage.number();
+    let checkpoint = stage.checkpoint();
     format!(
-        "### {} - Stage {number}: {checkpoint}\n- Action: {told}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n",
-        now(),
+        "### {now} - Stage {number}: {checkpoint}\n- Action: {action}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n"
     )
 }
 
@@ -104,49 +57,52 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, step: &Step) -> Str
 pub(crate) fn note_flags(
     held: &mut AnyLoop,
     summary: &Summary,
-    step: &Step,
+    verb: &Verb,
 ) -> Result<(), FieldError> {
+    type Set = fn(&mut AnyLoop, &Scalar) -> Result<(), FieldError>;
     let flags = &summary.flags;
-    let standard = held.fields().open.standard;
     let stage = summary.stage;
-    if let Some(mode) = flags.prd_mode {
-        held.set_prd_mode(&json!(mode))?;
-    }
-    if let Some(mode) = flags.analysis_mode
-        && matches!(stage, Stage::Setup | Stage::AnalysisQuestions)
-        && !standard
-    {
-        held.set_analysis_mode(&json!(mode))?;
-    }
-    if let Some(preset) = &flags.panel_preset {
-        held.set_panel_preset(&json!(preset))?;
-    }
-    if let Some(path) = &flags.panel_config_path {
-        held.set_panel_config_path(&json!(path))?;
-    }
-    if let Some(count) = flags.panel_members_count {
-        held.set_panel_members_count(&json!(count))?;
+    let sets_mode = matches!(stage, Stage::Setup | Stage::AnalysisQuestions);
+    let sets_mode = sets_mode && !held.fields().open.standard;
+    let mode = flags.analysis_mode.filter(|_| sets_mode);
+    let values: [(Json, Set); 5] = [
+        (json!(flags.prd_mode), AnyLoop::set_prd_mode),
+        (json!(mode), AnyLoop::set_analysis_mode),
+        (json!(flags.panel_preset), AnyLoop::set_panel_preset),
+        (
+            json!(flags.panel_config_path),
+            AnyLoop::set_panel_config_path,
+        ),
+        (
+            json!(flags.panel_members_count),
+            AnyLoop::set_panel_members_count,
+        ),
+    ];
+    for (value, set) in values {
+        if !value.is_null() {
+            set(held, &value)?;
+        }
     }
     if stage == Stage::Setup {
-        let is = |flag: Option<bool>| flag.unwrap_or_default();
-        let tools = json!({
-            "pal_available": is(flags.pal_available),
-            "st_available": is(flags.st_available),
-            "research_mcp": { "tavily": is(flags.research_mcp_tavily), "ref": is(flags.research_mcp_ref) },
-        });
-        held.set_mcp_availability(tools.as_object().unwrap_or(&Keys::new()))?;
+        let is = |flag: Option<bool>| Json::from(flag.unwrap_or_default());
+        let research =
+            json!({ "tavily": is(flags.research_mcp_tavily), "ref": is(flags.research_mcp_ref) });
+        held.set_mcp_availability(&Keys::from_iter([
+            ("pal_available".to_owned(), is(flags.pal_available)),
+            ("st_available".to_owned(), is(flags.st_available)),
+            ("research_mcp".to_owned(), research),
+        ]))?;
     }
-    let status = match step {
-        Step::Fail => "failed",
-        Step::Wait(_) => "waiting_for_user",
-        Step::Ask | Step::Repeat(_) | Step::Block | Step::Doubt => "in_progress",
+    let is_waiting = matches!(verb, Verb::Ask(_) | Verb::Repeat(_));
+    let status = match verb {
+        Verb::Fail(_) => "failed",
+        Verb::Wait { .. } => "waiting_for_user",
+        Verb::Block { .. } | Verb::Doubt(_) => "in_progress",
+        _ if is_waiting => "in_progress",
         _ => "completed",
     };
     note_stage(held, stage, status, stage_values(stage, flags, held))?;
-    if matches!(
-        step,
-        Step::Fail | Step::Wait(_) | Step::Ask | Step::Repeat(_)
-    ) {
+    if is_waiting || matches!(status, "failed" | "waiting_for_user") {
         return Ok(());
     }
     note_round(held, stage, flags)?;
@@ -169,21 +125,23 @@ pub(crate) fn note_decision(
     let summary = pipeline.open_summary();
     if phase == Phase::Failed {
         let mut errors = held.fields().error_log.clone();
-        let is_it = |error: &&mut Json| error.get("stage") == Some(&json!(stage.number()));
-        if let Some(Json::Object(error)) = errors.last_mut().filter(is_it) {
-            error.insert("recovery".to_owned(), json!(value));
+        if let Some(error) = errors
+            .last_mut()
+            .filter(|error| error["stage"] == stage.number())
+        {
+            error["recovery"] = json!(value);
             held.set_error_log(&errors)?;
         }
     }
+    // The gate has not checked stage 3 yet.
+    let is_checked = !(phase == Phase::Asking && stage == Stage::AnalysisQuestions);
+    // After a skip of stage 4 the user chooses the next step.
+    let was_skipped = phase == Phase::Deciding && summary.is_none();
     let status = match verb {
-        // The gate has not checked the stage yet.
-        Verb::GoOn { .. } if phase == Phase::Asking && stage == Stage::AnalysisQuestions => {
-            return Ok(());
-        }
-        Verb::Skip { .. } => "skipped",
-        // The stage was skipped, and the user chooses the next step.
-        _ if phase == Phase::Deciding && summary.is_none() => return Ok(()),
-        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::GoAgain { .. } | Verb::Accept { .. } => {
+        Verb::Skip(_) => "skipped",
+        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::GoAgain { .. } | Verb::Accept(_)
+            if is_checked && !was_skipped =>
+        {
             "completed"
         }
         _ => return Ok(()),
@@ -202,8 +160,12 @@ fn note_stage(
     status: &str,
     values: Json,
 ) -> Result<(), FieldError> {
+    let key = match stage {
+        Stage::Completion => "completion".to_owned(),
+        _ => stage.checkpoint().to_ascii_lowercase(),
+    };
     let mut stages = held.fields().stages.clone();
-    let mut known = match stages.remove(&key(stage)) {
+    let mut known = match stages.remove(&key) {
         Some(Json::Object(known)) => known,
         _ => Keys::new(),
     };
@@ -212,29 +174,21 @@ fn note_stage(
     if let Json::Object(values) = values {
         known.extend(values.into_iter().filter(|(_, value)| !value.is_null()));
     }
-    stages.insert(key(stage), Json::Object(known));
+    stages.insert(key, Json::Object(known));
     held.set_stages(&stages)
 }
 
 /// Notes the status of each section of the requirements after stage 5.
-pub(crate) fn note_sections(held: &mut AnyLoop, step: &Step) -> Result<(), FieldError> {
+pub(crate) fn note_sections(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let pipeline = Pipeline(held.raw());
-    let is_written =
-        matches!(step, Step::Pass | Step::Block) && pipeline.stage() == Stage::ValidationGeneration;
+    let is_validation = pipeline.stage() == Stage::ValidationGeneration;
+    let is_written = is_validation && matches!(verb, Verb::Pass(_) | Verb::Block { .. });
     let Some(requirements) = pipeline.file("requirements/PRD.md").filter(|_| is_written) else {
         return Ok(());
     };
     let mut known = held.fields().prd_sections.clone();
     known.extend(gates::sections(&requirements).map(|(key, status)| (key, json!(status))));
     held.set_prd_sections(&known)
-}
-
-/// Returns the key of a stage below `stages`.
-fn key(stage: Stage) -> String {
-    match stage {
-        Stage::Completion => "completion".to_owned(),
-        _ => stage.checkpoint().to_ascii_lowercase(),
-    }
 }
 
 /// Returns the values below the key of a stage, null if they are unknown.
@@ -272,14 +226,18 @@ fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
 fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), FieldError> {
     let round = held.fields().round;
     let mut rounds = held.fields().rounds.clone();
-    let is_this = |one: &Json| one.get("round_number").and_then(Json::as_u64) == Some(round);
+    let is_this = |one: &Json| one["round_number"] == round;
     match stage {
         Stage::AnalysisQuestions => {
+            let mode = match flags.analysis_mode {
+                Some(mode) => json!(mode),
+                None => held.fields().analysis_mode.clone(),
+            };
             rounds.retain(|one| !is_this(one));
             rounds.push(json!({
                 "round_number": round,
                 "questions_file": format!("working/QUESTIONS-{round:03}.md"),
-                "analysis_mode": flags.analysis_mode.map_or_else(|| held.fields().analysis_mode.clone(), |mode| json!(mode)),
+                "analysis_mode": mode,
                 "generated_at": now(),
                 "answered_at": null,
                 "questions_count": flags.questions_count,
@@ -288,10 +246,8 @@ fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), Fie
         }
         Stage::ResponseAnalysis => {
             for one in rounds.iter_mut().filter(|one| is_this(one)) {
-                if let Some(one) = one.as_object_mut() {
-                    one.insert("answered_at".to_owned(), json!(now()));
-                    one.insert("gaps_identified".to_owned(), json!(flags.gaps_found));
-                }
+                one["answered_at"] = json!(now());
+                one["gaps_identified"] = json!(flags.gaps_found);
             }
         }
         _ => return Ok(()),

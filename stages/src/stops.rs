@@ -5,13 +5,11 @@ use claudex_loop::behaviours::{attempt, or_else, settle};
 use claudex_loop::{Refused, Step};
 
 use crate::questions;
-use crate::typestate::{
-    AnyLoop, Asking, Choosing, Dispatched, Failed, Gated, Loop, OnStop, Recovering,
-};
+use crate::typestate::{AnyLoop, Asking, Choosing, Dispatched, Failed, Loop, OnStop, Recovering};
 
 /// Behaves as the machine file and this file say.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Stages;
+pub(crate) struct Stages;
 
 impl OnStop for Stages {
     fn dispatched(&self, held: Loop<Dispatched>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
@@ -32,9 +30,5 @@ impl OnStop for Stages {
 
     fn failed_asks(&self, held: &Loop<Failed>) -> Result<Option<Asked>, String> {
         Ok(Some(questions::failed(held.raw())))
-    }
-
-    fn gated_asks(&self, held: &Loop<Gated>) -> Result<Option<Asked>, String> {
-        Ok(Some(questions::gated(held.raw())))
     }
 }

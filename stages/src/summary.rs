@@ -15,42 +15,37 @@ const MAX_DECISIONS: usize = 10;
 const MAX_LINE_CHARS: usize = 200;
 
 /// Returns what the pipeline waits for, and what comes next.
-pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
-    let (id, pipeline) = (held.id(), Pipeline(held.raw()));
+pub(crate) fn next_action(held: &AnyLoop) -> Option<NextAction> {
+    let id = held.id();
+    let pipeline = Pipeline(held.raw());
     let stage = format!("stage {} ({})", pipeline.stage().number(), pipeline.stage());
-    let next = "run:\n    stages next";
-    Some(match held.phase() {
+    let mut next = "run:\n    stages next".to_owned();
+    let waits_for = match held.phase() {
         Phase::Completed | Phase::Cancelled => return None,
-        Phase::Dispatched => {
-            NextAction::new(format!("the agent, to report the summary of {stage}"), next)
-        }
-        Phase::Recovering => {
-            NextAction::new(format!("the agent, to check the files of {stage}"), next)
-        }
+        Phase::Dispatched => format!("the agent, to report the summary of {stage}"),
+        Phase::Recovering => format!("the agent, to check the files of {stage}"),
         Phase::Waiting => {
+            next = format!("when it is done, type /stages:resume, or run:\n    stages resume {id}");
             let reason = pipeline.0.text("next_step");
-            let reason = reason.trim_end_matches('.');
-            let resume =
-                format!("when it is done, type /stages:resume, or run:\n    stages resume {id}");
-            NextAction::new(format!("you: {reason}"), resume)
+            format!("you: {}", reason.trim_end_matches('.'))
         }
         _ => match questions::current(held) {
             Ok(Some(asked)) => {
                 let labels = asked.options.iter().map(|one| one.label.as_str());
-                let labels: Vec<&str> = labels.collect();
-                let answer = format!(
-                    "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {}",
-                    labels.join(", ")
+                let labels = labels.collect::<Vec<_>>().join(", ");
+                next = format!(
+                    "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {labels}"
                 );
-                NextAction::new(format!("your answer to “{}”", asked.question), answer)
+                format!("your answer to “{}”", asked.question)
             }
-            _ => NextAction::new("your answer", next),
+            _ => "your answer".to_owned(),
         },
-    })
+    };
+    Some(NextAction::new(waits_for, next))
 }
 
 /// Returns the lines of `status`.
-pub fn status_lines(held: &AnyLoop) -> Vec<(&'static str, String)> {
+pub(crate) fn status_lines(held: &AnyLoop) -> Vec<(&'static str, String)> {
     let pipeline = Pipeline(held.raw());
     let mut scores = Vec::new();
     for ((round, stage), summary) in pipeline.kept() {
@@ -71,61 +66,56 @@ pub fn status_lines(held: &AnyLoop) -> Vec<(&'static str, String)> {
             one.stage, one.round
         ))
     });
+    let (stage, round) = place(pipeline);
     let lines = [
-        ("stage", stage_line(pipeline)),
-        ("round", round_line(pipeline)),
+        ("stage", stage),
+        ("round", round),
         ("scores", scores.join("; ")),
         ("decisions", decided.join("; ")),
         ("last summary", last.unwrap_or_default()),
         ("details", pipeline.open().details.join("; ")),
     ];
-    let written = lines.into_iter().filter(|(_, line)| !line.is_empty());
-    written
-        .map(|(name, line)| (name, text::one_line(&line, MAX_LINE_CHARS)))
+    let lines = lines.map(|(name, line)| (name, text::one_line(&line, MAX_LINE_CHARS)));
+    lines
+        .into_iter()
+        .filter(|(_, line)| !line.is_empty())
         .collect()
 }
 
 /// Returns the stage and the round for the status line.
-pub fn status_line(held: &AnyLoop) -> String {
-    let pipeline = Pipeline(held.raw());
-    format!(
-        "stage {}, round {}",
-        stage_line(pipeline),
-        round_line(pipeline)
-    )
+pub(crate) fn status_line(held: &AnyLoop) -> String {
+    let (stage, round) = place(Pipeline(held.raw()));
+    format!("stage {stage}, round {round}")
 }
 
-fn stage_line(pipeline: Pipeline<'_>) -> String {
+/// Returns the stage and the round of a pipeline, each with its limit.
+fn place(pipeline: Pipeline<'_>) -> (String, String) {
     let stage = pipeline.stage();
-    format!("{} of 7, {stage}", stage.number())
-}
-
-fn round_line(pipeline: Pipeline<'_>) -> String {
-    format!("{} of {}", pipeline.round(), pipeline.0.count("max_rounds"))
+    let stage = format!("{} of 7, {stage}", stage.number());
+    let round = format!("{} of {}", pipeline.round(), pipeline.0.count("max_rounds"));
+    (stage, round)
 }
 
 /// Returns the warnings of `status`.
-pub fn caveats(held: &AnyLoop) -> Vec<String> {
-    let pipeline = Pipeline(held.raw());
+pub(crate) fn caveats(held: &AnyLoop) -> Vec<String> {
     let is_open = held.phase() == Phase::Dispatched;
-    let late = overdue(&pipeline.open_since(), pipeline.stage()).filter(|_| is_open);
+    let late = overdue(Pipeline(held.raw())).filter(|_| is_open);
     late.into_iter().collect()
 }
 
 /// Returns the last decision as help for an answer that nothing asks for.
-pub fn refused(held: &AnyLoop, transition: &str) -> Option<String> {
+pub(crate) fn refused(held: &AnyLoop, transition: &str) -> Option<String> {
     let last = decisions(held).pop().filter(|_| transition == "answer")?;
+    let last = text::one_line(&last, MAX_LINE_CHARS);
     Some(format!(
-        "nothing was changed; the last decision is {}; for the instruction, run:\n    stages next",
-        text::one_line(&last, MAX_LINE_CHARS)
+        "nothing was changed; the last decision is {last}; for the instruction, run:\n    stages next"
     ))
 }
 
 /// Returns the decisions, oldest first.
 fn decisions(held: &AnyLoop) -> Vec<String> {
-    let all = &held.fields().user_decisions;
-    let decided = all.iter().filter(|(key, _)| !key.ends_with("_timestamp"));
-    decided
-        .filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)))
-        .collect()
+    let all = held.fields().user_decisions.iter();
+    let decided = all.filter(|(key, _)| !key.ends_with("_timestamp"));
+    let lines = decided.filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)));
+    lines.collect()
 }

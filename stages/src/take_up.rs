@@ -1,6 +1,7 @@
 //! `take-up`: continues from a state document of schema 2 that another program wrote. Only the user may;
 //! keys that are not read here stay as they are.
 
+use camino::Utf8Path;
 use clap::ArgMatches;
 use claudex_loop::machine::import::ImportError;
 use claudex_loop::program::TypedApp as _;
@@ -8,15 +9,15 @@ use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{locate, loops, out, start};
-use claudex_loop::store::{MAX_BYTES, Store};
-use claudex_loop::{Actor, Beginning, text};
+use claudex_loop::store::MAX_BYTES;
+use claudex_loop::{Beginning, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{self, Stage};
 use crate::instruction::text_of;
-use crate::state::{Keys, first_open};
-use crate::typestate::{AnyLoop, Stages};
+use crate::state::first_open;
+use crate::typestate::{StageStatus, Stages};
 
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
@@ -38,34 +39,13 @@ struct Schema2 {
     next_step: Option<String>,
 }
 
-/// The values of `stage_status`.
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StageStatus {
-    Pending,
-    InProgress,
-    Completed,
-    Failed,
-    WaitingForUser,
-}
-
-/// A document that can be taken up.
-struct ForeignDocument<'d> {
-    /// The keys of the frontmatter.
-    keys: Keys,
-    /// The text below the frontmatter.
-    log: &'d str,
-    round: u32,
-    /// The phase in which the pipeline begins.
-    phase: &'static str,
-}
-
-/// Reads a document and moves it to the stage that comes next.
-///
-/// # Errors
-/// Returns a sentence if the document cannot be taken up.
-fn read(bytes: &[u8]) -> Result<ForeignDocument<'_>, String> {
-    let document = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+/// Returns the document of a pipeline that begins where another program's document stopped, or a sentence if it
+/// cannot be taken up.
+fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
+    if bytes.len() > MAX_BYTES {
+        return Err(format!("it has more than {MAX_BYTES} bytes"));
+    }
+    let document = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = document.strip_prefix('\u{feff}').unwrap_or(document);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
     if keys.contains_key("loop") {
@@ -93,26 +73,24 @@ fn read(bytes: &[u8]) -> Result<ForeignDocument<'_>, String> {
         }
         _ => ("in_progress", "dispatched"),
     };
-    keys.retain(|key, value| !value.is_null() || NOT_NULL.split(' ').all(|name| name != key));
+    let is_list = |key: &str| NOT_NULL.split(' ').any(|name| name == key);
+    keys.retain(|key, value| !value.is_null() || !is_list(key));
     let round = known.current_round.unwrap_or(1).max(1);
     let default = "The pipeline waited for you when it was taken up.".to_owned();
     let reason = known.next_step.or(waits.then_some(default));
-    for (key, value) in [
-        ("current_stage", json!(stage.number())),
-        ("stage_status", json!(status)),
-        ("current_round", json!(round)),
-        ("waiting_for_user", json!(waits)),
-        ("pause_stage", json!(waits.then_some(stage.number()))),
-        ("next_step", json!(reason)),
-    ] {
-        keys.insert(key.to_owned(), value);
-    }
-    Ok(ForeignDocument {
-        keys,
-        log: &document[contract::body_start(document)..],
-        round,
-        phase,
-    })
+    let changes = json!({
+        "current_stage": stage.number(),
+        "stage_status": status,
+        "current_round": round,
+        "waiting_for_user": waits,
+        "pause_stage": waits.then_some(stage.number()),
+        "next_step": reason,
+        "loop": { "open": first_open(root, round, waits), "stage_status": phase },
+    });
+    keys.extend(changes.as_object().cloned().unwrap_or_default());
+    let yaml = serde_yaml::to_string(&keys).map_err(|error| error.to_string())?;
+    let log = &document[contract::body_start(document)..];
+    Ok(format!("---\n{yaml}---\n{log}"))
 }
 
 /// Runs `take-up`.
@@ -121,14 +99,6 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     let actor = caller.actor(false);
     loops::person_only(info, actor, "take-up", None)?;
     let store = locate::for_start(info.state, &loops::here()?);
-    let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
-    let held = take(&store, session, actor)?;
-    out::text(&text_of(&held));
-    Ok(Exit::Complete)
-}
-
-/// Takes up the document of a project for a session.
-fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure> {
     let refused = |why: String| {
         let message = format!("{STATE} cannot be taken up: {why}");
         let help = "nothing was changed; fix the file, or move it aside and start again:\n    stages start --anew";
@@ -138,26 +108,15 @@ fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure
     let bytes = store
         .read(&path)
         .map_err(|error| refused(error.to_string()))?;
-    if bytes.len() > MAX_BYTES {
-        return Err(refused(format!("it has more than {MAX_BYTES} bytes")));
-    }
-    let mut read = read(&bytes).map_err(&refused)?;
-    let open = first_open(store.root(), read.round, read.phase == "waiting");
-    let own = json!({ "open": open, "stage_status": read.phase });
-    read.keys.insert("loop".to_owned(), own);
-    let yaml = serde_yaml::to_string(&read.keys).map_err(|error| refused(error.to_string()))?;
-    let document = format!("---\n{yaml}---\n{}", read.log);
-    let held = Stages::import(
-        store,
-        document.as_bytes(),
-        path,
-        Beginning::now(session),
-        actor,
-    );
+    let document = convert(&bytes, store.root()).map_err(refused)?;
+    let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
+    let beginning = Beginning::now(session);
+    let held = Stages::import(&store, document.as_bytes(), path, beginning, actor);
     let held = held.map_err(|error| match error {
         ImportError::Start(error) => start::refused(Stages::INFO, error),
         error => refused(error.to_string()),
     })?;
     store.log(&format!("{} taken up by {actor}", held.id()));
-    Ok(held)
+    out::text(&text_of(&held));
+    Ok(Exit::Complete)
 }

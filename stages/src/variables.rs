@@ -4,62 +4,54 @@ use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{AnalysisMode, PrdMode, Stage};
-use crate::notes;
+use crate::digest;
 use crate::state::Pipeline;
 
 /// The most of the context of the stage before that a dispatch quotes, in characters.
 const MAX_CONTEXT_CHARS: usize = 2_000;
 
-/// Returns the minutes that a stage may take, or `None` for stage 1, which has no coordinator.
-pub fn minutes(stage: Stage) -> Option<u32> {
-    match stage {
-        Stage::Setup => None,
-        Stage::Research | Stage::ResponseAnalysis => Some(15),
-        Stage::AnalysisQuestions => Some(30),
-        Stage::ValidationGeneration => Some(20),
-        Stage::Completion => Some(5),
-        Stage::Retrospective => Some(10),
-    }
-}
-
 /// Returns the variables of the open dispatch. An unknown one has its default.
-pub fn variables(pipeline: Pipeline<'_>) -> Json {
-    let (stage, open) = (pipeline.stage(), pipeline.open());
-    let mut all = json!({
-        "SUMMARY_FILE": Pipeline::summary_file(stage),
-        "DISPATCH_ID": pipeline.dispatch_id(),
-    });
+pub(crate) fn variables(pipeline: Pipeline<'_>) -> Json {
+    let stage = pipeline.stage();
+    let open = pipeline.open();
     if stage == Stage::Setup {
-        all["USER_ANSWER"] = json!(open.answer);
-        return all;
+        return json!({
+            "SUMMARY_FILE": pipeline.summary_file(),
+            "DISPATCH_ID": pipeline.dispatch_id(),
+            "USER_ANSWER": open.answer,
+        });
     }
 
-    let word = |field: &str| pipeline.0.data::<Json>(field).as_str().map(str::to_owned);
-    let mode = word("analysis_mode").and_then(|mode| mode.parse().ok());
-    let mode = match open.standard {
-        true => AnalysisMode::Standard,
-        false => mode.unwrap_or(AnalysisMode::Standard),
-    };
-    let prd_mode = word("prd_mode").and_then(|mode| mode.parse().ok());
-    let entry = match open.re_entry {
-        true => "re_entry_after_user_input",
-        false => "first_entry",
-    };
+    let mut mode = pipeline.0.data::<Option<AnalysisMode>>("analysis_mode");
+    if open.standard {
+        mode = Some(AnalysisMode::Standard);
+    }
+    let prd_mode = pipeline.0.data::<Option<PrdMode>>("prd_mode");
+    let panel = pipeline.0.data::<Option<String>>("panel_config_path");
+    let panel = panel.filter(|path| !path.is_empty() && mode != Some(AnalysisMode::Rapid));
     let tools: Json = pipeline.0.data("mcp_availability");
     let has_tool = |tool: &str| tools.pointer(tool) == Some(&Json::Bool(true));
-    let panel = word("panel_config_path").filter(|path| !path.is_empty());
-    all["ROUND_NUMBER"] = json!(pipeline.round());
-    all["ANALYSIS_MODE"] = json!(mode);
-    all["PRD_MODE"] = json!(prd_mode.unwrap_or(PrdMode::New));
-    all["ENTRY_TYPE"] = json!(entry);
-    all["PAL_AVAILABLE"] = json!(has_tool("/pal_available"));
-    all["ST_AVAILABLE"] = json!(has_tool("/st_available"));
-    all["RESEARCH_MCP_AVAILABLE"] = json!(has_tool("/research_mcp/tavily"));
-    all["PANEL_CONFIG_PATH"] = json!(panel.filter(|_| mode != AnalysisMode::Rapid));
-    all["TIMEOUT_MINUTES"] = json!(minutes(stage));
-    all["PRIOR_CONTEXT"] = json!(prior_context(pipeline));
-    all["PRIOR_SUMMARIES"] = json!(prior_summaries(pipeline));
-    all["USER_ANSWER"] = json!(open.answer);
+    let entry = if open.re_entry {
+        "re_entry_after_user_input"
+    } else {
+        "first_entry"
+    };
+    let mut all = json!({
+        "SUMMARY_FILE": pipeline.summary_file(),
+        "DISPATCH_ID": pipeline.dispatch_id(),
+        "ROUND_NUMBER": pipeline.round(),
+        "ANALYSIS_MODE": mode.unwrap_or(AnalysisMode::Standard),
+        "PRD_MODE": prd_mode.unwrap_or(PrdMode::New),
+        "ENTRY_TYPE": entry,
+        "PAL_AVAILABLE": has_tool("/pal_available"),
+        "ST_AVAILABLE": has_tool("/st_available"),
+        "RESEARCH_MCP_AVAILABLE": has_tool("/research_mcp/tavily"),
+        "PANEL_CONFIG_PATH": panel,
+        "TIMEOUT_MINUTES": stage.minutes(),
+        "PRIOR_CONTEXT": prior_context(pipeline),
+        "PRIOR_SUMMARIES": prior_summaries(pipeline),
+        "USER_ANSWER": open.answer,
+    });
     match stage {
         Stage::Research => all["FOCUS"] = json!(focus(pipeline)),
         Stage::ValidationGeneration => all["SKIP_VALIDATION"] = json!(open.skip_validation),
@@ -84,9 +76,8 @@ fn prior_context(pipeline: Pipeline<'_>) -> String {
         return String::new();
     };
     let summary = pipeline.kept_summary(&before.digest);
-    let context = summary
-        .and_then(|summary| summary.context)
-        .unwrap_or_default();
+    let context = summary.and_then(|summary| summary.context);
+    let context = context.unwrap_or_default();
     let context = context.trim();
     match context.char_indices().nth(MAX_CONTEXT_CHARS) {
         Some((at, _)) => {
@@ -105,9 +96,9 @@ fn prior_summaries(pipeline: Pipeline<'_>) -> String {
         return String::new();
     }
     let mut lines = Vec::new();
-    let has_digest = notes::digest_is_due(pipeline);
+    let has_digest = digest::is_due(pipeline);
     if has_digest {
-        lines.push(format!("rounds before {round}: {}", notes::DIGEST));
+        lines.push(format!("rounds before {round}: {}", digest::FILE));
     }
     for one in pipeline.counted() {
         if one.round == round || !has_digest {

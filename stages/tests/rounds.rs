@@ -1,9 +1,9 @@
 //! The digest of earlier rounds, from kept summaries.
 
 use claudex_loop::Timestamp;
+use serde_json::Map;
 use stages::contract::{AnalysisMode, Decision, Flags, NextAction, Stage, Status, Summary};
-use stages::digest::{MAX_LINES, Recorded, digest};
-use stages::kept::Kept;
+use stages::digest::{Kept, MAX_LINES, digest};
 
 fn at() -> Timestamp {
     "2026-11-23T10:00:00Z".parse().unwrap()
@@ -59,11 +59,8 @@ fn digest_has_a_row_for_each_round() {
     };
     keep(&mut kept, 3, 3, "Asked again", asked);
     keep(&mut kept, 4, 3, "Of this round", Flags::default());
-    let chosen = [Recorded {
-        key: "analysis_mode_round_2".into(),
-        value: "complete".into(),
-        round: 2,
-    }];
+    let chosen = [("analysis_mode_round_2".to_owned(), "complete".into())];
+    let chosen = Map::from_iter(chosen);
     let expected = "\
 ---
 digest_version: 1
@@ -114,13 +111,8 @@ fn long_digest_omits_oldest_lines_first() {
             let gaps: Vec<&str> = gaps.iter().map(String::as_str).collect();
             not_ready(&mut kept, number, &gaps, 4.0);
         }
-        let chosen: Vec<Recorded> = (0..decisions)
-            .map(|at| Recorded {
-                key: format!("k{at}"),
-                value: "v".into(),
-                round: 1,
-            })
-            .collect();
+        let chosen = (0..decisions).map(|at| (format!("k{at}_round_1"), "v".into()));
+        let chosen = Map::from_iter(chosen);
         digest(&kept, rounds + 1, &chosen, at())
     };
     let lines = |text: &str| text.lines().count();
@@ -154,5 +146,5 @@ fn long_digest_omits_oldest_lines_first() {
         all.contains("| 120 |") && all.contains("GAP-14400"),
         "{all}"
     );
-    assert_eq!(lines(&digest(&Kept::new(), 4, &[], at())), 26);
+    assert_eq!(lines(&digest(&Kept::new(), 4, &Map::new(), at())), 26);
 }

@@ -4,7 +4,7 @@ use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::finding::{Collector, quoted};
+use super::finding::{Collector, Place, quoted};
 use super::flags::Flags;
 use super::rule::Rule;
 use super::stage::Stage;
@@ -45,34 +45,34 @@ pub struct Dispatch {
 
 impl Dispatch {
     /// Checks that the bytes are new.
-    pub(super) fn check_bytes(&self, bytes: &[u8], found: &mut Collector<'_>) {
+    pub(super) fn check_bytes(&self, bytes: &[u8], found: &mut Collector) {
         let digest = Digest::from_bytes(bytes);
         if self.counted.contains(&digest) {
             let message = "this summary has counted already";
-            found.error_at(Rule::TakenAlready, 0, message);
+            found.error_at(Rule::TakenAlready, Place::START, message);
         } else if self.before.as_ref() == Some(&digest) {
             let message = "the file is the same as when the stage was dispatched";
-            found.error_at(Rule::Stale, 0, message);
+            found.error_at(Rule::Stale, Place::START, message);
         }
     }
 
     /// Checks that the stage, the dispatch and the round are the open ones.
-    pub(super) fn check(&self, stage: Option<Stage>, flags: &Flags, found: &mut Collector<'_>) {
-        if let Some(other) = stage.filter(|other| *other != self.stage) {
-            let (number, open) = (other.number(), self.stage.number());
+    pub(super) fn check(&self, stage: Stage, flags: &Flags, found: &mut Collector) {
+        if stage != self.stage {
+            let (number, open) = (stage.number(), self.stage.number());
             let message = format!("the summary is of stage {number}, but stage {open} is open");
             found.error(Rule::Foreign, "/stage_number", message);
         }
-        if let Some(other) = flags
-            .dispatch_id
-            .as_ref()
-            .filter(|other| **other != self.id)
+        if let Some(other) = &flags.dispatch_id
+            && *other != self.id
         {
             let id = text::shown(&self.id);
             let message = format!("the `dispatch_id` is {}, expected {id}", quoted(other));
             found.error(Rule::Stale, "/flags/dispatch_id", message);
         }
-        if let Some(other) = flags.round_number.filter(|other| *other != self.round) {
+        if let Some(other) = flags.round_number
+            && other != self.round
+        {
             let message = format!("the round is {other}, expected {}", self.round);
             found.error(Rule::Stale, "/flags/round_number", message);
         }

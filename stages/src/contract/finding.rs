@@ -2,13 +2,11 @@
 //!
 //! A coordinator wrote the file: control characters in it reach no terminal.
 
-use std::ops::Range;
-
 use claudex_loop::text;
 use strum::Display;
 
 use super::rule::{Lenient, Rule};
-use super::yaml::find_place;
+use super::yaml::{Places, find_place};
 
 /// The most findings of a file that are kept.
 const MAX_FINDINGS: usize = 100;
@@ -36,6 +34,21 @@ pub struct Place {
     pub column: usize,
 }
 
+impl Place {
+    /// The begin of a file.
+    pub(super) const START: Self = Self { line: 1, column: 1 };
+
+    /// Returns the place of a byte. A byte beyond the end is at the end.
+    pub(super) fn from_byte(text: &str, offset: usize) -> Self {
+        let before = &text[..text.floor_char_boundary(offset)];
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+        }
+    }
+}
+
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -47,8 +60,6 @@ pub struct Finding {
     pub start: Place,
     /// What is wrong.
     pub message: String,
-    /// What to write instead.
-    pub help: &'static str,
     /// The answer of a lenient reader.
     pub lenient: Lenient,
 }
@@ -56,21 +67,13 @@ pub struct Finding {
 /// The findings of one file, in the order of the file.
 #[derive(Debug, Default)]
 pub struct Findings {
-    list: Vec<Finding>,
-    more: usize,
+    /// The findings, at most 100.
+    pub list: Vec<Finding>,
+    /// The number of findings that are not in the list.
+    pub more: usize,
 }
 
 impl Findings {
-    /// Returns the findings, at most 100.
-    pub fn list(&self) -> &[Finding] {
-        &self.list
-    }
-
-    /// Returns the number of findings that are not in the list.
-    pub fn more(&self) -> usize {
-        self.more
-    }
-
     /// Returns whether the summary is invalid.
     pub fn has_error(&self) -> bool {
         self.list.iter().any(|one| one.severity == Severity::Error)
@@ -80,10 +83,8 @@ impl Findings {
     pub fn lines(&self, file: &str) -> Vec<String> {
         let name = text::shown(file);
         let line = |one: &Finding| {
-            let Place { line, column } = one.start;
-            let (severity, rule) = (one.severity, one.rule);
-            let (message, help) = (&one.message, one.help);
-            format!("{name}:{line}:{column}: {severity}[{rule}]: {message}; {help}")
+            let help = one.rule.help();
+            format!("{name}:{}; {help}", one.line(one.severity))
         };
         let mut lines: Vec<String> = self.list.iter().map(line).collect();
         if let more @ 1.. = self.more {
@@ -97,26 +98,31 @@ impl Findings {
     /// Returns a line of text for each finding, with the answer of a lenient reader.
     pub fn lenient_lines(&self) -> Vec<String> {
         let line = |one: &Finding| {
-            let Place { line, column } = one.start;
-            let (severity, done) = match one.lenient {
-                Lenient::Corrected(done) => (Severity::Warning, done),
+            let (severity, answer) = match one.lenient {
+                Lenient::Corrected(correction) => (Severity::Warning, correction),
                 Lenient::Crash => (Severity::Error, "a crash"),
                 Lenient::Refused => (Severity::Error, "refused"),
             };
-            let (rule, message) = (one.rule, &one.message);
-            format!("{line}:{column}: {severity}[{rule}]: {message}: {done}")
+            format!("{}: {answer}", one.line(severity))
         };
         self.list.iter().map(line).collect()
     }
 }
 
+impl Finding {
+    fn line(&self, severity: Severity) -> String {
+        let Place { line, column } = self.start;
+        let rule = self.rule;
+        let message = &self.message;
+        format!("{line}:{column}: {severity}[{rule}]: {message}")
+    }
+}
+
 /// Collects the findings while a file is read.
-#[derive(Debug)]
-pub(super) struct Collector<'t> {
-    /// The text of the file, without a byte order mark.
-    text: &'t str,
-    /// The frontmatter in the text.
-    pub(super) yaml: Range<usize>,
+#[derive(Default)]
+pub(super) struct Collector {
+    /// The places of the values of the frontmatter.
+    pub(super) places: Places,
     findings: Findings,
     /// Whether a finding makes it a crash.
     pub(super) is_crash: bool,
@@ -126,18 +132,7 @@ pub(super) struct Collector<'t> {
     pub(super) is_other: bool,
 }
 
-impl<'t> Collector<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            yaml: 0..0,
-            findings: Findings::default(),
-            is_crash: false,
-            is_refused: false,
-            is_other: false,
-        }
-    }
-
+impl Collector {
     /// Adds an error at a value, such as `/flags/round_number`.
     pub(super) fn error(&mut self, rule: Rule, path: &str, message: impl AsRef<str>) {
         self.error_as(rule, rule.lenient(), path, message);
@@ -151,22 +146,20 @@ impl<'t> Collector<'t> {
         path: &str,
         message: impl AsRef<str>,
     ) {
-        let at = match self.findings.list.len() {
-            MAX_FINDINGS => 0,
-            _ => find_place(self.text, self.yaml.clone(), path),
-        };
-        self.push(rule, lenient, Severity::Error, at, message.as_ref());
+        let place = find_place(&self.places, path);
+        self.push(rule, lenient, Severity::Error, place, message.as_ref());
     }
 
-    /// Adds an error at a byte of the text.
-    pub(super) fn error_at(&mut self, rule: Rule, at: usize, message: impl AsRef<str>) {
-        self.push(rule, rule.lenient(), Severity::Error, at, message.as_ref());
+    /// Adds an error at a place of the text.
+    pub(super) fn error_at(&mut self, rule: Rule, place: Place, message: impl AsRef<str>) {
+        let lenient = rule.lenient();
+        self.push(rule, lenient, Severity::Error, place, message.as_ref());
     }
 
     /// Adds a warning at a value.
     pub(super) fn warn(&mut self, rule: Rule, path: &str, message: &str) {
-        let at = find_place(self.text, self.yaml.clone(), path);
-        self.push(rule, rule.lenient(), Severity::Warning, at, message);
+        let place = find_place(&self.places, path);
+        self.push(rule, rule.lenient(), Severity::Warning, place, message);
     }
 
     pub(super) fn push(
@@ -174,47 +167,35 @@ impl<'t> Collector<'t> {
         rule: Rule,
         lenient: Lenient,
         severity: Severity,
-        at: usize,
+        start: Place,
         message: &str,
     ) {
         self.is_crash |= lenient == Lenient::Crash;
         self.is_refused |= lenient == Lenient::Refused;
         self.is_other |= matches!(rule, Rule::Stale | Rule::Foreign | Rule::TakenAlready);
-        if self.findings.list.len() == MAX_FINDINGS {
-            self.findings.more += 1;
-            return;
-        }
-        let start = place(self.text, at);
+        let list = &mut self.findings.list;
         // A placeholder is as good as missing, and that is said already.
         let is_placeholder =
             |one: &Finding| one.rule == Rule::Placeholder && one.start.line == start.line;
-        if self.findings.list.iter().any(is_placeholder) {
-            return;
+        if list.len() == MAX_FINDINGS {
+            self.findings.more += 1;
+        } else if !list.iter().any(is_placeholder) {
+            list.push(Finding {
+                rule,
+                severity,
+                start,
+                message: text::one_line(message, MAX_MESSAGE_CHARS),
+                lenient,
+            });
         }
-        self.findings.list.push(Finding {
-            rule,
-            severity,
-            start,
-            message: text::one_line(message, MAX_MESSAGE_CHARS),
-            help: rule.help(),
-            lenient,
-        });
     }
 
     /// Returns the findings in the order of the file.
     pub(super) fn finish(mut self) -> Findings {
         self.findings.list.sort_by_key(|one| (one.start, one.rule));
+        // What was read again has its findings twice.
+        self.findings.list.dedup();
         self.findings
-    }
-}
-
-/// Returns line and column of a byte. A byte beyond the end is at the end.
-fn place(text: &str, offset: usize) -> Place {
-    let before = &text[..text.floor_char_boundary(offset)];
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    Place {
-        line: before.matches('\n').count() + 1,
-        column: before[start..].chars().count() + 1,
     }
 }
 

@@ -8,37 +8,18 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 
 use super::finding::Collector;
 use super::question::{ActionMap, Question};
-use super::rule::{Lenient, Rule};
+use super::rule::Rule;
+use super::stage::Stage;
 use super::words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod,
 };
-use super::yaml::kind;
+use super::yaml::{NOT_QUOTED, READ_TO_END, kind};
 
 /// The flags that may be null.
-const NULLABLE: [&str; 8] = [
-    "pause_type",
-    "block_reason",
-    "question_context",
-    "next_action_map",
-    "next_action",
-    "panel_preset",
-    "panel_config_path",
-    "validation_score",
-];
-/// The flags that are lists of text.
-const TEXT_LISTS: [&str; 5] = [
-    "completed_steps",
-    "quality_warnings",
-    "panel_member_ids",
-    "gap_descriptions",
-    "sections_ready",
-];
+const NULLABLE: &str = "pause_type block_reason question_context next_action_map next_action \
+    panel_preset panel_config_path validation_score";
 /// The flags that only stage 3 has.
-const ONLY_STAGE_3: [&str; 3] = [
-    "questions_count",
-    "thinkdeep_calls",
-    "thinkdeep_completion_pct",
-];
+const ONLY_STAGE_3: &str = "questions_count thinkdeep_calls thinkdeep_completion_pct";
 /// The numbers in a range.
 const RANGES: [(&str, f64, f64); 6] = [
     ("round_number", 1.0, f64::MAX),
@@ -120,17 +101,22 @@ flags! {
 }
 
 impl Flags {
-    /// Reads the flags that keep their rules, and reports the others.
-    pub(super) fn read(written: &JsonMap<String, Json>, found: &mut Collector<'_>) -> Self {
+    /// Reads the flags of a stage that keep their rules, and reports the others.
+    pub(super) fn read(
+        written: &JsonMap<String, Json>,
+        stage: Option<Stage>,
+        found: &mut Collector,
+    ) -> Self {
+        let is_stage_3 = stage.is_none_or(|stage| stage == Stage::AnalysisQuestions);
         let mut kept = JsonMap::new();
         for (name, value) in written {
-            let value = &join_items(name, value, found);
-            let is_kept = match name.as_str() {
-                "question_context" | "next_action_map" => false,
-                _ => is_right(name, value, found),
-            };
-            if is_kept {
-                kept.insert(name.clone(), value.clone());
+            let is_of_stage = is_stage_3 || !has_word(ONLY_STAGE_3, name);
+            if !is_of_stage {
+                let message = format!("`{name}` is a flag of stage 3");
+                found.error(Rule::FlagStage, &format!("/flags/{name}"), message);
+            } else if !matches!(name.as_str(), "question_context" | "next_action_map") {
+                let value = check(name, value, found);
+                kept.extend(value.map(|value| (name.clone(), value)));
             }
         }
         let mut flags: Self = serde_json::from_value(Json::Object(kept)).unwrap_or_default();
@@ -149,99 +135,61 @@ impl Flags {
         let share = self.thinkdeep_completion_pct?;
         (expected > 0).then_some((expected, share))
     }
+}
 
-    /// Removes the flags that only stage 3 has, and reports them.
-    pub(super) fn remove_stage_3(
-        &mut self,
-        written: &JsonMap<String, Json>,
-        found: &mut Collector<'_>,
-    ) {
-        self.questions_count = None;
-        self.thinkdeep_calls = None;
-        self.thinkdeep_completion_pct = None;
-        for name in ONLY_STAGE_3 {
-            if written.contains_key(name) {
-                let message = format!("`{name}` is a flag of stage 3");
-                found.error(Rule::FlagStage, &format!("/flags/{name}"), message);
+fn has_word(words: &str, word: &str) -> bool {
+    words.split(' ').any(|one| one == word)
+}
+
+/// Returns the value of a flag if it is right, else reports it.
+fn check(name: &str, value: &Json, found: &mut Collector) -> Option<Json> {
+    let Some(problem) = find_problem(name, value) else {
+        return Some(value.clone());
+    };
+    let path = format!("/flags/{name}");
+    let joined = join_items(value);
+    if find_problem(name, &joined).is_none() {
+        for (at, item) in value.as_array().into_iter().flatten().enumerate() {
+            if item.is_object() {
+                let path = format!("{path}/{at}");
+                found.error_as(Rule::BadYaml, READ_TO_END, &path, NOT_QUOTED);
             }
         }
+        return Some(joined);
     }
+    let rule = match name {
+        "pause_type" => Rule::UnknownPause,
+        "next_action" => Rule::UnknownAction,
+        // The beginning of serde's message.
+        _ if problem.starts_with("invalid type") => Rule::FlagType,
+        _ => Rule::FlagRange,
+    };
+    let message = format!("`{name}` has an {}", text::shown(&problem));
+    found.error(rule, &path, message);
+    None
 }
 
 /// Returns a list of text in which an item with an unquoted `: `, which YAML reads as a map, is text again.
-fn join_items(name: &str, value: &Json, found: &mut Collector<'_>) -> Json {
-    let mut value = value.clone();
-    if !TEXT_LISTS.contains(&name) {
-        return value;
-    }
-    for (at, item) in value.as_array_mut().into_iter().flatten().enumerate() {
-        let Some((key, text)) = item.as_object().and_then(|item| item.iter().next()) else {
-            continue;
-        };
-        let text = match text {
-            Json::String(text) => text.clone(),
-            Json::Null => String::new(),
-            text => text.to_string(),
-        };
-        let joined = format!("{key}: {text}");
-        let lenient = Lenient::Corrected("read to the end of the line");
-        let message = "text with `: ` is not in quotes";
-        let path = format!("/flags/{name}/{at}");
-        found.error_as(Rule::BadYaml, lenient, &path, message);
-        *item = Json::String(joined);
-    }
-    value
-}
-
-/// Checks one flag, and reports it, or the values in it that are wrong.
-fn is_right(name: &str, value: &Json, found: &mut Collector<'_>) -> bool {
-    let Some(problem) = find_problem(name, value) else {
-        return true;
+fn join_items(value: &Json) -> Json {
+    let Json::Array(items) = value else {
+        return value.clone();
     };
-    let parts: Vec<(String, Json)> = match value {
-        Json::Array(items) => {
-            let items = items.iter().enumerate();
-            items
-                .map(|(at, item)| (at.to_string(), json!([item])))
-                .collect()
+    let joined = items.iter().map(|item| {
+        let entry = item.as_object().and_then(|item| item.iter().next());
+        match entry {
+            Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
+            Some((key, Json::Null)) => json!(format!("{key}: ")),
+            Some((key, text)) => json!(format!("{key}: {text}")),
+            None => item.clone(),
         }
-        Json::Object(keys) => {
-            let keys = keys.iter();
-            keys.map(|(key, item)| (key.clone(), json!({ key: item })))
-                .collect()
-        }
-        _ => Vec::new(),
-    };
-    let mut problems = Vec::new();
-    for (key, part) in parts {
-        let problem = find_problem(name, &part);
-        problems.extend(problem.map(|problem| (format!("/flags/{name}/{key}"), problem)));
-    }
-    if problems.is_empty() {
-        problems.push((format!("/flags/{name}"), problem));
-    }
-
-    for (path, problem) in problems {
-        let rule = match name {
-            "pause_type" => Rule::UnknownPause,
-            "next_action" => Rule::UnknownAction,
-            // The beginning of serde's message.
-            _ if problem.starts_with("invalid type") => Rule::FlagType,
-            _ => Rule::FlagRange,
-        };
-        found.error(
-            rule,
-            &path,
-            format!("`{name}` has an {}", text::shown(&problem)),
-        );
-    }
-    false
+    });
+    joined.collect()
 }
 
 /// Returns what is wrong with a flag, in the words of serde.
 fn find_problem(name: &str, value: &Json) -> Option<String> {
     match serde_json::from_value::<Flags>(json!({ name: value })) {
-        Ok(flags) if value.is_null() && !NULLABLE.contains(&name) && flags.other.is_empty() => {
+        Ok(flags) if value.is_null() && !has_word(NULLABLE, name) && flags.other.is_empty() => {
             Some("invalid type: null, expected a value".to_owned())
         }
         Ok(_) => check_range(name, value),
@@ -252,14 +200,13 @@ fn find_problem(name: &str, value: &Json) -> Option<String> {
 /// Checks the range of a number, or of the numbers in a map.
 fn check_range(name: &str, value: &Json) -> Option<String> {
     let (_, least, most) = RANGES.iter().find(|(flag, ..)| *flag == name)?;
-    let is_outside = |value: &Json| {
-        value
-            .as_f64()
-            .is_some_and(|number| !(*least..=*most).contains(&number))
+    let is_outside = |value: &&Json| {
+        let number = value.as_f64();
+        number.is_some_and(|number| !(*least..=*most).contains(&number))
     };
     let outside = match value {
-        Json::Object(keys) => keys.values().find(|value| is_outside(value)),
-        _ => Some(value).filter(|value| is_outside(value)),
+        Json::Object(keys) => keys.values().find(is_outside),
+        _ => Some(value).filter(is_outside),
     };
     outside.map(|value| match *most {
         f64::MAX => format!("invalid value: {value}, expected {least} or more"),
@@ -268,7 +215,7 @@ fn check_range(name: &str, value: &Json) -> Option<String> {
 }
 
 /// Reports a flag that is read by itself and has another type.
-pub(super) fn report_type(path: &str, value: &Json, expected: &str, found: &mut Collector<'_>) {
+pub(super) fn report_type(path: &str, value: &Json, expected: &str, found: &mut Collector) {
     let (_, name) = path.rsplit_once('/').unwrap_or_default();
     let message = format!("`{name}` is {}, expected {expected}", kind(value));
     found.error(Rule::FlagType, path, message);

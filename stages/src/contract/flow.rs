@@ -25,7 +25,7 @@ fn has(written: &Written, flag: &str) -> bool {
 }
 
 /// Checks that a pause is with needs-user-input and in a stage that may pause.
-pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut Collector<'_>) {
+pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut Collector) {
     let is_written = has(written, "pause_type");
     let pause = summary.flags.pause_type.take();
     let waits = summary.status == Status::NeedsUserInput;
@@ -66,7 +66,7 @@ pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut 
 }
 
 /// Checks that a pause has a reason.
-pub(super) fn check_reason(summary: &mut Summary, written: &Written, found: &mut Collector<'_>) {
+pub(super) fn check_reason(summary: &mut Summary, written: &Written, found: &mut Collector) {
     let flags = &mut summary.flags;
     let reason = flags.block_reason.as_deref().unwrap_or_default();
     if flags.pause_type.is_none() || !reason.trim().is_empty() {
@@ -91,7 +91,7 @@ pub(super) fn check_reason(summary: &mut Summary, written: &Written, found: &mut
 }
 
 /// Checks the question of an interactive pause and the actions of its answers.
-pub(super) fn check_question(summary: &mut Summary, written: &Written, found: &mut Collector<'_>) {
+pub(super) fn check_question(summary: &mut Summary, written: &Written, found: &mut Collector) {
     let stage = summary.stage;
     let flags = &mut summary.flags;
     if flags.pause_type != Some(PauseType::Interactive) {
@@ -125,7 +125,7 @@ pub(super) fn check_question(summary: &mut Summary, written: &Written, found: &m
 }
 
 /// Checks that a stage may name a next action.
-fn check_action(action: NextAction, stage: Stage, path: &str, found: &mut Collector<'_>) -> bool {
+fn check_action(action: NextAction, stage: Stage, path: &str, found: &mut Collector) -> bool {
     let stages: &[u8] = match action {
         NextAction::LoopQuestions => &[4, 5],
         NextAction::LoopResearch => &[4],
@@ -140,7 +140,7 @@ fn check_action(action: NextAction, stage: Stage, path: &str, found: &mut Collec
 }
 
 /// Checks the next action, which stage 4 needs.
-pub(super) fn check_next(summary: &mut Summary, written: &Written, found: &mut Collector<'_>) {
+pub(super) fn check_next(summary: &mut Summary, written: &Written, found: &mut Collector) {
     let stage = summary.stage;
     let action = summary.flags.next_action;
     summary.flags.next_action =
@@ -157,7 +157,7 @@ pub(super) fn check_decision(
     summary: &mut Summary,
     written: &Written,
     dispatch: Option<&Dispatch>,
-    found: &mut Collector<'_>,
+    found: &mut Collector,
 ) {
     let is_validation = summary.stage == Stage::ValidationGeneration;
     let flags = &mut summary.flags;

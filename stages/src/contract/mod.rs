@@ -6,26 +6,16 @@
 //! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`:
 //!
 //! ```
-//! use stages::contract::{Context, Outcome, Stage, read};
+//! use stages::contract::{Context, Stage, read};
 //!
 //! let file = "---\nstage: setup\nstage_number: 1\nstatus: completed\ncheckpoint: SETUP\nartifacts_written: []\n\
 //!     summary: All is there\nflags:\n  round_number: 1\n  pal_available: maybe\n---\n\n## Context for Next Stage\nNothing yet.\n";
 //! let reading = read(file.as_bytes(), &Context::default());
-//! let [finding] = reading.findings.list() else { panic!("one finding") };
+//! let [finding] = &*reading.findings.list else { panic!("one finding") };
 //! assert_eq!((finding.rule.code(), finding.start.line, finding.start.column), ("flag-type", 10, 18));
-//! let Outcome::Taken(summary) = reading.outcome else { panic!("it is taken") };
+//! let summary = reading.summary().expect("a lenient reader takes it");
 //! assert_eq!((summary.stage, summary.flags.pal_available), (Stage::Setup, None));
 //! ```
-//!
-//! | file | subject |
-//! |---|---|
-//! | `rule` | the rules, as a table |
-//! | `stage`, `words` | the stages, and the closed lists of words |
-//! | `file`, `yaml` | the parts of a file, and the values of its frontmatter with their places |
-//! | `keys`, `flags`, `question` | the rules of one value |
-//! | `flow`, `dispatch` | the rules of more than one value |
-//! | `summary` | a summary, and its file |
-//! | `finding` | findings, and how they are shown |
 
 mod dispatch;
 mod file;
@@ -44,7 +34,7 @@ pub use dispatch::{Digest, Dispatch};
 pub use file::MAX_BYTES;
 pub use finding::{Finding, Findings, Place, Severity};
 pub use flags::Flags;
-pub use question::{ActionMap, MAX_HEADER_CHARS, Question, QuestionOption};
+pub use question::{ActionMap, Question, QuestionOption};
 pub use rule::{Lenient, Rule};
 pub use stage::Stage;
 pub use summary::Summary;
@@ -52,6 +42,7 @@ pub use words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status,
 };
 
+pub(crate) use file::lines;
 pub(crate) use yaml::{body_start, frontmatter};
 
 use camino::Utf8Path;
@@ -77,6 +68,16 @@ pub struct Reading {
     pub outcome: Outcome,
 }
 
+impl Reading {
+    /// Returns the summary that a lenient reader takes.
+    pub fn summary(self) -> Option<Summary> {
+        match self.outcome {
+            Outcome::Taken(summary) => Some(*summary),
+            Outcome::Crash | Outcome::Refused => None,
+        }
+    }
+}
+
 /// The outcome for a lenient reader.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
@@ -90,16 +91,12 @@ pub enum Outcome {
 
 /// Reads the bytes of a summary file.
 pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut found = Collector::new(text);
+    let mut found = Collector::default();
     if let Some(dispatch) = context.dispatch {
         dispatch.check_bytes(bytes, &mut found);
     }
-    let summary = match file::check_bytes(bytes, &mut found) {
-        true => read_summary(text, context, &mut found),
-        false => None,
-    };
+    let text = file::read(bytes, &mut found);
+    let summary = text.and_then(|text| read_summary(text, context, &mut found));
     let outcome = match summary {
         _ if found.is_other => Outcome::Refused,
         Some(summary) if !found.is_crash && !found.is_refused => Outcome::Taken(Box::new(summary)),
@@ -113,32 +110,29 @@ pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
 }
 
 /// Reads a text. Returns `None` if its stage or status is unknown.
-fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector<'_>) -> Option<Summary> {
+fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector) -> Option<Summary> {
     let (yaml, body) = file::split(text, found)?;
     let next_context = file::context(text, body, found);
-    let keys = yaml::read(text, yaml, found)?;
+    let keys = yaml::read(&text[yaml], found)?;
 
     let stage = keys::check_stage(&keys, found);
+    let stage = stage.or(context.dispatch.map(|dispatch| dispatch.stage));
     let status = keys::check_status(&keys, found);
     let artifacts = keys::check_artifacts(&keys, context.project, found);
-    let told = keys::require_text(&keys, "summary", found);
-    let written = keys::require(&keys, "flags", "a map", Json::is_object, found);
-    let no_flags = JsonMap::new();
-    let written = written.and_then(Json::as_object).unwrap_or(&no_flags);
-    let mut flags = Flags::read(written, found);
+    let summary: Option<String> = keys::require(&keys, "summary", "text", found);
+    let written: Option<JsonMap<String, Json>> = keys::require(&keys, "flags", "a map", found);
+    let written = &written.unwrap_or_default();
+    let flags = Flags::read(written, stage, found);
+    let stage = stage?;
     if let Some(dispatch) = context.dispatch {
         dispatch.check(stage, &flags, found);
-    }
-    let stage = stage.or(context.dispatch.map(|dispatch| dispatch.stage))?;
-    if stage != Stage::AnalysisQuestions {
-        flags.remove_stage_3(written, found);
     }
 
     let mut summary = Summary {
         stage,
         status: status?,
         artifacts,
-        summary: told.unwrap_or_default().to_owned(),
+        summary: summary.unwrap_or_default(),
         flags,
         context: next_context,
     };

@@ -12,7 +12,7 @@ use super::rule::{Lenient, Rule};
 use super::words::NextAction;
 
 /// The most characters of a header.
-pub const MAX_HEADER_CHARS: usize = 12;
+const MAX_HEADER_CHARS: usize = 12;
 /// The label by which the program shows more options.
 const MORE_LABEL: &str = "More…";
 
@@ -49,7 +49,7 @@ impl ActionMap {
     }
 
     /// Reads the entries with a known action, and reports the others.
-    pub(super) fn read(value: Option<&Json>, found: &mut Collector<'_>) -> Option<Self> {
+    pub(super) fn read(value: Option<&Json>, found: &mut Collector) -> Option<Self> {
         const PATH: &str = "/flags/next_action_map";
         let value = value.filter(|value| !value.is_null())?;
         let Json::Object(entries) = value else {
@@ -58,8 +58,7 @@ impl ActionMap {
         };
         let mut map = Self::default();
         for (label, value) in entries {
-            let action = value.as_str().and_then(|word| word.parse().ok());
-            if action.is_some() || value.is_null() {
+            if let Ok(action) = serde_json::from_value(value.clone()) {
                 map.0.insert(label.clone(), action);
             } else {
                 let message = format!("the action of {} is not a next action", quoted(label));
@@ -80,59 +79,52 @@ pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
 
 impl Question {
     /// Reads the question. A missing text is empty.
-    pub(super) fn read(value: Option<&Json>, found: &mut Collector<'_>) -> Option<Self> {
+    pub(super) fn read(value: Option<&Json>, found: &mut Collector) -> Option<Self> {
         const PATH: &str = "/flags/question_context";
         let value = value.filter(|value| !value.is_null())?;
         if !value.is_object() {
-            report_type(
-                PATH,
-                value,
-                "a map with `question`, `header` and `options`",
-                found,
-            );
+            let expected = "a map with `question`, `header` and `options`";
+            report_type(PATH, value, expected, found);
             return None;
         }
-        let mut question = Self::default();
-        let path = format!("{PATH}/question");
-        if let Some(text) = read_text(value.get("question"), &path, found) {
-            if text.is_empty() {
-                found.error(
-                    Rule::NoQuestion,
-                    &path,
-                    "`question_context` has no question",
-                );
-            }
-            text.clone_into(&mut question.question);
+        let path = |key: &str| format!("{PATH}/{key}");
+        let question = read_text(value, "question", found);
+        if question == Some("") {
+            let message = "`question_context` has no question";
+            found.error(Rule::NoQuestion, &path("question"), message);
         }
-        let path = format!("{PATH}/header");
-        if let Some(header) = read_text(value.get("header"), &path, found) {
-            check_header(header, &path, found);
-            let line = header.lines().next().unwrap_or_default();
-            let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
-            cut.trim().clone_into(&mut question.header);
+        let header = read_text(value, "header", found);
+        if let Some(header) = header {
+            check_header(header, &path("header"), found);
         }
-        question.options = read_options(value.get("options"), &format!("{PATH}/options"), found);
-        Some(question)
+        let line = header.unwrap_or_default().lines().next();
+        let cut = line.unwrap_or_default().chars().take(MAX_HEADER_CHARS);
+        Some(Self {
+            question: question.unwrap_or_default().to_owned(),
+            header: cut.collect::<String>().trim().to_owned(),
+            options: read_options(&value["options"], &path("options"), found),
+        })
     }
 }
 
-/// Reads a text, which is empty if it is missing, and `None` if it has another type.
-fn read_text<'v>(
-    value: Option<&'v Json>,
-    path: &str,
-    found: &mut Collector<'_>,
-) -> Option<&'v str> {
-    match value {
-        None | Some(Json::Null) => Some(""),
-        Some(Json::String(text)) => Some(text.trim()),
-        Some(other) => {
-            report_type(path, other, "text", found);
+/// Reads a text of the question, which is empty if it is missing, and `None` if it has another type.
+fn read_text<'v>(value: &'v Json, key: &str, found: &mut Collector) -> Option<&'v str> {
+    match &value[key] {
+        Json::Null => Some(""),
+        Json::String(text) => Some(text.trim()),
+        other => {
+            report_type(
+                &format!("/flags/question_context/{key}"),
+                other,
+                "text",
+                found,
+            );
             None
         }
     }
 }
 
-fn check_header(header: &str, path: &str, found: &mut Collector<'_>) {
+fn check_header(header: &str, path: &str, found: &mut Collector) {
     let length = header.chars().count();
     let message = match length {
         0 => "the question has no header".to_owned(),
@@ -149,48 +141,37 @@ fn check_header(header: &str, path: &str, found: &mut Collector<'_>) {
 }
 
 /// Reads the options that are complete and differ, and reports the others.
-fn read_options(
-    value: Option<&Json>,
-    path: &str,
-    found: &mut Collector<'_>,
-) -> Vec<QuestionOption> {
-    let items = match value {
-        None | Some(Json::Null) => &[],
-        Some(Json::Array(items)) => items.as_slice(),
-        Some(other) => {
-            report_type(path, other, "a list of `label` and `description`", found);
-            return Vec::new();
-        }
-    };
+fn read_options(value: &Json, path: &str, found: &mut Collector) -> Vec<QuestionOption> {
+    if !value.is_array() && !value.is_null() {
+        report_type(path, value, "a list of `label` and `description`", found);
+        return Vec::new();
+    }
+    let items = value.as_array().map_or(&[][..], Vec::as_slice);
     match items.len() {
         0 => found.error(Rule::OptionCount, path, "the question has no options"),
         1 => found.warn(Rule::OptionCount, path, "the question has one option"),
         2..=4 => {}
-        _ => found.warn(
-            Rule::OptionCount,
-            path,
-            "the question has more than four options",
-        ),
+        _ => {
+            let message = "the question has more than four options";
+            found.warn(Rule::OptionCount, path, message);
+        }
     }
 
     let mut options: Vec<QuestionOption> = Vec::new();
     for (index, item) in items.iter().enumerate() {
-        let path = format!("{path}/{index}");
-        let part = |key: &str| {
-            let part = item.get(key).and_then(Json::as_str).unwrap_or_default();
-            part.trim().to_owned()
-        };
-        let (label, description) = (part("label"), part("description"));
+        let path = format!("{path}/{index}/label");
+        let part = |key: &str| item[key].as_str().unwrap_or_default().trim().to_owned();
+        let label = part("label");
+        let description = part("description");
         if label.is_empty() || description.is_empty() {
             let message = "an option has no label or no description";
             found.error(Rule::OptionIncomplete, &path, message);
         } else if is_same_label(&text::plain(&label), MORE_LABEL) {
             let message = format!("the label {MORE_LABEL} is reserved for the program");
-            let path = format!("{path}/label");
             found.error_as(Rule::OptionDuplicate, Lenient::Refused, &path, message);
         } else if options.iter().any(|one| is_same_label(&one.label, &label)) {
             let message = format!("two options have the label {}", quoted(&label));
-            found.error(Rule::OptionDuplicate, &format!("{path}/label"), message);
+            found.error(Rule::OptionDuplicate, &path, message);
         } else {
             options.push(QuestionOption { label, description });
         }

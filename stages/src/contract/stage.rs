@@ -3,43 +3,36 @@
 use strum::{Display, EnumIter, EnumProperty, EnumString, FromRepr, IntoEnumIterator};
 
 /// A stage of the pipeline.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Display,
-    EnumIter,
-    EnumProperty,
-    EnumString,
-    FromRepr,
-)]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
+#[derive(Display, EnumIter, EnumProperty, EnumString, FromRepr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Stage {
     /// The preparation of the project.
     #[strum(props(checkpoint = "SETUP", header = "Setup"))]
     Setup = 1,
     /// The search for what is known.
-    #[strum(props(checkpoint = "RESEARCH", header = "Research"))]
+    #[strum(props(checkpoint = "RESEARCH", header = "Research", minutes = 15))]
+    #[strum(props(artifacts = "research/RESEARCH-AGENDA.md research/research-synthesis.md"))]
     Research,
     /// The questions to the user, in a file.
-    #[strum(props(checkpoint = "ANALYSIS_QUESTIONS", header = "Questions"))]
+    #[strum(props(checkpoint = "ANALYSIS_QUESTIONS", header = "Questions", minutes = 30))]
+    #[strum(props(artifacts = "working/QUESTIONS-NNN.md"))]
     AnalysisQuestions,
     /// The analysis of the answers.
-    #[strum(props(checkpoint = "RESPONSE_ANALYSIS", header = "Responses"))]
+    #[strum(props(checkpoint = "RESPONSE_ANALYSIS", header = "Responses", minutes = 15))]
     ResponseAnalysis,
     /// The validation, and the requirements document.
-    #[strum(props(checkpoint = "VALIDATION_PRD", header = "Validation"))]
+    #[strum(props(checkpoint = "VALIDATION_PRD", header = "Validation", minutes = 20))]
+    #[strum(props(artifacts = "PRD.md decision-log.md"))]
     ValidationGeneration,
     /// The report that the work is done.
-    #[strum(props(checkpoint = "COMPLETE", header = "Completion"))]
+    #[strum(props(checkpoint = "COMPLETE", header = "Completion", minutes = 5))]
+    #[strum(props(artifacts = "completion-report.md"))]
     Completion,
     /// The retrospective, which never waits for the user.
-    #[strum(props(checkpoint = "RETROSPECTIVE", header = "Looking back"))]
+    #[strum(props(checkpoint = "RETROSPECTIVE", header = "Looking back", minutes = 10))]
+    #[strum(props(artifacts = "retrospective.md"))]
     Retrospective,
 }
 
@@ -67,5 +60,22 @@ impl Stage {
     /// Returns the header of a question that has none.
     pub fn header(self) -> &'static str {
         self.get_str("header").unwrap_or_default()
+    }
+
+    /// Returns the minutes that the stage may take, or `None` for stage 1, which has no coordinator.
+    pub fn minutes(self) -> Option<i64> {
+        self.get_int("minutes")
+    }
+
+    /// Returns the files, from the project's root, that show that the stage was done in a round. Stage 2
+    /// writes one of its two.
+    pub fn artifacts(self, round: u32) -> Vec<String> {
+        let names = self.get_str("artifacts").unwrap_or_default();
+        let number = format!("{round:03}");
+        let names = names.replace("NNN", &number);
+        names
+            .split_whitespace()
+            .map(|name| format!("requirements/{name}"))
+            .collect()
     }
 }

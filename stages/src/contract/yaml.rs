@@ -1,35 +1,33 @@
-//! The YAML of a frontmatter as JSON, and the places of its values.
-//!
-//! A library reads the values. The place of a value is found in the text by its key and its
-//! indentation; one in brackets has the place of the brackets.
+//! The YAML of a frontmatter as JSON, with the places of its values, and the slips of models that are read as they
+//! were meant.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::collections::HashMap;
 
 use claudex_loop::text;
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput};
 use serde_json::{Map as JsonMap, Value as Json};
-use serde_yaml::{Error, Mapping};
 
 use super::file;
-use super::finding::{Collector, Severity, quoted};
+use super::finding::{Collector, Place, Severity, quoted};
 use super::rule::{Lenient, Rule};
 
-/// The most brackets that are open at once. The library's time grows with their number.
-const MAX_OPEN_BRACKETS: usize = 64;
+/// The most maps and lists inside each other.
+const MAX_DEPTH: usize = 64;
+/// The longest path of a value whose place is kept, in bytes.
+const MAX_PATH_BYTES: usize = 300;
 /// The most values with an unquoted colon that are read to their ends.
 const MAX_QUOTED_VALUES: usize = 20;
-/// The most lines of such a value.
-const MAX_VALUE_LINES: usize = 20;
+
+/// The answer of a lenient reader to a value with an unquoted colon.
+pub(super) const READ_TO_END: Lenient = Lenient::Corrected("read to the end of the line");
+/// The message about a value with an unquoted colon.
+pub(super) const NOT_QUOTED: &str = "text with `: ` is not in quotes";
 
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
-    let mut found = Collector::new(text);
+    let mut found = Collector::default();
     let (yaml, _) = file::split(text, &mut found)?;
-    let source = &text[..yaml.end];
-    if find_excess(&text[yaml]).is_some() {
-        return None;
-    }
-    match parse(source.to_owned(), &mut found)? {
+    match parse(text[yaml].to_owned(), &mut found)? {
         Json::Object(keys) if !found.is_crash => Some(keys),
         _ => None,
     }
@@ -37,32 +35,18 @@ pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
 
 /// Returns the byte at which the text below the frontmatter starts, or 0 if there is none.
 pub(crate) fn body_start(text: &str) -> usize {
-    let parts = file::split(text, &mut Collector::new(text));
+    let parts = file::split(text, &mut Collector::default());
     parts.map_or(0, |(_, body)| body)
 }
 
-/// Reads a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
-pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Collector<'_>) -> Option<Json> {
-    found.yaml = yaml.clone();
-    // With the first fence, an error has the line in the file.
-    let (fence, yaml) = (&text[..yaml.start], &text[yaml]);
-    if let Some((at, message)) = find_excess(yaml) {
-        let at = fence.len() + at;
-        found.error_at(Rule::BadYaml, at, message);
-        return None;
-    }
-    if let Some(at) = find_tab(yaml) {
-        let at = fence.len() + at;
-        let message = "a tab is where YAML expects spaces";
-        found.error_at(Rule::BadYaml, at, message);
-        return None;
-    }
-    let yaml = replace_no_break_spaces(fence.len(), yaml, found);
-    let source = fence.to_owned() + &remove_placeholders(fence.len(), &yaml, found);
-    let keys = parse(source, found)?;
+/// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
+pub(super) fn read(yaml: &str, found: &mut Collector) -> Option<Json> {
+    let yaml = replace_no_break_spaces(yaml, found);
+    let yaml = remove_placeholders(&yaml, found);
+    let keys = parse(yaml, found)?;
     if !keys.is_object() {
         let message = format!("the frontmatter is {}, expected keys", kind(&keys));
-        found.error_at(Rule::BadYaml, fence.len(), message);
+        found.error_at(Rule::BadYaml, Place { line: 2, column: 1 }, message);
         return None;
     }
     Some(keys)
@@ -80,52 +64,12 @@ pub(super) fn kind(value: &Json) -> &'static str {
     }
 }
 
-/// Finds what would cost much time or memory: an alias, or many open brackets.
-fn find_excess(yaml: &str) -> Option<(usize, &'static str)> {
-    let name = |at: usize| {
-        let is_end = |c: char| !(c.is_ascii_alphanumeric() || "_-".contains(c));
-        yaml[at + 1..].split(is_end).next().unwrap_or_default()
-    };
-    let anchors: HashSet<&str> = yaml.match_indices('&').map(|(at, _)| name(at)).collect();
-    let mut open = 0_usize;
-    for (at, byte) in yaml.bytes().enumerate() {
-        match byte {
-            b'[' | b'{' if open == MAX_OPEN_BRACKETS => {
-                return Some((at, "too many brackets are open at once"));
-            }
-            b'[' | b'{' => open += 1,
-            b']' | b'}' => open = open.saturating_sub(1),
-            b'*' if !name(at).is_empty() && anchors.contains(name(at)) => {
-                return Some((at, "an alias repeats a value"));
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Finds a tab in the indentation of a key or an item.
-fn find_tab(yaml: &str) -> Option<usize> {
-    let mut start = 0;
-    for line in yaml.split_inclusive('\n') {
-        let content = line.trim_start_matches([' ', '\t']);
-        let indentation = &line[..line.len() - content.len()];
-        let is_structure = content.contains(": ") || content.starts_with("- ");
-        let tab = indentation.find('\t');
-        if let Some(tab) = tab.filter(|tab| *tab == 0 || is_structure) {
-            return Some(start + tab);
-        }
-        start += line.len();
-    }
-    None
-}
-
 /// Replaces a no-break space by a space, and reports it, if it is in the indentation, beside the colon of a
 /// key or at the end of a line. Elsewhere it is text.
-fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Collector<'_>) -> String {
+fn replace_no_break_spaces(yaml: &str, found: &mut Collector) -> String {
     const SPACE: char = '\u{a0}';
     let mut replaced = String::with_capacity(yaml.len());
-    for line in yaml.split_inclusive('\n') {
+    for (number, line) in yaml.split_inclusive('\n').enumerate() {
         let is_blank = |c: char| c == ' ' || c == SPACE;
         let is_mark = |c: char| is_blank(c) || c == '-';
         let indentation = line.len() - line.trim_start_matches(is_mark).len();
@@ -134,27 +78,26 @@ fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Collector<'_>) 
         let before_colon = line[..colon].trim_end_matches(is_blank).len();
         let rest = line[colon..].trim_start_matches(':');
         let value = line.len() - rest.trim_start_matches(is_blank).len();
-        for (at, c) in line.char_indices() {
+        for (column, (at, c)) in line.char_indices().enumerate() {
             let is_structure = at < indentation || at >= end || (before_colon..value).contains(&at);
             if c != SPACE || !is_structure {
                 replaced.push(c);
                 continue;
             }
-            // Two spaces have the length of the character, so the places of what follows stay.
-            let at = start + replaced.len();
-            replaced += "  ";
+            replaced.push(' ');
             let lenient = Lenient::Corrected("read as a space");
+            let place = place(number + 1, column);
             let message = "a no-break space is where YAML expects a space";
-            found.push(Rule::BadYaml, lenient, Severity::Error, at, message);
+            found.push(Rule::BadYaml, lenient, Severity::Error, place, message);
         }
     }
     replaced
 }
 
 /// Replaces values of the template: `{N}`, `"{path}"`, `null | "{reason}"`.
-fn remove_placeholders(start: usize, yaml: &str, found: &mut Collector<'_>) -> String {
+fn remove_placeholders(yaml: &str, found: &mut Collector) -> String {
     let mut cleaned = String::with_capacity(yaml.len());
-    for line in yaml.split_inclusive('\n') {
+    for (number, line) in yaml.split_inclusive('\n').enumerate() {
         let value = match line.split_once(": ") {
             Some((_, value)) => value,
             None => line.trim_start_matches([' ', '-']),
@@ -164,81 +107,214 @@ fn remove_placeholders(start: usize, yaml: &str, found: &mut Collector<'_>) -> S
         let inside = inside.trim().trim_matches('"').strip_prefix('{');
         let inside = inside.and_then(|inside| inside.strip_suffix('}'));
         let is_name = |name: &str| !name.trim().is_empty() && !name.contains(['{', '}', ':']);
-        if inside.is_some_and(is_name) {
-            let at = start + cleaned.len() + line.find(value).unwrap_or_default();
-            let message = format!("{} is a placeholder of the template", quoted(value));
-            found.error_at(Rule::Placeholder, at, message);
-            // The place of what follows stays.
-            let null = format!("{:1$}", "null", value.len());
-            cleaned += &line.replacen(value, &null, 1);
-        } else {
+        if !inside.is_some_and(is_name) {
             cleaned += line;
+            continue;
         }
+        let before = line.find(value).unwrap_or_default();
+        let message = format!("{} is a placeholder of the template", quoted(value));
+        let place = place(number + 1, line[..before].chars().count());
+        found.error_at(Rule::Placeholder, place, message);
+        cleaned += &line.replacen(value, "null", 1);
     }
     cleaned
 }
 
 /// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
-fn parse(source: String, found: &mut Collector<'_>) -> Option<Json> {
-    let mut yaml = source.clone();
+fn parse(mut yaml: String, found: &mut Collector) -> Option<Json> {
+    // A line break alone would move the places of what follows.
+    yaml = yaml.replace("\r\n", "\n");
+    let is_wrong = |c: char| c.is_control() && !"\t\n\u{85}".contains(c) || c == '\u{feff}';
+    if let Some(at) = yaml.find(is_wrong) {
+        let c = yaml[at..].chars().next()?;
+        let message = format!("the character {} cannot be in YAML", c.escape_unicode());
+        let Place { line, column } = Place::from_byte(&yaml, at);
+        found.error_at(Rule::BadYaml, place(line, column - 1), message);
+        return None;
+    }
+    if let Some(place) = find_tab(&yaml) {
+        found.error_at(Rule::BadYaml, place, "a tab is where YAML expects spaces");
+        return None;
+    }
     for _ in 0..=MAX_QUOTED_VALUES {
-        let error = match serde_yaml::from_str(&yaml) {
-            Ok(keys) => {
-                find_duplicate(&yaml, found);
-                return Some(keys);
-            }
+        found.places.clear();
+        let parser = Parser::new_from_str(&yaml);
+        let error = match (Loader { parser, found }).document() {
+            Ok(keys) => return Some(keys),
             Err(error) => error,
         };
-        let at = offset(&source, &error);
-        let Some(quoted) = quote_value(&yaml, &error) else {
-            let (at, message) = explain(&source, at, &error);
-            found.error_at(Rule::BadYaml, at, message);
+        let at = *error.marker();
+        let at = place(at.line(), at.col());
+        let Some(quoted) = quote_value(&yaml, error.marker().line()) else {
+            found.error_at(Rule::BadYaml, at, text::shown(error.info()));
             return None;
         };
-        let lenient = Lenient::Corrected("read to the end of the line");
-        let message = "text with `: ` is not in quotes";
-        found.push(Rule::BadYaml, lenient, Severity::Error, at, message);
+        found.push(Rule::BadYaml, READ_TO_END, Severity::Error, at, NOT_QUOTED);
         yaml = quoted;
     }
-    found.error_at(Rule::BadYaml, 0, "many values with `: ` are not in quotes");
+    let place = place(1, 0);
+    found.error_at(
+        Rule::BadYaml,
+        place,
+        "many values with `: ` are not in quotes",
+    );
     None
 }
 
-/// Reports a key that is there twice, which reading as JSON does not notice.
-fn find_duplicate(yaml: &str, found: &mut Collector<'_>) {
-    let Err(error) = serde_yaml::from_str::<Mapping>(yaml) else {
-        return;
-    };
-    let message = error.to_string();
-    let Some((_, key)) = message.split_once("duplicate entry with key ") else {
-        return;
-    };
-    let key = key
-        .split(" at line ")
-        .next()
-        .unwrap_or_default()
-        .trim_matches('"');
-    let first = offset(yaml, &error);
-    let lines = yaml[first..].match_indices(key).map(|(at, _)| first + at);
-    let is_key = |at: &usize| {
-        yaml[at + key.len()..]
-            .trim_start_matches(['"', '\''])
-            .starts_with(':')
-    };
-    let at = lines.filter(is_key).nth(1).unwrap_or(first);
-    let message = format!("the key {} is there twice", quoted(key));
-    found.error_at(Rule::DuplicateKey, at, message);
+/// Finds a tab in the indentation of a key or an item. The library names the line above it.
+fn find_tab(yaml: &str) -> Option<Place> {
+    yaml.lines().enumerate().find_map(|(number, line)| {
+        let content = line.trim_start_matches([' ', '\t']);
+        let tab = line[..line.len() - content.len()].find('\t')?;
+        let is_structure = content.contains(": ") || content.starts_with("- ");
+        (tab == 0 || is_structure).then_some(place(number + 1, tab))
+    })
 }
 
-/// Puts the value at an error in quotes, if it is text with a colon. It ends before the next line with the
+/// Returns the place in the file of a place in its YAML, which starts below the first fence.
+fn place(line: usize, column: usize) -> Place {
+    Place {
+        line: line + 1,
+        column: column + 1,
+    }
+}
+
+/// The places of the values of a frontmatter by paths such as `/flags/round_number`. That of the empty path is its end.
+pub(super) type Places = HashMap<String, Place>;
+
+/// Returns the place of a value, else of the nearest one above it.
+pub(super) fn find_place(places: &Places, path: &str) -> Place {
+    let mut path = path;
+    while !places.contains_key(path) {
+        let Some((above, _)) = path.rsplit_once('/') else {
+            return place(1, 0);
+        };
+        path = above;
+    }
+    places[path]
+}
+
+/// Reads the events of a parser.
+struct Loader<'y, 'f> {
+    parser: Parser<'y, StrInput<'y>>,
+    found: &'f mut Collector,
+}
+
+impl<'y> Loader<'y, '_> {
+    /// Returns the next event that is not the start of a stream or document.
+    fn next(&mut self) -> Result<(Event<'y>, Marker, Marker), ScanError> {
+        loop {
+            let end = || ScanError::new_str(Marker::default(), "the text ends");
+            let (event, span) = self.parser.next_event().ok_or_else(end)??;
+            if !matches!(event, Event::StreamStart | Event::DocumentStart(_)) {
+                return Ok((event, span.start, span.end));
+            }
+        }
+    }
+
+    /// Returns the value of the only document.
+    fn document(&mut self) -> Result<Json, ScanError> {
+        let (event, start, _) = self.next()?;
+        let value = self.value(event, start, "", 0)?;
+        loop {
+            let (event, start, _) = self.next()?;
+            match event {
+                Event::DocumentEnd => {}
+                Event::StreamEnd => {
+                    self.note("", start);
+                    return Ok(value);
+                }
+                _ => return Err(ScanError::new_str(start, "a second document begins")),
+            }
+        }
+    }
+
+    /// Returns the value that begins with an event.
+    fn value(
+        &mut self,
+        event: Event<'y>,
+        start: Marker,
+        path: &str,
+        depth: usize,
+    ) -> Result<Json, ScanError> {
+        match event {
+            _ if depth > MAX_DEPTH => Err(ScanError::new_str(start, "too deeply nested")),
+            Event::Scalar(text, ScalarStyle::Plain, _, None) => Ok(plain(&text)),
+            Event::Scalar(text, _, _, None) => Ok(Json::from(text.into_owned())),
+            Event::SequenceStart(_, None) => self.items(path, depth + 1),
+            Event::MappingStart(_, None) => self.entries(path, depth + 1),
+            Event::Alias(_) => Err(ScanError::new_str(start, "an alias repeats a value")),
+            _ => Err(ScanError::new_str(start, "a tag is not allowed")),
+        }
+    }
+
+    fn items(&mut self, path: &str, depth: usize) -> Result<Json, ScanError> {
+        let mut items = Vec::new();
+        loop {
+            let (event, start, _) = self.next()?;
+            if event == Event::SequenceEnd {
+                return Ok(Json::Array(items));
+            }
+            let path = below(path, &items.len().to_string());
+            self.note(&path, start);
+            items.push(self.value(event, start, &path, depth)?);
+        }
+    }
+
+    fn entries(&mut self, path: &str, depth: usize) -> Result<Json, ScanError> {
+        let mut keys = JsonMap::new();
+        loop {
+            let (event, key_start, _) = self.next()?;
+            let key = match event {
+                Event::MappingEnd => return Ok(Json::Object(keys)),
+                Event::Scalar(key, ..) => key.into_owned(),
+                _ => return Err(ScanError::new_str(key_start, "a key is not text")),
+            };
+            let path = below(path, &key);
+            let (event, start, end) = self.next()?;
+            // A value below its key has the place of the key.
+            let is_beside = start.line() == key_start.line() && start != end;
+            self.note(&path, if is_beside { start } else { key_start });
+            let value = self.value(event, start, &path, depth)?;
+            if keys.insert(key.clone(), value).is_some() {
+                let place = place(key_start.line(), key_start.col());
+                let message = format!("the key {} is there twice", quoted(&key));
+                self.found.error_at(Rule::DuplicateKey, place, message);
+            }
+        }
+    }
+
+    fn note(&mut self, path: &str, at: Marker) {
+        let place = place(at.line(), at.col());
+        self.found.places.insert(path.to_owned(), place);
+    }
+}
+
+/// Returns the path of a value below another one, if it is short enough.
+fn below(path: &str, key: &str) -> String {
+    match path.len() + key.len() {
+        0..MAX_PATH_BYTES => format!("{path}/{key}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// Returns the value of a text without quotes. The library that writes summaries knows what is not text.
+fn plain(text: &str) -> Json {
+    let is_word = text.starts_with(|c: char| c.is_ascii_digit() || "+-.~nNtTfF".contains(c));
+    if !is_word && !text.is_empty() {
+        return Json::from(text);
+    }
+    match serde_yaml::from_str(text) {
+        Ok(value @ (Json::Null | Json::Bool(_) | Json::Number(_))) => value,
+        _ => Json::from(text),
+    }
+}
+
+/// Puts the value at a wrong line in quotes, if it is text with a colon. It ends before the next line with the
 /// indentation of its key.
-fn quote_value(yaml: &str, error: &Error) -> Option<String> {
-    let wrong = error.location()?.line();
-    let lines: Vec<&str> = yaml
-        .split_inclusive('\n')
-        .take(wrong + MAX_VALUE_LINES)
-        .collect();
-    let at = lines.get(..wrong)?.len() - 1;
+fn quote_value(yaml: &str, wrong: usize) -> Option<String> {
+    let lines: Vec<&str> = yaml.split_inclusive('\n').collect();
+    let at = lines.get(..wrong)?.len().checked_sub(1)?;
     // The wrong line may continue the text above it.
     let is_above = |line: &usize| indentation(lines[*line]) < indentation(lines[at]);
     let above = (0..at).rev().find(is_above);
@@ -258,12 +334,8 @@ fn quote_value(yaml: &str, error: &Error) -> Option<String> {
         return None;
     }
 
-    let text = [&[value], &*more]
-        .concat()
-        .iter()
-        .map(|line| line.trim())
-        .collect::<Vec<_>>();
-    let text = text.join(" ");
+    let parts = std::iter::once(&value).chain(&more);
+    let text = parts.map(|part| part.trim()).collect::<Vec<_>>().join(" ");
     // Brackets or quotes around all of it are YAML.
     let close = match text.chars().next() {
         Some('[') => Some(']'),
@@ -277,15 +349,13 @@ fn quote_value(yaml: &str, error: &Error) -> Option<String> {
     if !is_text || !(text.contains(": ") || text.ends_with(':')) {
         return None;
     }
-    let before: usize = lines[..first].iter().map(|line| line.len()).sum();
-    let length: usize = lines[first..=first + more.len()]
-        .iter()
-        .map(|line| line.len())
-        .sum();
+    let length = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let start = length(&lines[..first]);
+    let end = start + length(&lines[first..=first + more.len()]);
     let quoted = format!("{key}: '{}'", text.replace('\'', "''"));
     // The lines below keep their numbers.
     let breaks = "\n".repeat(more.len() + 1);
-    Some([&yaml[..before], &quoted, &breaks, &yaml[before + length..]].concat())
+    Some([&yaml[..start], &quoted, &breaks, &yaml[end..]].concat())
 }
 
 /// Splits a line into its key, with its indentation, and its value.
@@ -299,102 +369,4 @@ fn split_key(line: &str) -> Option<(&str, &str)> {
 /// Returns the column of a line's key or text, behind the marks of list items.
 fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '-']).len()
-}
-
-/// Returns where and why a text is not YAML. Characters that nobody sees go first.
-fn explain(source: &str, at: usize, error: &Error) -> (usize, String) {
-    let is_wrong = |c: &char| c.is_control() && !"\t\n\r\u{85}".contains(*c) || *c == '\u{feff}';
-    if let Some((at, c)) = source.char_indices().find(|(_, c)| is_wrong(c)) {
-        return (
-            at,
-            format!("the character {} cannot be in YAML", c.escape_unicode()),
-        );
-    }
-    let message = error.to_string();
-    (
-        at,
-        text::shown(message.split(" at line ").next().unwrap_or_default()),
-    )
-}
-
-/// Returns the byte of an error: of the token that the library scanned, if it says so.
-fn offset(source: &str, error: &Error) -> usize {
-    let message = error.to_string();
-    let scanned = message.split_once("while scanning").and_then(|(_, token)| {
-        let (_, place) = token.split_once(" at line ")?;
-        let (line, column) = place.split_once(" column ")?;
-        Some((line.parse().ok()?, column.parse().ok()?))
-    });
-    let location = error.location().map(|at| (at.line(), at.column()));
-    let Some((line, column)) = scanned.or(location) else {
-        // It has no place only if a second document begins.
-        return source.find("\n...").map_or(0, |end| end + 1);
-    };
-    let start = line_start(source, line);
-    let line = source[start..].lines().next().unwrap_or_default();
-    let column = line.char_indices().nth(column - 1);
-    start + column.map_or(line.len(), |(at, _)| at)
-}
-
-/// Returns the byte at which a line starts, counted from 1.
-fn line_start(source: &str, line: usize) -> usize {
-    source
-        .split_inclusive('\n')
-        .take(line - 1)
-        .map(str::len)
-        .sum()
-}
-
-/// Returns the byte of a value such as `/flags/round_number`, or of its key if the value is not on the
-/// key's line, else of the nearest key above it.
-pub(super) fn find_place(text: &str, yaml: Range<usize>, path: &str) -> usize {
-    let mut place = yaml.end;
-    let mut block = yaml.start;
-    for step in path.split('/').skip(1) {
-        let Some((key, value)) = find_entry(text, block..yaml.end, step) else {
-            break;
-        };
-        block = value.start;
-        place = if value.is_empty() { key } else { value.start };
-    }
-    place
-}
-
-/// Finds an entry of a block by its key, or an item by its number: its byte, and the rest of its line.
-fn find_entry(text: &str, block: Range<usize>, step: &str) -> Option<(usize, Range<usize>)> {
-    let mut indent: Option<usize> = None;
-    let mut items = 0_usize;
-    let mut end = block.start;
-    for line in text[block].split_inclusive('\n') {
-        let content = line.trim_start_matches(' ');
-        let start = end + line.len() - content.len();
-        end += line.len();
-        let content = content.trim_end();
-        if content.is_empty() || content.starts_with('#') {
-            continue;
-        }
-        let column = start - text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let indent = *indent.get_or_insert(column);
-        if column < indent {
-            return None;
-        }
-        if column > indent {
-            continue;
-        }
-        let is_item = content == "-" || content.starts_with("- ");
-        items += usize::from(is_item);
-        let key = match is_item {
-            true => (step == (items - 1).to_string()).then_some("-"),
-            false => {
-                let key = content.split(':').next().unwrap_or_default();
-                (key.trim_matches(['"', '\'']) == step).then_some(key)
-            }
-        };
-        if let Some(key) = key {
-            let rest = content[key.len()..].trim_start_matches(':').trim_start();
-            let value = start + content.len() - rest.len()..start + content.len();
-            return Some((start, value));
-        }
-    }
-    None
 }

@@ -1,7 +1,7 @@
 //! The questions of a file, each with its boxes.
 
 use super::plain;
-use crate::contract::body_start;
+use crate::contract::{body_start, lines};
 
 /// The longest part of a heading that is compared, in bytes.
 const MAX_HEADING_BYTES: usize = 200;
@@ -25,16 +25,8 @@ pub(super) fn questions(text: &str) -> Vec<Question> {
     let mut questions: Vec<Question> = Vec::new();
     let mut above = String::new();
     let mut is_open = false;
-    let mut is_code = false;
-    let mut end = body_start(text);
-    for line in text[end..].split_inclusive('\n') {
-        let at = end;
-        end += line.len();
-        let is_fence = line.trim_start().starts_with("```");
-        is_code ^= is_fence;
-        if is_code || is_fence {
-            continue;
-        }
+    let body = lines(text, body_start(text));
+    for (at, line, _) in body.filter(|(_, _, is_code)| !is_code) {
         let heading = line.strip_prefix("# ").or(line.strip_prefix("## "));
         if let Some(heading) = heading.map(str::trim) {
             is_open = line.starts_with("## ") && heading.starts_with("Q-");

@@ -73,7 +73,7 @@ pub(crate) fn reading(text: &str) -> Reading {
 
 /// Returns what is found, each as its rule with line and column.
 pub(crate) fn found(text: &str) -> Vec<(Rule, usize, usize)> {
-    reading(text).findings.list().iter().map(place).collect()
+    reading(text).findings.list.iter().map(place).collect()
 }
 
 pub(crate) fn place(finding: &Finding) -> (Rule, usize, usize) {

@@ -31,7 +31,7 @@ fn artifacts_are_files_of_the_project() {
     };
     let found = |text: &str| -> Vec<_> {
         let reading = read(text.as_bytes(), &context);
-        reading.findings.list().iter().map(place).collect()
+        reading.findings.list.iter().map(place).collect()
     };
     assert_eq!(found(EXAMPLE), []);
     fs::write(root.join("../secret"), "").unwrap();

@@ -66,17 +66,6 @@ fn question_has_any_number_of_options() {
 }
 
 #[test]
-fn typed_answer_reaches_the_stage() {
-    let project = Project::at(2);
-    project.report("needs-user-input", &question(2, "")).done();
-    project.person(&["answer", "Neither: ask the users"]).done();
-    assert_eq!(
-        project.next()["variables"]["USER_ANSWER"]["answer"],
-        "Neither: ask the users"
-    );
-}
-
-#[test]
 fn mapped_answer_completes_the_stage() {
     let map = "  next_action_map:\n    Way 1: proceed\n    Way 2: loop_questions\n";
     for (label, stage, instruction) in [
@@ -375,26 +364,4 @@ fn choice_in_dialog_counts() {
     // It is decided, whatever comes after.
     project.choose(last, "Way 8");
     assert_eq!(project.next(), now);
-}
-
-#[test]
-fn hand_edit_changes_nothing_and_stays() {
-    let project = Project::at(3);
-    let (next, before) = (project.next(), project.read(STATE));
-    for (from, to) in [
-        ("current_stage: 3", "current_stage: 6"),
-        ("stage_status: in_progress", "stage_status: completed"),
-        ("current_round: 1", "current_round: 9"),
-        ("current_round: 1", "current_round: ["),
-        ("current_stage: 3\n", ""),
-    ] {
-        assert!(before.contains(from));
-        let edited = before.replace(from, to);
-        project.write(STATE, &edited);
-        assert_eq!(project.next(), next, "{to}");
-        assert_eq!(project.read(STATE), edited, "{to}");
-    }
-    let torn = &before[..before.len() / 2];
-    project.write(STATE, torn);
-    assert_eq!(project.next(), next);
 }

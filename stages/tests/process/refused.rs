@@ -41,7 +41,7 @@ fn refused_report_changes_nothing() {
     }
     for (path, reason) in [
         ("requirements/nothing.md", "stages recover"),
-        ("/etc/hostname", "outside the project"),
+        ("/etc/hostname", file),
     ] {
         project.restore();
         has(&project.agent(&["report", path]).refused(), reason);
@@ -86,6 +86,8 @@ fn validate_checks_dispatch_of_open_stage() {
     );
     let earlier = "requirements/.stage-summaries/stage-1-summary.md";
     project.agent(&["validate", earlier]).done();
+    let missing = project.agent(&["validate", "nothing.md"]).refused();
+    has(&missing, "name the file of a summary");
 }
 
 #[test]

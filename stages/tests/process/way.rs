@@ -102,20 +102,6 @@ fn rapid_round_has_no_panel() {
 }
 
 #[test]
-fn slash_command_takes_names_of_several_words() {
-    let project = Project::empty();
-    let prompt = "/stages:start --product-name Word counter --draft-file my notes.md";
-    project.hook("prompt", &json!({
-        "session_id": SESSION, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": project.root, "prompt_id": "1",
-    }));
-    project.agent(&["start", "--from-prompt"]).done();
-    assert_eq!(
-        (project.state("product_name"), project.state("draft_file")),
-        ("Word counter".to_owned(), "my notes.md".to_owned())
-    );
-}
-
-#[test]
 fn instruction_stays_the_same_if_asked_again() {
     let project = Project::at(3);
     let (next, before) = (project.next(), project.read(STATE));
@@ -132,16 +118,6 @@ fn instruction_stays_the_same_if_asked_again() {
         project.agent(&["next"]).done();
     }
     assert_eq!(project.read(STATE), before);
-}
-
-#[test]
-fn validate_prints_line_for_each_broken_rule() {
-    let project = Project::at(2);
-    let path = project.summary("done", "");
-    let said = project.agent(&["validate", &path]).refused();
-    has(&said, &format!("{path}:4:9: error[unknown-status]: "));
-    let said = project.agent(&["validate", "nothing.md"]).refused();
-    has(&said, "name the file of a summary");
 }
 
 #[test]
