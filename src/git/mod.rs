@@ -181,10 +181,11 @@ impl Git {
         self.environment = self.environment.clone().setting(name, value);
     }
 
-    /// Uses another index and another folder for new objects.
-    pub(crate) fn redirect(&mut self, index: &Utf8Path, objects: &Utf8Path) {
+    /// Uses another index and another folder for new objects. `others` are the folders of the old ones, as git quotes them.
+    pub(crate) fn redirect(&mut self, index: &Utf8Path, objects: &Utf8Path, others: &str) {
         self.set("GIT_INDEX_FILE", index.as_str());
         self.set("GIT_OBJECT_DIRECTORY", objects.as_str());
+        self.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", others);
     }
 
     /// Returns one that ignores the attributes of the work tree, which could call a text binary and so hide it from the reviewer. A

@@ -16,7 +16,6 @@ use crate::process::limits::Limits;
 use crate::process::output::KEPT;
 pub use crate::process::{Event, Watch};
 use crate::process::{ProcessEnd, ProcessOutput, StartError};
-use crate::review::scratch::Place;
 use crate::text;
 
 /// The most files and commands that a trace keeps.
@@ -39,8 +38,6 @@ pub struct Request<'a> {
     pub focus: Focus,
     /// The loop's root folder, in which a reviewer's process starts.
     pub root: &'a Utf8Path,
-    /// The place for files that are of no use after the review.
-    pub scratch: &'a Place,
     /// The time limits.
     pub limits: Limits,
     /// The part of our environment that a reviewer's process sees.

@@ -24,7 +24,6 @@ use crate::review::prompt::Prompt;
 use crate::review::reviewer::{Event, Outcome, Request, Reviewer, Trace};
 use crate::review::round_error::io_error;
 use crate::review::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
-use crate::review::scratch::Place;
 use crate::review::subject::SubjectText;
 use crate::review::worktree::{CHANGED_DURING_REVIEW, tree_id};
 use crate::store::{LoopId, RunLock, Store};
@@ -180,7 +179,6 @@ fn perform(
         trace: &trace,
         focus: prompt.persona.focus,
         root: store.root(),
-        scratch: &Place::in_store(store),
         limits: brief.limits,
         environment: brief.environment,
         output: Some((folder, &output)),

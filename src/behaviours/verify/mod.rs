@@ -253,5 +253,5 @@ fn tree(raw: &Raw) -> io::Result<Digest> {
     if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {
         own_files = own_files.file(document.as_str());
     }
-    worktree::digest(&root, own_files).map_err(io::Error::other)
+    worktree::digest(&root, &own_files).map_err(io::Error::other)
 }

@@ -59,7 +59,7 @@ impl Fixes {
             return Self::default();
         }
         let store = held.raw().store();
-        let snapshot = Snapshot::take(store.root(), OwnFiles::in_store(store, store.root()));
+        let snapshot = Snapshot::take(store.root(), &OwnFiles::in_store(store, store.root()), None);
         let all = proposed
             .into_iter()
             .enumerate()
