@@ -17,7 +17,7 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_json::FindingsJson;
-use claudex_loop::review::runs::{Run, RunOutcome};
+use claudex_loop::review::runs::Run;
 use claudex_loop::review::worktree::CHANGED_DURING_REVIEW;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::text;
@@ -178,9 +178,8 @@ fn verdicts(held: &AnyLoop) -> Vec<FindingsJson> {
     for run in rounds::runs(held.raw()).iter().rev() {
         let round = run.began.round;
         let is_known = verdicts.iter().any(|verdict| verdict.round == round);
-        let digest = run.ended.as_ref().and_then(RunOutcome::digest);
-        if let Some(digest) = digest.filter(|_| !is_known)
-            && let Ok(Some(verdict)) = FindingsJson::read(store, held.id(), round, digest)
+        if !is_known
+            && let Ok(Some(verdict)) = FindingsJson::of_run(store, held.id(), run)
             && verdict.run == run.began.run
         {
             verdicts.push(verdict);

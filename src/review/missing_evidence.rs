@@ -6,7 +6,7 @@ use crate::machine::{Refusal, Requirement};
 use crate::review::findings::Counts;
 
 /// The reason for which there is no evidence.
-#[derive(Debug, derive_more::Display)]
+#[derive(Debug, derive_more::Display, derive_more::From)]
 pub enum Missing {
     /// There is no review of this round that counts.
     #[display("{why}:\n    {review}")]
@@ -48,6 +48,7 @@ pub enum Missing {
     NoReview,
     /// The system refused.
     #[display("could not read it: {_0}")]
+    #[from]
     Unreadable(io::Error),
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
+use crate::digest::random_hex;
 use crate::files::Folder;
 use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
@@ -16,6 +17,7 @@ use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::review::cause::CauseKind;
 use crate::review::evidence;
+use crate::review::finding_history;
 use crate::review::findings::Findings;
 use crate::review::findings_file;
 use crate::review::findings_json;
@@ -162,11 +164,20 @@ fn perform(
 
     // Journal: the run begins.
     let persona = &prompt.persona.label;
-    let tree = subject.tree.clone();
-    let began = RunBegin::new(raw, spec, reviewer.name(), persona, subject.digest(), tree);
-    let began = began.map_err(io_error("could not name the run"))?;
+    let round = raw.count(spec.round);
+    let random = random_hex::<4>().map_err(io_error("could not name the run"))?;
+    let began = RunBegin {
+        run: format!("r{round}-{random}"),
+        round,
+        visit: raw.record().visit(),
+        reviewer: reviewer.name().to_owned(),
+        persona: persona.clone(),
+        subject: subject.digest(),
+        tree: subject.tree.clone(),
+    };
     subject.keep(raw, &began.run)?;
-    runs::began(store, raw.id(), &began).map_err(RoundError::Store)?;
+    let noted = store.note(raw.id(), runs::BEGAN, &began);
+    noted.map_err(RoundError::Store)?;
     let mut run = Run::new(began, Timestamp::now());
 
     // Reviewer and answer: one of four outcomes.
@@ -220,15 +231,19 @@ fn perform(
         Outcome::Clean | Outcome::Findings(_) => {
             // Evidence: a finding of an earlier round keeps its id.
             findings = outcome.into_findings();
-            evidence::identify(raw, spec, &mut findings, persona, subject.document())
-                .map_err(io_error("could not read the earlier rounds"))?;
+            let earlier = evidence::history(raw, spec);
+            let earlier = earlier.map_err(io_error("could not read the earlier rounds"))?;
+            finding_history::assign_ids(&earlier, &mut findings, persona, subject.document());
 
             // Findings files.
             file = findings_file::write_of_phase(raw, spec, &findings)
                 .map_err(io_error("could not write the findings"))?;
             let digest = findings_json::write(raw, &run.began, &findings)
                 .map_err(io_error("could not write the findings"))?;
-            RunOutcome::of_verdict(&findings, digest)
+            match findings.is_empty() {
+                true => RunOutcome::Clean { digest },
+                false => RunOutcome::Findings { digest },
+            }
         }
     };
 
@@ -240,7 +255,8 @@ fn perform(
         opened: trace.into_opened(),
         findings: file,
     };
-    runs::ended(store, raw.id(), &ended).map_err(RoundError::Store)?;
+    let noted = store.note(raw.id(), runs::ENDED, &ended);
+    noted.map_err(RoundError::Store)?;
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
     run.end(ended, Timestamp::now());

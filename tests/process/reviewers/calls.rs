@@ -68,7 +68,8 @@ fn codex_is_called_read_only_with_the_prompt_on_stdin_and_a_short_environment() 
         schema.starts_with(home.to_str().unwrap()),
         "the schema is scratch data: {schema}"
     );
-    assert!(!std::path::Path::new(schema).exists(), "and is gone afterwards");
+    let is_there = std::path::Path::new(schema).exists();
+    assert!(!is_there, "and is gone afterwards");
 
     let environment = kept(&bench, "environment");
     let has = |line: &str| environment.lines().any(|found| found == line);
