@@ -17,7 +17,7 @@ pub use self::worktree_error::WorktreeError;
 pub(crate) use self::worktree_error::io;
 use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
-use crate::process::{self, Call, ProcessEnd, StartError};
+use crate::process::{self, Call, ProcessEnd};
 use crate::text;
 
 /// The most changed and untracked files of one work tree that are read.
@@ -71,8 +71,6 @@ const PROOF: &[u8] = b"core.hookspath\n/dev/null";
 pub(crate) struct Git {
     program: String,
     root: Utf8PathBuf,
-    /// `.git`, or the folder that it names.
-    folder: Utf8PathBuf,
     environment: Environment,
     timeout: Duration,
     /// The time at which all commands have to be done.
@@ -91,29 +89,12 @@ pub fn call(
     Git::hardened(root, timeout)?.lines(arguments, &[])
 }
 
-/// The output of a finished command.
+/// The output of a command that succeeded.
 pub(crate) struct Answer {
-    /// The exit status.
-    status: i32,
     /// The stdout, whole unless `cut`.
     pub(crate) stdout: Vec<u8>,
     /// Whether the end of stdout was dropped.
     pub(crate) cut: bool,
-    /// The end of stderr, made plain.
-    stderr: String,
-}
-
-impl Answer {
-    /// Returns the stdout of a command that succeeded.
-    ///
-    /// # Errors
-    /// Returns an error if it failed, with the reason that git gives.
-    pub(crate) fn successful(self, command: &str) -> Result<Vec<u8>, WorktreeError> {
-        match self.status {
-            0 => Ok(self.stdout),
-            _ => Err(WorktreeError::refused(command, complaint(&self.stderr))),
-        }
-    }
 }
 
 impl Git {
@@ -137,7 +118,6 @@ impl Git {
         let Some(folder) = answer.strip_prefix("true\n") else {
             return Err(missing());
         };
-        git.folder = Utf8PathBuf::from(folder);
         git.set("GIT_DIR", folder);
         git.set("GIT_WORK_TREE", root.as_str());
         git.disable_filters()?;
@@ -152,7 +132,6 @@ impl Git {
         let mut git = Self {
             program,
             root: root.to_owned(),
-            folder: root.join(".git"),
             environment: Environment::allowing(["XDG_CONFIG_HOME"]),
             timeout,
             deadline: None,
@@ -165,11 +144,6 @@ impl Git {
         git.set("GIT_CEILING_DIRECTORIES", around);
         git.configure(&BTreeSet::new());
         Ok(git)
-    }
-
-    /// Returns `.git`, or the folder that it names.
-    pub(crate) fn folder(&self) -> &Utf8Path {
-        &self.folder
     }
 
     /// Returns the top of the work tree.
@@ -217,7 +191,8 @@ impl Git {
             }
         }
         if !is_proven {
-            return Err(WorktreeError::OldGit);
+            let why = "this git does not take configuration from its environment; install git 2.31 or newer";
+            return Err(WorktreeError::refused("config", why));
         }
         self.configure(&filters);
         Ok(())
@@ -238,7 +213,7 @@ impl Git {
         self.set("GIT_CONFIG_COUNT", count.to_string());
     }
 
-    /// Runs a command to its end, whatever its exit status.
+    /// Runs a command that has to succeed.
     pub(crate) fn ask(&self, arguments: &[&str], stdin: &[u8]) -> Result<Answer, WorktreeError> {
         let command = command_of(arguments);
         let timed_out = |after| WorktreeError::TimedOut {
@@ -264,56 +239,47 @@ impl Git {
             },
         };
         let ended = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
-        let problem = match ended.how {
-            ProcessEnd::Exited(status) => {
-                return Ok(Answer {
-                    status,
-                    stdout: ended.stdout,
-                    cut: ended.dropped > 0,
-                    stderr: ended.stderr_tail,
-                });
+        match ended.how {
+            ProcessEnd::Exited(0) => Ok(Answer {
+                stdout: ended.stdout,
+                cut: ended.dropped > 0,
+            }),
+            ProcessEnd::Exited(_) => Err(WorktreeError::refused(
+                command,
+                complaint(&ended.stderr_tail),
+            )),
+            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => Err(timed_out(after)),
+            ProcessEnd::CouldNotStart(error) => {
+                Err(WorktreeError::refused(command, error.to_string()))
             }
-            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => {
-                return Err(timed_out(after));
-            }
-            ProcessEnd::CouldNotStart(StartError::NotInstalled { .. }) => {
-                return Err(WorktreeError::NoGit);
-            }
-            ProcessEnd::Signalled(signal) => format!("it was killed by signal {signal}"),
-            ProcessEnd::CouldNotStart(error) => error.to_string(),
-            ProcessEnd::StatusLost(error) => format!("its exit status is lost: {error}"),
-            ProcessEnd::Stopped => "it was stopped".to_owned(),
-        };
-        Err(WorktreeError::refused(command, problem))
+            other => Err(WorktreeError::refused(command, format!("{other:?}"))),
+        }
     }
 
     /// Runs a command that has to succeed, and returns its whole output.
     pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
         let answer = self.ask(arguments, stdin)?;
-        let cut = answer.cut;
-        let stdout = answer.successful(command_of(arguments))?;
-        match cut {
+        match answer.cut {
             true => Err(WorktreeError::TooMany { most: MAX_FILES }),
-            false => Ok(stdout),
+            false => Ok(answer.stdout),
         }
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.
     pub(crate) fn lines(&self, arguments: &[&str], stdin: &[u8]) -> Result<String, WorktreeError> {
-        let text = String::from_utf8(self.call(arguments, stdin)?);
-        let text =
-            text.map_err(|_| WorktreeError::unreadable(command_of(arguments), b"it is not UTF-8"))?;
-        Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+        let mut text = String::from_utf8(self.call(arguments, stdin)?).map_err(|_| {
+            WorktreeError::refused(command_of(arguments), "its answer is not UTF-8")
+        })?;
+        text.truncate(text.trim_end_matches('\n').len());
+        Ok(text)
     }
 
-    /// Runs a command that tells by exit status 1 that there is no answer.
+    /// Runs a command that fails if there is no answer.
     pub(crate) fn maybe(&self, arguments: &[&str]) -> Result<Option<String>, WorktreeError> {
-        let answer = self.ask(arguments, &[])?;
-        if answer.status == 1 {
-            return Ok(None);
+        match self.lines(arguments, &[]) {
+            Err(WorktreeError::Refused { .. }) => Ok(None),
+            answer => answer.map(Some),
         }
-        let text = String::from_utf8(answer.successful(command_of(arguments))?).ok();
-        Ok(text.map(|text| text.trim_end_matches('\n').to_owned()))
     }
 }
 
@@ -323,15 +289,14 @@ fn command_of<'a>(arguments: &[&'a str]) -> &'a str {
 }
 
 /// Returns the line of stderr in which git says what is wrong, plain and short.
-pub(crate) fn complaint(stderr: &str) -> String {
-    let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
-    let stated = |line| {
-        ["fatal: ", "error: "]
-            .iter()
-            .find_map(|start| str::strip_prefix(line, start))
-    };
-    let line = lines().find_map(stated).or_else(|| lines().next_back());
-    text::one_line(line.unwrap_or("git printed no reason"), 300)
+fn complaint(stderr: &str) -> String {
+    let mut lines = stderr.lines().filter(|line| !line.trim().is_empty());
+    let last = lines.clone().next_back().unwrap_or("git printed no reason");
+    let stated = lines.find_map(|line| {
+        let fatal = line.strip_prefix("fatal: ");
+        fatal.or_else(|| line.strip_prefix("error: "))
+    });
+    text::one_line(stated.unwrap_or(last), 300)
 }
 
 /// Returns the name in `filter.<name>.<key>`.

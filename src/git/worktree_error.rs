@@ -26,10 +26,6 @@ pub enum WorktreeError {
     #[display("git is not installed, or not in an absolute folder of PATH outside of the project")]
     #[diagnostic(code(claudex::worktree::no_git), help("install git 2.31 or newer"))]
     NoGit,
-    /// This git would run programs that the repository names.
-    #[display("this git does not take configuration from its environment")]
-    #[diagnostic(code(claudex::worktree::old_git), help("install git 2.31 or newer"))]
-    OldGit,
     /// git refused.
     #[display("git {command} failed: {said}")]
     #[diagnostic(
@@ -74,18 +70,6 @@ pub enum WorktreeError {
         /// The limit.
         most: usize,
     },
-    /// git answered with something unexpected.
-    #[display("git {command} answered with something that cannot be read: {said}")]
-    #[diagnostic(
-        code(claudex::worktree::answer),
-        help("this is a fault of the program: please report it with this line")
-    )]
-    Answer {
-        /// The command's name.
-        command: String,
-        /// The answer, on one plain line.
-        said: String,
-    },
     /// The system refused.
     #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::worktree::io))]
@@ -100,10 +84,8 @@ pub enum WorktreeError {
 impl WorktreeError {
     /// Makes an error of an answer that has an unexpected form.
     pub(crate) fn unreadable(command: &str, answer: &[u8]) -> Self {
-        Self::Answer {
-            command: command.to_owned(),
-            said: text::one_line(&String::from_utf8_lossy(answer), 100),
-        }
+        let answer = text::one_line(&String::from_utf8_lossy(answer), 100);
+        Self::refused(command, format!("it answered {answer}"))
     }
 
     /// Makes an error of a command that git refused.

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::time::Duration;
 
 use camino::Utf8Path;
 
@@ -183,8 +184,12 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
         ProcessEnd::Exited(NOT_FOUND) => CauseKind::NotInstalled,
         ProcessEnd::Exited(status) => CauseKind::Failed { status: *status },
         ProcessEnd::Signalled(signal) => CauseKind::Crashed { signal: *signal },
-        ProcessEnd::TimedOut { after } => CauseKind::TimedOut { after: *after },
-        ProcessEnd::Idle { after } => CauseKind::Idle { after: *after },
+        ProcessEnd::TimedOut { after } => CauseKind::TimedOut {
+            after_ms: milliseconds(*after),
+        },
+        ProcessEnd::Idle { after } => CauseKind::Idle {
+            after_ms: milliseconds(*after),
+        },
         ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
         ProcessEnd::CouldNotStart(error) => {
             return Some(Cause::new(start_kind(error), &error.to_string()));
@@ -223,18 +228,18 @@ fn start_kind(error: &StartError) -> CauseKind {
     }
 }
 
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Returns the line that most likely names the problem: the last line of stderr with the word "error", else the last line of stderr,
 /// else the last line of stdout that is not JSON. A line that ends with a colon needs the next one.
 fn complaint(ended: &ProcessOutput) -> String {
-    let stderr: Vec<&str> = (ended.stderr_tail.lines())
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let is_text = |line: &&str| !line.trim().is_empty();
+    let stderr: Vec<&str> = ended.stderr_tail.lines().filter(is_text).collect();
     let says_error = |line: &&str| line.to_ascii_lowercase().contains("error");
-    if let Some(place) = stderr
-        .iter()
-        .rposition(says_error)
-        .or(stderr.len().checked_sub(1))
-    {
+    let place = stderr.iter().rposition(says_error);
+    if let Some(place) = place.or(stderr.len().checked_sub(1)) {
         let line = stderr[place].trim_end();
         return match stderr.get(place + 1) {
             Some(next) if line.ends_with(':') => format!("{line} {}", next.trim()),
@@ -242,18 +247,14 @@ fn complaint(ended: &ProcessOutput) -> String {
         };
     }
     let start = ended.stdout.len().saturating_sub(4096);
-    let end = String::from_utf8_lossy(&ended.stdout[start..]);
-    end.lines()
-        .rev()
-        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('{'))
-        .unwrap_or_default()
-        .to_owned()
+    let stdout = String::from_utf8_lossy(&ended.stdout[start..]);
+    let mut lines = stdout.lines().rev().filter(is_text);
+    let line = lines.find(|line| !line.trim_start().starts_with('{'));
+    line.unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn ended(how: ProcessEnd, stdout: &str, stderr: &str) -> ProcessOutput {

@@ -170,9 +170,8 @@ fn diffs(
         }
         return Ok(diffs);
     }
-    let output = answer.successful("diff-tree")?;
     let mut heading = Vec::new();
-    for line in output.split_inclusive(|byte| *byte == b'\n') {
+    for line in answer.stdout.split_inclusive(|byte| *byte == b'\n') {
         if line.starts_with(DIFF_LINE) {
             heading = line.to_vec();
         }

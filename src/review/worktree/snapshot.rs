@@ -66,9 +66,12 @@ impl Snapshot {
         let mut git = Git::at(root, until)?;
         let scratch = Scratch::new().map_err(io("could not make a scratch folder"))?;
         let index = scratch.path().join("index");
-        copy_index(&git.folder().join("index"), &index)?;
-        let objects = git.lines(&["rev-parse", "--git-path", "objects"], &[])?;
-        let objects = c_quoted(root.join(objects).as_str().as_bytes(), true);
+        let path_of = |name| {
+            let path = git.lines(&["rev-parse", "--git-path", name], &[])?;
+            Ok(root.join(path))
+        };
+        copy_index(&path_of("index")?, &index)?;
+        let objects = c_quoted(path_of("objects")?.as_str().as_bytes(), true);
         git.redirect(&index, scratch.path(), &String::from_utf8_lossy(&objects));
         let passed_over = add(&git, own_files)?;
         let tree = git.lines(&["write-tree", "--missing-ok"], &[])?;
