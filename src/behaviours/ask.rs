@@ -463,37 +463,4 @@ mod tests {
         }
         assert_eq!(check_labels(&["a", "it's \"$(x)\"", "計画 👩"]), Ok(()));
     }
-
-    #[test]
-    fn shown_text_is_one_plain_line() {
-        assert_eq!(shown("a\r\n```\u{202e}\u{1b}[2Jb", 500), "a '''[2Jb");
-        assert_eq!(
-            shown("exactly twelve", MAX_HEADER_CHARS).chars().count(),
-            MAX_HEADER_CHARS
-        );
-        let empty = |question: &str, header: &str| {
-            let asked = Asked::new(question, header, vec![Answer::new("Yes", "choose")]);
-            asked.plain(None).unwrap_err()
-        };
-        assert_eq!(empty(" \u{202e}\n", "Go"), "its question is empty");
-        assert_eq!(empty("Go on?", "\t"), "its header is empty");
-    }
-
-    #[test]
-    fn many_options_have_short_descriptions() {
-        let longest = |count: usize| {
-            let long = "x".repeat(1_000);
-            let options =
-                (0..count).map(|at| Answer::new(at.to_string(), "choose").description(&long));
-            let asked = Asked::new("Which?", "Which", options.collect())
-                .plain(None)
-                .unwrap();
-            let lengths = asked.options.iter().map(|option| option.description.len());
-            lengths.max()
-        };
-        assert_eq!(
-            (longest(MAX_DIALOG_OPTIONS), longest(MAX_OPTIONS)),
-            (Some(300), Some(100))
-        );
-    }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::command_runs::{self, CommandBegan, CommandEnded, Exit, RunNote as _, unobserved};
+use super::command_runs::{self, BEGAN, CommandRun, ENDED, Exit, unobserved};
 use super::verify::{self, Purpose, Verification, Verified};
 use crate::files::{Distrust, UntrustedError, if_there};
 use crate::machine::table::{FieldKind, ReviewSpec};
@@ -54,25 +54,15 @@ pub enum AnnounceSeen {
     Then,
 }
 
-/// Looks at nothing.
-///
-/// # Errors
-/// Never.
+/// The outcome of `approve`, whose transition lets the turn end.
+pub type ApproveSeen = AnnounceSeen;
+
+/// Looks at nothing. It never fails.
 pub fn announce(_raw: &Raw) -> Result<Observed<AnnounceSeen>, Refusal> {
     Ok(AnnounceSeen::Then.into())
 }
 
-/// The outcome of `approve`, whose transition lets the turn end.
-#[derive(Debug)]
-pub enum ApproveSeen {
-    /// The only one.
-    Then,
-}
-
-/// Looks at nothing.
-///
-/// # Errors
-/// Never.
+/// Looks at nothing. It never fails.
 pub fn approve(_raw: &Raw) -> Result<Observed<ApproveSeen>, Refusal> {
     Ok(ApproveSeen::Then.into())
 }
@@ -84,10 +74,7 @@ pub enum AskSeen {
     Unanswered,
 }
 
-/// Looks at nothing: an answer is taken when it is given, by the hook of the client's dialog or by a verb.
-///
-/// # Errors
-/// Never.
+/// Looks at nothing: an answer is taken when it is given, by the hook of the client's dialog or by a verb. It never fails.
 pub fn ask(_raw: &Raw) -> Result<Observed<AskSeen>, Refusal> {
     Ok(AskSeen::Unanswered.into())
 }
@@ -230,25 +217,27 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         return Ok(RunSeen::Running.into());
     };
     command_runs::refuse_moved(raw)?;
-    if let Some(cut_off) = command_runs::unended::<CommandBegan, CommandEnded>(raw)? {
-        cut_off.ended(Exit::CutOff).write(raw)?;
+    if let Some(mut cut_off) = command_runs::unended::<CommandRun>(raw, BEGAN, ENDED)? {
+        cut_off.exit = Some(Exit::CutOff);
+        command_runs::note(raw, ENDED, &cut_off)?;
     }
 
-    let began = CommandBegan {
+    let mut run = CommandRun {
         run: command_runs::new_run_id().map_err(unobserved(&what))?,
         command: command.to_owned(),
+        exit: None,
     };
     let log = command_runs::log_name(command);
     if_there(folder.remove(&log)).map_err(unobserved(&what))?;
-    began.write(raw)?;
+    command_runs::note(raw, BEGAN, &run)?;
     let exit = command_runs::run(raw, configured, &folder, &log, &mut || false);
     let seen = match exit.passed() {
         true => RunSeen::Passed,
         false => RunSeen::Failed,
     };
-    let ended = began.ended(exit);
-    ended.write(raw)?;
-    Ok(Observed::of_run(seen, Some(ended.run), Some(lock)))
+    run.exit = Some(exit);
+    command_runs::note(raw, ENDED, &run)?;
+    Ok(Observed::of_run(seen, Some(run.run), Some(lock)))
 }
 
 /// The outcome of `verify`.

@@ -99,10 +99,6 @@ pub(crate) struct Answer {
 
 impl Git {
     /// Makes one for the work tree whose top is `root`.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such work tree or no git, if git is too old or refuses this repository, or if the deadline is
-    /// over.
     pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
         let missing = || WorktreeError::NoRepository {
             root: root.to_owned(),

@@ -221,9 +221,6 @@ impl Client<'_> {
 
     /// Runs the client with a prompt. A client that only tries to reach its service for as long as it may be silent is ended: it
     /// reports that every few seconds, and so is never silent.
-    ///
-    /// # Errors
-    /// Returns a cause if the client is not installed, or did not reach its service.
     pub(super) fn run<'r>(
         &'r self,
         request: &Request<'r>,

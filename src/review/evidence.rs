@@ -123,9 +123,6 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
 }
 
 /// Returns the findings file of this round if no run wrote it. It counts for nothing.
-///
-/// # Errors
-/// Returns an error if the journal or the subject cannot be read.
 pub(crate) fn unexplained(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Utf8PathBuf>> {
     Round::new(raw, spec)?.unexplained()
 }
@@ -178,9 +175,6 @@ pub(crate) fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
 }
 
 /// Returns the run of this round whose verdict counts, with its findings JSON.
-///
-/// # Errors
-/// Returns an error if the journal or a findings JSON cannot be read.
 pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, FindingsJson)>> {
     let round = Round::new(raw, spec)?;
     let verdict = round.verdict()?;

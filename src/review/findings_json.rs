@@ -59,10 +59,7 @@ pub(super) fn is_name(run: &str) -> bool {
 }
 
 /// Writes the two files of a run and returns the digest of the findings JSON. The files of an earlier run of the same round are
-/// renamed first.
-///
-/// # Errors
-/// Returns an error if the journal cannot be read, or if a file cannot be written. The findings JSON is written last.
+/// renamed first, and the findings JSON is written last.
 pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Result<Digest> {
     let store = raw.store();
     let id = raw.id();

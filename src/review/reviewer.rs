@@ -17,12 +17,9 @@ use crate::process::limits::Limits;
 use crate::process::output::KEPT;
 pub use crate::process::{Event, Watch};
 use crate::process::{ProcessEnd, ProcessOutput, StartError};
-use crate::text;
 
-/// The most files and commands that a trace keeps.
-const MAX_OPENED: usize = 50;
-/// The longest of them, in characters.
-const MAX_OPENED_CHARS: usize = 200;
+/// The bytes after which a trace takes no more.
+const MAX_OPENED_BYTES: usize = 64 * 1024;
 
 /// A request to a reviewer.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +48,8 @@ pub struct Request<'a> {
 /// subject that was not in the prompt, there is no verdict.
 #[derive(Debug, Default)]
 pub struct Trace {
-    /// The paths, search patterns and commands that the client reported, or `None` if it reports none.
-    opened: RefCell<Option<Vec<String>>>,
+    /// The paths, search patterns and commands that the client reported, one a line, or `None` if it reports none.
+    opened: RefCell<Option<String>>,
     /// Whether the run has asked its one question for a readable answer.
     is_repaired: Cell<bool>,
 }
@@ -65,33 +62,28 @@ impl Trace {
 
     /// Adds a path, a search pattern or a command.
     pub(super) fn add(&self, opened: &str) {
-        let mut list = self.opened.borrow_mut();
-        let list = list.get_or_insert_default();
-        let opened = text::one_line(opened, MAX_OPENED_CHARS);
-        if !opened.is_empty() && list.len() < MAX_OPENED && !list.contains(&opened) {
-            list.push(opened);
+        let mut all = self.opened.borrow_mut();
+        let all = all.get_or_insert_default();
+        if !opened.is_empty() && all.len() < MAX_OPENED_BYTES {
+            all.push_str(opened);
+            all.push('\n');
         }
     }
 
     /// Returns whether the client reports what it opens, and nothing of this subject was opened. Of changes, anything counts.
     pub(super) fn missed(&self, subject: &[Part]) -> bool {
-        let list = self.opened.borrow();
-        let is_opened = |part: &Part| {
-            let name = Utf8Path::new(&part.name).file_name().unwrap_or(&part.name);
-            let mut opened = list.iter().flatten();
-            opened.any(|one| part.kind == PartKind::Diff || one.contains(name))
+        let opened = self.opened.borrow();
+        let is_opened = |opened: &String, part: &Part| match part.kind {
+            PartKind::Diff => !opened.is_empty(),
+            PartKind::Document => opened.contains(part.name.rsplit('/').next().unwrap_or_default()),
         };
-        list.is_some() && !subject.iter().any(is_opened)
+        let missed = |all: &String| !subject.iter().any(|part| is_opened(all, part));
+        opened.as_ref().is_some_and(missed)
     }
 
     /// Takes the one question for a readable answer. Returns whether it was taken before.
     pub(super) fn take_repair(&self) -> bool {
         self.is_repaired.replace(true)
-    }
-
-    /// Returns what was opened.
-    pub(super) fn into_opened(self) -> Vec<String> {
-        self.opened.into_inner().unwrap_or_default()
     }
 }
 
@@ -318,55 +310,15 @@ mod tests {
     }
 
     #[test]
-    fn status_127_means_not_installed() {
-        let outcome = judge(&ended(
-            ProcessEnd::Exited(127),
-            "",
-            "env: 'node': No such file or directory\n",
-        ));
-        assert_eq!(outcome.cause().unwrap().kind, CauseKind::NotInstalled);
-    }
-
-    #[test]
-    fn findings_come_through() {
-        let Outcome::Findings(findings) = judge(&ended(
-            ProcessEnd::Exited(0),
-            "## High\n- no rollback\n",
-            "error: noise",
-        )) else {
-            panic!("expected findings");
-        };
-        assert_eq!(findings.counts().high, 1);
-    }
-
-    #[test]
     fn cause_quotes_the_complaint_on_one_line() {
+        let detail = |stdout: &str, stderr: &str| {
+            let outcome = judge(&ended(ProcessEnd::Exited(1), stdout, stderr));
+            outcome.cause().unwrap().detail.clone()
+        };
         let stderr = "loading\nERROR: quota \u{1b}[31mexceeded\u{202e}\n\ntokens used: 7\n\n";
-        let outcome = judge(&ended(ProcessEnd::Exited(1), "partial", stderr));
-        assert_eq!(
-            outcome.cause().unwrap().to_string(),
-            "the reviewer failed with exit status 1; fix what it says, or choose another reviewer: ERROR: quota \
-             [31mexceeded"
-        );
-        let stderr = "Error loading config.toml:\n\n  /home/me/config.toml:1:2: unclosed table\n   |\n 1 | [x\n";
-        let outcome = judge(&ended(ProcessEnd::Exited(1), "", stderr));
-        assert_eq!(
-            outcome.cause().unwrap().detail,
-            "Error loading config.toml: /home/me/config.toml:1:2: unclosed table"
-        );
-        let outcome = judge(&ended(ProcessEnd::Exited(1), "", "usage:\nan error:\n"));
-        assert_eq!(outcome.cause().unwrap().detail, "an error:");
-        let outcome = judge(&ended(ProcessEnd::Exited(3), "said on stdout\n", "  \n"));
-        assert_eq!(outcome.cause().unwrap().detail, "said on stdout");
-        let outcome = judge(&ended(ProcessEnd::Signalled(11), "", ""));
-        assert!(
-            outcome
-                .cause()
-                .unwrap()
-                .to_string()
-                .ends_with("see whether memory ran out")
-        );
-        let long = judge(&ended(ProcessEnd::Exited(1), "", &"x".repeat(8000)));
-        assert_eq!(long.cause().unwrap().detail.chars().count(), 300);
+        assert_eq!(detail("partial", stderr), "ERROR: quota [31mexceeded");
+        assert_eq!(detail("", "usage:\nan error:\n"), "an error:");
+        assert_eq!(detail("said on stdout\n", "  \n"), "said on stdout");
+        assert_eq!(detail("", &"x".repeat(8000)).chars().count(), 300);
     }
 }

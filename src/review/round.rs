@@ -252,7 +252,6 @@ fn perform(
         run: run.began.run.clone(),
         how: how.clone(),
         work_tree_changed,
-        opened: trace.into_opened(),
         findings: file,
     };
     let noted = store.note(raw.id(), runs::ENDED, &ended);

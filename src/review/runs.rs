@@ -52,9 +52,6 @@ pub struct RunEnd {
     /// Whether the work tree changed while the reviewer ran.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub work_tree_changed: bool,
-    /// The files and commands that the reviewer opened, if its client reports them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub opened: Vec<String>,
     /// The findings file that the phase names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<FindingsFile>,

@@ -16,9 +16,6 @@ pub(crate) struct Scratch(Utf8PathBuf);
 
 impl Scratch {
     /// Makes a folder.
-    ///
-    /// # Errors
-    /// Returns an error if the system refuses.
     pub(crate) fn new() -> io::Result<Self> {
         // Held meanwhile, so that `remove_all` misses no folder.
         let mut live = live();

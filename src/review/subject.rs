@@ -46,9 +46,6 @@ pub struct Part {
 
 impl Part {
     /// Makes a part of a file below `root`.
-    ///
-    /// # Errors
-    /// Returns an error if the file is not UTF-8.
     pub(super) fn new(
         root: &Utf8Path,
         path: Utf8PathBuf,
@@ -130,9 +127,6 @@ impl SubjectText {
 
     /// Keeps the text in the loop's folder: changes as the copy that stops compare, a document below a line with its name, for
     /// reports.
-    ///
-    /// # Errors
-    /// Returns an error if the copy of changes cannot be written. A document is kept for people only.
     pub(super) fn keep(&self, raw: &Raw, run: &str) -> Result<(), RoundError> {
         let store = raw.store();
         match self.parts.iter().find(|part| part.kind == PartKind::Diff) {
@@ -177,18 +171,12 @@ pub(super) fn unreadable(source: io::Error, name: &str) -> RoundError {
 }
 
 /// Returns the digest of a subject as it is now, or `None` if the first of its files is missing.
-///
-/// # Errors
-/// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
 pub(crate) fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
     let files = if_there(files(raw, spec, None))?.unwrap_or_default();
     Ok((!files.is_empty()).then(|| Digest::of(&joined(&raw.root(), &files))))
 }
 
 /// Returns the text of a subject as it is now, or `None` if the first of its files is missing.
-///
-/// # Errors
-/// Returns the errors of [`digest`].
 pub(crate) fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
     let files = if_there(files(raw, spec, None))?.unwrap_or_default();
     let text = joined(&raw.root(), &files);

@@ -70,9 +70,6 @@ pub(super) fn name_of<'p>(root: &Utf8Path, path: &'p Utf8Path) -> &'p str {
 
 /// Returns the files of a subject that exist, each once, or none if the first one is missing. `changes` replaces the copy of the
 /// work tree's changes.
-///
-/// # Errors
-/// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
 pub(super) fn files(
     raw: &Raw,
     spec: &ReviewSpec,
@@ -223,21 +220,7 @@ fn fits(name: &str, pieces: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, number_in};
-
-    #[test]
-    fn number_pattern_matches_digits_only() {
-        let number = |name: &str| number_in(name, "task-", ".md");
-        assert_eq!(["task-1.md", "task-20.md"].map(number), [Some(1), Some(20)]);
-        for name in [
-            "task-.md",
-            "task-1-code-review-2.md",
-            "task-x.md",
-            "task-1.md.bak",
-        ] {
-            assert_eq!(number(name), None, "{name}");
-        }
-    }
+    use super::fits;
 
     #[test]
     fn pattern_matches_pieces_in_order() {

@@ -215,18 +215,23 @@ pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
 fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> {
     let call = call(raw);
     let not_passed = |why: &str| Err(Missing::NotPassed(format!("{why}:{call}")));
-    if let Some(failed) = run.commands.iter().find(|command| command.has_failed()) {
+    if let Some(failed) = run
+        .ended
+        .commands
+        .iter()
+        .find(|command| command.has_failed())
+    {
         let command = text::one_line(&text::shown(&failed.command), 200);
         let exit = &failed.exit;
         return not_passed(&format!("{command} failed ({exit}); fix that, then"));
     }
-    let not_run = run.commands.iter();
+    let not_run = run.ended.commands.iter();
     let not_run = not_run.filter(|command| command.exit == Exit::NotAllowed);
     let not_run: Vec<String> = not_run.map(|command| command.command.clone()).collect();
     if !not_run.is_empty() {
         return Err(Missing::not_allowed(raw, not_run));
     }
-    if run.after != run.began.tree {
+    if run.ended.tree.as_ref() != Some(&run.began.tree) {
         return not_passed(
             "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then",
         );

@@ -21,10 +21,6 @@ const PLAIN_LEVEL: u8 = 7;
 const MAX_QUOTE_CHARS: usize = 60;
 
 /// Reads a text in which nothing steers a terminal.
-///
-/// # Errors
-/// Returns an error if an item has no severity, or if the text has neither a finding nor one of the forms that state that there
-/// is none.
 pub(super) fn read(answer: &str) -> Result<Verdict, Unreadable> {
     let normal = normalized(answer);
     let mut all = blocks(&normal);

@@ -48,9 +48,6 @@ impl Base {
 }
 
 /// Finds the base of the branch that is checked out.
-///
-/// # Errors
-/// Returns an error if git refuses.
 pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let git = snapshot.git();
     let Some(head) = commit(snapshot, "HEAD")? else {
@@ -75,9 +72,6 @@ pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
 }
 
 /// Returns the base that a user names: the point where the branch left that revision.
-///
-/// # Errors
-/// Returns an error if there is no such commit, it shares no history with the branch, or git refuses.
 pub(crate) fn of_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, WorktreeError> {
     let commit = commit(snapshot, revision)?.ok_or_else(|| no_commit(revision))?;
     let base = merge_base(snapshot, &commit)?.ok_or_else(|| no_commit(revision))?;
@@ -85,9 +79,6 @@ pub(crate) fn of_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, W
 }
 
 /// Returns a commit that is named by its id. Only zeros stand for the empty tree, from which everything is new.
-///
-/// # Errors
-/// Returns an error if it is no id, the repository has no such commit, or git refuses.
 pub(crate) fn of_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeError> {
     if is_id(id) && id.bytes().all(|digit| digit == b'0') {
         return nothing(snapshot, Some("an empty folder".to_owned()));

@@ -75,9 +75,6 @@ pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, ChangesError> {
 }
 
 /// Reads the changes of a store's project since a base, without the loop's own files.
-///
-/// # Errors
-/// Returns the errors of [`now`].
 pub(super) fn in_store(
     store: &Store,
     base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,

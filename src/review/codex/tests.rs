@@ -105,39 +105,19 @@ fn progress_has_a_line_per_event() {
 }
 
 #[test]
-fn the_call_is_read_only_unattended_and_without_servers_hooks_or_keys() {
+fn path_and_options_are_quoted_for_toml() {
     let settings = ReviewerSettings {
         model: Some("gpt-x".to_owned()),
         arguments: vec!["--profile".to_owned(), "a b".to_owned()],
         ..ReviewerSettings::of(ReviewerKind::Codex)
     };
-    let config = UserConfig {
-        servers: vec!["docs".to_owned()],
-        key: None,
-    };
     let root = Utf8Path::new("/p \"q\"\\\u{fc}");
-    let all = arguments(&settings, &config, root, "/tmp/s.json");
-    let pair = |first: &str, second: &str| all.windows(2).any(|pair| pair == [first, second]);
-    assert_eq!(all[0], "exec");
-    assert!(pair("--sandbox", "read-only") && pair("--output-schema", "/tmp/s.json"));
-    for value in [
-        "approval_policy=\"never\"",
-        "notify=[]",
-        "features.hooks=false",
-        "mcp_servers.docs.enabled=false",
-        "projects={\"/p \\\"q\\\"\\\\\u{fc}\"={trust_level=\"untrusted\"}}",
-    ] {
-        assert!(pair("-c", value), "{value} in {all:?}");
-        let text = value.replacen('=', " = ", 1);
+    let all = arguments(&settings, &UserConfig::default(), root, "/tmp/s.json");
+    for pair in all.windows(2).filter(|pair| pair[0] == "-c") {
+        let text = pair[1].replacen('=', " = ", 1);
         assert!(text.parse::<toml::Table>().is_ok(), "{text}");
+        assert!(!text.contains("KEY"), "{text}");
     }
-    let environment = all
-        .iter()
-        .find(|word| word.starts_with("shell_environment_policy="))
-        .unwrap();
-    assert!(environment.contains("CLAUDEX_REVIEWER_CHILD") && !environment.contains("KEY"));
-    assert_eq!(
-        all[all.len() - 5..],
-        ["--model", "gpt-x", "--profile", "a b", "-"]
-    );
+    let given = ["--model", "gpt-x", "--profile", "a b", "-"];
+    assert_eq!(all[all.len() - 5..], given);
 }

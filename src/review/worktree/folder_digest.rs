@@ -21,9 +21,6 @@ const MAX_DEPTH: usize = 64;
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
 /// Returns the digest of every file in a folder. What cannot be opened counts as missing.
-///
-/// # Errors
-/// Returns an error if there are too many files.
 pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, WorktreeError> {
     let mut files: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut bytes_left = MAX_TOTAL_BYTES;

@@ -29,9 +29,6 @@ pub const CHANGED_DURING_REVIEW: &str = "the work tree changed while the reviewe
 pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was reviewed.";
 
 /// Returns the digest of a work tree: of git's tree, or of every file outside of git.
-///
-/// # Errors
-/// Returns an error if the work tree cannot be read, or has too many files.
 pub(crate) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, WorktreeError> {
     match Snapshot::take(root, own_files, None) {
         Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => {
