@@ -92,11 +92,11 @@ impl Answer {
     /// Makes an answer whose words are the transition's argument, if it has one.
     fn taken_by(taker: Taker, words: &str) -> Self {
         let words_as_argument = taker.argument.map(|argument| (argument, words));
-        let arguments = taker.with.iter().copied().chain(words_as_argument);
-        arguments.fold(
-            Self::new(words, taker.transition),
-            |answer, (name, value)| answer.argument(name, value),
-        )
+        let mut answer = Self::new(words, taker.transition);
+        for (name, value) in taker.with.iter().copied().chain(words_as_argument) {
+            answer = answer.argument(name, value);
+        }
+        answer
     }
 }
 
@@ -107,15 +107,12 @@ fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
         return Vec::new();
     };
     let fields = variant.values().filter_map(Json::as_object).flatten();
-    let given = fields.filter(|(_, value)| !value.is_null());
-    let text = |value: &Json| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
+    let argument = |(name, value): (&String, &Json)| match value {
+        Json::Null => None,
+        Json::String(text) => Some((name.clone(), text.clone())),
+        value => Some((name.clone(), value.to_string())),
     };
-    given
-        .map(|(name, value)| (name.clone(), text(value)))
-        .collect()
+    fields.filter_map(argument).collect()
 }
 
 /// Returns the question of the phase that a loop is in, or `None` if it asks none or the program asks it.

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    COMMON_VARIABLES, Client, End, Session, cause_of_status, message_line, shown, shown_path,
-    text_of,
+    Client, End, Session, cause_of_status, message_line, shown, shown_path, text_of, variables_with,
 };
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
@@ -17,41 +16,15 @@ use crate::process::Watch;
 pub const PROGRAM: &str = "claude";
 
 /// The variables that it gets in addition to the common ones: login, service, and telemetry switches.
-const VARIABLES: [&str; 15] = [
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_BASE_URL",
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CLAUDE_CODE_MAX_RETRIES",
-    "CLAUDE_CODE_TMPDIR",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "DISABLE_TELEMETRY",
-    "DISABLE_ERROR_REPORTING",
-    "DISABLE_AUTOUPDATER",
-    "API_TIMEOUT_MS",
-];
+const VARIABLES: &str = "CLAUDE_CONFIG_DIR CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX \
+    ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS API_TIMEOUT_MS \
+    CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_TMPDIR CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC \
+    DISABLE_TELEMETRY DISABLE_ERROR_REPORTING DISABLE_AUTOUPDATER";
 
 /// Its flags except for schema and model. docs/reviewers.md has the reason for each.
-const FLAGS: [&str; 14] = [
-    "--print",
-    "--output-format",
-    "stream-json",
-    "--verbose",
-    "--include-partial-messages",
-    "--tools",
-    "Read,Grep,Glob",
-    "--permission-mode",
-    "dontAsk",
-    "--setting-sources",
-    "user",
-    "--settings",
-    r#"{"disableAllHooks":true}"#,
-    "--strict-mcp-config",
-];
+const FLAGS: &str = "--print --output-format stream-json --verbose --include-partial-messages --tools Read,Grep,Glob \
+    --permission-mode dontAsk --setting-sources user --settings {\"disableAllHooks\":true} --strict-mcp-config \
+    --no-session-persistence";
 
 /// `claude`.
 #[derive(Debug, Clone)]
@@ -81,16 +54,12 @@ impl Reviewer for Claude {
 
 /// Returns the variables that it gets. The configuration may add more.
 pub fn variables() -> Vec<String> {
-    COMMON_VARIABLES
-        .into_iter()
-        .chain(VARIABLES)
-        .map(str::to_owned)
-        .collect()
+    variables_with(VARIABLES)
 }
 
 fn arguments(settings: &ReviewerSettings) -> Vec<String> {
-    let mut all: Vec<String> = FLAGS.map(str::to_owned).into();
-    all.extend(["--no-session-persistence", "--json-schema", SCHEMA].map(str::to_owned));
+    let fixed = FLAGS.split_whitespace().chain(["--json-schema", SCHEMA]);
+    let mut all: Vec<String> = fixed.map(str::to_owned).collect();
     if let Some(model) = &settings.model {
         all.extend(["--model".to_owned(), model.clone()]);
     }

@@ -18,25 +18,9 @@ use crate::process::{Call, Event, ProcessEnd, ProcessOutput, StartError, Watch, 
 use crate::text;
 
 /// The variables that every client of a service gets: the network's and those of the user's folders.
-pub(super) const COMMON_VARIABLES: [&str; 17] = [
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
-    "LOGNAME",
-    "SHELL",
-];
+const COMMON_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy \
+    SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS \
+    XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME LOGNAME SHELL";
 
 /// The longest text, path or command in a line of progress, in characters.
 const MAX_SHOWN_CHARS: usize = 160;
@@ -275,6 +259,13 @@ impl Client<'_> {
             _ => Ok((ended, session)),
         }
     }
+}
+
+/// Returns the common variables and those of a client.
+pub(super) fn variables_with(own: &str) -> Vec<String> {
+    let common = COMMON_VARIABLES.split_whitespace();
+    let all = common.chain(own.split_whitespace());
+    all.map(str::to_owned).collect()
 }
 
 /// Returns a path as a line of progress shows it: from the root, if it is below.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use self::config::UserConfig;
 use super::answer::SCHEMA;
 use super::client::{
-    COMMON_VARIABLES, Client, End, Session, message_line, shown, shown_path, text_of,
+    Client, End, Session, message_line, shown, shown_path, text_of, variables_with,
 };
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::scratch::Scratch;
@@ -28,18 +28,14 @@ pub const PROGRAM: &str = "codex";
 const ANSWER: &str = "answer.json";
 
 /// The variables that it gets in addition to the common ones.
-const VARIABLES: [&str; 5] = [
-    "CODEX_HOME",
-    "CODEX_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "CODEX_CA_CERTIFICATE",
-];
+const VARIABLES: &str =
+    "CODEX_HOME CODEX_API_KEY OPENAI_API_KEY OPENAI_BASE_URL CODEX_CA_CERTIFICATE";
 
-/// The environment of the commands that the model runs: no keys.
-const FOR_COMMANDS: [&str; 9] = [
-    "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "SHELL", GUARD,
-];
+/// The environment of the commands that the model runs, and [`GUARD`]: no keys.
+const FOR_COMMANDS: &str = "PATH HOME USER LANG LC_* TZ TMPDIR SHELL";
+
+/// Its flags except for those with a value of this run.
+const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-repo-check --ephemeral --output-schema";
 
 /// `codex`.
 #[derive(Debug, Clone)]
@@ -70,14 +66,12 @@ impl Reviewer for Codex {
         };
         let schema = scratch.path().join(ANSWER);
         let config = UserConfig::read();
-        let variables = COMMON_VARIABLES
-            .into_iter()
-            .chain(VARIABLES)
-            .map(str::to_owned);
+        let mut variables = variables_with(VARIABLES);
+        variables.extend(config.key.clone());
         let client = Client {
             settings: &self.settings,
             program: PROGRAM,
-            variables: variables.chain(config.key.clone()).collect(),
+            variables,
             arguments: arguments(&self.settings, &config, request.root, schema.as_str()),
             read: Some(read),
         };
@@ -92,20 +86,8 @@ fn arguments(
     root: &Utf8Path,
     schema: &str,
 ) -> Vec<String> {
-    let mut all: Vec<String> = [
-        "exec",
-        "--json",
-        "--color",
-        "never",
-        "--sandbox",
-        "read-only",
-        "--skip-git-repo-check",
-        "--ephemeral",
-        "--output-schema",
-        schema,
-    ]
-    .map(str::to_owned)
-    .into();
+    let flags = FLAGS.split_whitespace().chain([schema]);
+    let mut all: Vec<String> = flags.map(str::to_owned).collect();
     let mut set = |value: String| all.extend(["-c".to_owned(), value]);
     set("approval_policy=\"never\"".to_owned());
     set("notify=[]".to_owned());
@@ -116,7 +98,8 @@ fn arguments(
         "projects={{{}={{trust_level=\"untrusted\"}}}}",
         toml_text(root.as_str())
     ));
-    let names: Vec<String> = FOR_COMMANDS.into_iter().map(toml_text).collect();
+    let names = FOR_COMMANDS.split_whitespace().chain([GUARD]);
+    let names: Vec<String> = names.map(toml_text).collect();
     set(format!(
         "shell_environment_policy={{inherit=\"all\",include_only=[{}]}}",
         names.join(",")

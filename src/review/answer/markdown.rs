@@ -24,19 +24,17 @@ const MAX_QUOTE_CHARS: usize = 60;
 pub(super) fn read(answer: &str) -> Result<Verdict, Unreadable> {
     let normal = normalized(answer);
     let mut all = blocks(&normal);
-    if let [
-        Block {
-            kind: BlockKind::Code { fenced: true },
-            text,
-            ..
-        },
-    ] = all[..]
-        && let Some(inner) = inside_fence(text)
+    if let [block] = &all[..]
+        && block.kind == (BlockKind::Code { fenced: true })
+        && let Some(inner) = inside_fence(block.text)
     {
         // A fence around the whole answer.
         all = blocks(inner);
     }
-    let mut levels = all.iter().filter_map(Block::level);
+    let mut levels = all.iter().filter_map(|block| match block.kind {
+        BlockKind::Heading(level) => Some(level),
+        _ => None,
+    });
     let first = levels.next();
     let mut reader = Reader {
         title: first.filter(|first| levels.all(|level| level > *first)),
@@ -51,13 +49,6 @@ pub(super) fn read(answer: &str) -> Result<Verdict, Unreadable> {
 }
 
 impl Block<'_> {
-    fn level(&self) -> Option<u8> {
-        match self.kind {
-            BlockKind::Heading(level) => Some(level),
-            _ => None,
-        }
-    }
-
     fn has_items(&self) -> bool {
         matches!(self.kind, BlockKind::List | BlockKind::Table)
     }
@@ -165,11 +156,7 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         let title = heading_text(block.text);
         let is_title = self.title.take() == Some(level);
-        let is_within = self.severity_here().is_some()
-            && self
-                .sections
-                .last()
-                .is_some_and(|section| level > section.level);
+        let is_within = self.severity_here().is_some() && level > self.section().level;
         if let Some(words) = severity_words(&title) {
             return self.open(block.line, level, words.severities, words.announced);
         }
@@ -379,27 +366,23 @@ impl Reader {
         };
         let is_cut_off =
             block.kind == (BlockKind::Code { fenced: true }) && inside_fence(block.text).is_none();
-        let may_hide = match (block.kind, self.place) {
+        match (block.kind, self.place) {
             (_, Place::Finding(_) | Place::Section { hanging: true }) => {
                 self.hang(&lines.first);
                 lines.rest.iter().for_each(|line| self.hang(line));
-                false
             }
-            (BlockKind::Html, _) => !block.text.trim_start().starts_with("<!--"),
+            (BlockKind::Html, _) if block.text.trim_start().starts_with("<!--") => {}
             (BlockKind::Quote, Place::Section { .. }) if !is_none(&lines.first) => {
                 self.add_item(self.severity(), &lines.first, &lines.rest);
-                false
             }
-            (BlockKind::Code { .. }, Place::Section { .. }) => {
+            (BlockKind::Code { .. }, Place::Section { .. }) if !is_cut_off => {
                 self.code = Some((block.line, block.text.to_owned()));
-                is_cut_off
             }
-            _ => is_cut_off || block.text.lines().any(is_item),
-        };
-        match may_hide {
-            true => Err(uncounted(block.line, block.text)),
-            false => Ok(()),
+            (BlockKind::Quote | BlockKind::Code { .. }, _)
+                if !is_cut_off && !block.text.lines().any(is_item) => {}
+            _ => return Err(uncounted(block.line, block.text)),
         }
+        Ok(())
     }
 
     fn open(

@@ -17,16 +17,23 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
+
+use serde_json::json;
 
 use super::base::Base;
 use super::changed_file::{ChangedFile, DIFF};
 use crate::git::Git;
+use crate::message::{Message, Render as _};
 use crate::review::worktree::file_name::{c_quoted, shown, visible};
 use crate::review::worktree::{Snapshot, WorktreeError};
 use crate::text;
 
+/// The head.
+const HEAD: Message = Message {
+    name: "head.md",
+    text: include_str!("head.md"),
+};
 /// The beginning of the first line of each diff.
 const DIFF_LINE: &[u8] = b"diff --git ";
 /// The beginning of the head's line about a binary file.
@@ -78,40 +85,24 @@ pub(super) fn write(
 }
 
 fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[String]) -> String {
-    let date = base.date.map(|date| format!(" of {date}"));
-    let date = date.unwrap_or_default();
-    let branch = base.branch.as_ref().map(text::shown);
-    let branch = branch.unwrap_or_else(|| "the work tree".to_owned());
-    let compared = match (&base.commit, base.against.as_ref().map(text::shown)) {
-        (Some(commit), Some(against)) => {
-            format!("commit {commit}{date}, where {branch} left {against}")
-        }
-        (Some(commit), None) => format!("commit {commit}{date}, the last one of {branch}"),
-        (None, _) => format!("nothing, {branch} has no commit yet"),
-    };
     let lines = changed.iter().filter_map(|one| one.lines);
     let (added, removed) = lines.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let binary = changed.iter().filter(|one| one.lines.is_none());
     let binary: Vec<String> = binary.map(|one| with_bytes(snapshot, one)).collect();
-    let binaries = match binary.len() {
-        0 => String::new(),
-        count => format!(", {count} binary"),
-    };
-    let mut head = format!(
-        "# {}\n# compared with: {compared}\n# work tree: tree {}, with what is uncommitted and untracked\n\
-         # files: {} (+{added} -{removed} lines){binaries}\n",
-        base.title(),
-        snapshot.tree(),
-        changed.len(),
-    );
-    for (start, list) in [(BINARY, &binary[..]), (LEFT_OUT, left_out)] {
-        for name in list.iter().take(MAX_LISTED) {
-            let _ = writeln!(head, "{start}{name}");
-        }
-        if list.len() > MAX_LISTED {
-            let _ = writeln!(head, "{start}and {} more", list.len() - MAX_LISTED);
-        }
-    }
+    let facts = json!({
+        "title": base.title(),
+        "commit": base.commit,
+        "date": base.date,
+        "branch": base.branch.as_ref().map(text::shown),
+        "against": base.against.as_ref().map(text::shown),
+        "tree": snapshot.tree(),
+        "files": changed.len(),
+        "added": added,
+        "removed": removed,
+        "most": MAX_LISTED,
+        "lists": [[BINARY, binary], [LEFT_OUT, left_out]],
+    });
+    let mut head = HEAD.render(&facts).expect("a template of ours");
     head.truncate(head.floor_char_boundary(MAX_HEAD_BYTES - 2));
     head.truncate(head.trim_end().len());
     head + "\n\n"
