@@ -48,7 +48,7 @@ pub fn review(
     let chunks = Chunks::new(&plain, reviewer, |text, chunk| {
         prompt::of_file(persona, &part.name, text, chunk)
     });
-    let chunks = chunks.map_err(RoundError::Prompt)?;
+    let chunks = chunks?;
     let request = Request {
         prompt: "",
         parts: std::slice::from_ref(&part),

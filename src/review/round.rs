@@ -106,7 +106,7 @@ pub fn run(
 
     let mut source = ReportSource::Before;
     let _lock = loop {
-        if let Some(lock) = RunLock::try_take(&folder).map_err(RoundError::Store)? {
+        if let Some(lock) = RunLock::try_take(&folder)? {
             break lock;
         }
         progress::follow(raw, listener)?;
@@ -133,7 +133,7 @@ fn earlier_report(
         return Ok(None);
     }
     let round = raw.count(spec.round);
-    let runs = runs::read(&raw.recent().map_err(RoundError::Store)?);
+    let runs = runs::read(&raw.recent()?);
     let last = runs.into_iter().rfind(|run| run.is_of(raw, round));
     Ok(last.and_then(|run| Report::new(raw, source, run, Findings::default())))
 }
@@ -158,8 +158,7 @@ fn perform(
 
     // Prompt.
     let plain = text::plain(&subject.text);
-    let chunks = prompt.chunks(&plain, reviewer);
-    let chunks = chunks.map_err(RoundError::Prompt)?;
+    let chunks = prompt.chunks(&plain, reviewer)?;
     let _ = store.write_beside(raw.id(), PROMPT_FILE, chunks.prompts().as_bytes());
 
     // Journal: the run begins.
@@ -176,8 +175,7 @@ fn perform(
         tree: subject.tree.clone(),
     };
     subject.keep(raw, &began.run)?;
-    let noted = store.note(raw.id(), runs::BEGAN, &began);
-    noted.map_err(RoundError::Store)?;
+    store.note(raw.id(), runs::BEGAN, &began)?;
     let mut run = Run::new(began, Timestamp::now());
 
     // Reviewer and answer: one of four outcomes.
@@ -250,22 +248,15 @@ fn perform(
     // Journal: the run ends.
     let ended = RunEnd {
         run: run.began.run.clone(),
-        how: how.clone(),
+        how,
         work_tree_changed,
         findings: file,
     };
-    let noted = store.note(raw.id(), runs::ENDED, &ended);
-    noted.map_err(RoundError::Store)?;
+    store.note(raw.id(), runs::ENDED, &ended)?;
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
     run.end(ended, Timestamp::now());
-    Ok(Report {
-        source: ReportSource::Ran,
-        path: run.findings_path(store, raw.id()),
-        run,
-        how,
-        findings,
-    })
+    Report::new(raw, ReportSource::Ran, run, findings).ok_or(RoundError::CutOff)
 }
 
 /// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and the listener then cancels, too. A

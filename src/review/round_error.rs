@@ -3,23 +3,25 @@
 use std::io;
 
 use camino::Utf8PathBuf;
-use derive_more::{Display, Error};
+use derive_more::{Display, Error, From};
 
 use crate::message::MessageError;
 use crate::review::changes::ChangesError;
 use crate::store::StoreError;
 
 /// The reason for which a round could not begin or be recorded.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[derive(Debug, Display, Error, From, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum RoundError {
     /// There are no changes to review, or they cannot be read.
     #[display("{_0}")]
     #[diagnostic(transparent)]
+    #[from]
     Changes(ChangesError),
     /// The prompt's template does not render.
     #[display("{_0}")]
     #[diagnostic(transparent)]
+    #[from]
     Prompt(MessageError),
     /// The commands that verify the work could not be run before the reviewer.
     #[display("{_0}")]
@@ -80,6 +82,7 @@ pub enum RoundError {
     /// The journal could not be written.
     #[display("{_0}")]
     #[diagnostic(transparent)]
+    #[from]
     Store(StoreError),
 }
 

@@ -37,17 +37,22 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         live().retain(|path| *path != self.0);
-        let _ = fs::remove_dir_all(&self.0);
+        remove(&self.0);
     }
 }
 
 /// Removes all scratch folders of this process, which is about to end. Making or dropping one waits until then.
 pub fn remove_all() {
     let mut live = live();
-    for path in live.drain(..) {
-        let _ = fs::remove_dir_all(path);
-    }
+    live.drain(..).for_each(|path| remove(&path));
     std::mem::forget(live);
+}
+
+/// Removes a folder. It is renamed first, so that a program that still writes there does not find it.
+fn remove(path: &Utf8Path) {
+    let removed = format!("{path}.gone");
+    let _ = fs::rename(path, &removed);
+    let _ = fs::remove_dir_all(removed);
 }
 
 fn live() -> MutexGuard<'static, Vec<Utf8PathBuf>> {

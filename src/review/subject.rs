@@ -86,7 +86,7 @@ impl SubjectText {
                 commit => base::of_commit(snapshot, commit),
             })
         });
-        let changes = changes.transpose().map_err(RoundError::Changes)?;
+        let changes = changes.transpose()?;
         let tree = match &changes {
             Some(changes) => Some(changes.snapshot.tree().to_owned()),
             None if with_tree => tree_id(raw.store(), None),

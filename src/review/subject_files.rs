@@ -84,11 +84,9 @@ pub(super) fn files(
             _ => found.path(raw, raw.path(template), changes)?,
         }
         if at == 0 && found.files.is_empty() {
+            let problem = "nothing that the program gives is there";
             return match *template {
-                PROGRAM => Err(io::Error::new(
-                    io::ErrorKind::NotFound,
-                    "nothing that the program gives is there",
-                )),
+                PROGRAM => Err(io::Error::new(io::ErrorKind::NotFound, problem)),
                 _ => Ok(Vec::new()),
             };
         }
@@ -109,11 +107,7 @@ impl Found {
         if self.files.iter().any(|(known, _)| *known == path) {
             return Ok(());
         }
-        if self.files.len() == MAX_FILES {
-            let problem = format!("there are more than {MAX_FILES} files to review");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
-        }
-        if bytes.len() as u64 > self.left() {
+        if self.files.len() == MAX_FILES || bytes.len() as u64 > self.left() {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.bytes += bytes.len() as u64;

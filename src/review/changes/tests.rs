@@ -391,23 +391,6 @@ fn no_attribute_of_the_work_tree_hides_a_text() {
 }
 
 #[test]
-fn a_repository_with_longer_ids_works_too() {
-    let repo = Repo::new();
-    std::fs::remove_dir_all(repo.root.join(".git")).unwrap();
-    repo.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
-    repo.write("a", "1\n");
-    assert_eq!(
-        changes(&repo).title,
-        "files of main, which has no commit yet"
-    );
-    repo.commit();
-    repo.write("a", "2\n");
-    let changes = changes(&repo);
-    assert_eq!(changes.snapshot.tree().len(), 64);
-    assert!(changes.text.contains("-1\n+2\n"));
-}
-
-#[test]
 fn changes_since_a_commit_leave_out_what_was_before_it() {
     let repo = Repo::with(&[("a.txt", "one\n")]);
     let first = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();

@@ -1,4 +1,4 @@
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::testing::{Repo, git};
 use super::{OwnFiles, Snapshot, WorktreeError, digest};
@@ -98,76 +98,60 @@ fn a_conflict_that_nobody_has_resolved_is_taken_as_the_files_are() {
     repo.write("a", "3\n");
     repo.write("b", "3\n");
     repo.commit();
-    let merged = std::process::Command::new("git")
-        .args([
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@example.org",
-            "merge",
-            "other",
-        ])
-        .current_dir(&repo.root)
-        .output()
-        .unwrap();
-    assert!(!merged.status.success());
+    // It fails, and leaves the conflict.
+    let mut merge = std::process::Command::new("git");
+    merge.args([
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.org",
+        "merge",
+        "other",
+    ]);
+    assert!(
+        !merge
+            .current_dir(&repo.root)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     let before = repo.everything();
     assert_eq!(take(&repo).tree(), expected(&repo));
     assert_eq!(repo.changed_from(&before), [""; 0]);
-}
-
-/// Programs that the repository's own configuration and files name, each of which would leave a trace.
-fn booby_trap(repo: &Repo, trace: &str) {
-    let program = |name: &str| {
-        let file = repo.root.parent().unwrap().join(name);
-        let script = format!("#!/bin/sh\necho {name} >> '{trace}'\ncat\n");
-        std::fs::write(&file, script).unwrap();
-        use std::os::unix::fs::PermissionsExt as _;
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        file
-    };
-    for (key, name) in [
-        ("core.fsmonitor", "fsmonitor"),
-        ("filter.evil.clean", "clean"),
-        ("filter.evil.smudge", "smudge"),
-        ("filter.e.v=il.process", "process"),
-        ("diff.external", "external"),
-        ("diff.evil.textconv", "textconv"),
-        ("diff.evil.command", "command"),
-        ("core.sshCommand", "ssh"),
-        ("core.pager", "pager"),
-    ] {
-        repo.git(&["config", key, program(name).as_str()]);
-    }
-    for key in [
-        "filter.evil.required",
-        "filter.e.v=il.required",
-        "core.splitIndex",
-    ] {
-        repo.git(&["config", key, "true"]);
-    }
-    let hooks = repo.root.parent().unwrap().join("hooks");
-    std::fs::create_dir_all(&hooks).unwrap();
-    std::fs::copy(program("hook"), hooks.join("post-index-change")).unwrap();
-    repo.git(&["config", "core.hooksPath", hooks.as_str()]);
-    repo.write(
-        ".gitattributes",
-        "*.x filter=evil diff=evil\n*.y filter=e.v=il\n",
-    );
 }
 
 #[test]
 fn nothing_that_the_repository_names_is_run() {
     let repo = Repo::with(&[("a.x", "1\n"), ("b.y", "1\n")]);
     let trace = repo.root.parent().unwrap().join("trace");
-    booby_trap(&repo, trace.as_str());
-    repo.write("a.x", "2\n");
-    repo.write("b.y", "2\n");
-    repo.write("c.x", "3\n");
-    repo.write("a.x", "4\n");
-    take(&repo)
-        .applies("--- a/a.x\n+++ b/a.x\n@@ -1 +1 @@\n-4\n+5\n")
-        .unwrap();
+    for key in [
+        "core.fsmonitor",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.e.v=il.process",
+        "diff.external",
+        "diff.evil.textconv",
+        "diff.evil.command",
+    ] {
+        repo.git(&["config", key, &format!("echo {key} >> '{trace}'; cat")]);
+    }
+    for key in ["filter.evil.required", "filter.e.v=il.required"] {
+        repo.git(&["config", key, "true"]);
+    }
+    let hook = repo.root.join(".git/hooks/post-index-change");
+    repo.write(
+        ".git/hooks/post-index-change",
+        format!("#!/bin/sh\necho hook >> '{trace}'\n"),
+    );
+    std::fs::set_permissions(hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let attributes = "*.x filter=evil diff=evil\n*.y filter=e.v=il\n";
+    repo.write(".gitattributes", attributes);
+    for file in ["a.x", "b.y", "c.x"] {
+        repo.write(file, "2\n");
+    }
+    let patch = "--- a/a.x\n+++ b/a.x\n@@ -1 +1 @@\n-2\n+3\n";
+    take(&repo).applies(patch).unwrap();
     assert!(
         !trace.exists(),
         "{}",
@@ -175,7 +159,7 @@ fn nothing_that_the_repository_names_is_run() {
     );
     // The traps do work: git itself falls into them.
     repo.write(".gitattributes", "*.x filter=evil\n");
-    git(&repo.root, &["-c", "core.fsmonitor=false", "add", "a.x"]);
+    repo.git(&["-c", "core.fsmonitor=false", "add", "a.x"]);
     let sprung = std::fs::read_to_string(&trace).unwrap();
     assert!(
         sprung.contains("clean") && sprung.contains("hook"),
