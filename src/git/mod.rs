@@ -72,7 +72,6 @@ pub(crate) struct Git {
     program: String,
     root: Utf8PathBuf,
     environment: Environment,
-    timeout: Duration,
     /// The time at which all commands have to be done.
     deadline: Option<Instant>,
 }
@@ -86,7 +85,8 @@ pub fn call(
     arguments: &[&str],
     timeout: Duration,
 ) -> Result<String, WorktreeError> {
-    Git::hardened(root, timeout)?.lines(arguments, &[])
+    let deadline = Instant::now() + timeout;
+    Git::hardened(root, Some(deadline))?.lines(arguments, &[])
 }
 
 /// The output of a command that succeeded.
@@ -106,8 +106,7 @@ impl Git {
         if root.join(".git").symlink_metadata().is_err() {
             return Err(missing());
         }
-        let mut git = Self::hardened(root, COMMAND_TIMEOUT)?;
-        git.deadline = deadline;
+        let mut git = Self::hardened(root, deadline)?;
         // The folder is set in the environment, so that a `core.worktree` of the repository cannot lead to another folder.
         let call = ["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"];
         let answer = git.lines(&call, &[])?;
@@ -121,7 +120,7 @@ impl Git {
     }
 
     /// Makes one in `root` that runs and fetches nothing, except for filters of the repository: see [`Self::disable_filters`].
-    fn hardened(root: &Utf8Path, timeout: Duration) -> Result<Self, WorktreeError> {
+    fn hardened(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
         let program = find_installed("git", root)
             .and_then(|program| program.into_os_string().into_string().ok())
             .ok_or(WorktreeError::NoGit)?;
@@ -129,8 +128,7 @@ impl Git {
             program,
             root: root.to_owned(),
             environment: Environment::allowing(["XDG_CONFIG_HOME"]),
-            timeout,
-            deadline: None,
+            deadline,
         };
         for (name, value) in ENVIRONMENT {
             git.set(name, value);
@@ -177,12 +175,11 @@ impl Git {
         while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
             is_proven |= scope == b"command" && entry == PROOF;
             let key = entry.split(|byte| *byte == b'\n').next();
-            let name = key.and_then(filter_name);
-            if let Some(name) = name.filter(|_| matches!(scope, b"local" | b"worktree")) {
-                let name = std::str::from_utf8(name).map_err(|_| {
-                    let why = "the repository's configuration names a filter that is not UTF-8";
-                    WorktreeError::refused("config", why)
-                })?;
+            let is_theirs = matches!(scope, b"local" | b"worktree");
+            if let Some(name) = key.and_then(filter_name).filter(|_| is_theirs) {
+                let why = "the repository's configuration names a filter that is not UTF-8";
+                let name = std::str::from_utf8(name);
+                let name = name.map_err(|_| WorktreeError::refused("config", why))?;
                 filters.insert(name.to_owned());
             }
         }
@@ -196,31 +193,30 @@ impl Git {
 
     /// Sets our configuration, which outweighs that of every file.
     fn configure(&mut self, filters: &BTreeSet<String>) {
-        let fixed = CONFIG.map(|(key, value)| (key.to_owned(), value));
-        let filters = filters.iter().flat_map(|filter| {
-            NO_FILTER.map(|(key, value)| (format!("filter.{filter}.{key}"), value))
-        });
-        let mut count = 0;
-        for (key, value) in fixed.into_iter().chain(filters) {
-            self.set(format!("GIT_CONFIG_KEY_{count}"), key);
-            self.set(format!("GIT_CONFIG_VALUE_{count}"), value);
-            count += 1;
+        let mut all = CONFIG.map(|(key, value)| (key.to_owned(), value)).to_vec();
+        for filter in filters {
+            all.extend(NO_FILTER.map(|(key, value)| (format!("filter.{filter}.{key}"), value)));
         }
-        self.set("GIT_CONFIG_COUNT", count.to_string());
+        self.set("GIT_CONFIG_COUNT", all.len().to_string());
+        for (index, (key, value)) in all.into_iter().enumerate() {
+            self.set(format!("GIT_CONFIG_KEY_{index}"), key);
+            self.set(format!("GIT_CONFIG_VALUE_{index}"), value);
+        }
     }
 
     /// Runs a command that has to succeed.
     pub(crate) fn ask(&self, arguments: &[&str], stdin: &[u8]) -> Result<Answer, WorktreeError> {
         let command = command_of(arguments);
-        let timed_out = |after| WorktreeError::TimedOut {
+        let time_left = self
+            .deadline
+            .map(|at| at.saturating_duration_since(Instant::now()));
+        let timeout = time_left.unwrap_or(COMMAND_TIMEOUT).min(COMMAND_TIMEOUT);
+        let timed_out = WorktreeError::TimedOut {
             command: command.to_owned(),
-            after,
+            after: timeout,
         };
-        let deadline = self.deadline;
-        let time_left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        let timeout = time_left.unwrap_or(self.timeout).min(self.timeout);
         if timeout.is_zero() {
-            return Err(timed_out(timeout));
+            return Err(timed_out);
         }
         let arguments: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
         let call = Call {
@@ -244,7 +240,7 @@ impl Git {
                 command,
                 complaint(&ended.stderr_tail),
             )),
-            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => Err(timed_out(after)),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(timed_out),
             ProcessEnd::CouldNotStart(error) => {
                 Err(WorktreeError::refused(command, error.to_string()))
             }
@@ -256,7 +252,7 @@ impl Git {
     pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
         let answer = self.ask(arguments, stdin)?;
         match answer.cut {
-            true => Err(WorktreeError::TooMany { most: MAX_FILES }),
+            true => Err(WorktreeError::TooMany),
             false => Ok(answer.stdout),
         }
     }

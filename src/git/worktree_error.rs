@@ -5,6 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 
+use super::MAX_FILES;
 use crate::process::limits::Spelled;
 use crate::text;
 
@@ -61,15 +62,12 @@ pub enum WorktreeError {
         after: Duration,
     },
     /// There are too many changed files.
-    #[display("there are more changed or untracked files than are read ({most})")]
+    #[display("there are more changed or untracked files than are read ({MAX_FILES})")]
     #[diagnostic(
         code(claudex::worktree::too_many),
         help("name folders of generated files in .gitignore, or commit them")
     )]
-    TooMany {
-        /// The limit.
-        most: usize,
-    },
+    TooMany,
     /// The system refused.
     #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::worktree::io))]

@@ -47,7 +47,7 @@ pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, Wo
                 folders.push((path, depth + 1));
             }
             if files.len() > MAX_FILES {
-                return Err(WorktreeError::TooMany { most: MAX_FILES });
+                return Err(WorktreeError::TooMany);
             }
         }
     }

@@ -158,7 +158,7 @@ fn add(git: &Git, own_files: &OwnFiles) -> Result<BTreeMap<Vec<u8>, PassedOver>,
     let changed = names(&changed).filter(|path| !own_files.contains(path));
     let paths: BTreeSet<&[u8]> = unmerged.chain(changed).collect();
     if paths.len() > MAX_FILES {
-        return Err(WorktreeError::TooMany { most: MAX_FILES });
+        return Err(WorktreeError::TooMany);
     }
     let mut passed_over = BTreeMap::new();
     let mut input = Vec::new();

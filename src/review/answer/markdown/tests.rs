@@ -29,38 +29,7 @@ fn found(text: &str) -> Vec<Finding> {
 
 #[test]
 fn heading_in_any_spelling_opens_section() {
-    for heading in [
-        "## High",
-        "## high",
-        "## HIGH",
-        "# High",
-        "###### High",
-        "### HIGH (2)",
-        "## High:",
-        "## **High**",
-        "## High severity",
-        "**High:**",
-        "**High**",
-        "__High__",
-        "High",
-        "High:",
-        "HIGH:",
-        "High severity",
-        "## Critical",
-        "## Blocker",
-        "## Blockers",
-        "## Major",
-        "## High priority issues",
-        "## Critical / High",
-        "##High",
-        "## \u{1f534} High",
-        "## 1. High",
-        "## High ##",
-        "  ## High",
-        "\u{1b}[1m## High\u{1b}[0m",
-        "## High [1]",
-        "## High - 1 finding",
-    ] {
+    for heading in include_str!("headings.md").lines() {
         assert_eq!(
             counts(&format!("# Round 1 findings\n\n{heading}\n- a\n- b\n")),
             (2, 0, 0),
@@ -98,29 +67,7 @@ fn bullet_in_any_spelling_is_finding() {
 
 #[test]
 fn word_for_none_is_no_finding() {
-    for none in [
-        "None",
-        "- None",
-        "- None.",
-        "* none",
-        "1. None",
-        "N/A",
-        "- n/a",
-        "(none)",
-        "- (None)",
-        "_None_",
-        "**None.**",
-        "No findings",
-        "- No findings.",
-        "- No high findings",
-        "No high-severity issues found.",
-        "Nothing",
-        "- -",
-        "\u{2014}",
-        "- None found.",
-        "Not applicable",
-        "- No substantive findings.",
-    ] {
+    for none in include_str!("none.md").lines() {
         assert_eq!(
             counts(&format!(
                 "## High\n{none}\n## Medium\n- x\n## Low\n{none}\n"
@@ -317,23 +264,8 @@ fn severity_word_of_reviewers_is_known() {
 
 #[test]
 fn section_under_unknown_word_makes_answer_unreadable() {
-    insta::assert_snapshot!(counted(&[
-        "## Must fix\n- orders are lost\n\n## Should fix\n- two runs at once\n\n## Nits\n- no zone\n",
-        "## Before the release\n- orders are lost\n\n## Nits\n- no zone\n",
-        "## Nits\n- no zone\n\n## Before the release\nAll orders of a night are lost.\n",
-        "**Before the release:**\n- orders are lost\n\n**Nits:**\n- no zone\n",
-        "**Nits:**\n- no zone\n\n**Before the release:**\n- orders are lost\n",
-        "Nits:\n- no zone\n\nBefore the release:\n- orders are lost\n",
-        "- [P3] no zone\n\nBefore the release:\n- orders are lost\n",
-        "- orders are lost\n\n## Nits\n- no zone\n",
-        "## Summary\n- orders are lost\n\n## Nits\n- no zone\n",
-        "## Nits\n- None\n\nThough orders are lost.\n\n## Low\n- no zone\n",
-        "<details>\n\n- orders are lost\n\n</details>\n\n## Nits\n- no zone\n",
-        "```\n## High\n- orders are lost\n```\n\n## Nits\n- no zone\n",
-        "## Nits\n- no zone\n\n## High (2)\n- orders are lost\n",
-        "## Medium\n```\norders are lost\n```\n\n## Nits\n- no zone\n",
-        "| Where | What |\n|---|---|\n| step 2 | orders are lost |\n\n## Nits\n- no zone\n",
-    ]), @r"
+    let answers = include_str!("unknown-words.md").split("=====\n");
+    insta::assert_snapshot!(counted(&answers.collect::<Vec<_>>()), @r"
     high=1 medium=1 low=1
     line 1 is not counted: no severity is known for ‘Before the release’
     line 4 is not counted: no severity is known for ‘Before the release’
