@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use crate::digest::random_hex;
 use crate::files::Folder;
@@ -124,34 +125,22 @@ impl Exit {
     }
 }
 
-/// The last command that ended in a loop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct LastRun {
-    command: String,
-    /// The end in words, such as `exit status 1`.
-    exit: String,
-    passed: bool,
-    /// The last lines of the output, plain; may be empty.
-    tail: String,
-    /// The file with all of the output. It is not there if the command wrote nothing.
-    log: String,
-}
-
-/// Returns the last command that ended in a loop, or `None` if there is none or the journal cannot be read.
-pub(super) fn last(raw: &Raw) -> Option<LastRun> {
+/// Returns the last command that ended in a loop, for a template, or `None` if there is none or the journal cannot be read. The
+/// log is not there if the command wrote nothing.
+pub(super) fn last(raw: &Raw) -> Option<Json> {
     let journal = raw.journal().ok()?;
     let mut notes = journal.iter().rev();
     let ended: CommandRun = notes.find_map(|entry| entry.noted(ENDED))?;
     let exit = ended.exit?;
     let folder = raw.store().loop_folder(raw.id());
-    let file = folder.join(log_name(&ended.command));
-    Some(LastRun {
-        passed: exit.passed(),
-        exit: exit.to_string(),
-        tail: tail(&raw.store().read(&file).unwrap_or_default()),
-        log: file.to_string(),
-        command: ended.command,
-    })
+    let log = folder.join(log_name(&ended.command));
+    Some(json!({
+        "command": ended.command,
+        "exit": exit.to_string(),
+        "passed": exit.passed(),
+        "tail": tail(&raw.store().read(&log).unwrap_or_default()),
+        "log": log,
+    }))
 }
 
 /// Returns the name of the file in a loop's folder in which the output of a command is kept.

@@ -16,8 +16,9 @@ use crate::machine::table::{FieldKind, ReviewSpec};
 use crate::machine::{Raw, Refusal};
 use crate::process::configured::is_installed;
 use crate::review::digest::Digest;
-use crate::review::evidence::{self, Found, Reviewed, Settled};
-use crate::store::{FieldValue as _, RunLock, UNEXPLAINED};
+use crate::review::evidence;
+pub use crate::review::evidence::Found as ReviewSeen;
+use crate::store::{FieldValue as _, RunLock};
 use crate::text;
 
 /// The outcome of a look, and the run that a change on its account is counted for.
@@ -132,56 +133,14 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
         .is_some_and(|(found, after)| found.modified() >= after))
 }
 
-/// The outcome of `review`.
-#[derive(Debug)]
-pub enum ReviewSeen {
-    /// The reviewer found nothing, and what it reviewed is unchanged.
-    Clean(Settled),
-    /// The round was reviewed.
-    Findings(Reviewed),
-    /// The round was reviewed, and the rounds go nowhere.
-    Stalled(Reviewed),
-    /// There is no review of this round that counts.
-    Nothing,
-    /// A review is running.
-    Running,
-    /// The last review could not run, or could not be read.
-    Failed,
-}
-
 /// Returns the round's review.
 ///
 /// # Errors
 /// Returns an error if the journal or the findings cannot be read.
 pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
     let what = format!("the reviews of loop {}", raw.id());
-    let found = evidence::inspect(raw, spec).map_err(unobserved(&what))?;
-    let run_of = |evidence: &Reviewed| evidence.run().map(str::to_owned);
-    let (run, seen) = match found {
-        Found::Clean(evidence) => (run_of(&evidence), ReviewSeen::Clean(evidence)),
-        Found::Findings(evidence) => (run_of(&evidence), ReviewSeen::Findings(evidence)),
-        Found::Stalled(evidence) => (run_of(&evidence), ReviewSeen::Stalled(evidence)),
-        Found::Failed { run } => (Some(run), ReviewSeen::Failed),
-        Found::Running => (None, ReviewSeen::Running),
-        Found::Nothing => {
-            note_unexplained(raw, spec);
-            (None, ReviewSeen::Nothing)
-        }
-    };
+    let (seen, run) = evidence::inspect(raw, spec).map_err(unobserved(&what))?;
     Ok(Observed::of_run(seen, run, None))
-}
-
-/// Records a findings file that no review wrote, for a user who reads the journal.
-fn note_unexplained(raw: &Raw, spec: &'static ReviewSpec) {
-    if let Ok(Some(file)) = evidence::unexplained(raw, spec) {
-        let file = ("file", file.file_name().unwrap_or_default());
-        let why = (
-            "why",
-            "no review of this loop wrote it; it counts for nothing",
-        );
-        raw.store()
-            .note_attempt(raw.id(), UNEXPLAINED, &[file, why]);
-    }
 }
 
 /// The outcome of `run`.

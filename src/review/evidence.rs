@@ -23,6 +23,7 @@ use crate::review::missing_evidence::Missing;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::subject;
 use crate::review::worktree;
+use crate::store::UNEXPLAINED;
 
 pub use crate::machine::evidence_record::EvidencePolicy;
 
@@ -83,48 +84,40 @@ pub enum Found {
     Nothing,
     /// One is running.
     Running,
-    /// The last one failed and was not counted yet.
-    Failed {
-        /// Its run.
-        run: String,
-    },
+    /// The last one could not run, or could not be read, and was not counted yet.
+    Failed,
 }
 
-/// Returns the state of the round's review, for a stop.
+/// Returns the state of the round's review, for a stop, and the run that it comes from.
 ///
 /// # Errors
 /// Returns an error if the journal, the subject or a findings JSON cannot be read.
-pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
+pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String>)> {
     let round = Round::new(raw, spec)?;
     if round.is_running() {
-        return Ok(Found::Running);
+        return Ok((Found::Running, None));
     }
     if let Some(verdict) = round.verdict()? {
         let reviewed = round.reviewed(Some(verdict));
-        if reviewed.findings.blocking(spec.blocking) == 0
-            && let Ok(settled) = round.settle(reviewed.clone(), None)
-        {
-            return Ok(Found::Clean(settled));
-        }
-        return Ok(match finding_history::is_stalled(&round.history()?) {
-            true => Found::Stalled(reviewed),
-            false => Found::Findings(reviewed),
-        });
+        let run = reviewed.record.run.clone();
+        let is_clean = reviewed.findings.blocking(spec.blocking) == 0;
+        let found = match round.settle(reviewed.clone(), None) {
+            Ok(settled) if is_clean => Found::Clean(settled),
+            _ if finding_history::is_stalled(&round.history()?) => Found::Stalled(reviewed),
+            _ => Found::Findings(reviewed),
+        };
+        return Ok((found, run));
     }
-    match round.failure() {
-        Some((run, _)) if !run.counted => Ok(Found::Failed {
-            run: run.began.run.clone(),
-        }),
+    Ok(match round.failure() {
+        Some((run, _)) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
         None if raw.policy() == EvidencePolicy::Optional => {
-            Ok(Found::Findings(round.reviewed(None)))
+            (Found::Findings(round.reviewed(None)), None)
         }
-        _ => Ok(Found::Nothing),
-    }
-}
-
-/// Returns the findings file of this round if no run wrote it. It counts for nothing.
-pub(crate) fn unexplained(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Utf8PathBuf>> {
-    Round::new(raw, spec)?.unexplained()
+        _ => {
+            round.note_unexplained()?;
+            (Found::Nothing, None)
+        }
+    })
 }
 
 /// Returns evidence that the round was reviewed.
@@ -321,6 +314,18 @@ impl<'r> Round<'r> {
         let is_noted = |run: &Run| run.began.round == self.number;
         let is_there = file.symlink_metadata().is_ok();
         Ok((is_there && !self.all_runs()?.iter().any(is_noted)).then_some(file))
+    }
+
+    /// Records a findings file that no review wrote, for a user who reads the journal. It counts for nothing.
+    fn note_unexplained(&self) -> io::Result<()> {
+        if let Some(file) = self.unexplained()? {
+            let file = file.file_name().unwrap_or_default();
+            let why = "no review of this loop wrote it; it counts for nothing";
+            let data = [("file", file), ("why", why)];
+            let store = self.raw.store();
+            store.note_attempt(self.raw.id(), UNEXPLAINED, &data);
+        }
+        Ok(())
     }
 
     /// Makes evidence of a run, or, without one, of a waived review.
