@@ -162,7 +162,7 @@ pub fn is_outdated(raw: &Raw, spec: &ReviewSpec) -> bool {
 }
 
 /// Returns whether this round has a verdict without a blocking finding. It has none if it cannot be read.
-pub(crate) fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
+pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
     let verdict = verdict(raw, spec).ok().flatten();
     verdict.is_some_and(|(_, json)| json.findings.blocking(spec.blocking) == 0)
 }

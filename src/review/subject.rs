@@ -177,7 +177,10 @@ pub(crate) fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>>
 }
 
 /// Returns the text of a subject as it is now, or `None` if the first of its files is missing.
-pub(crate) fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
+///
+/// # Errors
+/// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
+pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
     let files = if_there(files(raw, spec, None))?.unwrap_or_default();
     let text = joined(&raw.root(), &files);
     Ok((!files.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned()))
