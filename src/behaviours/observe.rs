@@ -290,34 +290,3 @@ fn says_yes(kind: FieldKind, value: &Value) -> bool {
         FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held => false,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_says_yes_by_its_kind() {
-        let yes = [
-            (FieldKind::Flag, Value::from(true)),
-            (FieldKind::Count, Value::from(1)),
-            (FieldKind::Text, Value::from("no")),
-            (FieldKind::Path, Value::from("/")),
-        ];
-        let no = [
-            (FieldKind::Flag, Value::from(false)),
-            (FieldKind::Count, Value::from(0)),
-            (FieldKind::Text, Value::from("")),
-            (FieldKind::Text, Value::from(" \t\n")),
-            (FieldKind::Text, Value::Null),
-            (FieldKind::Path, Value::Null),
-            (FieldKind::OneOf(&["yes"]), Value::from("yes")),
-            (FieldKind::Held, Value::from("x")),
-        ];
-        for (kind, value) in yes {
-            assert!(says_yes(kind, &value), "{kind:?} {value:?}");
-        }
-        for (kind, value) in no {
-            assert!(!says_yes(kind, &value), "{kind:?} {value:?}");
-        }
-    }
-}

@@ -360,18 +360,4 @@ mod tests {
         assert_eq!(filter_name(b"diff.a.textconv"), None);
         assert_eq!(filter_name(b"filter.x"), None);
     }
-
-    #[test]
-    fn complaint_is_the_first_error_line() {
-        assert_eq!(
-            complaint("warning: a\nerror: patch failed: x:1\nerror: y\n"),
-            "patch failed: x:1"
-        );
-        assert_eq!(
-            complaint("fatal: detected dubious\n\u{1b}[31m"),
-            "detected dubious"
-        );
-        assert_eq!(complaint("odd\n\n"), "odd");
-        assert_eq!(complaint(""), "git printed no reason");
-    }
 }

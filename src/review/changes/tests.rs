@@ -1,4 +1,4 @@
-use super::diff::{BINARY, LEFT_OUT};
+use super::diff::BINARY;
 use super::{Changes, ChangesError, MAX_BYTES, base, collect};
 use crate::review::worktree::OwnFiles;
 use crate::review::worktree::testing::{Repo, git};
@@ -310,21 +310,6 @@ fn files_are_whole_or_left_out_by_name_and_generated_ones_come_last() {
             "# left out: Cargo.lock (+8000 -0 lines, generated)",
         ]
     );
-}
-
-#[test]
-fn a_great_many_files_stay_within_bounds() {
-    let repo = Repo::with(&[("a", "1\n")]);
-    let long = "n".repeat(150);
-    for at in 0..700 {
-        repo.write(&format!("d{}/{long}{at}", at % 7), "x\n".repeat(300));
-    }
-    let changes = changes(&repo);
-    assert_eq!(files(&changes), 700);
-    assert!(changes.text.len() <= MAX_BYTES, "{}", changes.text.len());
-    let shown = changes.text.matches("\ndiff --git ").count();
-    let more = format!("{LEFT_OUT}and {} more", 700 - shown - 60);
-    assert!(changes.text.contains(&more), "{more}");
 }
 
 #[test]
