@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use crate::digest::random_hex;
 use crate::files::Folder;
@@ -27,69 +28,40 @@ const MAX_LINE_CHARS: usize = 300;
 /// The most characters of all these lines.
 const MAX_TAIL_CHARS: usize = 4000;
 
-/// A note about a run.
-pub(super) trait RunNote: Serialize + DeserializeOwned {
-    /// The name of the note.
-    const NAME: &str;
+/// The note of the begin of a command's run.
+pub(super) const BEGAN: &str = "command-began";
+/// The note of its end.
+pub(super) const ENDED: &str = "command-ended";
 
-    /// Reads a journal entry, if it is a note of this name.
-    fn read(entry: &Entry) -> Option<Self> {
-        entry.noted(Self::NAME)
-    }
-
-    /// Adds the note to a loop's journal.
-    fn write(&self, raw: &Raw) -> Result<(), Refusal> {
-        let noted = raw.store().note(raw.id(), Self::NAME, self);
-        noted.map_err(Refusal::Store)
-    }
+/// Adds a note about a run to a loop's journal.
+pub(super) fn note(raw: &Raw, name: &str, data: &impl Serialize) -> Result<(), Refusal> {
+    let noted = raw.store().note(raw.id(), name, data);
+    noted.map_err(Refusal::Store)
 }
 
-/// Returns the newest run if it was cut off. The run lock has to be held.
-pub(super) fn unended<B: RunNote, E: RunNote>(raw: &Raw) -> Result<Option<B>, Refusal> {
+/// Returns the begin of the newest run if the run was cut off. The run lock has to be held.
+pub(super) fn unended<B: DeserializeOwned>(
+    raw: &Raw,
+    began: &str,
+    ended: &str,
+) -> Result<Option<B>, Refusal> {
     let journal = raw.recent().map_err(Refusal::Store)?;
-    let mut notes = journal
-        .iter()
-        .rev()
-        .filter_map(|entry| match B::read(entry) {
-            Some(began) => Some(Some(began)),
-            None => E::read(entry).map(|_| None),
-        });
-    Ok(notes.next().flatten())
+    let is_note = |entry: &&Entry| match entry {
+        Entry::Note(note) => note.note == began || note.note == ended,
+        Entry::Change(_) => false,
+    };
+    let newest = journal.iter().rev().find(is_note);
+    Ok(newest.and_then(|entry| entry.noted(began)))
 }
 
-/// The begin of a run of one command.
+/// A run of one command, as both of its notes have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CommandBegan {
+pub(super) struct CommandRun {
     pub(super) run: String,
     pub(super) command: String,
-}
-
-impl RunNote for CommandBegan {
-    const NAME: &str = "command-began";
-}
-
-impl CommandBegan {
-    /// Returns the end of the run.
-    pub(super) fn ended(self, exit: Exit) -> CommandEnded {
-        CommandEnded {
-            run: self.run,
-            command: self.command,
-            exit,
-        }
-    }
-}
-
-/// The end of a run of one command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CommandEnded {
-    pub(super) run: String,
-    pub(super) command: String,
+    /// The end, if it is known.
     #[serde(flatten)]
-    pub(super) exit: Exit,
-}
-
-impl RunNote for CommandEnded {
-    const NAME: &str = "command-ended";
+    pub(super) exit: Option<Exit>,
 }
 
 /// The end of a command.
@@ -136,14 +108,15 @@ impl Exit {
             ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => Self::TimedOut {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
-            ProcessEnd::CouldNotStart(error) => Self::Failed {
-                problem: text::one_line(&error.to_string(), MAX_LINE_CHARS),
-            },
-            ProcessEnd::StatusLost(error) => Self::Failed {
-                problem: text::one_line(&error.to_string(), MAX_LINE_CHARS),
-            },
+            ProcessEnd::CouldNotStart(error) => Self::failed(&error.to_string()),
+            ProcessEnd::StatusLost(error) => Self::failed(&error.to_string()),
             ProcessEnd::Stopped => Self::CutOff,
         }
+    }
+
+    fn failed(problem: &str) -> Self {
+        let problem = text::one_line(problem, MAX_LINE_CHARS);
+        Self::Failed { problem }
     }
 
     /// Returns whether it passed, as `run` calls it.
@@ -152,34 +125,22 @@ impl Exit {
     }
 }
 
-/// The last command that ended in a loop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct LastRun {
-    command: String,
-    /// The end in words, such as `exit status 1`.
-    exit: String,
-    passed: bool,
-    /// The last lines of the output, plain; may be empty.
-    tail: String,
-    /// The file with all of the output. It is not there if the command wrote nothing.
-    log: String,
-}
-
-/// Returns the last command that ended in a loop, or `None` if there is none or the journal cannot be read.
-pub(super) fn last(raw: &Raw) -> Option<LastRun> {
+/// Returns the last command that ended in a loop, for a template, or `None` if there is none or the journal cannot be read. The
+/// log is not there if the command wrote nothing.
+pub(super) fn last(raw: &Raw) -> Option<Json> {
     let journal = raw.journal().ok()?;
-    let ended = journal.iter().rev().find_map(CommandEnded::read)?;
-    let file = raw
-        .store()
-        .loop_folder(raw.id())
-        .join(log_name(&ended.command));
-    Some(LastRun {
-        passed: ended.exit.passed(),
-        exit: ended.exit.to_string(),
-        tail: tail(&raw.store().read(&file).unwrap_or_default()),
-        log: file.to_string(),
-        command: ended.command,
-    })
+    let mut notes = journal.iter().rev();
+    let ended: CommandRun = notes.find_map(|entry| entry.noted(ENDED))?;
+    let exit = ended.exit?;
+    let folder = raw.store().loop_folder(raw.id());
+    let log = folder.join(log_name(&ended.command));
+    Some(json!({
+        "command": ended.command,
+        "exit": exit.to_string(),
+        "passed": exit.passed(),
+        "tail": tail(&raw.store().read(&log).unwrap_or_default()),
+        "log": log,
+    }))
 }
 
 /// Returns the name of the file in a loop's folder in which the output of a command is kept.
@@ -313,14 +274,14 @@ mod tests {
             (Exit::CutOff, "cut off with its stop"),
         ] {
             assert_eq!(exit.to_string(), words);
-            let (run, command) = ("c-1".to_owned(), "build".to_owned());
-            let ended = CommandEnded { run, command, exit };
+            let ended = CommandRun {
+                run: "c-1".to_owned(),
+                command: "build".to_owned(),
+                exit: Some(exit),
+            };
             let json = serde_json::to_string(&ended).unwrap();
-            assert_eq!(
-                serde_json::from_str::<CommandEnded>(&json).unwrap(),
-                ended,
-                "{json}"
-            );
+            let again = serde_json::from_str::<CommandRun>(&json).unwrap();
+            assert_eq!(again, ended, "{json}");
         }
     }
 }

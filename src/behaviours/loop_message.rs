@@ -42,11 +42,9 @@ pub fn render(
     };
     let mut context = facts(raw, MAX_FIELD_CHARS);
     let verbs = json!({ "agent": verbs(raw, Actor::Agent), "person": verbs(raw, Actor::Person) });
+    let question = asked(raw).map(|asked| question(raw, &asked));
     let engines = [
-        (
-            "question",
-            json!(asked(raw).map(|asked| question(raw, &asked))),
-        ),
+        ("question", json!(question)),
         ("last_run", json!(command_runs::last(raw))),
         ("verified", json!(verify::text(raw))),
         ("violations", json!(raw.violations())),
@@ -144,16 +142,14 @@ pub(crate) fn next_action(raw: &Raw, asked: Option<&Asked>) -> (String, Vec<Stri
 /// Returns a note for the user when a loop waits: for what, and which verbs lead on, each on its line.
 pub fn waiting(raw: &Raw) -> String {
     let (what, verbs) = next_action(raw, asked(raw).as_ref());
-    let line = format!("loop {} waits for {what}", raw.id());
+    let mut line = format!("loop {} waits for {what}", raw.id());
     if verbs.is_empty() {
         return line;
     }
-    let stop = if line.ends_with(['?', '.', '!']) {
-        ""
-    } else {
-        "."
-    };
-    format!("{line}{stop} In a terminal:{}", text::command_lines(&verbs))
+    if !line.ends_with(['?', '.', '!']) {
+        line.push('.');
+    }
+    format!("{line} In a terminal:{}", text::command_lines(&verbs))
 }
 
 /// Returns what a behaviour waits for, or `None` if the phase's name says it best.
@@ -166,10 +162,8 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
         "require-file" => format!("{} to be written", filled("path")?),
         "review" => {
             let subject = subject::shown(raw, raw.table().phases[raw.phase()].review?);
-            format!(
-                "the review of {}",
-                text::one_line(&subject, MAX_FIELD_CHARS)
-            )
+            let subject = text::one_line(&subject, MAX_FIELD_CHARS);
+            format!("the review of {subject}")
         }
         "run" => waited_for_command(raw, behaviour.parameter("command")?),
         "verify" => match verify::ready(raw) {

@@ -9,15 +9,16 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::command_runs::{self, CommandBegan, CommandEnded, Exit, RunNote as _, unobserved};
+use super::command_runs::{self, BEGAN, CommandRun, ENDED, Exit, unobserved};
 use super::verify::{self, Purpose, Verification, Verified};
 use crate::files::{Distrust, UntrustedError, if_there};
 use crate::machine::table::{FieldKind, ReviewSpec};
 use crate::machine::{Raw, Refusal};
 use crate::process::configured::is_installed;
 use crate::review::digest::Digest;
-use crate::review::evidence::{self, Found, Reviewed, Settled};
-use crate::store::{FieldValue as _, RunLock, UNEXPLAINED};
+use crate::review::evidence;
+pub use crate::review::evidence::Found as ReviewSeen;
+use crate::store::{FieldValue as _, RunLock};
 use crate::text;
 
 /// The outcome of a look, and the run that a change on its account is counted for.
@@ -54,25 +55,15 @@ pub enum AnnounceSeen {
     Then,
 }
 
-/// Looks at nothing.
-///
-/// # Errors
-/// Never.
+/// The outcome of `approve`, whose transition lets the turn end.
+pub type ApproveSeen = AnnounceSeen;
+
+/// Looks at nothing. It never fails.
 pub fn announce(_raw: &Raw) -> Result<Observed<AnnounceSeen>, Refusal> {
     Ok(AnnounceSeen::Then.into())
 }
 
-/// The outcome of `approve`, whose transition lets the turn end.
-#[derive(Debug)]
-pub enum ApproveSeen {
-    /// The only one.
-    Then,
-}
-
-/// Looks at nothing.
-///
-/// # Errors
-/// Never.
+/// Looks at nothing. It never fails.
 pub fn approve(_raw: &Raw) -> Result<Observed<ApproveSeen>, Refusal> {
     Ok(ApproveSeen::Then.into())
 }
@@ -84,10 +75,7 @@ pub enum AskSeen {
     Unanswered,
 }
 
-/// Looks at nothing: an answer is taken when it is given, by the hook of the client's dialog or by a verb.
-///
-/// # Errors
-/// Never.
+/// Looks at nothing: an answer is taken when it is given, by the hook of the client's dialog or by a verb. It never fails.
 pub fn ask(_raw: &Raw) -> Result<Observed<AskSeen>, Refusal> {
     Ok(AskSeen::Unanswered.into())
 }
@@ -145,56 +133,14 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
         .is_some_and(|(found, after)| found.modified() >= after))
 }
 
-/// The outcome of `review`.
-#[derive(Debug)]
-pub enum ReviewSeen {
-    /// The reviewer found nothing, and what it reviewed is unchanged.
-    Clean(Settled),
-    /// The round was reviewed.
-    Findings(Reviewed),
-    /// The round was reviewed, and the rounds go nowhere.
-    Stalled(Reviewed),
-    /// There is no review of this round that counts.
-    Nothing,
-    /// A review is running.
-    Running,
-    /// The last review could not run, or could not be read.
-    Failed,
-}
-
 /// Returns the round's review.
 ///
 /// # Errors
 /// Returns an error if the journal or the findings cannot be read.
 pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
     let what = format!("the reviews of loop {}", raw.id());
-    let found = evidence::inspect(raw, spec).map_err(unobserved(&what))?;
-    let run_of = |evidence: &Reviewed| evidence.run().map(str::to_owned);
-    let (run, seen) = match found {
-        Found::Clean(evidence) => (run_of(&evidence), ReviewSeen::Clean(evidence)),
-        Found::Findings(evidence) => (run_of(&evidence), ReviewSeen::Findings(evidence)),
-        Found::Stalled(evidence) => (run_of(&evidence), ReviewSeen::Stalled(evidence)),
-        Found::Failed { run } => (Some(run), ReviewSeen::Failed),
-        Found::Running => (None, ReviewSeen::Running),
-        Found::Nothing => {
-            note_unexplained(raw, spec);
-            (None, ReviewSeen::Nothing)
-        }
-    };
+    let (seen, run) = evidence::inspect(raw, spec).map_err(unobserved(&what))?;
     Ok(Observed::of_run(seen, run, None))
-}
-
-/// Records a findings file that no review wrote, for a user who reads the journal.
-fn note_unexplained(raw: &Raw, spec: &'static ReviewSpec) {
-    if let Ok(Some(file)) = evidence::unexplained(raw, spec) {
-        let file = ("file", file.file_name().unwrap_or_default());
-        let why = (
-            "why",
-            "no review of this loop wrote it; it counts for nothing",
-        );
-        raw.store()
-            .note_attempt(raw.id(), UNEXPLAINED, &[file, why]);
-    }
 }
 
 /// The outcome of `run`.
@@ -230,25 +176,27 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         return Ok(RunSeen::Running.into());
     };
     command_runs::refuse_moved(raw)?;
-    if let Some(cut_off) = command_runs::unended::<CommandBegan, CommandEnded>(raw)? {
-        cut_off.ended(Exit::CutOff).write(raw)?;
+    if let Some(mut cut_off) = command_runs::unended::<CommandRun>(raw, BEGAN, ENDED)? {
+        cut_off.exit = Some(Exit::CutOff);
+        command_runs::note(raw, ENDED, &cut_off)?;
     }
 
-    let began = CommandBegan {
+    let mut run = CommandRun {
         run: command_runs::new_run_id().map_err(unobserved(&what))?,
         command: command.to_owned(),
+        exit: None,
     };
     let log = command_runs::log_name(command);
     if_there(folder.remove(&log)).map_err(unobserved(&what))?;
-    began.write(raw)?;
+    command_runs::note(raw, BEGAN, &run)?;
     let exit = command_runs::run(raw, configured, &folder, &log, &mut || false);
     let seen = match exit.passed() {
         true => RunSeen::Passed,
         false => RunSeen::Failed,
     };
-    let ended = began.ended(exit);
-    ended.write(raw)?;
-    Ok(Observed::of_run(seen, Some(ended.run), Some(lock)))
+    run.exit = Some(exit);
+    command_runs::note(raw, ENDED, &run)?;
+    Ok(Observed::of_run(seen, Some(run.run), Some(lock)))
 }
 
 /// The outcome of `verify`.
@@ -340,36 +288,5 @@ fn says_yes(kind: FieldKind, value: &Value) -> bool {
         FieldKind::Text | FieldKind::Path => !value.to_plain().trim().is_empty(),
         // claudex-build refuses a machine that waits for one of these: they mean neither yes nor no.
         FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_says_yes_by_its_kind() {
-        let yes = [
-            (FieldKind::Flag, Value::from(true)),
-            (FieldKind::Count, Value::from(1)),
-            (FieldKind::Text, Value::from("no")),
-            (FieldKind::Path, Value::from("/")),
-        ];
-        let no = [
-            (FieldKind::Flag, Value::from(false)),
-            (FieldKind::Count, Value::from(0)),
-            (FieldKind::Text, Value::from("")),
-            (FieldKind::Text, Value::from(" \t\n")),
-            (FieldKind::Text, Value::Null),
-            (FieldKind::Path, Value::Null),
-            (FieldKind::OneOf(&["yes"]), Value::from("yes")),
-            (FieldKind::Held, Value::from("x")),
-        ];
-        for (kind, value) in yes {
-            assert!(says_yes(kind, &value), "{kind:?} {value:?}");
-        }
-        for (kind, value) in no {
-            assert!(!says_yes(kind, &value), "{kind:?} {value:?}");
-        }
     }
 }

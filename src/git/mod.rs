@@ -17,7 +17,7 @@ pub use self::worktree_error::WorktreeError;
 pub(crate) use self::worktree_error::io;
 use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
-use crate::process::{self, Call, ProcessEnd, StartError};
+use crate::process::{self, Call, ProcessEnd};
 use crate::text;
 
 /// The most changed and untracked files of one work tree that are read.
@@ -71,10 +71,7 @@ const PROOF: &[u8] = b"core.hookspath\n/dev/null";
 pub(crate) struct Git {
     program: String,
     root: Utf8PathBuf,
-    /// `.git`, or the folder that it names.
-    folder: Utf8PathBuf,
     environment: Environment,
-    timeout: Duration,
     /// The time at which all commands have to be done.
     deadline: Option<Instant>,
 }
@@ -88,40 +85,20 @@ pub fn call(
     arguments: &[&str],
     timeout: Duration,
 ) -> Result<String, WorktreeError> {
-    Git::hardened(root, timeout)?.lines(arguments, &[])
+    let deadline = Instant::now() + timeout;
+    Git::hardened(root, Some(deadline))?.lines(arguments, &[])
 }
 
-/// The output of a finished command.
+/// The output of a command that succeeded.
 pub(crate) struct Answer {
-    /// The exit status.
-    status: i32,
     /// The stdout, whole unless `cut`.
     pub(crate) stdout: Vec<u8>,
     /// Whether the end of stdout was dropped.
     pub(crate) cut: bool,
-    /// The end of stderr, made plain.
-    stderr: String,
-}
-
-impl Answer {
-    /// Returns the stdout of a command that succeeded.
-    ///
-    /// # Errors
-    /// Returns an error if it failed, with the reason that git gives.
-    pub(crate) fn successful(self, command: &str) -> Result<Vec<u8>, WorktreeError> {
-        match self.status {
-            0 => Ok(self.stdout),
-            _ => Err(WorktreeError::refused(command, complaint(&self.stderr))),
-        }
-    }
 }
 
 impl Git {
     /// Makes one for the work tree whose top is `root`.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such work tree or no git, if git is too old or refuses this repository, or if the deadline is
-    /// over.
     pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
         let missing = || WorktreeError::NoRepository {
             root: root.to_owned(),
@@ -129,15 +106,13 @@ impl Git {
         if root.join(".git").symlink_metadata().is_err() {
             return Err(missing());
         }
-        let mut git = Self::hardened(root, COMMAND_TIMEOUT)?;
-        git.deadline = deadline;
+        let mut git = Self::hardened(root, deadline)?;
         // The folder is set in the environment, so that a `core.worktree` of the repository cannot lead to another folder.
         let call = ["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"];
         let answer = git.lines(&call, &[])?;
         let Some(folder) = answer.strip_prefix("true\n") else {
             return Err(missing());
         };
-        git.folder = Utf8PathBuf::from(folder);
         git.set("GIT_DIR", folder);
         git.set("GIT_WORK_TREE", root.as_str());
         git.disable_filters()?;
@@ -145,17 +120,15 @@ impl Git {
     }
 
     /// Makes one in `root` that runs and fetches nothing, except for filters of the repository: see [`Self::disable_filters`].
-    fn hardened(root: &Utf8Path, timeout: Duration) -> Result<Self, WorktreeError> {
+    fn hardened(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
         let program = find_installed("git", root)
             .and_then(|program| program.into_os_string().into_string().ok())
             .ok_or(WorktreeError::NoGit)?;
         let mut git = Self {
             program,
             root: root.to_owned(),
-            folder: root.join(".git"),
             environment: Environment::allowing(["XDG_CONFIG_HOME"]),
-            timeout,
-            deadline: None,
+            deadline,
         };
         for (name, value) in ENVIRONMENT {
             git.set(name, value);
@@ -167,11 +140,6 @@ impl Git {
         Ok(git)
     }
 
-    /// Returns `.git`, or the folder that it names.
-    pub(crate) fn folder(&self) -> &Utf8Path {
-        &self.folder
-    }
-
     /// Returns the top of the work tree.
     pub(crate) fn root(&self) -> &Utf8Path {
         &self.root
@@ -181,10 +149,11 @@ impl Git {
         self.environment = self.environment.clone().setting(name, value);
     }
 
-    /// Uses another index and another folder for new objects.
-    pub(crate) fn redirect(&mut self, index: &Utf8Path, objects: &Utf8Path) {
+    /// Uses another index and another folder for new objects. `others` are the folders of the old ones, as git quotes them.
+    pub(crate) fn redirect(&mut self, index: &Utf8Path, objects: &Utf8Path, others: &str) {
         self.set("GIT_INDEX_FILE", index.as_str());
         self.set("GIT_OBJECT_DIRECTORY", objects.as_str());
+        self.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", others);
     }
 
     /// Returns one that ignores the attributes of the work tree, which could call a text binary and so hide it from the reviewer. A
@@ -206,17 +175,17 @@ impl Git {
         while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
             is_proven |= scope == b"command" && entry == PROOF;
             let key = entry.split(|byte| *byte == b'\n').next();
-            let name = key.and_then(filter_name);
-            if let Some(name) = name.filter(|_| matches!(scope, b"local" | b"worktree")) {
-                let name = std::str::from_utf8(name).map_err(|_| {
-                    let why = "the repository's configuration names a filter that is not UTF-8";
-                    WorktreeError::refused("config", why)
-                })?;
+            let is_theirs = matches!(scope, b"local" | b"worktree");
+            if let Some(name) = key.and_then(filter_name).filter(|_| is_theirs) {
+                let why = "the repository's configuration names a filter that is not UTF-8";
+                let name = std::str::from_utf8(name);
+                let name = name.map_err(|_| WorktreeError::refused("config", why))?;
                 filters.insert(name.to_owned());
             }
         }
         if !is_proven {
-            return Err(WorktreeError::OldGit);
+            let why = "this git does not take configuration from its environment; install git 2.31 or newer";
+            return Err(WorktreeError::refused("config", why));
         }
         self.configure(&filters);
         Ok(())
@@ -224,31 +193,30 @@ impl Git {
 
     /// Sets our configuration, which outweighs that of every file.
     fn configure(&mut self, filters: &BTreeSet<String>) {
-        let fixed = CONFIG.map(|(key, value)| (key.to_owned(), value));
-        let filters = filters.iter().flat_map(|filter| {
-            NO_FILTER.map(|(key, value)| (format!("filter.{filter}.{key}"), value))
-        });
-        let mut count = 0;
-        for (key, value) in fixed.into_iter().chain(filters) {
-            self.set(format!("GIT_CONFIG_KEY_{count}"), key);
-            self.set(format!("GIT_CONFIG_VALUE_{count}"), value);
-            count += 1;
+        let mut all = CONFIG.map(|(key, value)| (key.to_owned(), value)).to_vec();
+        for filter in filters {
+            all.extend(NO_FILTER.map(|(key, value)| (format!("filter.{filter}.{key}"), value)));
         }
-        self.set("GIT_CONFIG_COUNT", count.to_string());
+        self.set("GIT_CONFIG_COUNT", all.len().to_string());
+        for (index, (key, value)) in all.into_iter().enumerate() {
+            self.set(format!("GIT_CONFIG_KEY_{index}"), key);
+            self.set(format!("GIT_CONFIG_VALUE_{index}"), value);
+        }
     }
 
-    /// Runs a command to its end, whatever its exit status.
+    /// Runs a command that has to succeed.
     pub(crate) fn ask(&self, arguments: &[&str], stdin: &[u8]) -> Result<Answer, WorktreeError> {
         let command = command_of(arguments);
-        let timed_out = |after| WorktreeError::TimedOut {
+        let time_left = self
+            .deadline
+            .map(|at| at.saturating_duration_since(Instant::now()));
+        let timeout = time_left.unwrap_or(COMMAND_TIMEOUT).min(COMMAND_TIMEOUT);
+        let timed_out = WorktreeError::TimedOut {
             command: command.to_owned(),
-            after,
+            after: timeout,
         };
-        let deadline = self.deadline;
-        let time_left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        let timeout = time_left.unwrap_or(self.timeout).min(self.timeout);
         if timeout.is_zero() {
-            return Err(timed_out(timeout));
+            return Err(timed_out);
         }
         let arguments: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
         let call = Call {
@@ -263,56 +231,47 @@ impl Git {
             },
         };
         let ended = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
-        let problem = match ended.how {
-            ProcessEnd::Exited(status) => {
-                return Ok(Answer {
-                    status,
-                    stdout: ended.stdout,
-                    cut: ended.dropped > 0,
-                    stderr: ended.stderr_tail,
-                });
+        match ended.how {
+            ProcessEnd::Exited(0) => Ok(Answer {
+                stdout: ended.stdout,
+                cut: ended.dropped > 0,
+            }),
+            ProcessEnd::Exited(_) => Err(WorktreeError::refused(
+                command,
+                complaint(&ended.stderr_tail),
+            )),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(timed_out),
+            ProcessEnd::CouldNotStart(error) => {
+                Err(WorktreeError::refused(command, error.to_string()))
             }
-            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => {
-                return Err(timed_out(after));
-            }
-            ProcessEnd::CouldNotStart(StartError::NotInstalled { .. }) => {
-                return Err(WorktreeError::NoGit);
-            }
-            ProcessEnd::Signalled(signal) => format!("it was killed by signal {signal}"),
-            ProcessEnd::CouldNotStart(error) => error.to_string(),
-            ProcessEnd::StatusLost(error) => format!("its exit status is lost: {error}"),
-            ProcessEnd::Stopped => "it was stopped".to_owned(),
-        };
-        Err(WorktreeError::refused(command, problem))
+            other => Err(WorktreeError::refused(command, format!("{other:?}"))),
+        }
     }
 
     /// Runs a command that has to succeed, and returns its whole output.
     pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
         let answer = self.ask(arguments, stdin)?;
-        let cut = answer.cut;
-        let stdout = answer.successful(command_of(arguments))?;
-        match cut {
-            true => Err(WorktreeError::TooMany { most: MAX_FILES }),
-            false => Ok(stdout),
+        match answer.cut {
+            true => Err(WorktreeError::TooMany),
+            false => Ok(answer.stdout),
         }
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.
     pub(crate) fn lines(&self, arguments: &[&str], stdin: &[u8]) -> Result<String, WorktreeError> {
-        let text = String::from_utf8(self.call(arguments, stdin)?);
-        let text =
-            text.map_err(|_| WorktreeError::unreadable(command_of(arguments), b"it is not UTF-8"))?;
-        Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+        let mut text = String::from_utf8(self.call(arguments, stdin)?).map_err(|_| {
+            WorktreeError::refused(command_of(arguments), "its answer is not UTF-8")
+        })?;
+        text.truncate(text.trim_end_matches('\n').len());
+        Ok(text)
     }
 
-    /// Runs a command that tells by exit status 1 that there is no answer.
+    /// Runs a command that fails if there is no answer.
     pub(crate) fn maybe(&self, arguments: &[&str]) -> Result<Option<String>, WorktreeError> {
-        let answer = self.ask(arguments, &[])?;
-        if answer.status == 1 {
-            return Ok(None);
+        match self.lines(arguments, &[]) {
+            Err(WorktreeError::Refused { .. }) => Ok(None),
+            answer => answer.map(Some),
         }
-        let text = String::from_utf8(answer.successful(command_of(arguments))?).ok();
-        Ok(text.map(|text| text.trim_end_matches('\n').to_owned()))
     }
 }
 
@@ -322,15 +281,14 @@ fn command_of<'a>(arguments: &[&'a str]) -> &'a str {
 }
 
 /// Returns the line of stderr in which git says what is wrong, plain and short.
-pub(crate) fn complaint(stderr: &str) -> String {
-    let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
-    let stated = |line| {
-        ["fatal: ", "error: "]
-            .iter()
-            .find_map(|start| str::strip_prefix(line, start))
-    };
-    let line = lines().find_map(stated).or_else(|| lines().next_back());
-    text::one_line(line.unwrap_or("git printed no reason"), 300)
+fn complaint(stderr: &str) -> String {
+    let mut lines = stderr.lines().filter(|line| !line.trim().is_empty());
+    let last = lines.clone().next_back().unwrap_or("git printed no reason");
+    let stated = lines.find_map(|line| {
+        let fatal = line.strip_prefix("fatal: ");
+        fatal.or_else(|| line.strip_prefix("error: "))
+    });
+    text::one_line(stated.unwrap_or(last), 300)
 }
 
 /// Returns the name in `filter.<name>.<key>`.
@@ -401,19 +359,5 @@ mod tests {
         assert_eq!(filter_name(b"filter.lfs.required"), Some(&b"lfs"[..]));
         assert_eq!(filter_name(b"diff.a.textconv"), None);
         assert_eq!(filter_name(b"filter.x"), None);
-    }
-
-    #[test]
-    fn complaint_is_the_first_error_line() {
-        assert_eq!(
-            complaint("warning: a\nerror: patch failed: x:1\nerror: y\n"),
-            "patch failed: x:1"
-        );
-        assert_eq!(
-            complaint("fatal: detected dubious\n\u{1b}[31m"),
-            "detected dubious"
-        );
-        assert_eq!(complaint("odd\n\n"), "odd");
-        assert_eq!(complaint(""), "git printed no reason");
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
+use super::MAX_FILES;
 use crate::process::limits::Spelled;
 use crate::text;
 
@@ -21,9 +22,6 @@ pub enum WorktreeError {
     /// git is not installed.
     #[error("git is not installed, or not in an absolute folder of PATH outside of the project")]
     NoGit,
-    /// This git would run programs that the repository names.
-    #[error("this git does not take configuration from its environment")]
-    OldGit,
     /// git refused.
     #[error("git {command} failed: {said}")]
     Refused {
@@ -47,19 +45,8 @@ pub enum WorktreeError {
         after: Duration,
     },
     /// There are too many changed files.
-    #[error("there are more changed or untracked files than are read ({most})")]
-    TooMany {
-        /// The limit.
-        most: usize,
-    },
-    /// git answered with something unexpected.
-    #[error("git {command} answered with something that cannot be read: {said}")]
-    Answer {
-        /// The command's name.
-        command: String,
-        /// The answer, on one plain line.
-        said: String,
-    },
+    #[error("there are more changed or untracked files than are read ({MAX_FILES})")]
+    TooMany,
     /// The system refused.
     #[error("{what}: {source}", source = crate::text::shown(.source.to_string()))]
     Io {
@@ -73,7 +60,7 @@ pub enum WorktreeError {
 crate::diagnostic::impl_diagnostic!(WorktreeError, "claudex::worktree", |error| {
     let help = match error {
         WorktreeError::NoRepository { .. } => "run it in a git work tree; git init makes one",
-        WorktreeError::NoGit | WorktreeError::OldGit => "install git 2.31 or newer",
+        WorktreeError::NoGit => "install git 2.31 or newer",
         WorktreeError::Refused { .. } => "see what `git status` prints in that folder",
         WorktreeError::NoCommit { .. } => {
             "fetch it, or name another one that shares history with the branch"
@@ -81,12 +68,7 @@ crate::diagnostic::impl_diagnostic!(WorktreeError, "claudex::worktree", |error| 
         WorktreeError::TimedOut { .. } => {
             "see whether `git status` is as slow there, and ignore large folders in .gitignore"
         }
-        WorktreeError::TooMany { .. } => {
-            "name folders of generated files in .gitignore, or commit them"
-        }
-        WorktreeError::Answer { .. } => {
-            "this is a fault of the program: please report it with this line"
-        }
+        WorktreeError::TooMany => "name folders of generated files in .gitignore, or commit them",
         WorktreeError::Io { .. } => return None,
     };
     Some(help.to_owned())
@@ -95,10 +77,8 @@ crate::diagnostic::impl_diagnostic!(WorktreeError, "claudex::worktree", |error| 
 impl WorktreeError {
     /// Makes an error of an answer that has an unexpected form.
     pub(crate) fn unreadable(command: &str, answer: &[u8]) -> Self {
-        Self::Answer {
-            command: command.to_owned(),
-            said: text::one_line(&String::from_utf8_lossy(answer), 100),
-        }
+        let answer = text::one_line(&String::from_utf8_lossy(answer), 100);
+        Self::refused(command, format!("it answered {answer}"))
     }
 
     /// Makes an error of a command that git refused.

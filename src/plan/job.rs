@@ -201,7 +201,7 @@ impl OnStop for JobStops {
         let has_next_persona = fields.round < fields.max_rounds.min(self.personas);
         if !self.has_drafter
             && has_next_persona
-            && let Ok(Found::Clean(settled)) = evidence::inspect(held.raw(), &REVIEWING_REVIEW)
+            && let Ok((Found::Clean(settled), _)) = evidence::inspect(held.raw(), &REVIEWING_REVIEW)
         {
             let next: ReviseNext = held
                 .revise(&settled)

@@ -122,11 +122,7 @@ fn rounds(held: &AnyLoop) -> Vec<Json> {
     let mut rounds = BTreeMap::new();
     for run in rounds::runs(held.raw()) {
         let round = run.began.round;
-        if let Some(digest) = run.digest()
-            && let Ok(Some(verdict)) =
-                FindingsJson::read(held.raw().store(), held.id(), round, digest)
-            && verdict.run == run.began.run
-        {
+        if let Ok(Some(verdict)) = FindingsJson::of_run(held.raw().store(), held.id(), &run) {
             rounds.insert(round, facts_of(&verdict, &run));
         }
     }

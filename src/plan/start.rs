@@ -211,9 +211,7 @@ pub fn changes_to_review(
 ) -> Result<ChangesFound, Failure> {
     let found = work_changes::now(store, base).map_err(|error| {
         let exit = match error {
-            ChangesError::Worktree(WorktreeError::Io { .. } | WorktreeError::Answer { .. }) => {
-                Exit::Internal
-            }
+            ChangesError::Worktree(WorktreeError::Io { .. }) => Exit::Internal,
             _ => Exit::Usage,
         };
         Failure::new(exit, error)

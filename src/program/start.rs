@@ -21,6 +21,7 @@ use crate::behaviours::loop_message;
 use crate::machine::Actor;
 use crate::machine::Beginning;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
+use crate::review::scratch;
 use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, WhyNotOurs};
 use crate::text;
 use serde_json::Value;
@@ -414,6 +415,7 @@ fn begin(
         })?;
     let given = given(program, mode, matches)?;
     let now = Timestamp::now();
+    remove_scratch_on_signals();
     let own = program.app.start(StartRequest {
         mode,
         given: given.clone(),
@@ -541,4 +543,18 @@ fn help_on_active(info: &ProgramInfo, id: &str) -> String {
              began it, or archive every loop of the project:\n    {program} rollback"
         ),
     }
+}
+
+/// Removes scratch data, such as a copy of the work tree, if a signal ends the start.
+fn remove_scratch_on_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
+        return;
+    };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            scratch::remove_all();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
 }

@@ -239,21 +239,22 @@ fn verdict_of(answer: &Answer) -> Result<Verdict, Unreadable> {
         "findings" => Err(Unreadable::malformed(
             "its JSON announces findings and lists none",
         )),
-        other => Err(Unreadable::malformed(format!(
-            "its JSON has the verdict `{}`, neither clean nor findings",
-            text::one_line(other, 40)
-        ))),
+        other => {
+            let other = text::one_line(other, 40);
+            let problem = format!("its JSON has the verdict `{other}`, neither clean nor findings");
+            Err(Unreadable::malformed(problem))
+        }
     }
 }
 
 /// Returns the verdict of an answer with findings.
 fn with_findings(findings: Vec<Finding>) -> Result<Verdict, Unreadable> {
-    match findings.len() {
-        found if found > MAX_FINDINGS => Err(Unreadable::malformed(format!(
-            "it has {found} findings, the limit is {MAX_FINDINGS}"
-        ))),
-        _ => Ok(Verdict::Findings(Findings(findings))),
+    let found = findings.len();
+    if found > MAX_FINDINGS {
+        let problem = format!("it has {found} findings, the limit is {MAX_FINDINGS}");
+        return Err(Unreadable::malformed(problem));
     }
+    Ok(Verdict::Findings(Findings(findings)))
 }
 
 fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Unreadable> {
@@ -265,28 +266,21 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Unreadable> {
     let severity = line_of(&entry.severity, 40).ok_or_else(|| lacks("severity"))?;
     let what = line_of(&entry.what, MAX_FINDING_CHARS)
         .ok_or_else(|| lacks("text that says what is wrong"))?;
-    let line = match &entry.line {
-        Some(Value::Number(number)) => number.as_u64(),
-        Some(Value::String(text)) => text.trim().parse().ok(),
-        _ => None,
-    };
+    let line = entry.line.as_ref().map(Value::to_string);
+    let line = line.and_then(|line| line.trim_matches(['"', ' ']).parse().ok());
+    let patch = entry.patch.clone();
     // A severity that nobody knows may be the heaviest.
-    let severity =
-        severity::severity_words(&severity).and_then(|found| found.severities.first().copied());
+    let words = severity::severity_words(&severity);
+    let severity = words.map_or(Severity::High, |words| words.severities[0]);
     Ok(Finding {
         // An unknown id is dropped when the finding gets its own.
         id: line_of(&entry.id, MAX_ID_CHARS),
         recommendation: line_of(&entry.recommendation, MAX_FINDING_CHARS),
         file: line_of(&entry.file, MAX_FILE_CHARS),
-        line: line
-            .and_then(|line| u32::try_from(line).ok())
-            .filter(|line| *line > 0),
+        line: line.filter(|line| *line > 0),
         // As it is: a patch with other bytes is another patch. Whoever shows it makes it plain.
-        patch: entry
-            .patch
-            .clone()
-            .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
-        ..Finding::new(severity.unwrap_or(Severity::High), what)
+        patch: patch.filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
+        ..Finding::new(severity, what)
     })
 }
 

@@ -38,18 +38,16 @@ pub enum CauseKind {
     #[error("the reviewer is not installed; install it or choose another one")]
     NotInstalled,
     /// The time limit was reached.
-    #[error("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*.after))]
+    #[error("the reviewer was ended after {}; raise the time limit, or give it less to review", spelled(*.after_ms))]
     TimedOut {
-        /// The limit, in milliseconds when stored.
-        #[serde(rename = "after_ms", with = "milliseconds")]
-        after: Duration,
+        /// The limit, in milliseconds.
+        after_ms: u64,
     },
     /// The limit without output was reached.
-    #[error("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*.after))]
+    #[error("the reviewer was ended after {} without output; see whether it waits for a login or the network", spelled(*.after_ms))]
     Idle {
-        /// The limit, in milliseconds when stored.
-        #[serde(rename = "after_ms", with = "milliseconds")]
-        after: Duration,
+        /// The limit, in milliseconds.
+        after_ms: u64,
     },
     /// A signal that was not ours ended it.
     #[error(
@@ -114,19 +112,8 @@ impl CauseKind {
     }
 }
 
-/// A duration as whole milliseconds.
-mod milliseconds {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
-    }
+fn spelled(after_ms: u64) -> Spelled {
+    Spelled(Duration::from_millis(after_ms))
 }
 
 #[cfg(test)]
@@ -135,8 +122,7 @@ mod tests {
 
     #[test]
     fn cause_is_stored_as_json() {
-        let after = Duration::from_millis(1500);
-        let cause = Cause::new(CauseKind::Idle { after }, "waiting");
+        let cause = Cause::new(CauseKind::Idle { after_ms: 1500 }, "waiting");
         let stored = serde_json::to_string(&cause).unwrap();
         assert_eq!(
             stored,

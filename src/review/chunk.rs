@@ -33,9 +33,6 @@ pub struct Chunks<'t> {
 impl<'t> Chunks<'t> {
     /// Splits a plain text and renders the prompts, each from its text and, if there are several, its chunk. A reviewer that
     /// reads the whole document by itself is asked once.
-    ///
-    /// # Errors
-    /// Returns an error if the template does not render.
     pub(super) fn new(
         document: &'t str,
         reviewer: &dyn Reviewer,

@@ -1,7 +1,7 @@
 //! The reviewer `command`: any program of the user's configuration. Its stdin is the prompt, its stdout the answer. A repository
 //! never chooses it.
 
-use super::client::{Client, Events, Retries};
+use super::client::Client;
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
 use crate::process::{ProcessOutput, Watch};
@@ -28,18 +28,13 @@ impl Reviewer for Command {
         let client = Client {
             settings: &self.settings,
             program: "",
-            variables: &[],
+            variables: Vec::new(),
+            arguments: self.settings.arguments.clone(),
+            read: None,
         };
-        let arguments = &self.settings.arguments;
-        match client.ask(
-            request,
-            arguments,
-            request.prompt,
-            &mut Quiet::default(),
-            watch,
-        ) {
+        match client.run(request, request.prompt, watch) {
             Err(cause) => Outcome::CouldNotRun(cause),
-            Ok(ended) => match reviewer::judge(&ended) {
+            Ok((ended, _)) => match reviewer::judge(&ended) {
                 Outcome::CouldNotRun(cause) => Outcome::CouldNotRun(cause),
                 _ if repeats(&ended, request.prompt) => {
                     Outcome::not_a_verdict("it repeats what it was asked")
@@ -63,16 +58,6 @@ fn repeats(ended: &ProcessOutput, prompt: &str) -> bool {
             (before.is_empty() || before.ends_with('\n'))
                 && (after.is_empty() || after.starts_with(['\n', '\r']))
         })
-}
-
-/// The output of a program that has no events: its stdout is the answer, and its stderr the progress.
-#[derive(Default)]
-struct Quiet(Retries);
-
-impl Events for Quiet {
-    fn retries(&self) -> &Retries {
-        &self.0
-    }
 }
 
 #[cfg(test)]

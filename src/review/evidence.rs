@@ -5,6 +5,7 @@
 //! for rejecting what is open. Only this file makes either. If the user made evidence optional, a waived one stands for a
 //! missing review; the journal and the summary name it.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
@@ -17,11 +18,12 @@ use crate::review::digest::Digest;
 use crate::review::finding_history;
 use crate::review::findings::{Counts, Findings};
 use crate::review::findings_file;
-use crate::review::findings_json::{self, FindingsJson};
+use crate::review::findings_json::FindingsJson;
 use crate::review::missing_evidence::Missing;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::subject;
 use crate::review::worktree;
+use crate::store::UNEXPLAINED;
 
 pub use crate::machine::evidence_record::EvidencePolicy;
 
@@ -82,49 +84,40 @@ pub enum Found {
     Nothing,
     /// One is running.
     Running,
-    /// The last one failed and was not counted yet.
-    Failed {
-        /// Its run.
-        run: String,
-    },
+    /// The last one could not run, or could not be read, and was not counted yet.
+    Failed,
 }
 
-/// Returns the state of the round's review, for a stop.
+/// Returns the state of the round's review, for a stop, and the run that it comes from.
 ///
 /// # Errors
 /// Returns an error if the journal, the subject or a findings JSON cannot be read.
-pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
+pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String>)> {
     let round = Round::new(raw, spec)?;
     if round.is_running() {
-        return Ok(Found::Running);
+        return Ok((Found::Running, None));
     }
-    if let Some((run, json)) = round.verdict()? {
-        let reviewed = round.reviewed(run, json);
-        if reviewed.findings.blocking(spec.blocking) == 0
-            && let Ok(settled) = round.settle(reviewed.clone(), None)
-        {
-            return Ok(Found::Clean(settled));
+    if let Some(verdict) = round.verdict()? {
+        let reviewed = round.reviewed(Some(verdict));
+        let run = reviewed.record.run.clone();
+        let is_clean = reviewed.findings.blocking(spec.blocking) == 0;
+        let found = match round.settle(reviewed.clone(), None) {
+            Ok(settled) if is_clean => Found::Clean(settled),
+            _ if finding_history::is_stalled(&round.history()?) => Found::Stalled(reviewed),
+            _ => Found::Findings(reviewed),
+        };
+        return Ok((found, run));
+    }
+    Ok(match round.failure() {
+        Some((run, _)) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
+        None if raw.policy() == EvidencePolicy::Optional => {
+            (Found::Findings(round.reviewed(None)), None)
         }
-        return Ok(match finding_history::is_stalled(&round.history()?) {
-            true => Found::Stalled(reviewed),
-            false => Found::Findings(reviewed),
-        });
-    }
-    match round.failure() {
-        Some((run, _)) if !run.counted => Ok(Found::Failed {
-            run: run.began.run.clone(),
-        }),
-        None if raw.policy() == EvidencePolicy::Optional => Ok(Found::Findings(round.waived())),
-        _ => Ok(Found::Nothing),
-    }
-}
-
-/// Returns a findings file of this round that no run wrote, if there is one. It counts for nothing.
-///
-/// # Errors
-/// Returns an error if the journal or the subject cannot be read.
-pub fn unexplained(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Utf8PathBuf>> {
-    Ok(Round::new(raw, spec)?.unexplained())
+        _ => {
+            round.note_unexplained()?;
+            (Found::Nothing, None)
+        }
+    })
 }
 
 /// Returns evidence that the round was reviewed.
@@ -133,7 +126,7 @@ pub fn unexplained(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Utf8PathBu
 /// Returns the reason if there is none.
 pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed, Missing> {
     let spec = spec.ok_or(Missing::NoReview)?;
-    Round::new(raw, spec).map_err(Missing::Unreadable)?.demand()
+    Round::new(raw, spec)?.demand()
 }
 
 /// Returns evidence that the round is settled.
@@ -146,7 +139,7 @@ pub fn settled(
     rejecting: Option<String>,
 ) -> Result<Settled, Missing> {
     let spec = spec.ok_or(Missing::NoReview)?;
-    let round = Round::new(raw, spec).map_err(Missing::Unreadable)?;
+    let round = Round::new(raw, spec)?;
     round.settle(round.demand()?, rejecting)
 }
 
@@ -168,23 +161,6 @@ pub fn is_outdated(raw: &Raw, spec: &ReviewSpec) -> bool {
     Round::new(raw, spec).is_ok_and(is_newest_outdated)
 }
 
-/// Sets the ids of new findings: a finding of an earlier round keeps its id. `document` is the text that was reviewed, or empty if
-/// the subject is not a single document.
-///
-/// # Errors
-/// Returns an error if the journal or a findings JSON cannot be read.
-pub(super) fn identify(
-    raw: &Raw,
-    spec: &ReviewSpec,
-    findings: &mut Findings,
-    persona: &str,
-    document: &str,
-) -> io::Result<()> {
-    let earlier = history(raw, spec)?;
-    finding_history::assign_ids(&earlier, findings, persona, document);
-    Ok(())
-}
-
 /// Returns whether this round has a verdict without a blocking finding. It has none if it cannot be read.
 pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
     let verdict = verdict(raw, spec).ok().flatten();
@@ -192,9 +168,6 @@ pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
 }
 
 /// Returns the run of this round whose verdict counts, with its findings JSON.
-///
-/// # Errors
-/// Returns an error if the journal or a findings JSON cannot be read.
 pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, FindingsJson)>> {
     let round = Round::new(raw, spec)?;
     let verdict = round.verdict()?;
@@ -265,29 +238,23 @@ impl<'r> Round<'r> {
 
     fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {
         let json = FindingsJson::of_run(self.raw.store(), self.raw.id(), run)?;
-        Ok(json.filter(|json| {
-            json.run == run.began.run
-                && json.round == run.began.round
-                && json.loop_id == self.raw.id().as_str()
-                && json.subject == run.began.subject
-        }))
+        Ok(json.filter(|json| json.is_of(self.raw.id(), &run.began)))
     }
 
-    /// Returns the verdicts that count here, the newest of each round, newest first: those of all rounds, or of this visit alone if
+    /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
     /// each visit starts clean.
     fn verdicts(&self, counts: impl Fn(&Run) -> bool) -> io::Result<Vec<FindingsJson>> {
         let runs = match self.spec.fresh {
             true => self.own_runs().cloned().collect(),
             false => self.all_runs()?,
         };
-        let mut verdicts: Vec<FindingsJson> = Vec::new();
-        for run in runs.iter().rev().filter(|run| counts(run)) {
-            let round = run.began.round;
-            if verdicts.iter().all(|known| known.round != round) {
-                verdicts.extend(self.json_of(run)?);
+        let mut verdicts = BTreeMap::new();
+        for run in runs.iter().filter(|run| counts(run)) {
+            if let Some(json) = self.json_of(run)? {
+                verdicts.insert(json.round, json);
             }
         }
-        Ok(verdicts)
+        Ok(verdicts.into_values().collect())
     }
 
     /// Returns the runs of all rounds and visits.
@@ -299,15 +266,12 @@ impl<'r> Round<'r> {
     /// Returns every round with a verdict, oldest first.
     fn history(&self) -> io::Result<Vec<finding_history::Round>> {
         let verdicts = self.verdicts(|_| true)?.into_iter();
-        let mut rounds: Vec<finding_history::Round> = verdicts
-            .map(|json| finding_history::Round {
-                number: json.round,
-                persona: json.persona,
-                findings: json.findings,
-            })
-            .collect();
-        rounds.sort_by_key(|round| round.number);
-        Ok(rounds)
+        let round = |json: FindingsJson| finding_history::Round {
+            number: json.round,
+            persona: json.persona,
+            findings: json.findings,
+        };
+        Ok(verdicts.map(round).collect())
     }
 
     /// Returns the newest run of the round with its cause, if it failed.
@@ -321,77 +285,67 @@ impl<'r> Round<'r> {
         let round = self.number;
         let why = if self.is_running() {
             format!("the review of round {round} is still running; follow it")
-        } else if let Some((run, json)) = self.verdict().map_err(Missing::Unreadable)? {
-            return Ok(self.reviewed(run, json));
+        } else if let Some(verdict) = self.verdict()? {
+            return Ok(self.reviewed(Some(verdict)));
         } else if self.raw.policy() == EvidencePolicy::Optional {
-            return Ok(self.waived());
+            return Ok(self.reviewed(None));
         } else if let Some((_, cause)) = self.failure() {
             format!("the review of round {round} gave no verdict ({cause}); run it again")
         } else if self.own_runs().any(|run| run.digest().is_some()) {
             format!(
                 "the findings of round {round} are not those of its run any more; run the review again"
             )
-        } else if let Some(file) = self.unexplained() {
-            let file = crate::text::shown(file.file_name().unwrap_or_default());
-            format!(
-                "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first"
-            )
         } else {
-            format!("round {round} was not reviewed yet; run the review first")
+            let file = self.unexplained()?.map(|file| {
+                let file = crate::text::shown(file.file_name().unwrap_or_default());
+                format!(": {file} is there, and no review of this loop wrote it")
+            });
+            let file = file.unwrap_or_default();
+            format!("round {round} was not reviewed yet{file}; run the review first")
         };
         let program = self.raw.table().state.program;
         let review = format!("{program} review {}", self.raw.id());
         Err(Missing::Review { why, review })
     }
 
-    /// Returns a findings file of the round if no run of it was ever noted.
-    fn unexplained(&self) -> Option<Utf8PathBuf> {
-        let store = self.raw.store();
-        let exists = |path: &Utf8PathBuf| {
-            let place = store.folder_of(path);
-            place.is_ok_and(|(folder, name)| folder.has(&name))
-        };
+    /// Returns the findings file of the round if no run of it was ever noted.
+    fn unexplained(&self) -> io::Result<Option<Utf8PathBuf>> {
+        let file = findings_file::findings_path(self.raw.store(), self.raw.id(), self.number);
         let is_noted = |run: &Run| run.began.round == self.number;
-        let found = [
-            findings_file::findings_path(store, self.raw.id(), self.number),
-            findings_json::json_path(store, self.raw.id(), self.number),
-        ]
-        .into_iter()
-        .find(exists)?;
-        (!self.all_runs().ok()?.iter().any(is_noted)).then_some(found)
+        let is_there = file.symlink_metadata().is_ok();
+        Ok((is_there && !self.all_runs()?.iter().any(is_noted)).then_some(file))
     }
 
-    fn record(&self) -> EvidenceRecord {
-        EvidenceRecord {
-            subject: self.subject.as_ref().map(ToString::to_string),
-            ..EvidenceRecord::of(self.raw, Requirement::Reviewed, self.number)
+    /// Records a findings file that no review wrote, for a user who reads the journal. It counts for nothing.
+    fn note_unexplained(&self) -> io::Result<()> {
+        if let Some(file) = self.unexplained()? {
+            let file = file.file_name().unwrap_or_default();
+            let why = "no review of this loop wrote it; it counts for nothing";
+            let data = [("file", file), ("why", why)];
+            let store = self.raw.store();
+            store.note_attempt(self.raw.id(), UNEXPLAINED, &data);
         }
+        Ok(())
     }
 
-    fn reviewed(&self, run: &Run, json: FindingsJson) -> Reviewed {
-        Reviewed {
-            record: EvidenceRecord {
-                run: Some(run.began.run.clone()),
-                findings: run.findings.as_ref().map(|file| file.number),
-                subject: Some(run.began.subject.to_string()),
-                ..self.record()
-            },
-            findings: json.findings,
+    /// Makes evidence of a run, or, without one, of a waived review.
+    fn reviewed(&self, verdict: Option<(&Run, FindingsJson)>) -> Reviewed {
+        let mut record = EvidenceRecord::of(self.raw, Requirement::Reviewed, self.number);
+        let mut subject = self.subject.as_ref();
+        let mut findings = Findings::default();
+        record.waived = verdict.is_none();
+        if let Some((run, json)) = verdict {
+            record.run = Some(run.began.run.clone());
+            record.findings = run.findings.as_ref().map(|file| file.number);
+            subject = Some(&run.began.subject);
+            findings = json.findings;
         }
-    }
-
-    fn waived(&self) -> Reviewed {
-        Reviewed {
-            record: EvidenceRecord {
-                waived: true,
-                ..self.record()
-            },
-            findings: Findings::default(),
-        }
+        record.subject = subject.map(ToString::to_string);
+        Reviewed { record, findings }
     }
 
     /// Makes settled evidence: the subject is unchanged, and nothing material is open or a reason is given.
-    fn settle(&self, reviewed: Reviewed, rejecting: Option<String>) -> Result<Settled, Missing> {
+    fn settle(&self, mut reviewed: Reviewed, why: Option<String>) -> Result<Settled, Missing> {
         let now = self.subject.as_ref().map(Digest::as_str);
         if !reviewed.is_waived() && now != reviewed.record.subject.as_deref() {
             return Err(Missing::Changed {
@@ -403,26 +357,20 @@ impl<'r> Round<'r> {
             let what = finding.what.clone();
             return Err(Missing::Unreviewed { what });
         }
-        let open = self.open().map_err(Missing::Unreadable)?;
+        let open = self.open()?;
         let unsettled = match self.spec.blocking {
             Blocking::Low | Blocking::Medium => open.material(),
             Blocking::High => open.high,
         };
-        let rejecting = rejecting.map(|why| why.trim().to_owned());
-        let rejecting = rejecting.filter(|why| !why.is_empty());
-        if !reviewed.is_waived() && unsettled > 0 && rejecting.is_none() {
+        let why = why.map(|why| why.trim().to_owned());
+        let why = why.filter(|why| !why.is_empty());
+        if !reviewed.is_waived() && unsettled > 0 && why.is_none() {
             return Err(Missing::Open { counts: open });
         }
+        reviewed.record.kind = Requirement::Settled;
         // A reason for rejecting nothing is no caveat of the summary.
-        let rejecting = rejecting.filter(|_| open.material() + open.low > 0);
-        Ok(Settled(Reviewed {
-            record: EvidenceRecord {
-                kind: Requirement::Settled,
-                rejecting,
-                ..reviewed.record
-            },
-            findings: reviewed.findings,
-        }))
+        reviewed.record.rejecting = why.filter(|_| open.material() + open.low > 0);
+        Ok(Settled(reviewed))
     }
 
     /// Counts what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes. A clean round of

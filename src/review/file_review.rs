@@ -12,7 +12,6 @@ use super::progress::{Listener, RoundEvent};
 use super::prompt;
 use super::reviewer::{Event, Outcome, Request, Reviewer, Trace};
 use super::round_error::{RoundError, io_error};
-use super::scratch::Place;
 use super::subject::{Part, PartKind, unreadable};
 use super::worktree::own_files::REPORTS;
 use crate::files::{MAX_BYTES, UntrustedError, folder_of, make_all};
@@ -49,7 +48,7 @@ pub fn review(
     let chunks = Chunks::new(&plain, reviewer, |text, chunk| {
         prompt::of_file(persona, &part.name, text, chunk)
     });
-    let chunks = chunks.map_err(RoundError::Prompt)?;
+    let chunks = chunks?;
     let request = Request {
         prompt: "",
         parts: std::slice::from_ref(&part),
@@ -57,7 +56,6 @@ pub fn review(
         trace: &Trace::default(),
         focus: persona.focus,
         root,
-        scratch: &Place::in_store(store),
         limits,
         environment: &Environment::default(),
         output: None,

@@ -124,9 +124,6 @@ pub(super) fn number_in(name: &str, before: &str, after: &str) -> Option<u64> {
 
 /// Writes the findings to the file that the phase names, if it names one, under the number after the highest one that exists. The
 /// file may end with a verdict in the machine's words: `VERDICT: PASS`.
-///
-/// # Errors
-/// Returns an error if the system refuses, or if the folder is a link.
 pub(super) fn write_of_phase(
     raw: &Raw,
     spec: &ReviewSpec,
@@ -151,9 +148,6 @@ pub(super) fn write_of_phase(
 }
 
 /// Writes a text to the next free file of a folder whose name begins and ends like this.
-///
-/// # Errors
-/// Returns an error if the system refuses.
 pub(super) fn write_next(
     folder: &Folder,
     before: &str,

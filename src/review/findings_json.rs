@@ -54,17 +54,12 @@ pub fn json_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
 
 /// Returns whether a run's id can be part of a file's name.
 pub(super) fn is_name(run: &str) -> bool {
-    run.len() <= 60
-        && run
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    run.len() <= 60 && run.bytes().all(is_plain)
 }
 
 /// Writes the two files of a run and returns the digest of the findings JSON. The files of an earlier run of the same round are
-/// renamed first.
-///
-/// # Errors
-/// Returns an error if the journal cannot be read, or if a file cannot be written. The findings JSON is written last.
+/// renamed first, and the findings JSON is written last.
 pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Result<Digest> {
     let store = raw.store();
     let id = raw.id();
@@ -98,20 +93,14 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Res
 }
 
 /// Renames the files of a run, so that the next run of the same round does not replace them. Files that are not of that run stay.
-///
-/// # Errors
-/// Returns an error if the system refuses.
 fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
-    let Some(digest) = run.digest() else {
-        return Ok(());
-    };
-    let round = run.began.round;
-    if !is_name(&run.began.run) || FindingsJson::read(store, id, round, digest)?.is_none() {
+    let path = json_path(store, id, run.began.round);
+    if !is_name(&run.began.run) || FindingsJson::at(store, &path, run)?.is_none() {
         return Ok(());
     }
     let folder = store.open_loop_folder(id)?;
     for extension in ["md", "json"] {
-        let from = format!("findings-round-{round}.{extension}");
+        let from = format!("findings-round-{}.{extension}", run.began.round);
         let to = format!("findings-{}.{extension}", run.began.run);
         if_there(folder.rename(&from, &folder, &to))?;
     }
@@ -119,40 +108,35 @@ fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
 }
 
 impl FindingsJson {
-    /// Reads a round's findings JSON. Returns `None` if it is missing, has another digest or is not valid.
+    /// Reads the findings JSON of a run. Returns `None` if it is missing, has another digest or is not valid.
     ///
     /// # Errors
     /// Returns an error if the system refuses to read it.
-    pub fn read(
-        store: &Store,
-        id: &LoopId,
-        round: u64,
-        digest: &Digest,
-    ) -> io::Result<Option<Self>> {
-        Self::at(store, &json_path(store, id, round), digest)
-    }
-
-    /// Reads the findings JSON of a run.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FindingsJson::read`].
     pub fn of_run(store: &Store, id: &LoopId, run: &Run) -> io::Result<Option<Self>> {
-        let Some(digest) = run.digest() else {
-            return Ok(None);
-        };
-        match Self::read(store, id, run.began.round, digest)? {
+        let kept = format!("findings-{}.json", run.began.run);
+        match Self::at(store, &json_path(store, id, run.began.round), run)? {
             None if is_name(&run.began.run) => {
-                let kept = format!("findings-{}.json", run.began.run);
-                Self::at(store, &store.loop_folder(id).join(kept), digest)
+                Self::at(store, &store.loop_folder(id).join(kept), run)
             }
             found => Ok(found),
         }
     }
 
-    fn at(store: &Store, path: &Utf8Path, digest: &Digest) -> io::Result<Option<Self>> {
+    fn at(store: &Store, path: &Utf8Path, run: &Run) -> io::Result<Option<Self>> {
+        let Some(digest) = run.digest() else {
+            return Ok(None);
+        };
         let bytes = if_there(store.read(path))?;
         let bytes = bytes.filter(|bytes| Digest::of(bytes) == *digest);
         let found = bytes.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
         Ok(found.filter(|found| found.findings.0.len() <= MAX_FINDINGS_PER_RUN))
+    }
+
+    /// Returns whether it is that of a run of a loop.
+    pub(super) fn is_of(&self, id: &LoopId, began: &RunBegin) -> bool {
+        self.run == began.run
+            && self.round == began.round
+            && self.loop_id == id.as_str()
+            && self.subject == began.subject
     }
 }

@@ -77,26 +77,8 @@ fn ours(findings: Vec<claudex_lint::Finding>) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::review::answer::{Verdict, read};
     use crate::review::changes::diff::LEFT_OUT;
-    use crate::review::findings::Findings;
-    use crate::review::findings_file::render;
-
-    #[test]
-    fn findings_survive_their_file() {
-        let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thin.md");
-        let plan = std::fs::read_to_string(plan).unwrap();
-        let found = claudex_lint::review_document(&plan, point_of_view(Focus::Operations));
-        let mut found = Findings(ours(found));
-        for finding in &mut found.0 {
-            finding.check = None;
-        }
-        assert!(!found.is_empty());
-        assert_eq!(read(&render(1, &found)), Ok(Verdict::Findings(found)));
-    }
 
     #[test]
     fn changes_that_are_left_out_are_a_finding() {

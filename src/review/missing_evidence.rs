@@ -48,7 +48,7 @@ pub enum Missing {
     NoReview,
     /// The system refused.
     #[error("could not read it: {0}")]
-    Unreadable(io::Error),
+    Unreadable(#[from] io::Error),
 }
 
 impl Missing {

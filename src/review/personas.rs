@@ -81,7 +81,6 @@ impl From<&PersonaInfo> for Persona {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Message;
 
     #[test]
     fn the_last_persona_stays_and_a_machine_without_any_has_one() {
@@ -100,45 +99,5 @@ mod tests {
             assert_eq!(personas.of_round(round).label, wanted);
         }
         assert_eq!(Personas::declared(&[]).of_round(7).label, "Review");
-    }
-
-    #[test]
-    fn a_phase_has_the_personas_that_it_names_as_far_as_they_are_left_in() {
-        let info = |name| PersonaInfo {
-            name,
-            label: name,
-            prompt: Message {
-                name: "x.md",
-                text: "",
-            },
-            focus: Focus::Security,
-        };
-        let personas = Personas::declared(&[info("one"), info("two"), info("three")]);
-        let of_phase = |named: &'static [PersonaInfo]| {
-            let spec = ReviewSpec {
-                personas: named,
-                ..ReviewSpec::default()
-            };
-            let names: Vec<String> = personas
-                .of_phase(&spec)
-                .all()
-                .iter()
-                .map(|one| one.name.clone())
-                .collect();
-            names.join(" ")
-        };
-        assert_eq!(of_phase(&[]), "one two three");
-        assert_eq!(
-            of_phase(Box::leak(Box::new([
-                info("three"),
-                info("gone"),
-                info("one")
-            ]))),
-            "three one"
-        );
-        assert_eq!(
-            of_phase(Box::leak(Box::new([info("gone")]))),
-            "one two three"
-        );
     }
 }

@@ -1,14 +1,12 @@
 //! The progress of a run: the process that runs the reviewer writes its lines to a file, and others follow that file.
 
-use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek, Write};
+use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
 
 use super::round_error::RoundError;
-use crate::files::MAX_BYTES;
 use crate::machine::Raw;
 use crate::text;
 
@@ -77,70 +75,41 @@ impl Progress {
     }
 }
 
-/// Opens the lines for reading. A file that is larger than any of ours is ignored.
-fn reader(raw: &Raw) -> Option<BufReader<File>> {
-    let folder = raw.store().open_loop_folder(raw.id()).ok()?;
-    let file = folder.file(FILE).ok()?;
-    let fits = file.metadata().is_ok_and(|found| found.len() <= MAX_BYTES);
-    fits.then(|| BufReader::new(file))
+/// Returns the whole lines of the newest run. Half a line is read again when it is whole.
+fn lines(raw: &Raw) -> Vec<String> {
+    let file = raw.store().loop_folder(raw.id()).join(FILE);
+    let bytes = raw.store().read(&file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
+    whole.lines().map(str::to_owned).collect()
 }
 
-/// Shows the last `lines` lines of the newest run, and follows it to its end if it is running. Returns whether it was running.
+/// Shows the last `most` lines of the newest run, and follows it to its end if it is running. Returns whether it was running.
 ///
 /// # Errors
 /// Returns an error if the listener cancels.
-pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<bool, RoundError> {
+pub fn watch(raw: &Raw, most: usize, listener: &mut Listener<'_>) -> Result<bool, RoundError> {
     // A run that begins after this is not followed.
     let is_running = raw.store().is_running(raw.id());
-    let mut open = reader(raw);
-    if let Some(open) = &mut open {
-        let start = last_lines(open, lines);
-        let _ = open.seek(io::SeekFrom::Start(start));
-    }
-    if is_running {
-        tail(raw, open, listener)?;
-    } else if let Some(open) = &mut open {
-        show(open, listener)?;
+    let before = lines(raw).len().saturating_sub(most);
+    match is_running {
+        true => tail(raw, before, listener)?,
+        false => _ = show(raw, before, listener)?,
     }
     Ok(is_running)
 }
 
-/// Returns the position at which the last `lines` lines of a file begin.
-fn last_lines(file: &mut impl BufRead, lines: usize) -> u64 {
-    let mut begins = VecDeque::from([0]);
-    let mut at = 0;
-    let mut line = Vec::new();
-    while file.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        at += line.len() as u64;
-        line.clear();
-        begins.push_back(at);
-        if begins.len() > lines + 1 {
-            begins.pop_front();
-        }
-    }
-    begins.front().copied().unwrap_or_default()
-}
-
 /// Passes on the lines of a run that another process performs, until it ends.
-///
-/// # Errors
-/// Returns an error if the listener cancels.
 pub(super) fn follow(raw: &Raw, listener: &mut Listener<'_>) -> Result<(), RoundError> {
-    tail(raw, reader(raw), listener)
+    tail(raw, 0, listener)
 }
 
-fn tail(
-    raw: &Raw,
-    mut open: Option<BufReader<File>>,
-    listener: &mut Listener<'_>,
-) -> Result<(), RoundError> {
+/// Passes on the lines after the first ones, until the run ends.
+fn tail(raw: &Raw, mut shown: usize, listener: &mut Listener<'_>) -> Result<(), RoundError> {
     pass_on(RoundEvent::Attached, listener)?;
     loop {
         let is_over = !raw.store().is_running(raw.id());
-        open = open.or_else(|| reader(raw));
-        if let Some(open) = &mut open {
-            show(open, listener)?;
-        }
+        shown = show(raw, shown, listener)?;
         if is_over {
             return Ok(());
         }
@@ -149,20 +118,13 @@ fn tail(
     }
 }
 
-/// Passes on the whole lines up to the end of the file.
-fn show(open: &mut BufReader<File>, listener: &mut Listener<'_>) -> Result<(), RoundError> {
-    let mut line = String::new();
-    loop {
-        let start = open.stream_position().unwrap_or_default();
-        line.clear();
-        let read = open.read_line(&mut line);
-        if !read.is_ok_and(|read| read > 0) || !line.ends_with('\n') {
-            // Half a line is read again when it is whole.
-            let _ = open.seek(io::SeekFrom::Start(start));
-            return Ok(());
-        }
+/// Passes on the lines after the first ones, and returns the number of all.
+fn show(raw: &Raw, shown: usize, listener: &mut Listener<'_>) -> Result<usize, RoundError> {
+    let lines = lines(raw);
+    for line in lines.iter().skip(shown) {
         pass_on(RoundEvent::Reviewer(line.trim_end()), listener)?;
     }
+    Ok(lines.len())
 }
 
 fn pass_on(event: RoundEvent<'_>, listener: &mut Listener<'_>) -> Result<(), RoundError> {

@@ -125,9 +125,6 @@ impl Prompt<'_> {
 }
 
 /// Returns the prompt of a review of a file that belongs to no loop.
-///
-/// # Errors
-/// Returns an error if the template does not render.
 pub(super) fn of_file(
     persona: &Persona,
     name: &str,

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::time::Duration;
 
 use camino::Utf8Path;
 
@@ -16,13 +17,9 @@ use crate::process::limits::Limits;
 use crate::process::output::KEPT;
 pub use crate::process::{Event, Watch};
 use crate::process::{ProcessEnd, ProcessOutput, StartError};
-use crate::review::scratch::Place;
-use crate::text;
 
-/// The most files and commands that a trace keeps.
-const MAX_OPENED: usize = 50;
-/// The longest of them, in characters.
-const MAX_OPENED_CHARS: usize = 200;
+/// The bytes after which a trace takes no more.
+const MAX_OPENED_BYTES: usize = 64 * 1024;
 
 /// A request to a reviewer.
 #[derive(Debug, Clone, Copy)]
@@ -39,8 +36,6 @@ pub struct Request<'a> {
     pub focus: Focus,
     /// The loop's root folder, in which a reviewer's process starts.
     pub root: &'a Utf8Path,
-    /// The place for files that are of no use after the review.
-    pub scratch: &'a Place,
     /// The time limits.
     pub limits: Limits,
     /// The part of our environment that a reviewer's process sees.
@@ -53,8 +48,8 @@ pub struct Request<'a> {
 /// subject that was not in the prompt, there is no verdict.
 #[derive(Debug, Default)]
 pub struct Trace {
-    /// The paths, search patterns and commands that the client reported, or `None` if it reports none.
-    opened: RefCell<Option<Vec<String>>>,
+    /// The paths, search patterns and commands that the client reported, one a line, or `None` if it reports none.
+    opened: RefCell<Option<String>>,
     /// Whether the run has asked its one question for a readable answer.
     is_repaired: Cell<bool>,
 }
@@ -67,33 +62,28 @@ impl Trace {
 
     /// Adds a path, a search pattern or a command.
     pub(super) fn add(&self, opened: &str) {
-        let mut list = self.opened.borrow_mut();
-        let list = list.get_or_insert_default();
-        let opened = text::one_line(opened, MAX_OPENED_CHARS);
-        if !opened.is_empty() && list.len() < MAX_OPENED && !list.contains(&opened) {
-            list.push(opened);
+        let mut all = self.opened.borrow_mut();
+        let all = all.get_or_insert_default();
+        if !opened.is_empty() && all.len() < MAX_OPENED_BYTES {
+            all.push_str(opened);
+            all.push('\n');
         }
     }
 
     /// Returns whether the client reports what it opens, and nothing of this subject was opened. Of changes, anything counts.
     pub(super) fn missed(&self, subject: &[Part]) -> bool {
-        let list = self.opened.borrow();
-        let is_opened = |part: &Part| {
-            let name = Utf8Path::new(&part.name).file_name().unwrap_or(&part.name);
-            let mut opened = list.iter().flatten();
-            opened.any(|one| part.kind == PartKind::Diff || one.contains(name))
+        let opened = self.opened.borrow();
+        let is_opened = |opened: &String, part: &Part| match part.kind {
+            PartKind::Diff => !opened.is_empty(),
+            PartKind::Document => opened.contains(part.name.rsplit('/').next().unwrap_or_default()),
         };
-        list.is_some() && !subject.iter().any(is_opened)
+        let missed = |all: &String| !subject.iter().any(|part| is_opened(all, part));
+        opened.as_ref().is_some_and(missed)
     }
 
     /// Takes the one question for a readable answer. Returns whether it was taken before.
     pub(super) fn take_repair(&self) -> bool {
         self.is_repaired.replace(true)
-    }
-
-    /// Returns what was opened.
-    pub(super) fn into_opened(self) -> Vec<String> {
-        self.opened.into_inner().unwrap_or_default()
     }
 }
 
@@ -186,8 +176,12 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
         ProcessEnd::Exited(NOT_FOUND) => CauseKind::NotInstalled,
         ProcessEnd::Exited(status) => CauseKind::Failed { status: *status },
         ProcessEnd::Signalled(signal) => CauseKind::Crashed { signal: *signal },
-        ProcessEnd::TimedOut { after } => CauseKind::TimedOut { after: *after },
-        ProcessEnd::Idle { after } => CauseKind::Idle { after: *after },
+        ProcessEnd::TimedOut { after } => CauseKind::TimedOut {
+            after_ms: milliseconds(*after),
+        },
+        ProcessEnd::Idle { after } => CauseKind::Idle {
+            after_ms: milliseconds(*after),
+        },
         ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
         ProcessEnd::CouldNotStart(error) => {
             return Some(Cause::new(start_kind(error), &error.to_string()));
@@ -226,18 +220,18 @@ fn start_kind(error: &StartError) -> CauseKind {
     }
 }
 
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Returns the line that most likely names the problem: the last line of stderr with the word "error", else the last line of stderr,
 /// else the last line of stdout that is not JSON. A line that ends with a colon needs the next one.
 fn complaint(ended: &ProcessOutput) -> String {
-    let stderr: Vec<&str> = (ended.stderr_tail.lines())
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let is_text = |line: &&str| !line.trim().is_empty();
+    let stderr: Vec<&str> = ended.stderr_tail.lines().filter(is_text).collect();
     let says_error = |line: &&str| line.to_ascii_lowercase().contains("error");
-    if let Some(place) = stderr
-        .iter()
-        .rposition(says_error)
-        .or(stderr.len().checked_sub(1))
-    {
+    let place = stderr.iter().rposition(says_error);
+    if let Some(place) = place.or(stderr.len().checked_sub(1)) {
         let line = stderr[place].trim_end();
         return match stderr.get(place + 1) {
             Some(next) if line.ends_with(':') => format!("{line} {}", next.trim()),
@@ -245,18 +239,14 @@ fn complaint(ended: &ProcessOutput) -> String {
         };
     }
     let start = ended.stdout.len().saturating_sub(4096);
-    let end = String::from_utf8_lossy(&ended.stdout[start..]);
-    end.lines()
-        .rev()
-        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('{'))
-        .unwrap_or_default()
-        .to_owned()
+    let stdout = String::from_utf8_lossy(&ended.stdout[start..]);
+    let mut lines = stdout.lines().rev().filter(is_text);
+    let line = lines.find(|line| !line.trim_start().starts_with('{'));
+    line.unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn ended(how: ProcessEnd, stdout: &str, stderr: &str) -> ProcessOutput {
@@ -320,55 +310,15 @@ mod tests {
     }
 
     #[test]
-    fn status_127_means_not_installed() {
-        let outcome = judge(&ended(
-            ProcessEnd::Exited(127),
-            "",
-            "env: 'node': No such file or directory\n",
-        ));
-        assert_eq!(outcome.cause().unwrap().kind, CauseKind::NotInstalled);
-    }
-
-    #[test]
-    fn findings_come_through() {
-        let Outcome::Findings(findings) = judge(&ended(
-            ProcessEnd::Exited(0),
-            "## High\n- no rollback\n",
-            "error: noise",
-        )) else {
-            panic!("expected findings");
-        };
-        assert_eq!(findings.counts().high, 1);
-    }
-
-    #[test]
     fn cause_quotes_the_complaint_on_one_line() {
+        let detail = |stdout: &str, stderr: &str| {
+            let outcome = judge(&ended(ProcessEnd::Exited(1), stdout, stderr));
+            outcome.cause().unwrap().detail.clone()
+        };
         let stderr = "loading\nERROR: quota \u{1b}[31mexceeded\u{202e}\n\ntokens used: 7\n\n";
-        let outcome = judge(&ended(ProcessEnd::Exited(1), "partial", stderr));
-        assert_eq!(
-            outcome.cause().unwrap().to_string(),
-            "the reviewer failed with exit status 1; fix what it says, or choose another reviewer: ERROR: quota \
-             [31mexceeded"
-        );
-        let stderr = "Error loading config.toml:\n\n  /home/me/config.toml:1:2: unclosed table\n   |\n 1 | [x\n";
-        let outcome = judge(&ended(ProcessEnd::Exited(1), "", stderr));
-        assert_eq!(
-            outcome.cause().unwrap().detail,
-            "Error loading config.toml: /home/me/config.toml:1:2: unclosed table"
-        );
-        let outcome = judge(&ended(ProcessEnd::Exited(1), "", "usage:\nan error:\n"));
-        assert_eq!(outcome.cause().unwrap().detail, "an error:");
-        let outcome = judge(&ended(ProcessEnd::Exited(3), "said on stdout\n", "  \n"));
-        assert_eq!(outcome.cause().unwrap().detail, "said on stdout");
-        let outcome = judge(&ended(ProcessEnd::Signalled(11), "", ""));
-        assert!(
-            outcome
-                .cause()
-                .unwrap()
-                .to_string()
-                .ends_with("see whether memory ran out")
-        );
-        let long = judge(&ended(ProcessEnd::Exited(1), "", &"x".repeat(8000)));
-        assert_eq!(long.cause().unwrap().detail.chars().count(), 300);
+        assert_eq!(detail("partial", stderr), "ERROR: quota [31mexceeded");
+        assert_eq!(detail("", "usage:\nan error:\n"), "an error:");
+        assert_eq!(detail("said on stdout\n", "  \n"), "said on stdout");
+        assert_eq!(detail("", &"x".repeat(8000)).chars().count(), 300);
     }
 }

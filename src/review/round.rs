@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
+use crate::digest::random_hex;
 use crate::files::Folder;
 use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
@@ -16,6 +17,7 @@ use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::review::cause::CauseKind;
 use crate::review::evidence;
+use crate::review::finding_history;
 use crate::review::findings::Findings;
 use crate::review::findings_file;
 use crate::review::findings_json;
@@ -24,7 +26,6 @@ use crate::review::prompt::Prompt;
 use crate::review::reviewer::{Event, Outcome, Request, Reviewer, Trace};
 use crate::review::round_error::io_error;
 use crate::review::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
-use crate::review::scratch::Place;
 use crate::review::subject::SubjectText;
 use crate::review::worktree::{CHANGED_DURING_REVIEW, tree_id};
 use crate::store::{LoopId, RunLock, Store};
@@ -105,7 +106,7 @@ pub fn run(
 
     let mut source = ReportSource::Before;
     let _lock = loop {
-        if let Some(lock) = RunLock::try_take(&folder).map_err(RoundError::Store)? {
+        if let Some(lock) = RunLock::try_take(&folder)? {
             break lock;
         }
         progress::follow(raw, listener)?;
@@ -132,7 +133,7 @@ fn earlier_report(
         return Ok(None);
     }
     let round = raw.count(spec.round);
-    let runs = runs::read(&raw.recent().map_err(RoundError::Store)?);
+    let runs = runs::read(&raw.recent()?);
     let last = runs.into_iter().rfind(|run| run.is_of(raw, round));
     Ok(last.and_then(|run| Report::new(raw, source, run, Findings::default())))
 }
@@ -157,17 +158,24 @@ fn perform(
 
     // Prompt.
     let plain = text::plain(&subject.text);
-    let chunks = prompt.chunks(&plain, reviewer);
-    let chunks = chunks.map_err(RoundError::Prompt)?;
+    let chunks = prompt.chunks(&plain, reviewer)?;
     let _ = store.write_beside(raw.id(), PROMPT_FILE, chunks.prompts().as_bytes());
 
     // Journal: the run begins.
     let persona = &prompt.persona.label;
-    let tree = subject.tree.clone();
-    let began = RunBegin::new(raw, spec, reviewer.name(), persona, subject.digest(), tree);
-    let began = began.map_err(io_error("could not name the run"))?;
+    let round = raw.count(spec.round);
+    let random = random_hex::<4>().map_err(io_error("could not name the run"))?;
+    let began = RunBegin {
+        run: format!("r{round}-{random}"),
+        round,
+        visit: raw.record().visit(),
+        reviewer: reviewer.name().to_owned(),
+        persona: persona.clone(),
+        subject: subject.digest(),
+        tree: subject.tree.clone(),
+    };
     subject.keep(raw, &began.run)?;
-    runs::began(store, raw.id(), &began).map_err(RoundError::Store)?;
+    store.note(raw.id(), runs::BEGAN, &began)?;
     let mut run = Run::new(began, Timestamp::now());
 
     // Reviewer and answer: one of four outcomes.
@@ -180,7 +188,6 @@ fn perform(
         trace: &trace,
         focus: prompt.persona.focus,
         root: store.root(),
-        scratch: &Place::in_store(store),
         limits: brief.limits,
         environment: brief.environment,
         output: Some((folder, &output)),
@@ -222,37 +229,34 @@ fn perform(
         Outcome::Clean | Outcome::Findings(_) => {
             // Evidence: a finding of an earlier round keeps its id.
             findings = outcome.into_findings();
-            evidence::identify(raw, spec, &mut findings, persona, subject.document())
-                .map_err(io_error("could not read the earlier rounds"))?;
+            let earlier = evidence::history(raw, spec);
+            let earlier = earlier.map_err(io_error("could not read the earlier rounds"))?;
+            finding_history::assign_ids(&earlier, &mut findings, persona, subject.document());
 
             // Findings files.
             file = findings_file::write_of_phase(raw, spec, &findings)
                 .map_err(io_error("could not write the findings"))?;
             let digest = findings_json::write(raw, &run.began, &findings)
                 .map_err(io_error("could not write the findings"))?;
-            RunOutcome::of_verdict(&findings, digest)
+            match findings.is_empty() {
+                true => RunOutcome::Clean { digest },
+                false => RunOutcome::Findings { digest },
+            }
         }
     };
 
     // Journal: the run ends.
     let ended = RunEnd {
         run: run.began.run.clone(),
-        how: how.clone(),
+        how,
         work_tree_changed,
-        opened: trace.into_opened(),
         findings: file,
     };
-    runs::ended(store, raw.id(), &ended).map_err(RoundError::Store)?;
+    store.note(raw.id(), runs::ENDED, &ended)?;
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
     run.end(ended, Timestamp::now());
-    Ok(Report {
-        source: ReportSource::Ran,
-        path: run.findings_path(store, raw.id()),
-        run,
-        how,
-        findings,
-    })
+    Report::new(raw, ReportSource::Ran, run, findings).ok_or(RoundError::CutOff)
 }
 
 /// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and the listener then cancels, too. A

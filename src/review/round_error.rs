@@ -16,10 +16,10 @@ use crate::store::StoreError;
 pub enum RoundError {
     /// There are no changes to review, or they cannot be read.
     #[error("{0}")]
-    Changes(ChangesError),
+    Changes(#[from] ChangesError),
     /// The prompt's template does not render.
     #[error("{0}")]
-    Prompt(MessageError),
+    Prompt(#[from] MessageError),
     /// The commands that verify the work could not be run before the reviewer.
     #[error("{0}")]
     Verify(String),
@@ -59,7 +59,7 @@ pub enum RoundError {
     },
     /// The journal could not be written.
     #[error("{0}")]
-    Store(StoreError),
+    Store(#[from] StoreError),
 }
 
 crate::diagnostic::impl_diagnostic!(RoundError, "claudex::round", |error| {

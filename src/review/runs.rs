@@ -4,25 +4,21 @@
 //! without an end is running or was cut off.
 
 use std::collections::HashMap;
-use std::io;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::random_hex;
 use crate::machine::Raw;
-use crate::machine::table::ReviewSpec;
 use crate::review::cause::Cause;
 use crate::review::digest::Digest;
-use crate::review::findings::Findings;
 use crate::review::findings_file::{self, FindingsFile};
-use crate::store::{Entry, LoopId, Store, StoreError};
+use crate::store::{Entry, LoopId, Store};
 
 /// The note of a run's begin.
-const BEGAN: &str = "run-began";
+pub(super) const BEGAN: &str = "run-began";
 /// The note of a run's end.
-const ENDED: &str = "run-ended";
+pub(super) const ENDED: &str = "run-ended";
 
 /// The note of the begin of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,38 +52,9 @@ pub struct RunEnd {
     /// Whether the work tree changed while the reviewer ran.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub work_tree_changed: bool,
-    /// The files and commands that the reviewer opened, if its client reports them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub opened: Vec<String>,
     /// The findings file that the phase names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<FindingsFile>,
-}
-
-impl RunBegin {
-    /// Makes the begin of a new run.
-    ///
-    /// # Errors
-    /// Returns an error if the system has no random numbers.
-    pub(super) fn new(
-        raw: &Raw,
-        spec: &ReviewSpec,
-        reviewer: &str,
-        persona: &str,
-        subject: Digest,
-        tree: Option<String>,
-    ) -> io::Result<Self> {
-        let round = raw.count(spec.round);
-        Ok(Self {
-            run: format!("r{round}-{}", random_hex::<4>()?),
-            round,
-            visit: raw.record().visit(),
-            reviewer: reviewer.to_owned(),
-            persona: persona.to_owned(),
-            subject,
-            tree,
-        })
-    }
 }
 
 /// The outcome of a run.
@@ -117,14 +84,6 @@ pub enum RunOutcome {
 }
 
 impl RunOutcome {
-    /// Makes the outcome of a verdict, whose findings JSON has this digest.
-    pub(super) fn of_verdict(findings: &Findings, digest: Digest) -> Self {
-        match findings.is_empty() {
-            true => Self::Clean { digest },
-            false => Self::Findings { digest },
-        }
-    }
-
     /// Returns the digest of the findings JSON, if the run gave a verdict.
     pub fn digest(&self) -> Option<&Digest> {
         match self {
@@ -207,27 +166,23 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
     // The first of two runs with one id counts.
     let mut known: HashMap<String, usize> = HashMap::new();
     for entry in journal {
-        match entry {
-            Entry::Note(note) if note.note == BEGAN => {
-                if let Ok(began) = RunBegin::deserialize(&note.data) {
-                    known.entry(began.run.clone()).or_insert(runs.len());
-                    runs.push(Run::new(began, note.at));
-                }
-            }
-            Entry::Note(note) if note.note == ENDED => {
-                if let Ok(ended) = RunEnd::deserialize(&note.data)
-                    && let Some(run) = known.get(&ended.run).and_then(|at| runs.get_mut(*at))
-                    && run.ended.is_none()
-                {
-                    run.end(ended, note.at);
-                }
-            }
-            Entry::Note(_) => {}
+        let note = match entry {
+            Entry::Note(note) => note,
             Entry::Change(change) => {
                 let run = change.run.as_ref().and_then(|run| known.get(run));
                 if let Some(run) = run.and_then(|at| runs.get_mut(*at)) {
                     run.counted = true;
                 }
+                continue;
+            }
+        };
+        if let Some(began) = entry.noted::<RunBegin>(BEGAN) {
+            known.entry(began.run.clone()).or_insert(runs.len());
+            runs.push(Run::new(began, note.at));
+        } else if let Some(ended) = entry.noted::<RunEnd>(ENDED) {
+            let run = known.get(&ended.run).and_then(|at| runs.get_mut(*at));
+            if let Some(run) = run.filter(|run| run.ended.is_none()) {
+                run.end(ended, note.at);
             }
         }
     }
@@ -244,20 +199,4 @@ pub fn is_parked(raw: &Raw) -> bool {
         newest.is_some_and(|newest| newest == run.began.run)
             && cause.is_some_and(|cause| cause.kind.is_lasting())
     })
-}
-
-/// Adds the begin of a run to the journal.
-///
-/// # Errors
-/// Returns an error if the journal cannot be written.
-pub(crate) fn began(store: &Store, id: &LoopId, began: &RunBegin) -> Result<(), StoreError> {
-    store.note(id, BEGAN, began)
-}
-
-/// Adds the end of a run to the journal.
-///
-/// # Errors
-/// Returns an error if the journal cannot be written.
-pub(crate) fn ended(store: &Store, id: &LoopId, ended: &RunEnd) -> Result<(), StoreError> {
-    store.note(id, ENDED, ended)
 }

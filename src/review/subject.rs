@@ -46,9 +46,6 @@ pub struct Part {
 
 impl Part {
     /// Makes a part of a file below `root`.
-    ///
-    /// # Errors
-    /// Returns an error if the file is not UTF-8.
     pub(super) fn new(
         root: &Utf8Path,
         path: Utf8PathBuf,
@@ -82,17 +79,14 @@ impl SubjectText {
     /// # Errors
     /// Returns an error if a file is missing, outside of the project or not UTF-8, or if the changes cannot be read.
     pub fn read(raw: &Raw, spec: &ReviewSpec, with_tree: bool) -> Result<Self, RoundError> {
-        let changes = match has_changes(raw, spec) {
-            true => {
-                let since = raw.fill(spec.since);
-                let changes = changes::in_store(raw.store(), |snapshot| match &*since {
-                    "" => base::find(snapshot),
-                    commit => base::of_commit(snapshot, commit),
-                });
-                Some(changes.map_err(RoundError::Changes)?)
-            }
-            false => None,
-        };
+        let changes = has_changes(raw, spec).then(|| {
+            let since = raw.fill(spec.since);
+            changes::in_store(raw.store(), |snapshot| match &*since {
+                "" => base::find(snapshot),
+                commit => base::of_commit(snapshot, commit),
+            })
+        });
+        let changes = changes.transpose()?;
         let tree = match &changes {
             Some(changes) => Some(changes.snapshot.tree().to_owned()),
             None if with_tree => tree_id(raw.store(), None),
@@ -106,14 +100,14 @@ impl SubjectText {
                 path: first(raw, spec),
             });
         }
-        let parts = files
-            .into_iter()
-            .map(|(path, bytes)| part(raw, path, bytes));
-        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        let text = joined(&raw.root(), &files);
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let parts = files.into_iter();
+        let parts = parts.map(|(path, bytes)| part(raw, path, bytes));
         Ok(Self {
             name,
-            text: joined_text(&parts),
-            parts,
+            text,
+            parts: parts.collect::<Result<_, _>>()?,
             tree,
         })
     }
@@ -133,9 +127,6 @@ impl SubjectText {
 
     /// Keeps the text in the loop's folder: changes as the copy that stops compare, a document below a line with its name, for
     /// reports.
-    ///
-    /// # Errors
-    /// Returns an error if the copy of changes cannot be written. A document is kept for people only.
     pub(super) fn keep(&self, raw: &Raw, run: &str) -> Result<(), RoundError> {
         let store = raw.store();
         match self.parts.iter().find(|part| part.kind == PartKind::Diff) {
@@ -149,14 +140,6 @@ impl SubjectText {
             }
         }
     }
-}
-
-/// Returns the text of several parts.
-fn joined_text(parts: &[Part]) -> String {
-    let all = parts
-        .iter()
-        .map(|part| (part.name.as_str(), part.text.as_bytes()));
-    String::from_utf8_lossy(&joined(&all.collect::<Vec<_>>())).into_owned()
 }
 
 /// Makes a part of a file, unless the file is outside of the loop's root and the state folder: a reviewer that is a model would
@@ -188,30 +171,19 @@ pub(super) fn unreadable(source: io::Error, name: &str) -> RoundError {
 }
 
 /// Returns the digest of a subject as it is now, or `None` if the first of its files is missing.
-///
-/// # Errors
-/// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
-pub fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
-    Ok(bytes(raw, spec)?.map(|bytes| Digest::of(&bytes)))
+pub(crate) fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
+    let files = if_there(files(raw, spec, None))?.unwrap_or_default();
+    Ok((!files.is_empty()).then(|| Digest::of(&joined(&raw.root(), &files))))
 }
 
 /// Returns the text of a subject as it is now, or `None` if the first of its files is missing.
 ///
 /// # Errors
-/// Returns the errors of [`digest`].
+/// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
 pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
-    let bytes = bytes(raw, spec)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-fn bytes(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Vec<u8>>> {
-    let root = raw.root();
     let files = if_there(files(raw, spec, None))?.unwrap_or_default();
-    let all: Vec<_> = files
-        .iter()
-        .map(|(path, bytes)| (name_of(&root, path), bytes.as_slice()))
-        .collect();
-    Ok((!all.is_empty()).then(|| joined(&all).into_owned()))
+    let text = joined(&raw.root(), &files);
+    Ok((!files.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned()))
 }
 
 /// Sets the program's subjects in a loop if its phase asks for them.
@@ -237,13 +209,14 @@ fn kept_path(raw: &Raw, run: &str) -> Utf8PathBuf {
 }
 
 /// Joins the texts of several files, each below its name.
-fn joined<'t>(files: &[(&str, &'t [u8])]) -> Cow<'t, [u8]> {
+fn joined<'t>(root: &Utf8Path, files: &'t [(Utf8PathBuf, Vec<u8>)]) -> Cow<'t, [u8]> {
     if let [(_, only)] = files {
         return Cow::Borrowed(only);
     }
     let mut text = Vec::new();
-    for (name, bytes) in files {
-        text.extend_from_slice(format!("=== {} ===\n", text::shown(name)).as_bytes());
+    for (path, bytes) in files {
+        let name = text::shown(name_of(root, path));
+        text.extend_from_slice(format!("=== {name} ===\n").as_bytes());
         text.extend_from_slice(bytes);
         if !bytes.ends_with(b"\n") {
             text.push(b'\n');

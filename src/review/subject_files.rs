@@ -70,9 +70,6 @@ pub(super) fn name_of<'p>(root: &Utf8Path, path: &'p Utf8Path) -> &'p str {
 
 /// Returns the files of a subject that exist, each once, or none if the first one is missing. `changes` replaces the copy of the
 /// work tree's changes.
-///
-/// # Errors
-/// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
 pub(super) fn files(
     raw: &Raw,
     spec: &ReviewSpec,
@@ -87,11 +84,9 @@ pub(super) fn files(
             _ => found.path(raw, raw.path(template), changes)?,
         }
         if at == 0 && found.files.is_empty() {
+            let problem = "nothing that the program gives is there";
             return match *template {
-                PROGRAM => Err(io::Error::new(
-                    io::ErrorKind::NotFound,
-                    "nothing that the program gives is there",
-                )),
+                PROGRAM => Err(io::Error::new(io::ErrorKind::NotFound, problem)),
                 _ => Ok(Vec::new()),
             };
         }
@@ -112,11 +107,7 @@ impl Found {
         if self.files.iter().any(|(known, _)| *known == path) {
             return Ok(());
         }
-        if self.files.len() == MAX_FILES {
-            let problem = format!("there are more than {MAX_FILES} files to review");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
-        }
-        if bytes.len() as u64 > self.left() {
+        if self.files.len() == MAX_FILES || bytes.len() as u64 > self.left() {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.bytes += bytes.len() as u64;
@@ -223,21 +214,7 @@ fn fits(name: &str, pieces: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, number_in};
-
-    #[test]
-    fn number_pattern_matches_digits_only() {
-        let number = |name: &str| number_in(name, "task-", ".md");
-        assert_eq!(["task-1.md", "task-20.md"].map(number), [Some(1), Some(20)]);
-        for name in [
-            "task-.md",
-            "task-1-code-review-2.md",
-            "task-x.md",
-            "task-1.md.bak",
-        ] {
-            assert_eq!(number(name), None, "{name}");
-        }
-    }
+    use super::fits;
 
     #[test]
     fn pattern_matches_pieces_in_order() {

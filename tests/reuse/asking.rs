@@ -332,16 +332,17 @@ fn what_a_person_types_is_the_argument_of_the_transition_for_it() {
 #[test]
 fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
     let long = "x".repeat(81);
-    for (label, wrong) in [
-        ("`rm -rf ~`", "has a character that a dialog cannot show"),
-        ("\u{1b}[2J", "has a character that a dialog cannot show"),
-        ("a\u{202e}b", "has a character that a dialog cannot show"),
-        ("two\nlines", "has a character that a dialog cannot show"),
-        (" ", "is empty"),
-        ("red ", "is there twice"),
-        ("More…", "means that nothing is decided"),
-        (long.as_str(), "has more than 80 characters"),
-    ] {
+    let labels = [
+        "`rm -rf ~`",
+        "\u{1b}[2J",
+        "a\u{202e}b",
+        "two\nlines",
+        " ",
+        "red ",
+        "More…",
+        &long,
+    ];
+    for label in labels {
         let ferry = Ferry::new(&["red"]);
         ferry.stop();
         ferry.offer(label);
@@ -349,7 +350,7 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
         let (decision, said) = ferry.stop();
         assert_eq!(decision, "approve", "{said}");
         assert!(
-            said.contains("option 2 of the program, “") && said.contains(wrong),
+            said.contains("option 2 of the program, “") && said.contains("must be a plain text"),
             "{label:?}: {said}"
         );
         assert!(!said.contains(['`', '\u{1b}', '\u{202e}']), "{said:?}");

@@ -214,12 +214,6 @@ fn a_verdict_without_a_look_at_the_subject_is_none() {
     assert!(!project.root.join("reviews").exists());
     answer(&project, &["task-1.md"], &[]);
     project.run(&["review"], "");
-    let journal = project.read(&format!(".cutting/{}/journal.jsonl", project.status("id")));
-    let noted = format!(
-        "\"opened\":[\"{}\"]",
-        project.root.join("task-1.md").display()
-    );
-    assert!(journal.contains(&noted), "{journal}");
     assert!(
         project
             .read("reviews/tasks-review-1.md")

@@ -73,15 +73,14 @@ impl Commands {
         if !is_verifying(raw) {
             return Ok(None);
         }
-        let lines = match raw.told().commands.get() {
-            Some(Ok(lines)) => lines,
-            Some(Err(why)) => return Err(text::one_line(why, MAX_COMMAND_CHARS)),
-            None => return Err("the program has not said which commands verify the work".into()),
-        };
-        if lines.len() > MAX_COMMANDS {
+        let told = raw.told().commands.get();
+        let told = told.ok_or("the program has not said which commands verify the work")?;
+        let lines = told.as_ref();
+        let lines = lines.map_err(|why| text::one_line(why, MAX_COMMAND_CHARS))?;
+        let count = lines.len();
+        if count > MAX_COMMANDS {
             return Err(format!(
-                "there are {} commands, and {MAX_COMMANDS} are the most",
-                lines.len()
+                "there are {count} commands, and {MAX_COMMANDS} are the most"
             ));
         }
         for (at, line) in lines.iter().enumerate() {
@@ -95,12 +94,9 @@ impl Commands {
 
     /// Returns a digest of the lines, and of which of them may run.
     fn digest(&self, raw: &Raw) -> Digest {
-        let line = |line: &String| match is_allowed(raw, line) {
-            true => format!("{line}\0"),
-            false => format!("{line}\0\0"),
-        };
-        let all: String = self.0.iter().map(line).collect();
-        Digest::of(all.as_bytes())
+        let end = |line| if is_allowed(raw, line) { "\0" } else { "\0\0" };
+        let all = self.0.iter().flat_map(|line| [line.as_str(), end(line)]);
+        Digest::of(all.collect::<String>().as_bytes())
     }
 }
 
@@ -148,6 +144,16 @@ pub enum Missing {
 }
 
 impl Missing {
+    /// Makes the reason for which the commands do not count, above the command line that runs them.
+    fn not_passed(raw: &Raw, why: &str) -> Self {
+        let program = raw.table().state.program;
+        Self::NotPassed(format!("{why}:\n    {program} verify {}", raw.id()))
+    }
+
+    fn unreadable(error: impl std::fmt::Display) -> Self {
+        Self::NotPassed(format!("could not read it: {error}"))
+    }
+
     fn not_allowed(raw: &Raw, lines: Vec<String>) -> Self {
         let permissions = raw.told().permissions.get();
         let file = permissions.and_then(|known| known.file.as_ref());
@@ -197,53 +203,44 @@ fn known(raw: &Raw) -> Result<(Commands, Vec<String>), Missing> {
 /// Returns what is missing.
 pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
     let commands = ready(raw)?;
-    let unreadable = |error: String| Missing::NotPassed(format!("could not read it: {error}"));
-    let call = call(raw);
-    let not_passed = |why: &str| Err(Missing::NotPassed(format!("{why}:{call}")));
     if raw.store().is_running(raw.id()) {
-        return not_passed("the commands are still running, or a review is; wait for the end");
+        let why = "the commands are still running, or a review is; wait for the end";
+        return Err(Missing::not_passed(raw, why));
     }
-    let newest = VerifyRun::newest(raw, &commands);
-    let Some(run) = newest.map_err(|error| unreadable(error.to_string()))? else {
-        return not_passed("the commands were not run yet; run them");
-    };
-    let now = tree(raw).map_err(|error| unreadable(error.to_string()))?;
+    let newest = VerifyRun::newest(raw, &commands).map_err(Missing::unreadable)?;
+    let not_run = || Missing::not_passed(raw, "the commands were not run yet; run them");
+    let run = newest.ok_or_else(not_run)?;
+    let now = tree(raw).map_err(Missing::unreadable)?;
     judge(raw, &run, &now)
 }
 
 /// Returns the evidence that a run gives for this work tree.
 fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> {
-    let call = call(raw);
-    let not_passed = |why: &str| Err(Missing::NotPassed(format!("{why}:{call}")));
-    if let Some(failed) = run.commands.iter().find(|command| command.has_failed()) {
+    let mut commands = run.ended.commands.iter();
+    if let Some(failed) = commands.find(|command| command.has_failed()) {
         let command = text::one_line(&text::shown(&failed.command), 200);
-        let exit = &failed.exit;
-        return not_passed(&format!("{command} failed ({exit}); fix that, then"));
+        let why = format!("{command} failed ({}); fix that, then", failed.exit);
+        return Err(Missing::not_passed(raw, &why));
     }
-    let not_run = run.commands.iter();
+    let not_run = run.ended.commands.iter();
     let not_run = not_run.filter(|command| command.exit == Exit::NotAllowed);
     let not_run: Vec<String> = not_run.map(|command| command.command.clone()).collect();
     if !not_run.is_empty() {
         return Err(Missing::not_allowed(raw, not_run));
     }
-    if run.after != run.began.tree {
-        return not_passed(
-            "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then",
-        );
+    if run.ended.tree.as_ref() != Some(&run.began.tree) {
+        let why = "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then";
+        return Err(Missing::not_passed(raw, why));
     }
     if *now != run.began.tree {
-        return not_passed("the work tree was changed after the commands began; run them again");
+        let why = "the work tree was changed after the commands began; run them again";
+        return Err(Missing::not_passed(raw, why));
     }
     Ok(Verified(EvidenceRecord {
         run: Some(run.began.run.clone()),
         subject: Some(now.to_string()),
         ..EvidenceRecord::of(raw, Requirement::Verified, 0)
     }))
-}
-
-/// Returns the command line that runs the commands, on a line of its own.
-fn call(raw: &Raw) -> String {
-    format!("\n    {} verify {}", raw.table().state.program, raw.id())
 }
 
 /// Returns the digest of the work tree, without our own files and the loop's document.
@@ -253,5 +250,5 @@ fn tree(raw: &Raw) -> io::Result<Digest> {
     if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {
         own_files = own_files.file(document.as_str());
     }
-    worktree::digest(&root, own_files).map_err(io::Error::other)
+    worktree::digest(&root, &own_files).map_err(io::Error::other)
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Commands, MAX_COMMAND_CHARS, Missing, is_allowed, known};
-use crate::behaviours::command_runs::{Exit, RunNote, last_lines, tail};
+use crate::behaviours::command_runs::{Exit, last_lines, tail};
 use crate::machine::Raw;
 use crate::review::Digest;
 use crate::review::findings::{Finding, Severity};
@@ -14,6 +14,11 @@ use crate::text;
 const MAX_OUTPUT_CHARS: usize = 6000;
 /// The characters of output that each command may have, however many commands there are.
 const MIN_COMMAND_OUTPUT_CHARS: usize = 200;
+
+/// The note of the begin of a run of all commands.
+pub(super) const BEGAN: &str = "verify-began";
+/// The note of its end.
+pub(super) const ENDED: &str = "verify-ended";
 
 /// The begin of a run of all commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,10 +34,6 @@ pub(super) struct VerifyBegan {
     pub(super) tree: Digest,
 }
 
-impl RunNote for VerifyBegan {
-    const NAME: &str = "verify-began";
-}
-
 /// The end of a run of all commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct VerifyEnded {
@@ -41,21 +42,6 @@ pub(super) struct VerifyEnded {
     /// The digest of the work tree after the last command, or `None` if the run was cut off.
     #[serde(rename = "work", default, skip_serializing_if = "Option::is_none")]
     pub(super) tree: Option<Digest>,
-}
-
-impl RunNote for VerifyEnded {
-    const NAME: &str = "verify-ended";
-}
-
-impl VerifyEnded {
-    /// Returns the end of a run that was cut off.
-    pub(super) fn cut_off(run: &str) -> Self {
-        Self {
-            run: run.to_owned(),
-            commands: Vec::new(),
-            tree: None,
-        }
-    }
 }
 
 /// The end of one of the commands.
@@ -86,30 +72,18 @@ impl CommandEnd {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VerifyRun {
     pub(super) began: VerifyBegan,
-    pub(super) commands: Vec<CommandEnd>,
-    /// The digest of the work tree after the last command.
-    pub(super) after: Digest,
+    pub(super) ended: VerifyEnded,
     /// Whether a change of the loop was counted for it.
     pub(super) counted: bool,
     /// Whether no other has begun since: the files with the output are those of the newest run.
-    is_newest: bool,
+    pub(super) is_newest: bool,
 }
 
 impl VerifyRun {
-    /// Makes a run of its notes, or `None` if it was cut off.
-    pub(super) fn new(began: VerifyBegan, ended: VerifyEnded) -> Option<Self> {
-        Some(Self {
-            began,
-            commands: ended.commands,
-            after: ended.tree?,
-            counted: false,
-            is_newest: true,
-        })
-    }
-
     /// Returns the newest of this visit for these commands.
     pub(super) fn newest(raw: &Raw, commands: &Commands) -> Result<Option<Self>, StoreError> {
-        let (visit, list) = (raw.record().visit(), commands.digest(raw));
+        let visit = raw.record().visit();
+        let list = commands.digest(raw);
         let of_visit =
             |run: &Self| (visit.is_none() || run.began.visit == visit) && run.began.list == list;
         Ok(Self::all(&raw.recent()?).into_iter().rfind(of_visit))
@@ -118,14 +92,20 @@ impl VerifyRun {
     /// Returns every run that came to its end, oldest first.
     fn all(journal: &[Entry]) -> Vec<Self> {
         let mut runs: Vec<Self> = Vec::new();
-        let mut newest = None;
+        let mut newest: Option<VerifyBegan> = None;
         for entry in journal {
-            if let Some(began) = VerifyBegan::read(entry) {
+            if let Some(began) = entry.noted(BEGAN) {
                 runs.iter_mut().for_each(|run| run.is_newest = false);
                 newest = Some(began);
-            } else if let Some(ended) = VerifyEnded::read(entry) {
+            } else if let Some(ended) = entry.noted::<VerifyEnded>(ENDED) {
                 let began = newest.take_if(|began| began.run == ended.run);
-                runs.extend(began.and_then(|began| Self::new(began, ended)));
+                let began = began.filter(|_| ended.tree.is_some());
+                runs.extend(began.map(|began| Self {
+                    began,
+                    ended,
+                    counted: false,
+                    is_newest: true,
+                }));
             } else if let Entry::Change(change) = entry {
                 for run in &mut runs {
                     run.counted |= change.run.as_ref() == Some(&run.began.run);
@@ -137,8 +117,9 @@ impl VerifyRun {
 
     /// Returns each command with its end and the last of what it wrote.
     fn text(&self, raw: &Raw) -> String {
-        let room = (MAX_OUTPUT_CHARS / self.commands.len().max(1)).max(MIN_COMMAND_OUTPUT_CHARS);
-        let shown = self.commands.iter().enumerate().map(|(at, command)| {
+        let room =
+            (MAX_OUTPUT_CHARS / self.ended.commands.len().max(1)).max(MIN_COMMAND_OUTPUT_CHARS);
+        let shown = self.ended.commands.iter().enumerate().map(|(at, command)| {
             let line = text::one_line(&text::shown(&command.command), MAX_COMMAND_CHARS);
             let file = raw.store().loop_folder(raw.id()).join(log_name(at + 1));
             let written = raw.store().read(&file).ok().filter(|_| self.is_newest);
@@ -190,7 +171,7 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
         Ok(Some(commands)) => VerifyRun::newest(raw, &commands).ok().flatten(),
         _ => None,
     };
-    let ends = run.into_iter().flat_map(|run| run.commands);
+    let ends = run.into_iter().flat_map(|run| run.ended.commands);
     ends.filter(CommandEnd::has_failed)
         .map(|command| {
             let line = text::one_line(&text::shown(&command.command), 200);

@@ -4,9 +4,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::results::{CommandEnd, VerifyBegan, VerifyEnded, VerifyRun, log_name};
+use super::results::{BEGAN, CommandEnd, ENDED, VerifyBegan, VerifyEnded, VerifyRun, log_name};
 use super::{Commands, MAX_COMMANDS, Missing, Verified, is_allowed, judge, known, tree};
-use crate::behaviours::command_runs::{self, Exit, RunNote as _, unobserved};
+use crate::behaviours::command_runs::{self, Exit, unobserved};
 use crate::files::{Folder, if_there};
 use crate::machine::{Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
@@ -109,8 +109,16 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
         std::thread::sleep(POLL);
     };
     command_runs::refuse_moved(raw)?;
-    if let Some(cut_off) = command_runs::unended::<VerifyBegan, VerifyEnded>(raw)? {
-        VerifyEnded::cut_off(&cut_off.run).write(raw)?;
+    let cut_off = |run: &VerifyBegan| {
+        let ended = VerifyEnded {
+            run: run.run.clone(),
+            commands: Vec::new(),
+            tree: None,
+        };
+        command_runs::note(raw, ENDED, &ended)
+    };
+    if let Some(began) = command_runs::unended(raw, BEGAN, ENDED)? {
+        cut_off(&began)?;
     }
 
     let tree_before = tree(raw).map_err(unobserved(WHAT))?;
@@ -133,10 +141,10 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
                 list: commands.digest(raw),
                 tree: tree_before,
             };
-            began.write(raw)?;
+            command_runs::note(raw, BEGAN, &began)?;
             let ends = perform(raw, &folder, &commands, purpose.timeout(), watch);
             let Some(commands) = ends.map_err(unobserved(WHAT))? else {
-                VerifyEnded::cut_off(&began.run).write(raw)?;
+                cut_off(&began)?;
                 return Ok(Verification::Interrupted.into());
             };
             let ended = VerifyEnded {
@@ -144,11 +152,17 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
                 commands,
                 tree: Some(tree(raw).map_err(unobserved(WHAT))?),
             };
-            ended.write(raw)?;
-            VerifyRun::new(began, ended).expect("it was not cut off")
+            command_runs::note(raw, ENDED, &ended)?;
+            VerifyRun {
+                began,
+                ended,
+                counted: false,
+                is_newest: true,
+            }
         }
     };
-    let came_to = match judge(raw, &run, &run.after) {
+    let after = run.ended.tree.as_ref().unwrap_or(&run.began.tree);
+    let came_to = match judge(raw, &run, after) {
         Ok(verified) => Verification::Passed(verified),
         Err(Missing::NotPassed(why)) => Verification::Failed(why),
         Err(why) => Verification::Missing(why),

@@ -28,7 +28,8 @@ impl Fixes {
                 };
 
                 let snapshot = snapshot.get_or_insert_with(|| {
-                    Snapshot::take(store.root(), OwnFiles::in_store(store, store.root()))
+                    let own = OwnFiles::in_store(store, store.root());
+                    Snapshot::take(store.root(), &own, None)
                 });
                 let problem = match snapshot {
                     Ok(snapshot) => snapshot.applies(patch).err(),

@@ -33,30 +33,38 @@ pub(super) struct Block<'t> {
 
 /// Returns the blocks of a text, in order. Every character that is not white space or a rule is in one of them.
 pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
-    let mut lines = Lines {
-        text,
-        at: 0,
-        line: 1,
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line_of = |at: usize| ends.partition_point(|end| *end < at) + 1;
+    let block = |kind, range: Range<usize>| Block {
+        kind,
+        line: line_of(range.start),
+        text: &text[range],
+        parts: Vec::new(),
+    };
+    // The definition of a link makes no event.
+    let between = |range: Range<usize>| {
+        let is_text = text
+            .get(range.clone())
+            .is_some_and(|text| !text.trim().is_empty());
+        is_text.then(|| block(BlockKind::Paragraph, range))
     };
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut depth = 0_usize;
     let mut end = 0;
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         if depth == 0 {
-            // The definition of a link makes no event.
-            lines.push_paragraph(&mut blocks, end..range.start);
+            blocks.extend(between(end..range.start));
             end = range.end;
         }
         match event {
             Event::Start(tag) => {
-                match (depth, kind_of(&tag)) {
-                    (0, kind) => blocks.push(lines.block(kind, range)),
-                    (1, _) if matches!(tag, Tag::Item | Tag::TableHead | Tag::TableRow) => {
-                        let part = (lines.number(range.start), &text[range]);
-                        let last = blocks.last_mut();
-                        last.into_iter().for_each(|block| block.parts.push(part));
-                    }
-                    _ => {}
+                if depth == 0 {
+                    blocks.push(block(kind_of(&tag), range));
+                } else if depth == 1
+                    && matches!(tag, Tag::Item | Tag::TableHead | Tag::TableRow)
+                    && let Some(block) = blocks.last_mut()
+                {
+                    block.parts.push((line_of(range.start), &text[range]));
                 }
                 depth += 1;
             }
@@ -64,7 +72,7 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
             _ => {}
         }
     }
-    lines.push_paragraph(&mut blocks, end..text.len());
+    blocks.extend(between(end..text.len()));
     blocks
 }
 
@@ -79,36 +87,5 @@ fn kind_of(tag: &Tag<'_>) -> BlockKind {
         },
         Tag::HtmlBlock => BlockKind::Html,
         _ => BlockKind::Paragraph,
-    }
-}
-
-/// Counts lines up to places that come in order.
-struct Lines<'t> {
-    text: &'t str,
-    at: usize,
-    line: usize,
-}
-
-impl<'t> Lines<'t> {
-    fn number(&mut self, at: usize) -> usize {
-        self.line += self.text[self.at.min(at)..at].matches('\n').count();
-        self.at = self.at.max(at);
-        self.line
-    }
-
-    fn block(&mut self, kind: BlockKind, range: Range<usize>) -> Block<'t> {
-        Block {
-            kind,
-            line: self.number(range.start),
-            text: &self.text[range],
-            parts: Vec::new(),
-        }
-    }
-
-    fn push_paragraph(&mut self, blocks: &mut Vec<Block<'t>>, range: Range<usize>) {
-        let text = self.text.get(range.clone()).unwrap_or_default();
-        if !text.trim().is_empty() {
-            blocks.push(self.block(BlockKind::Paragraph, range));
-        }
     }
 }

@@ -33,16 +33,11 @@ pub(super) fn lines(block: &str) -> Lines {
 
 /// Returns the text behind `-`, `*`, `+`, `1.` or `1)`.
 pub(super) fn bullet(line: &str) -> Option<&str> {
-    let rest = match line.strip_prefix(['-', '*', '+']) {
-        Some(rest) => rest,
-        None => {
-            let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-            let digits = line.len() - rest.len();
-            (1..10)
-                .contains(&digits)
-                .then_some(rest)?
-                .strip_prefix(['.', ')'])?
-        }
+    let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = match line.len() - after_digits.len() {
+        0 => line.strip_prefix(['-', '*', '+'])?,
+        1..10 => after_digits.strip_prefix(['.', ')'])?,
+        _ => return None,
     };
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
@@ -106,29 +101,29 @@ fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
     found.unwrap_or((None, None, body))
 }
 
-/// Splits `what (recommendation)` at the bracket that the last `)` closes.
+/// Splits `what (recommendation)` at the bracket that the last `)` closes. A call such as `retry()` is part of the text.
 fn split_recommendation(body: &str) -> (&str, Option<&str>) {
-    let whole = (body, None);
-    let Some(inner) = body.strip_suffix(')').or_else(|| body.strip_suffix(").")) else {
-        return whole;
-    };
+    let inner = body
+        .strip_suffix(')')
+        .or_else(|| body.strip_suffix(")."))
+        .unwrap_or_default();
     let mut depth = 1_usize;
-    for (index, c) in inner.char_indices().rev() {
-        match c {
-            ')' => depth += 1,
-            '(' => depth -= 1,
-            _ => {}
+    let opening = inner.rmatch_indices(['(', ')']).find(|(_, bracket)| {
+        match *bracket {
+            ")" => depth += 1,
+            _ => depth -= 1,
         }
-        if depth == 0 {
-            let what = inner[..index].trim_end();
-            let recommendation = inner[index + 1..].trim();
-            // A call such as `retry()` is part of the text.
-            let apart = inner[..index].ends_with(char::is_whitespace);
-            return match what.is_empty() || recommendation.is_empty() || !apart {
-                true => whole,
-                false => (what, Some(recommendation)),
-            };
+        depth == 0
+    });
+    let parts = opening.map(|(at, _)| (&inner[..at], inner[at + 1..].trim()));
+    match parts {
+        Some((before, recommendation))
+            if before.ends_with(char::is_whitespace)
+                && !before.trim_end().is_empty()
+                && !recommendation.is_empty() =>
+        {
+            (before.trim_end(), Some(recommendation))
         }
+        _ => (body, None),
     }
-    whole
 }

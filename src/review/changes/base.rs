@@ -36,17 +36,11 @@ pub struct Base {
 impl Base {
     /// Returns a title such as `changes of feature-x against main`.
     pub fn title(&self) -> String {
-        let branch = match &self.branch {
-            Some(branch) => text::one_line(&text::shown(branch), 100),
-            None => "a work tree without a branch".to_owned(),
-        };
-        match (&self.against, &self.commit) {
-            (Some(against), _) => {
-                format!(
-                    "changes of {branch} against {}",
-                    text::one_line(&text::shown(against), 100)
-                )
-            }
+        let shown = |name: &String| text::one_line(&text::shown(name), 100);
+        let branch = self.branch.as_ref().map(shown);
+        let branch = branch.unwrap_or_else(|| "a work tree without a branch".to_owned());
+        match (self.against.as_ref().map(shown), &self.commit) {
+            (Some(against), _) => format!("changes of {branch} against {against}"),
             (None, Some(_)) => format!("uncommitted changes of {branch}"),
             (None, None) => format!("files of {branch}, which has no commit yet"),
         }
@@ -54,20 +48,10 @@ impl Base {
 }
 
 /// Finds the base of the branch that is checked out.
-///
-/// # Errors
-/// Returns an error if git refuses.
 pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let git = snapshot.git();
-    let head = git.maybe(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
-    let Some(head) = head.filter(|id| is_id(id)) else {
-        return Ok(Base {
-            branch: branch(snapshot)?,
-            commit: None,
-            tree: git.lines(&["mktree"], &[])?,
-            against: None,
-            date: None,
-        });
+    let Some(head) = commit(snapshot, "HEAD")? else {
+        return nothing(snapshot, None);
     };
     let mut found = (head, None);
     let mut fewest = i32::MAX;
@@ -88,39 +72,32 @@ pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
 }
 
 /// Returns the base that a user names: the point where the branch left that revision.
-///
-/// # Errors
-/// Returns an error if there is no such commit, it shares no history with the branch, or git refuses.
 pub(crate) fn of_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, WorktreeError> {
-    let base = match commit(snapshot, revision)? {
-        Some(commit) => merge_base(snapshot, &commit)?,
-        None => None,
-    };
-    let base = base.ok_or_else(|| no_commit(revision))?;
+    let commit = commit(snapshot, revision)?.ok_or_else(|| no_commit(revision))?;
+    let base = merge_base(snapshot, &commit)?.ok_or_else(|| no_commit(revision))?;
     of(snapshot, base, Some(revision.to_owned()))
 }
 
 /// Returns a commit that is named by its id. Only zeros stand for the empty tree, from which everything is new.
-///
-/// # Errors
-/// Returns an error if it is no id, the repository has no such commit, or git refuses.
 pub(crate) fn of_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeError> {
     if is_id(id) && id.bytes().all(|digit| digit == b'0') {
-        return Ok(Base {
-            branch: branch(snapshot)?,
-            commit: None,
-            tree: snapshot.git().lines(&["mktree"], &[])?,
-            against: Some("an empty folder".to_owned()),
-            date: None,
-        });
+        return nothing(snapshot, Some("an empty folder".to_owned()));
     }
-    let known = match is_id(id) {
-        true => commit(snapshot, id)?,
-        false => None,
-    };
-    let commit = known.ok_or_else(|| no_commit(id))?;
+    let known = is_id(id).then(|| commit(snapshot, id)).transpose()?;
+    let commit = known.flatten().ok_or_else(|| no_commit(id))?;
     let against = commit[..12].to_owned();
     of(snapshot, commit, Some(against))
+}
+
+/// Returns the empty tree, from which everything is new.
+fn nothing(snapshot: &Snapshot, against: Option<String>) -> Result<Base, WorktreeError> {
+    Ok(Base {
+        branch: branch(snapshot)?,
+        commit: None,
+        tree: snapshot.git().lines(&["mktree"], &[])?,
+        against,
+        date: None,
+    })
 }
 
 fn of(snapshot: &Snapshot, commit: String, against: Option<String>) -> Result<Base, WorktreeError> {
@@ -132,10 +109,7 @@ fn of(snapshot: &Snapshot, commit: String, against: Option<String>) -> Result<Ba
     Ok(Base {
         branch: branch(snapshot)?,
         tree: tree.to_owned(),
-        date: seconds
-            .parse()
-            .ok()
-            .and_then(|it| Timestamp::from_second(it).ok()),
+        date: Timestamp::from_second(seconds.parse().unwrap_or_default()).ok(),
         against,
         commit: Some(commit),
     })
@@ -150,12 +124,14 @@ fn branch(snapshot: &Snapshot) -> Result<Option<String>, WorktreeError> {
 /// Returns the id of the commit that a revision names.
 fn commit(snapshot: &Snapshot, revision: &str) -> Result<Option<String>, WorktreeError> {
     let commit = format!("{revision}^{{commit}}");
-    let parse = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
-    let answer = snapshot
-        .git()
-        .ask(&[&parse[..], &[&commit]].concat(), &[])?;
-    let id = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
-    Ok(is_id(&id).then_some(id))
+    let parse = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &commit,
+    ];
+    Ok(snapshot.git().maybe(&parse)?.filter(|id| is_id(id)))
 }
 
 fn no_commit(revision: &str) -> WorktreeError {

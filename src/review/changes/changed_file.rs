@@ -1,35 +1,23 @@
 //! The files that differ between a base and a snapshot, with how much of each differs.
 
-use std::collections::BTreeMap;
-
-use super::base::Base;
-use crate::review::worktree::{Snapshot, WorktreeError};
+use crate::git::{Git, WorktreeError};
+use crate::review::worktree::OwnFiles;
+use crate::review::worktree::file_name::names;
 
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedFile {
+pub(super) struct ChangedFile {
     /// Its path from the top, as bytes.
-    pub path: Vec<u8>,
+    pub(super) path: Vec<u8>,
     /// Its earlier path, if it was renamed.
-    pub from: Option<Vec<u8>>,
+    pub(super) from: Option<Vec<u8>>,
     /// The numbers of added and removed lines, or `None` if it is binary.
-    pub lines: Option<(u64, u64)>,
-    /// Whether it was removed.
-    pub is_removed: bool,
-    /// Whether it is a submodule, before or after.
-    pub is_submodule: bool,
-    /// Whether git did not track it.
-    pub is_untracked: bool,
+    pub(super) lines: Option<(u64, u64)>,
     /// Whether its path is that of generated or vendored code.
-    pub is_generated: bool,
+    pub(super) is_generated: bool,
 }
 
 impl ChangedFile {
-    /// Returns whether it is binary.
-    pub(super) fn is_binary(&self) -> bool {
-        self.lines.is_none() && !self.is_submodule
-    }
-
     /// Returns the number of added and removed lines.
     pub(super) fn changed_lines(&self) -> u64 {
         self.lines.map_or(0, |(added, removed)| added + removed)
@@ -48,64 +36,37 @@ pub(super) const DIFF: [&str; 7] = [
 ];
 
 /// Returns the files in the order of their paths, generated ones last, without the loop's own files.
-pub(super) fn list(snapshot: &Snapshot, base: &Base) -> Result<Vec<ChangedFile>, WorktreeError> {
-    let format = ["-z", "--raw", "--numstat", "--no-abbrev"];
-    let trees = [&*base.tree, snapshot.tree()];
-    let call = [&DIFF[..], &format, &trees].concat();
-    let listed = snapshot.differ().call(&call, &[])?;
-    let mut parts = listed.split(|byte| *byte == 0);
-    let mut changed: BTreeMap<Vec<u8>, ChangedFile> = BTreeMap::new();
+pub(super) fn list(
+    differ: &Git,
+    trees: [&str; 2],
+    own_files: &OwnFiles,
+) -> Result<Vec<ChangedFile>, WorktreeError> {
+    let call = [&DIFF[..], &["-z", "--numstat"], &trees].concat();
+    let listed = differ.call(&call, &[])?;
+    let mut parts = names(&listed);
+    let mut changed = Vec::new();
     while let Some(part) = parts.next() {
+        // "12<TAB>3<TAB>path", or "12<TAB>3<TAB>" and then two paths if it was renamed; "-" if it is binary.
         let unreadable = || WorktreeError::unreadable("diff-tree", part);
-        let mut path = || parts.next().map(<[u8]>::to_vec).ok_or_else(unreadable);
-        if part.is_empty() {
-            continue;
-        }
-        if let Some(raw) = part.strip_prefix(b":") {
-            // ":100644 100644 <id> <id> M" and then one path, or two if it was renamed.
-            let words: Vec<&[u8]> = raw.split(|byte| *byte == b' ').collect();
-            let [old, new, _, _, status] = words[..] else {
-                return Err(unreadable());
-            };
-            let first = path()?;
-            let (from, path) = match status.first() {
-                Some(b'R' | b'C') => (Some(first), path()?),
-                _ => (None, first),
-            };
-            let one = ChangedFile {
-                is_untracked: snapshot.untracked().contains(&path),
-                is_generated: is_generated(&path),
-                is_submodule: old == b"160000" || new == b"160000",
-                is_removed: status == b"D",
-                lines: None,
-                from,
-                path: path.clone(),
-            };
-            changed.insert(path, one);
-            continue;
-        }
-        // "12<TAB>3<TAB>path", or "12<TAB>3<TAB>" and then two paths; "-" if it is binary.
         let columns: Vec<&[u8]> = part.splitn(3, |byte| *byte == b'\t').collect();
         let [added, removed, name] = columns[..] else {
             return Err(unreadable());
         };
-        let path = match name.is_empty() {
-            true => {
-                path()?;
-                path()?
-            }
-            false => name.to_vec(),
-        };
-        let number = |column: &[u8]| std::str::from_utf8(column).ok()?.parse::<u64>().ok();
-        if let Some(one) = changed.get_mut(&path) {
-            one.lines = number(added).zip(number(removed));
+        let mut path = name;
+        let mut from = None;
+        if name.is_empty() {
+            from = parts.next().map(<[u8]>::to_vec);
+            path = parts.next().ok_or_else(unreadable)?;
         }
+        let number = |column: &[u8]| std::str::from_utf8(column).ok()?.parse::<u64>().ok();
+        changed.push(ChangedFile {
+            lines: number(added).zip(number(removed)),
+            is_generated: is_generated(path),
+            path: path.to_vec(),
+            from,
+        });
     }
-    let own_files = snapshot.own_files();
-    let mut changed: Vec<ChangedFile> = changed
-        .into_values()
-        .filter(|one| !own_files.contains(&one.path))
-        .collect();
+    changed.retain(|one| !own_files.contains(&one.path));
     changed.sort_by(|one, two| (one.is_generated, &one.path).cmp(&(two.is_generated, &two.path)));
     Ok(changed)
 }

@@ -4,7 +4,7 @@
 //! # changes of feature-x against main
 //! # compared with: commit <id> of 2026-11-20T10:00:00Z, where feature-x left main
 //! # work tree: tree <id>, with what is uncommitted and untracked
-//! # files: 3 (+12 -4), 1 of them untracked, 1 binary
+//! # files: 3 (+12 -4 lines), 1 binary
 //! # binary: logo.png (12345 bytes)
 //! # left out: Cargo.lock (+900 -10 lines, generated)
 //!
@@ -17,21 +17,29 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
+
+use serde_json::json;
 
 use super::base::Base;
 use super::changed_file::{ChangedFile, DIFF};
+use crate::git::Git;
+use crate::message::{Message, Render as _};
 use crate::review::worktree::file_name::{c_quoted, shown, visible};
 use crate::review::worktree::{Snapshot, WorktreeError};
 use crate::text;
 
+/// The head.
+const HEAD: Message = Message {
+    name: "head.md",
+    text: include_str!("head.md"),
+};
 /// The beginning of the first line of each diff.
 const DIFF_LINE: &[u8] = b"diff --git ";
 /// The beginning of the head's line about a binary file.
-pub const BINARY: &str = "# binary: ";
+pub(super) const BINARY: &str = "# binary: ";
 /// The beginning of the head's line about a file without a diff.
-pub const LEFT_OUT: &str = "# left out: ";
+pub(crate) const LEFT_OUT: &str = "# left out: ";
 /// The longest head, in bytes.
 const MAX_HEAD_BYTES: usize = 24 * 1024;
 /// The most lines of each list in the head.
@@ -39,27 +47,30 @@ const MAX_LISTED: usize = 60;
 /// The most files that git is asked about at once.
 const BATCH_FILES: usize = 64;
 
-/// Writes the text, and returns it with the files whose diff it does not have.
+/// Writes the text, which has at most `max_bytes`.
 pub(super) fn write(
     snapshot: &Snapshot,
+    differ: &Git,
     base: &Base,
     changed: &[ChangedFile],
     max_bytes: usize,
-) -> Result<(String, Vec<String>), WorktreeError> {
+) -> Result<String, WorktreeError> {
+    let trees = [&*base.tree, snapshot.tree()];
     let mut bytes_left = max_bytes.saturating_sub(MAX_HEAD_BYTES);
     let mut body = String::new();
     let passed_over = snapshot.passed_over().iter();
     let mut left_out: Vec<String> = passed_over
-        .filter(|(path, _)| !snapshot.own_files().contains(path))
         .map(|(path, over)| format!("{} ({} bytes, {})", shown(path), over.bytes, over.why))
         .collect();
     for batch in changed.chunks(BATCH_FILES) {
-        // Each changed line takes two bytes at least: git need not write a diff that cannot fit.
-        let (small, large): (Vec<_>, Vec<_>) = batch
-            .iter()
-            .partition(|one| one.changed_lines().saturating_mul(2) <= bytes_left as u64);
+        // Each changed line takes two bytes at least: git need not write a diff that cannot fit. A name that is no text cannot be
+        // an argument.
+        let (small, large): (Vec<_>, Vec<_>) = batch.iter().partition(|one| {
+            one.changed_lines().saturating_mul(2) <= bytes_left as u64
+                && std::str::from_utf8(&one.path).is_ok()
+        });
         left_out.extend(large.into_iter().map(with_size));
-        let diffs = diffs(snapshot, base, &small)?;
+        let diffs = diffs(differ, trees, &small)?;
         for one in small {
             match diffs.get(&heading(one)) {
                 Some(diff) if diff.len() <= bytes_left => {
@@ -70,51 +81,28 @@ pub(super) fn write(
             }
         }
     }
-    let text = head(snapshot, base, changed, &left_out) + &body;
-    Ok((text, left_out))
+    Ok(head(snapshot, base, changed, &left_out) + &body)
 }
 
 fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[String]) -> String {
-    let date = base.date.map(|date| format!(" of {date}"));
-    let date = date.unwrap_or_default();
-    let branch = base.branch.as_ref().map(text::shown);
-    let branch = branch.unwrap_or_else(|| "the work tree".to_owned());
-    let compared = match (&base.commit, base.against.as_ref().map(text::shown)) {
-        (Some(commit), Some(against)) => {
-            format!("commit {commit}{date}, where {branch} left {against}")
-        }
-        (Some(commit), None) => format!("commit {commit}{date}, the last one of {branch}"),
-        (None, _) => format!("nothing, {branch} has no commit yet"),
-    };
     let lines = changed.iter().filter_map(|one| one.lines);
     let (added, removed) = lines.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let mut head = format!(
-        "# {}\n# compared with: {compared}\n# work tree: tree {}, with what is uncommitted and untracked\n# files: {} (+{added} -{removed} lines)",
-        base.title(),
-        snapshot.tree(),
-        changed.len(),
-    );
-    let count = |is: fn(&ChangedFile) -> bool| changed.iter().filter(|one| is(one)).count();
-    for (number, word) in [
-        (count(|one| one.is_untracked), "untracked"),
-        (count(ChangedFile::is_binary), "binary"),
-        (count(|one| one.is_submodule), "of submodules"),
-    ] {
-        if number > 0 {
-            let _ = write!(head, ", {number} {word}");
-        }
-    }
-    head.push('\n');
-    let binary = changed.iter().filter(|one| one.is_binary());
+    let binary = changed.iter().filter(|one| one.lines.is_none());
     let binary: Vec<String> = binary.map(|one| with_bytes(snapshot, one)).collect();
-    for (start, list) in [(BINARY, &binary[..]), (LEFT_OUT, left_out)] {
-        for name in list.iter().take(MAX_LISTED) {
-            let _ = writeln!(head, "{start}{name}");
-        }
-        if list.len() > MAX_LISTED {
-            let _ = writeln!(head, "{start}and {} more", list.len() - MAX_LISTED);
-        }
-    }
+    let facts = json!({
+        "title": base.title(),
+        "commit": base.commit,
+        "date": base.date,
+        "branch": base.branch.as_ref().map(text::shown),
+        "against": base.against.as_ref().map(text::shown),
+        "tree": snapshot.tree(),
+        "files": changed.len(),
+        "added": added,
+        "removed": removed,
+        "most": MAX_LISTED,
+        "lists": [[BINARY, binary], [LEFT_OUT, left_out]],
+    });
+    let mut head = HEAD.render(&facts).expect("a template of ours");
     head.truncate(head.floor_char_boundary(MAX_HEAD_BYTES - 2));
     head.truncate(head.trim_end().len());
     head + "\n\n"
@@ -122,11 +110,10 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[S
 
 /// Returns the name of a binary file with its size.
 fn with_bytes(snapshot: &Snapshot, one: &ChangedFile) -> String {
-    let root = snapshot.root().as_std_path();
-    let found = root.join(OsStr::from_bytes(&one.path)).symlink_metadata();
-    match found {
-        Ok(found) if !one.is_removed => format!("{} ({} bytes)", shown(&one.path), found.len()),
-        _ => format!("{} (removed)", shown(&one.path)),
+    let path = snapshot.git().root().as_std_path();
+    match path.join(OsStr::from_bytes(&one.path)).symlink_metadata() {
+        Ok(found) => format!("{} ({} bytes)", shown(&one.path), found.len()),
+        Err(_) => format!("{} (removed)", shown(&one.path)),
     }
 }
 
@@ -150,66 +137,40 @@ fn heading(one: &ChangedFile) -> Vec<u8> {
 
 /// Returns the diffs of some files by their first lines.
 fn diffs(
-    snapshot: &Snapshot,
-    base: &Base,
+    differ: &Git,
+    trees: [&str; 2],
     files: &[&ChangedFile],
 ) -> Result<BTreeMap<Vec<u8>, String>, WorktreeError> {
     let mut diffs: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     if files.is_empty() {
         return Ok(diffs);
     }
+    let pathspec = |path: &Vec<u8>| format!(":(top,literal){}", String::from_utf8_lossy(path));
     let paths = files
         .iter()
-        .flat_map(|one| [Some(&one.path), one.from.as_ref()]);
-    let paths: Vec<String> = paths.flatten().map(|path| pathspec(path)).collect();
+        .flat_map(|one| one.from.iter().chain([&one.path]));
+    let paths: Vec<String> = paths.map(pathspec).collect();
     let options = ["-p", "--src-prefix=a/", "--dst-prefix=b/"];
-    let trees = [&*base.tree, snapshot.tree(), "--"];
-    let mut call = [&DIFF[..], &options, &trees].concat();
+    let mut call = [&DIFF[..], &options, &trees, &["--"]].concat();
     call.extend(paths.iter().map(String::as_str));
-    let answer = snapshot.differ().ask(&call, &[])?;
-    match (answer.cut, files) {
-        (false, _) => {}
+    let answer = differ.ask(&call, &[])?;
+    if answer.cut {
         // A single diff that is cut is too long for the text, too.
-        (true, [_]) => return Ok(diffs),
-        (true, _) => {
-            for one in files {
-                diffs.extend(self::diffs(snapshot, base, &[one])?);
-            }
-            return Ok(diffs);
+        for one in files.iter().filter(|_| files.len() > 1) {
+            diffs.extend(self::diffs(differ, trees, &[one])?);
         }
+        return Ok(diffs);
     }
-    let output = answer.successful("diff-tree")?;
-    let wanted: Vec<Vec<u8>> = files.iter().map(|one| heading(one)).collect();
-    let mut current: Option<&Vec<u8>> = None;
-    for line in output.split_inclusive(|byte| *byte == b'\n') {
+    let mut heading = Vec::new();
+    for line in answer.stdout.split_inclusive(|byte| *byte == b'\n') {
         if line.starts_with(DIFF_LINE) {
-            current = wanted.iter().find(|heading| *heading == line);
+            heading = line.to_vec();
         }
-        if let Some(current) = current {
-            let diff = diffs.entry(current.clone()).or_default();
-            diff.push_str(&visible(&String::from_utf8_lossy(line)));
-            if !diff.ends_with('\n') {
-                diff.push('\n');
-            }
+        let diff = diffs.entry(heading.clone()).or_default();
+        diff.push_str(&visible(&String::from_utf8_lossy(line)));
+        if !diff.ends_with('\n') {
+            diff.push('\n');
         }
     }
     Ok(diffs)
-}
-
-/// Returns a pathspec for one path. If the path is not UTF-8 and so cannot be an argument, each odd byte matches any byte.
-fn pathspec(path: &[u8]) -> String {
-    let Err(_) = std::str::from_utf8(path) else {
-        return format!(":(top,literal){}", String::from_utf8_lossy(path));
-    };
-    let mut spec = String::from(":(top,glob)");
-    for chunk in path.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if "*?[]\\".contains(character) {
-                spec.push('\\');
-            }
-            spec.push(character);
-        }
-        spec.extend(chunk.invalid().iter().map(|_| '?'));
-    }
-    spec
 }

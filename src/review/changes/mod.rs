@@ -4,9 +4,9 @@
 //! as fit ([`diff`]). A file that does not fit is named with its size. The text holds no time of day: the same changes give the
 //! same bytes, so that findings on them stay open.
 
-pub mod base;
+pub(crate) mod base;
 mod changed_file;
-pub mod diff;
+pub(crate) mod diff;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
@@ -14,7 +14,6 @@ use thiserror::Error;
 use crate::review::worktree::{OwnFiles, Snapshot, WorktreeError};
 use crate::store::{LoopId, Store};
 pub use base::Base;
-pub use changed_file::ChangedFile;
 
 /// The longest text, in bytes: a model is shown no more at once.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -30,10 +29,6 @@ pub struct Changes {
     pub base: Base,
     /// The text to review, at most [`MAX_BYTES`] long.
     pub text: String,
-    /// The number of files that differ.
-    pub files: usize,
-    /// The files whose diff is not in the text, each with the reason, on one plain line.
-    pub left_out: Vec<String>,
     /// The work tree that was read.
     pub snapshot: Snapshot,
 }
@@ -72,7 +67,7 @@ pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
 /// Reads the changes of a store's project since its branch left the base that the user names, or since the base that is found.
 ///
 /// # Errors
-/// Returns the errors of [`collect`].
+/// Returns an error if nothing differs, or if the work tree cannot be read.
 pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, ChangesError> {
     in_store(store, |snapshot| match base {
         Some(base) => base::of_revision(snapshot, base),
@@ -80,47 +75,33 @@ pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, ChangesError> {
     })
 }
 
-/// Reads the changes of a store's project without the loop's own files.
-///
-/// # Errors
-/// Returns the errors of [`collect`].
+/// Reads the changes of a store's project since a base, without the loop's own files.
 pub(super) fn in_store(
     store: &Store,
     base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
 ) -> Result<Changes, ChangesError> {
     let root = store.root();
-    collect(root, OwnFiles::in_store(store, root), base)
+    collect(root, &OwnFiles::in_store(store, root), base)
 }
 
-/// Reads the changes of the work tree whose top is `root`, since a base.
-///
-/// # Errors
-/// Returns an error if nothing differs, or if the work tree cannot be read.
-pub fn collect(
+fn collect(
     root: &Utf8Path,
-    own_files: OwnFiles,
+    own_files: &OwnFiles,
     base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
 ) -> Result<Changes, ChangesError> {
-    let snapshot = Snapshot::take(root, own_files)?;
+    let snapshot = Snapshot::take(root, own_files, None)?;
     let base = base(&snapshot)?;
     let title = base.title();
-    let changed = changed_file::list(&snapshot, &base)?;
-    let over: Vec<_> = snapshot
-        .passed_over()
-        .iter()
-        .filter(|(path, _)| !snapshot.own_files().contains(path))
-        .collect();
-    let files = changed.len() + over.len();
-    if files == 0 {
+    let differ = snapshot.git().without_attributes()?;
+    let changed = changed_file::list(&differ, [&base.tree, snapshot.tree()], own_files)?;
+    if changed.is_empty() && snapshot.passed_over().is_empty() {
         return Err(ChangesError::Nothing { title });
     }
-    let (text, left_out) = diff::write(&snapshot, &base, &changed, MAX_BYTES)?;
+    let text = diff::write(&snapshot, &differ, &base, &changed, MAX_BYTES)?;
     Ok(Changes {
         title,
         base,
         text,
-        files,
-        left_out,
         snapshot,
     })
 }

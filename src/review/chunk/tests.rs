@@ -7,7 +7,6 @@ use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::review::findings::Findings;
 use crate::review::reviewer::Trace;
-use crate::review::scratch::Place;
 
 /// A reviewer that is a program, or built in.
 struct Anyone {
@@ -41,7 +40,6 @@ fn review(is_program: bool, document: &str) -> Vec<Finding> {
         trace: &Trace::default(),
         focus: Focus::Engineering,
         root,
-        scratch: &Place::new(root, root),
         limits: Limits::default(),
         environment: &Environment::default(),
         output: None,

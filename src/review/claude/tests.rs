@@ -1,99 +1,38 @@
-use std::time::Duration;
-
 use serde_json::json;
 
+use super::super::client::tests::{cause, play};
+use super::super::reviewer::Trace;
 use super::*;
-use crate::process::ProcessEnd;
-use crate::process::output::KEPT;
-
-/// What comes of a session with these events and this exit status; and what a watcher was told.
-fn session(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
-    let trace = Trace::default();
-    let mut seen = Seen::new(Utf8Path::new("/p q"), &trace);
-    let mut told = Vec::new();
-    for event in events {
-        told.extend(seen.take(event));
-    }
-    let text: Vec<String> = events.iter().map(Value::to_string).collect();
-    let ended = ProcessOutput {
-        how: ProcessEnd::Exited(status),
-        stdout: text.join("\n").into_bytes(),
-        // More than is kept: the events were read as they came.
-        dropped: KEPT as u64,
-        stdout_end: Vec::new(),
-        stderr_tail: String::new(),
-        elapsed: Duration::from_secs(1),
-    };
-    (seen.judge(&ended, &[]), told)
-}
 
 fn result(extra: Value) -> Value {
-    let mut result = json!({"type": "result", "subtype": "success", "is_error": false, "api_error_status": null});
+    let mut result = json!({"type": "result", "subtype": "success", "is_error": false});
+    let fields = result.as_object_mut().unwrap();
+    fields.extend(extra.as_object().unwrap().clone());
     result
-        .as_object_mut()
-        .unwrap()
-        .extend(extra.as_object().unwrap().clone());
-    result
-}
-
-fn cause(outcome: &Outcome) -> (&'static str, CauseKind) {
-    (name(outcome), outcome.cause().expect("no verdict").kind)
-}
-
-fn name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Clean => "clean",
-        Outcome::Findings(_) => "findings",
-        Outcome::CouldNotRun(_) => "could not run",
-        Outcome::Unreadable(_) => "unreadable",
-    }
 }
 
 #[test]
-fn the_structured_answer_counts_before_the_text() {
+fn structured_answer_counts_before_text() {
     let answer = json!({"verdict": "clean", "findings": []});
-    let (outcome, _) = session(
-        0,
-        &[result(
-            json!({"structured_output": answer, "result": "## High\n- x"}),
-        )],
-    );
-    assert_eq!(outcome, Outcome::Clean);
-    let (outcome, _) = session(
-        0,
-        &[result(json!({"result": "Well:\n\n## High\n- x (y)\n"}))],
-    );
-    assert_eq!(name(&outcome), "findings");
+    let ended = result(json!({"structured_output": answer, "result": "## High\n- x"}));
+    assert_eq!(play(read, 0, &[ended]).0, Outcome::Clean);
+    let ended = result(json!({"result": "Well:\n\n## High\n- x (y)\n"}));
+    assert!(matches!(play(read, 0, &[ended]).0, Outcome::Findings(_)));
 }
 
 #[test]
-fn no_text_and_no_result_are_unreadable() {
-    let no_output = ("unreadable", CauseKind::NoOutput);
-    assert_eq!(
-        cause(&session(0, &[result(json!({"result": ""}))]).0),
-        no_output
-    );
-    assert_eq!(
-        cause(&session(0, &[json!({"type": "system", "subtype": "init"})]).0),
-        no_output
-    );
-    let (outcome, _) = session(0, &[result(json!({"result": "I like it."}))]);
-    assert_eq!(cause(&outcome), ("unreadable", CauseKind::NotAVerdict));
+fn session_that_failed_gives_no_verdict() {
+    let answer = json!({"verdict": "clean", "findings": []});
+    let failed = result(json!({"is_error": true, "structured_output": answer}));
+    let outcome = play(read, 0, &[failed]).0;
+    assert_eq!(cause(&outcome), (false, CauseKind::Failed { status: 0 }));
+    let (outcome, _) = play(read, 0, &[json!({"type": "system", "subtype": "init"})]);
+    assert_eq!(cause(&outcome), (true, CauseKind::NoOutput));
 }
 
 #[test]
-fn failures_are_told_apart_by_status_and_name() {
-    let failed = |error: Value, status: Value| {
-        let said = json!({"type": "assistant", "error": error, "is_api_error_message": true});
-        let text = "401 429 quota login: words decide nothing";
-        let ended = result(json!({"is_error": true, "api_error_status": status, "result": text}));
-        let (outcome, told) = session(1, &[said, ended]);
-        assert!(told.is_empty(), "{told:?}");
-        cause(&outcome)
-    };
-    let could_not_run = |kind| ("could not run", kind);
+fn failure_is_named_by_status_or_error() {
     for (error, status, kind) in [
-        (json!("authentication_failed"), json!(401), CauseKind::Login),
         (
             json!("authentication_failed"),
             json!(null),
@@ -101,131 +40,82 @@ fn failures_are_told_apart_by_status_and_name() {
         ),
         (json!("rate_limit"), json!(429), CauseKind::Quota),
         (json!("billing_error"), json!(400), CauseKind::Quota),
-        (json!("server_error"), json!(529), CauseKind::Service),
         (json!("server_error"), json!(null), CauseKind::Service),
         (json!("unknown"), json!(503), CauseKind::Service),
         (json!(null), json!(401), CauseKind::Login),
-        (
-            json!("model_not_found"),
-            json!(404),
-            CauseKind::Failed { status: 1 },
-        ),
         (
             json!("unknown"),
             json!(400),
             CauseKind::Failed { status: 1 },
         ),
     ] {
-        assert_eq!(
-            failed(error.clone(), status.clone()),
-            could_not_run(kind),
-            "{error} {status}"
-        );
+        let said = json!({"type": "assistant", "error": error, "is_api_error_message": true});
+        let text = "401 429 quota login: words decide nothing";
+        let ended = result(json!({"is_error": true, "api_error_status": status, "result": text}));
+        let (outcome, shown) = play(read, 1, &[said, ended]);
+        assert_eq!(cause(&outcome), (false, kind), "{error} {status}");
+        assert!(shown.is_empty(), "{shown:?}");
     }
 }
 
 #[test]
-fn a_session_that_says_it_failed_is_no_verdict_whatever_its_exit_status() {
-    let answer = json!({"verdict": "clean", "findings": []});
-    let failed = result(json!({"is_error": true, "structured_output": answer}));
-    let (outcome, _) = session(0, &[failed]);
-    assert_eq!(
-        cause(&outcome),
-        ("could not run", CauseKind::Failed { status: 0 })
-    );
-    let (outcome, _) = session(3, &[result(json!({"structured_output": answer}))]);
-    assert_eq!(
-        cause(&outcome),
-        ("could not run", CauseKind::Failed { status: 3 })
-    );
-}
-
-#[test]
-fn an_answer_that_never_fitted_the_schema_is_unreadable() {
-    let ended = json!({"type": "result", "subtype": "error_max_structured_output_retries", "is_error": true,
-        "errors": ["Failed to provide valid structured output after 5 attempts"]});
-    let (outcome, _) = session(1, &[ended]);
-    assert_eq!(cause(&outcome), ("unreadable", CauseKind::NotAVerdict));
-    assert!(outcome.cause().unwrap().detail.contains("after 5 attempts"));
-}
-
-#[test]
-fn progress_is_for_people() {
+fn progress_has_a_line_per_event() {
     let says = |content: Value| json!({"type": "assistant", "message": {"content": content}});
-    let (_, told) = session(
+    let uses = |name: &str, input: Value| {
+        says(json!([{"type": "tool_use", "name": name, "input": input}]))
+    };
+    let (_, shown) = play(
+        read,
         0,
         &[
             json!({"type": "system", "subtype": "init", "tools": ["Read"]}),
             says(
                 json!([{"type": "text", "text": "**Looking.**\nMore."}, {"type": "thinking", "thinking": "x"}]),
             ),
-            says(
-                json!([{"type": "tool_use", "name": "Read", "input": {"file_path": "/p q/src/a.rs"}}]),
-            ),
-            says(
-                json!([{"type": "tool_use", "name": "Read", "input": {"file_path": "/etc/\u{1b}[1mhosts"}}]),
-            ),
-            says(json!([{"type": "tool_use", "name": "Grep", "input": {"pattern": "fn x"}}])),
-            says(json!([{"type": "tool_use", "name": "Write", "input": {}}])),
+            uses("Read", json!({"file_path": "/p q/src/a.rs"})),
+            uses("Read", json!({"file_path": "/etc/\u{1b}[1mhosts"})),
+            uses("Grep", json!({"pattern": "fn x"})),
+            uses("Write", json!({})),
             json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10, "error": "overloaded"}),
-            says(json!([{"type": "tool_use", "name": "StructuredOutput", "input": {}}])),
+            uses("StructuredOutput", json!({})),
             says(json!([{"type": "text", "text": "{\"verdict\": \"clean\"}"}])),
             json!({"type": 3}),
         ],
     );
-    assert_eq!(
-        told,
-        [
-            "Looking.",
-            "reads src/a.rs",
-            "reads /etc/[1mhosts",
-            "searches for fn x",
-            "asks for Write",
-            "claude: trying again (overloaded; attempt 1 of 10)",
-            "answers",
-        ]
-    );
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    Looking.
+    reads src/a.rs
+    reads /etc/[1mhosts
+    searches for fn x
+    asks for Write
+    claude: trying again (overloaded; attempt 1 of 10)
+    answers
+    ");
 }
 
 #[test]
 fn limit_of_arguments_is_named_with_number() {
-    let told = |subtype: &str, arguments: &[&str]| {
-        let ended =
-            json!({"subtype": subtype, "num_turns": 40, "total_cost_usd": 1.5, "errors": []});
-        let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
-        let cause = limit(&ended, &arguments).expect("a limit");
-        assert_eq!(cause.kind, CauseKind::Limit);
-        cause.detail
-    };
     for (subtype, arguments, detail) in [
-        (
-            "error_max_turns",
-            ["--max-turns", "40"].as_slice(),
-            "Claude stopped at --max-turns 40",
-        ),
-        (
-            "error_max_turns",
-            &["--max-turns=7"],
-            "Claude stopped at --max-turns 7",
-        ),
-        ("error_max_turns", &[], "Claude stopped at --max-turns 40"),
+        ("error_max_turns", "--max-turns 12", "--max-turns 12"),
+        ("error_max_turns", "--max-turns=7", "--max-turns 7"),
+        ("error_max_turns", "", "--max-turns 40"),
         (
             "error_max_budget_usd",
-            &["--max-budget-usd", "2"],
-            "Claude stopped at --max-budget-usd 2",
+            "--max-budget-usd 2",
+            "--max-budget-usd 2",
         ),
-        (
-            "error_max_budget_usd",
-            &[],
-            "Claude stopped at --max-budget-usd 1.5",
-        ),
+        ("error_max_budget_usd", "", "--max-budget-usd 1.5"),
     ] {
-        assert_eq!(told(subtype, arguments), detail);
-    }
-    for status in [0, 1] {
-        let ended =
-            result(json!({"subtype": "error_max_turns", "result": "No substantive findings."}));
-        let (outcome, _) = session(status, &[ended]);
-        assert_eq!(cause(&outcome), ("could not run", CauseKind::Limit));
+        let ended = result(json!({"subtype": subtype, "num_turns": 40, "total_cost_usd": 1.5}));
+        let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
+        let trace = Trace::default();
+        let mut session = Session::new("/".into(), &trace, &arguments);
+        read(&mut session, &ended);
+        let Some(End::Failed(outcome)) = session.end else {
+            panic!("{subtype}");
+        };
+        assert_eq!(cause(&outcome), (false, CauseKind::Limit));
+        let stopped = format!("Claude stopped at {detail}");
+        assert_eq!(outcome.cause().unwrap().detail, stopped);
     }
 }

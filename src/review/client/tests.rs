@@ -1,4 +1,29 @@
+use std::time::Duration;
+
 use super::*;
+
+/// Returns the outcome of a client that printed these events, and its lines of progress.
+pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
+    let trace = Trace::default();
+    let mut session = Session::new(Utf8Path::new("/p q"), &trace, &[]);
+    let lines = events.iter().map(|event| event.to_string().into_bytes());
+    let shown = lines.filter_map(|line| session.line(&line, read)).collect();
+    let ended = ProcessOutput {
+        how: ProcessEnd::Exited(status),
+        stdout: Vec::new(),
+        dropped: 0,
+        stdout_end: Vec::new(),
+        stderr_tail: "warning: noise\n".to_owned(),
+        elapsed: Duration::from_secs(1),
+    };
+    (session.judge(&ended), shown)
+}
+
+/// Returns the kind of a cause, and whether the reviewer ran to its end.
+pub(in crate::review) fn cause(outcome: &Outcome) -> (bool, CauseKind) {
+    let kind = outcome.cause().expect("no verdict").kind;
+    (matches!(outcome, Outcome::Unreadable(_)), kind)
+}
 
 #[test]
 fn lines_of_progress_are_short_and_plain() {

@@ -3,10 +3,12 @@
 //! Codex would start those servers outside of its sandbox, and has no flag that turns all of them off. This file reads, and is
 //! tolerant: what it cannot read, Codex reports itself.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use camino::Utf8PathBuf;
-use toml::{Table, Value};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// The result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,13 +19,26 @@ pub(super) struct UserConfig {
     pub(super) key: Option<String>,
 }
 
+/// The tables of the file that matter here.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tables {
+    mcp_servers: BTreeMap<String, IgnoredAny>,
+    model_provider: Option<String>,
+    model_providers: BTreeMap<String, Provider>,
+}
+
+#[derive(Deserialize)]
+struct Provider {
+    env_key: Option<String>,
+}
+
 impl UserConfig {
     /// Reads the file that the client will read.
     pub(super) fn read() -> Self {
         let folder = |name: &str| {
-            std::env::var_os(name)
-                .map(PathBuf::from)
-                .filter(|folder| folder.is_absolute())
+            let folder = std::env::var_os(name).map(PathBuf::from);
+            folder.filter(|folder| folder.is_absolute())
         };
         let home = folder("CODEX_HOME").or_else(|| folder("HOME").map(|home| home.join(".codex")));
         let file = home.and_then(|home| Utf8PathBuf::from_path_buf(home.join("config.toml")).ok());
@@ -32,35 +47,21 @@ impl UserConfig {
     }
 
     fn parse(text: &str) -> Self {
-        let Ok(config) = text.parse::<Table>() else {
-            return Self::default();
-        };
-        let table = |name: &str| config.get(name).and_then(Value::as_table);
-        let servers = table("mcp_servers")
-            .into_iter()
-            .flat_map(Table::keys)
-            .filter(|name| is_bare(name))
-            .cloned()
-            .collect();
-        let provider = config.get("model_provider").and_then(Value::as_str);
-        let key = provider
-            .and_then(|name| {
-                table("model_providers")?
-                    .get(name)?
-                    .get("env_key")?
-                    .as_str()
-            })
-            .map(str::to_owned);
-        Self { servers, key }
+        let mut tables: Tables = toml::from_str(text).unwrap_or_default();
+        let provider = tables.model_provider.unwrap_or_default();
+        let provider = tables.model_providers.remove(&provider);
+        let servers = tables.mcp_servers.into_keys();
+        Self {
+            servers: servers.filter(|name| is_bare(name)).collect(),
+            key: provider.and_then(|provider| provider.env_key),
+        }
     }
 }
 
 /// Returns whether a name can stand in a dotted key as it is; Codex allows no others for servers.
 fn is_bare(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !name.is_empty() && name.bytes().all(is_bare)
 }
 
 #[cfg(test)]

@@ -7,10 +7,8 @@ use super::super::reviewer::Trace;
 use super::super::settings::ReviewerKind;
 use super::*;
 use crate::machine::persona::Focus;
-use crate::process::Event;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::review::scratch::Place;
 
 /// A folder with one program in it.
 struct Bench {
@@ -41,8 +39,7 @@ impl Bench {
         }
     }
 
-    fn review(&self, settings: ReviewerSettings) -> (Outcome, Vec<String>) {
-        let mut told = Vec::new();
+    fn review(&self, settings: ReviewerSettings) -> Outcome {
         let request = Request {
             prompt: "the prompt's text",
             parts: &[],
@@ -50,116 +47,38 @@ impl Bench {
             trace: &Trace::default(),
             focus: Focus::Engineering,
             root: self.root(),
-            scratch: &Place::new(self.root(), self.root()),
             limits: Limits::default(),
             environment: &Environment::default(),
             output: None,
         };
-        let command = Command {
-            name: "mine".to_owned(),
-            settings,
-        };
-        let outcome = command.review(&request, &mut |event| {
-            if let Event::Line { text, .. } = event {
-                told.push(text.to_owned());
-            }
-            ControlFlow::Continue(())
-        });
-        (outcome, told)
-    }
-}
-
-fn name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Clean => "clean",
-        Outcome::Findings(_) => "findings",
-        Outcome::CouldNotRun(_) => "could not run",
-        Outcome::Unreadable(_) => "unreadable",
+        let name = "mine".to_owned();
+        Command { name, settings }.review(&request, &mut |_| ControlFlow::Continue(()))
     }
 }
 
 #[test]
-fn stdout_is_the_answer_and_stderr_the_progress() {
-    let bench = Bench::new(
-        "echo looking >&2\nread -r line\nprintf '## High\\n- %s: %s (do it)\\n' \"$1\" \"$line\"\n",
-    );
-    let settings = ReviewerSettings {
-        arguments: vec!["a b; $(c) 'd'".to_owned()],
-        ..bench.settings()
-    };
-    let (outcome, told) = bench.review(settings);
-    let Outcome::Findings(findings) = outcome else {
-        panic!("{outcome:?}");
-    };
-    assert_eq!(findings.0[0].what, "a b; $(c) 'd': the prompt's text");
-    assert_eq!(told, ["looking"]);
-}
-
-#[test]
-fn it_may_answer_by_the_schema() {
-    let bench = Bench::new("cat >/dev/null; echo '{\"verdict\":\"clean\",\"findings\":[]}'\n");
-    assert_eq!(bench.review(bench.settings()).0, Outcome::Clean);
-}
-
-#[test]
-fn it_gets_the_variables_that_were_named_and_no_others_of_ours() {
-    let bench = Bench::new("cat >/dev/null; env | sort >&2; echo 'No substantive findings.'\n");
-    let (outcome, told) = bench.review(ReviewerSettings {
-        environment: vec!["CARGO_MANIFEST_DIR".to_owned()],
-        ..bench.settings()
-    });
-    assert_eq!(outcome, Outcome::Clean);
-    let has = |name: &str| {
-        told.iter()
-            .any(|line| line.starts_with(&format!("{name}=")))
-    };
-    assert!(
-        has("CARGO_MANIFEST_DIR") && has("CLAUDEX_REVIEWER_CHILD"),
-        "{told:?}"
-    );
-    assert!(!has("CARGO_PKG_NAME"), "{told:?}");
-}
-
-#[test]
-fn a_program_that_is_missing_relative_or_not_named_is_not_installed() {
+fn program_that_is_not_there_is_not_installed() {
     let bench = Bench::new("");
-    for program in [
-        None,
-        Some(""),
-        Some("./here"),
-        Some("no-such-reviewer"),
-        Some("/nowhere/at all"),
-    ] {
-        let (outcome, _) = bench.review(ReviewerSettings {
+    for program in [None, Some(""), Some("./here"), Some("/nowhere/at all")] {
+        let outcome = bench.review(ReviewerSettings {
             program: program.map(str::to_owned),
             ..bench.settings()
         });
-        assert_eq!(name(&outcome), "could not run", "{program:?}");
-        assert_eq!(
-            outcome.cause().unwrap().kind,
-            CauseKind::NotInstalled,
-            "{program:?}"
-        );
+        assert!(matches!(outcome, Outcome::CouldNotRun(_)), "{program:?}");
+        assert_eq!(outcome.cause().unwrap().kind, CauseKind::NotInstalled);
     }
 }
 
 #[test]
-fn a_program_that_gives_its_prompt_back_has_given_no_verdict() {
+fn prompt_given_back_is_no_verdict() {
     for script in [
         "cat\n",
         "echo 'asked:'; cat; echo; echo 'No substantive findings.'\n",
         "cat; echo; echo '{\"verdict\":\"clean\",\"findings\":[]}'\n",
     ] {
         let bench = Bench::new(script);
-        let (outcome, _) = bench.review(bench.settings());
-        assert_eq!(name(&outcome), "unreadable", "{script}");
-        assert!(
-            outcome
-                .cause()
-                .unwrap()
-                .detail
-                .contains("repeats what it was asked"),
-            "{script}: {outcome:?}"
-        );
+        let outcome = bench.review(bench.settings());
+        let repeats = Outcome::not_a_verdict("it repeats what it was asked");
+        assert_eq!(outcome, repeats, "{script}");
     }
 }

@@ -1,33 +1,37 @@
 use super::*;
 
+/// Adds a round that found this in a document.
+fn add(rounds: &mut Vec<Round>, persona: &str, document: &str, found: Vec<Finding>) {
+    let mut findings = Findings(found);
+    assign_ids(rounds, &mut findings, persona, document);
+    rounds.push(Round {
+        number: rounds.len() as u64 + 1,
+        persona: persona.to_owned(),
+        findings,
+    });
+}
+
 fn rounds(all: &[(&str, &[&str])]) -> Vec<Round> {
     let mut rounds: Vec<Round> = Vec::new();
     for (persona, found) in all {
         let finding = |what: &&str| Finding::new(Severity::High, *what);
-        let mut findings = Findings(found.iter().map(finding).collect());
-        assign_ids(&rounds, &mut findings, persona, "");
-        let number = rounds.len() as u64 + 1;
-        let persona = (*persona).to_owned();
-        rounds.push(Round {
-            number,
+        add(
+            &mut rounds,
             persona,
-            findings,
-        });
+            "",
+            found.iter().map(finding).collect(),
+        );
     }
     rounds
 }
 
 fn ids(rounds: &[Round]) -> Vec<Vec<&str>> {
-    let of = |round| -> Vec<&str> {
-        let round: &Round = round;
-        round
-            .findings
-            .0
-            .iter()
-            .filter_map(|one| one.id.as_deref())
-            .collect()
-    };
-    rounds.iter().map(of).collect()
+    let mut all = Vec::new();
+    for round in rounds {
+        let ids = round.findings.0.iter().map(|one| one.id.as_deref());
+        all.push(ids.map(Option::unwrap).collect());
+    }
+    all
 }
 
 fn standing(rounds: &[Round], id: &str) -> Standing {
@@ -56,63 +60,45 @@ fn document_check_is_one_finding_file_check_is_not() {
         file: file.map(str::to_owned),
         ..Finding::new(Severity::High, what)
     };
-    let mut all: Vec<Round> = Vec::new();
-    for found in [
-        vec![
-            check("one question", None),
-            check("a todo here", Some("a.rs")),
-        ],
-        vec![
-            check("two questions", None),
-            check("a todo there", Some("a.rs")),
-        ],
+    let mut all = Vec::new();
+    for (what, here) in [
+        ("one question", "a todo here"),
+        ("two questions", "a todo there"),
     ] {
-        let mut findings = Findings(found);
-        assign_ids(&all, &mut findings, "a", "");
-        let number = all.len() as u64 + 1;
-        let persona = "a".to_owned();
-        all.push(Round {
-            number,
-            persona,
-            findings,
-        });
+        let found = vec![check(what, None), check(here, Some("a.rs"))];
+        add(&mut all, "a", "", found);
     }
     assert_eq!(ids(&all), [["F1", "F2"], ["F1", "F3"]]);
 }
 
 #[test]
 fn unknown_ids_of_reviewers_are_dropped() {
-    let earlier = rounds(&[("a", &["no rollback"])]);
+    let mut all = rounds(&[("a", &["no rollback"])]);
     let named = |id: &str| Finding {
         id: Some(id.to_owned()),
         ..Finding::new(Severity::Low, "still no way back")
     };
-    let mut new = Findings(vec![named("F1"), named("F77"), named("F1")]);
-    assign_ids(&earlier, &mut new, "a", "");
-    let ids: Vec<_> = new.0.iter().filter_map(|one| one.id.as_deref()).collect();
-    assert_eq!(
-        ids,
-        ["F1", "F2", "F3"],
-        "each id once in a round, and no other than ours"
+    add(
+        &mut all,
+        "a",
+        "",
+        vec![named("F1"), named("F77"), named("F1")],
     );
+    // Each id is there once in a round, and no other than ours.
+    assert_eq!(ids(&all[1..]), [["F1", "F2", "F3"]]);
 }
 
 #[test]
 fn id_before_the_text_is_taken_off() {
-    let earlier = rounds(&[("a", &["no rollback"])]);
-    let finding = |what: &str| Finding::new(Severity::Low, what);
-    let mut new = Findings(vec![
-        finding("F1: still no way back"),
-        finding("F9: is a name of theirs"),
+    let all = rounds(&[
+        ("a", &["no rollback"]),
+        ("a", &["F1: still no way back", "F9: is a name of theirs"]),
     ]);
-    assign_ids(&earlier, &mut new, "a", "");
-    assert_eq!(new.0[0].what, "still no way back");
-    assert_eq!(
-        (new.0[0].id.as_deref(), new.0[0].since),
-        (Some("F1"), Some(1))
-    );
-    assert_eq!(new.0[1].what, "F9: is a name of theirs");
-    assert_eq!(new.0[1].id.as_deref(), Some("F2"));
+    let found = &all[1].findings.0;
+    assert_eq!(found[0].what, "still no way back");
+    assert_eq!(found[0].since, Some(1));
+    assert_eq!(found[1].what, "F9: is a name of theirs");
+    assert_eq!(ids(&all[1..]), [["F1", "F2"]]);
 }
 
 #[test]
@@ -166,21 +152,13 @@ fn third_repetition_is_a_stall() {
 fn reworded(reviews: &[(&str, &str, &[u32])]) -> Vec<Round> {
     let mut all: Vec<Round> = Vec::new();
     for (persona, document, lines) in reviews {
-        let number = all.len() as u64 + 1;
+        let words = "x".repeat(all.len() + 1);
         let finding = |line: &u32| Finding {
             line: Some(*line),
-            ..Finding::new(
-                Severity::High,
-                format!("{} says {}", line, "x".repeat(all.len() + 1)),
-            )
+            ..Finding::new(Severity::High, format!("{line} says {words}"))
         };
-        let mut findings = Findings(lines.iter().map(finding).collect());
-        assign_ids(&all, &mut findings, persona, document);
-        all.push(Round {
-            number,
-            persona: (*persona).to_owned(),
-            findings,
-        });
+        let found = lines.iter().map(finding).collect();
+        add(&mut all, persona, document, found);
     }
     all
 }
@@ -216,15 +194,13 @@ fn same_words_win_over_same_place() {
         line: Some(line),
         ..Finding::new(Severity::High, what)
     };
-    let mut first = Findings(vec![finding("no way back", 2)]);
-    assign_ids(&[], &mut first, "a", "");
-    let round = Round {
-        number: 1,
-        persona: "a".to_owned(),
-        findings: first,
-    };
-    let mut new = Findings(vec![finding("no owner", 2), finding("no way back", 7)]);
-    assign_ids(&[round], &mut new, "a", "");
-    let ids: Vec<_> = new.0.iter().filter_map(|one| one.id.as_deref()).collect();
-    assert_eq!(ids, ["F2", "F1"]);
+    let mut all = Vec::new();
+    add(&mut all, "a", "", vec![finding("no way back", 2)]);
+    add(
+        &mut all,
+        "a",
+        "",
+        vec![finding("no owner", 2), finding("no way back", 7)],
+    );
+    assert_eq!(ids(&all[1..]), [["F2", "F1"]]);
 }

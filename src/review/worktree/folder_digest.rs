@@ -21,38 +21,33 @@ const MAX_DEPTH: usize = 64;
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
 /// Returns the digest of every file in a folder. What cannot be opened counts as missing.
-///
-/// # Errors
-/// Returns an error if there are too many files.
 pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, WorktreeError> {
     let mut files: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut bytes_left = MAX_TOTAL_BYTES;
     let mut folders = vec![(root.as_std_path().to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        for entry in entries {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            let Ok(inside) = path.strip_prefix(root) else {
-                continue;
-            };
+            let inside = path.strip_prefix(root).unwrap_or(&path);
             let mut name = inside.as_os_str().as_bytes().to_vec();
             let Ok(found) = path.symlink_metadata() else {
                 continue;
             };
             if found.is_dir() {
                 name.push(b'/');
-                let known = VERSION_CONTROL
-                    .iter()
-                    .any(|known| entry.file_name() == *known);
-                if depth < MAX_DEPTH && !known && !own_files.contains(&name) {
-                    folders.push((path, depth + 1));
-                }
-            } else if !own_files.contains(&name) {
-                if files.len() >= MAX_FILES {
-                    return Err(WorktreeError::TooMany { most: MAX_FILES });
-                }
+            }
+            let is_left_out = VERSION_CONTROL.iter().any(|one| entry.file_name() == *one);
+            if is_left_out || own_files.contains(&name) {
+                continue;
+            }
+            if !found.is_dir() {
                 let content = content(&path, &found, &mut bytes_left);
                 files.insert(name, format!("{} {} {content}", found.len(), found.mode()));
+            } else if depth < MAX_DEPTH {
+                folders.push((path, depth + 1));
+            }
+            if files.len() > MAX_FILES {
+                return Err(WorktreeError::TooMany);
             }
         }
     }

@@ -6,8 +6,7 @@
 pub mod file_name;
 mod folder_digest;
 pub mod own_files;
-pub mod patch;
-pub mod snapshot;
+pub(crate) mod snapshot;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -30,16 +29,12 @@ pub const CHANGED_DURING_REVIEW: &str = "the work tree changed while the reviewe
 pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was reviewed.";
 
 /// Returns the digest of a work tree: of git's tree, or of every file outside of git.
-///
-/// # Errors
-/// Returns an error if the work tree cannot be read, or has too many files.
-pub fn digest(root: &Utf8Path, own_files: OwnFiles) -> Result<Digest, WorktreeError> {
-    match Snapshot::take(root, own_files.clone()) {
-        Ok(snapshot) => Ok(snapshot.digest()),
+pub(crate) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, WorktreeError> {
+    match Snapshot::take(root, own_files, None) {
         Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => {
-            folder_digest::digest(root, &own_files)
+            folder_digest::digest(root, own_files)
         }
-        Err(error) => Err(error),
+        taken => taken.map(|snapshot| snapshot.digest()),
     }
 }
 
@@ -47,6 +42,6 @@ pub fn digest(root: &Utf8Path, own_files: OwnFiles) -> Result<Digest, WorktreeEr
 /// read by `until`.
 pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
     let root = store.root();
-    let snapshot = Snapshot::take_until(root, OwnFiles::in_store(store, root), until);
+    let snapshot = Snapshot::take(root, &OwnFiles::in_store(store, root), until);
     Some(snapshot.ok()?.tree().to_owned())
 }

@@ -3,7 +3,6 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::files::TEMPORARY;
-use crate::review::scratch::Place;
 use crate::store::{LoopId, Store};
 
 /// The folder of reports, from the project's root.
@@ -24,28 +23,17 @@ pub fn fixes_path(id: &LoopId) -> Utf8PathBuf {
 }
 
 /// A set of paths from the top of the work tree, as bytes, since not every file's name is UTF-8.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnFiles {
-    scratch: Place,
     folders: Vec<Vec<u8>>,
     files: Vec<(Vec<u8>, Vec<u8>)>,
     exact: Vec<Vec<u8>>,
 }
 
 impl OwnFiles {
-    /// Returns an empty set. A snapshot keeps its data in `scratch`.
-    pub fn new(scratch: Place) -> Self {
-        Self {
-            scratch,
-            folders: Vec::new(),
-            files: Vec::new(),
-            exact: Vec::new(),
-        }
-    }
-
     /// Returns the files of a store's project: the loops' state and the reports.
     pub fn in_store(store: &Store, root: &Utf8Path) -> Self {
-        let own = Self::new(Place::in_store(store))
+        let own = Self::default()
             .files(&format!("{REPORTS}/{REPORT}"), ".md")
             .files(&format!("{REPORTS}/{FIXES}"), ".md")
             // A crash may leave a temporary file.
@@ -85,11 +73,6 @@ impl OwnFiles {
         self
     }
 
-    /// Returns the place of scratch data.
-    pub(super) fn scratch(&self) -> &Place {
-        &self.scratch
-    }
-
     /// Returns whether a path is in the set.
     pub fn contains(&self, path: &[u8]) -> bool {
         self.folders.iter().any(|folder| path.starts_with(folder))
@@ -104,11 +87,11 @@ impl OwnFiles {
 
 #[cfg(test)]
 mod tests {
-    use super::{OwnFiles, Place};
+    use super::OwnFiles;
 
     #[test]
     fn own_files_exclude_their_neighbours() {
-        let own = OwnFiles::new(Place::new("/", "/scratch"))
+        let own = OwnFiles::default()
             .folder("")
             .folder(".claude/claudex/")
             .files("reviews/review-", ".md");

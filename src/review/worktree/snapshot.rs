@@ -8,11 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Instant;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
@@ -22,20 +23,20 @@ use crate::files;
 use crate::git::{Git, WorktreeError, io};
 use crate::review::digest::Digest;
 use crate::review::scratch::Scratch;
+use crate::text;
 
 /// The largest file that is read, in bytes.
-pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+pub(crate) const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// The most that is read of all changed and untracked files together, in bytes.
-pub const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
+/// The largest patch that is tried, in bytes.
+const MAX_PATCH_BYTES: usize = 64 * 1024;
 
 /// A work tree at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     git: Git,
-    differ: Git,
-    own_files: OwnFiles,
     tree: String,
-    untracked: BTreeSet<Vec<u8>>,
     passed_over: BTreeMap<Vec<u8>, PassedOver>,
     // The index and the objects are removed with the snapshot.
     _scratch: Scratch,
@@ -43,74 +44,46 @@ pub struct Snapshot {
 
 /// A file that is there, changed or untracked, and not in the tree as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassedOver {
+pub(crate) struct PassedOver {
     /// The reason.
-    pub why: Why,
+    pub(crate) why: &'static str,
     /// Its length in bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Seconds and nanoseconds since 1970.
     modified: (i64, i64),
 }
 
-/// The reason for which a file is passed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
-    /// It is too large, or came after too much.
-    #[error("too large to be read")]
-    Large,
-    /// The system refuses to open it.
-    #[error("cannot be read")]
-    Unreadable,
-    /// A pipe, a socket or a device has replaced a tracked file.
-    #[error("no file any more")]
-    NoFile,
-    /// A git repository of its own that is no submodule of this one.
-    #[error("a git repository of its own")]
-    Repository,
-}
-
 impl Snapshot {
-    /// Takes one of the work tree whose top is `root`.
+    /// Takes a snapshot of the work tree whose top is `root`. Commands of git that are not done by `until` fail, also later ones.
     ///
     /// # Errors
-    /// Returns an error if there is no such work tree, git refuses or is missing, or there is too much to read.
-    pub fn take(root: &Utf8Path, own_files: OwnFiles) -> Result<Self, WorktreeError> {
-        Self::take_until(root, own_files, None)
-    }
-
-    /// Takes one with a deadline: commands of git that are not done by `until` fail, also later ones.
-    ///
-    /// # Errors
-    /// Returns the errors of [`take`](Self::take), and an error if the time is over.
-    pub fn take_until(
+    /// Returns an error if there is no such work tree, git refuses or is missing, the time is over, or there is too much to read.
+    pub fn take(
         root: &Utf8Path,
-        own_files: OwnFiles,
+        own_files: &OwnFiles,
         until: Option<Instant>,
     ) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let scratch = own_files.scratch().scratch();
-        let scratch = scratch.map_err(io("could not make a scratch folder"))?;
-        let place = scratch.path();
-        let own_files = match place.strip_prefix(root) {
-            Ok(inside) => own_files.folder(inside.as_str()),
-            Err(_) => own_files,
+        let scratch = Scratch::new().map_err(io("could not make a scratch folder"))?;
+        let index = scratch.path().join("index");
+        let path_of = |name| {
+            let path = git.lines(&["rev-parse", "--git-path", name], &[])?;
+            Ok(root.join(path))
         };
-        let objects = place.join("objects");
-        borrow_objects(&git, &objects)?;
-        let index = place.join("index");
-        copy_index(&git.folder().join("index"), &index)?;
-        git.redirect(&index, &objects);
-        let mut snapshot = Self {
-            differ: git.without_attributes()?,
+        copy_index(&path_of("index")?, &index)?;
+        let objects = c_quoted(path_of("objects")?.as_str().as_bytes(), true);
+        git.redirect(&index, scratch.path(), &String::from_utf8_lossy(&objects));
+        let passed_over = add(&git, own_files)?;
+        let tree = git.lines(&["write-tree", "--missing-ok"], &[])?;
+        if !is_id(&tree) {
+            return Err(WorktreeError::unreadable("write-tree", tree.as_bytes()));
+        }
+        Ok(Self {
             git,
-            own_files,
-            tree: String::new(),
-            untracked: BTreeSet::new(),
-            passed_over: BTreeMap::new(),
+            tree,
+            passed_over,
             _scratch: scratch,
-        };
-        snapshot.write_tree()?;
-        Ok(snapshot)
+        })
     }
 
     /// Returns the id of its tree.
@@ -119,7 +92,7 @@ impl Snapshot {
     }
 
     /// Returns the digest of its tree, and of what is not in it as it is.
-    pub fn digest(&self) -> Digest {
+    pub(crate) fn digest(&self) -> Digest {
         let mut all = self.tree.clone().into_bytes();
         for (path, over) in &self.passed_over {
             let (seconds, nanoseconds) = over.modified;
@@ -129,24 +102,9 @@ impl Snapshot {
         Digest::of(&all)
     }
 
-    /// Returns the top of the work tree.
-    pub fn root(&self) -> &Utf8Path {
-        self.git.root()
-    }
-
-    /// Returns which files were not tracked when it was taken.
-    pub fn untracked(&self) -> &BTreeSet<Vec<u8>> {
-        &self.untracked
-    }
-
     /// Returns which files were passed over, and why.
-    pub fn passed_over(&self) -> &BTreeMap<Vec<u8>, PassedOver> {
+    pub(crate) fn passed_over(&self) -> &BTreeMap<Vec<u8>, PassedOver> {
         &self.passed_over
-    }
-
-    /// Returns the loop's own files.
-    pub fn own_files(&self) -> &OwnFiles {
-        &self.own_files
     }
 
     /// Returns git with the snapshot's index and objects.
@@ -154,84 +112,82 @@ impl Snapshot {
         &self.git
     }
 
-    /// Returns git for a diff of trees, whatever the attributes of the work tree say of it.
-    pub(crate) fn differ(&self) -> &Git {
-        &self.differ
-    }
-
-    /// Brings the scratch index up to the work tree, and writes its tree. Files come and go while this looks: what
-    /// failed is tried once more.
-    fn write_tree(&mut self) -> Result<(), WorktreeError> {
-        let added = match self.add() {
-            Err(WorktreeError::Refused { .. }) => self.add(),
-            added => added,
-        };
-        added?;
-        let tree = self.git.lines(&["write-tree", "--missing-ok"], &[])?;
-        if !is_id(&tree) {
-            return Err(WorktreeError::unreadable("write-tree", tree.as_bytes()));
+    /// Tries a unified diff against the snapshot, and applies nothing. Git refuses names outside of the work tree and in `.git`.
+    ///
+    /// # Errors
+    /// Returns the reason on one plain line if the patch does not apply.
+    pub fn applies(&self, patch: &str) -> Result<(), String> {
+        if patch.len() > MAX_PATCH_BYTES {
+            return Err(format!("it is longer than {} KiB", MAX_PATCH_BYTES / 1024));
         }
-        self.tree = tree;
-        Ok(())
-    }
-
-    fn add(&mut self) -> Result<(), WorktreeError> {
-        let unmerged = self.git.call(&["ls-files", "-z", "--unmerged"], &[])?;
-        let modified = self.git.call(&["ls-files", "-z", "--modified"], &[])?;
-        let others = self
-            .git
-            .call(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
-        // "mode id stage<TAB>path"
-        let unmerged = names(&unmerged).filter_map(|entry| {
-            let tab = entry.iter().position(|byte| *byte == b'\t')?;
-            Some(&entry[tab + 1..])
-        });
-        let tracked: BTreeSet<&[u8]> = unmerged.chain(names(&modified)).collect();
-        let own_files = &self.own_files;
-        let others: BTreeSet<&[u8]> = names(&others)
-            .filter(|path| !own_files.contains(path))
-            .collect();
-        if tracked.len() + others.len() > MAX_FILES {
-            return Err(WorktreeError::TooMany { most: MAX_FILES });
+        // A reviewer's JSON often loses the last line end, which git needs.
+        let patch = format!("{}\n", patch.strip_suffix('\n').unwrap_or(patch));
+        let arguments = [
+            "apply",
+            "--check",
+            "--cached",
+            "--whitespace=nowarn",
+            "--no-ignore-whitespace",
+            "-p1",
+            "-",
+        ];
+        match self.git.call(&arguments, patch.as_bytes()) {
+            Ok(_) => Ok(()),
+            Err(WorktreeError::Refused { said, .. }) => Err(said),
+            Err(error) => Err(text::one_line(&error.to_string(), 300)),
         }
-
-        let mut passed_over = BTreeMap::new();
-        let mut input = Vec::new();
-        let mut left = MAX_TOTAL_BYTES;
-        for path in tracked.iter().chain(&others) {
-            match look(self.git.root(), path, &mut left) {
-                Some(over) => {
-                    passed_over.insert(path.to_vec(), over);
-                }
-                None => {
-                    input.extend_from_slice(path);
-                    input.push(0);
-                }
-            }
-        }
-        if !input.is_empty() {
-            self.git.call(
-                &[
-                    "update-index",
-                    "-z",
-                    "--add",
-                    "--remove",
-                    "--replace",
-                    "--stdin",
-                ],
-                &input,
-            )?;
-        }
-        // On a second try what was untracked is in the scratch index, and still untracked in the real one.
-        self.untracked
-            .extend(others.into_iter().map(<[u8]>::to_vec));
-        self.passed_over = passed_over;
-        Ok(())
     }
 }
 
+/// Brings the scratch index up to the work tree. Returns the files that are passed over.
+fn add(git: &Git, own_files: &OwnFiles) -> Result<BTreeMap<Vec<u8>, PassedOver>, WorktreeError> {
+    let unmerged = git.call(&["ls-files", "-z", "--unmerged"], &[])?;
+    let list = [
+        "ls-files",
+        "-z",
+        "--modified",
+        "--others",
+        "--exclude-standard",
+    ];
+    let changed = git.call(&list, &[])?;
+    // "mode id stage<TAB>path"
+    let unmerged = names(&unmerged).filter_map(|entry| {
+        let tab = entry.iter().position(|byte| *byte == b'\t')?;
+        Some(&entry[tab + 1..])
+    });
+    let changed = names(&changed).filter(|path| !own_files.contains(path));
+    let paths: BTreeSet<&[u8]> = unmerged.chain(changed).collect();
+    if paths.len() > MAX_FILES {
+        return Err(WorktreeError::TooMany);
+    }
+    let mut passed_over = BTreeMap::new();
+    let mut input = Vec::new();
+    let mut bytes_left = MAX_TOTAL_BYTES;
+    for path in paths {
+        match look(git.root(), path, &mut bytes_left) {
+            Some(over) => {
+                passed_over.insert(path.to_vec(), over);
+            }
+            None => {
+                input.extend_from_slice(path);
+                input.push(0);
+            }
+        }
+    }
+    let update = [
+        "update-index",
+        "-z",
+        "--add",
+        "--remove",
+        "--replace",
+        "--stdin",
+    ];
+    git.call(&update, &input)?;
+    Ok(passed_over)
+}
+
 /// Returns whether a file has to be passed over; one that is gone does not.
-fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
+fn look(root: &Utf8Path, path: &[u8], bytes_left: &mut u64) -> Option<PassedOver> {
     let file = root.as_std_path().join(OsStr::from_bytes(path));
     let found = file.symlink_metadata().ok()?;
     let over = |why| {
@@ -242,57 +198,42 @@ fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
         })
     };
     if path.ends_with(b"/") {
-        return over(Why::Repository);
+        return over("a git repository of its own");
     }
     if found.is_symlink() || found.is_dir() {
         return None;
     }
     if !found.is_file() {
-        return over(Why::NoFile);
+        return over("no file any more");
     }
-    if found.len() > MAX_FILE_BYTES || found.len() > *left {
-        return over(Why::Large);
+    if found.len() > MAX_FILE_BYTES.min(*bytes_left) {
+        return over("too large to be read");
     }
-    *left -= found.len();
+    *bytes_left -= found.len();
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let opened = fs::OpenOptions::new()
         .read(true)
         .custom_flags(flags)
         .open(file);
-    if opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
-        return over(Why::Unreadable);
+    match opened {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => over("cannot be read"),
+        _ => None,
     }
-    None
-}
-
-/// Makes a folder of objects that finds all others in the repository's.
-fn borrow_objects(git: &Git, objects: &Utf8Path) -> Result<(), WorktreeError> {
-    let theirs = git.lines(&["rev-parse", "--git-path", "objects"], &[])?;
-    let theirs = git.root().join(theirs);
-    // Only one level at a time: a signal may have removed the scratch folder, which must not come back.
-    for folder in [objects.to_owned(), objects.join("info")] {
-        fs::create_dir(folder).map_err(io("could not make a scratch folder"))?;
-    }
-    let mut line = c_quoted(theirs.as_str().as_bytes(), true);
-    line.push(b'\n');
-    fs::write(objects.join("info/alternates"), line).map_err(io("could not write a scratch file"))
 }
 
 /// Copies the index with its time: by that git knows which files may have changed within the clock's grain.
-fn copy_index(from: &Utf8Path, to: &Utf8PathBuf) -> Result<(), WorktreeError> {
-    let read = || io(format!("could not read {from}"));
-    let write = || io("could not write a scratch file");
+fn copy_index(from: &Utf8Path, to: &Utf8Path) -> Result<(), WorktreeError> {
     let mut source = match files::open(from) {
-        Ok(opened) => opened,
         // A repository without an index has nothing in it yet.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(read()(error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(io(format!("could not read {from}")))?,
     };
-    let mut copy = std::fs::File::create_new(to).map_err(write())?;
-    let found = source.metadata().map_err(read())?;
-    std::io::copy(&mut source, &mut copy).map_err(write())?;
-    copy.set_modified(found.modified().map_err(read())?)
-        .map_err(write())
+    let mut copy = || {
+        let mut copy = std::fs::File::create_new(to)?;
+        std::io::copy(&mut source, &mut copy)?;
+        copy.set_modified(source.metadata()?.modified()?)
+    };
+    copy().map_err(io(format!("could not copy {from}")))
 }
 
 /// Returns whether it is an object's id: 40 hex digits, or 64.

@@ -4,9 +4,7 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::OwnFiles;
 use crate::review::digest::Digest;
-use crate::review::scratch::Place;
 
 /// A repository in a folder whose name has a space and quotes.
 pub(crate) struct Repo {
@@ -91,12 +89,6 @@ impl Repo {
         files.sort();
         files
     }
-}
-
-/// Nothing of ours, and a place for scratch data beside the work tree.
-pub(crate) fn ours(root: &Utf8Path) -> OwnFiles {
-    let beside = root.parent().unwrap();
-    OwnFiles::new(Place::new(beside, beside.join("scratch")))
 }
 
 /// git with a fixed author and nobody's configuration.

@@ -12,7 +12,6 @@ use claudex_loop::program::{loops, out, review as runner};
 use claudex_loop::review::findings::Findings;
 use claudex_loop::review::prompt::Prompt;
 use claudex_loop::review::reviewer::{Event, Outcome, Request, Trace};
-use claudex_loop::review::scratch::Place;
 use claudex_loop::review::subject::SubjectText;
 use claudex_loop::review::{ReviewSpec, findings_file};
 use claudex_loop::text;
@@ -123,7 +122,6 @@ fn findings(
         trace: &Trace::default(),
         focus: persona.focus,
         root: raw.store().root(),
-        scratch: &Place::in_store(raw.store()),
         limits: chosen.limits,
         environment: &Environment::default(),
         output: None,

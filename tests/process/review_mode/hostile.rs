@@ -182,7 +182,7 @@ fn sixteen_at_once_share_one_review_and_one_whole_report() {
                 .unwrap()
                 .file_name()
                 .to_string_lossy()
-                .starts_with("claudex-tree-")
+                .starts_with("claudex-")
         })
         .collect();
     assert!(scratch.is_empty(), "{scratch:?}");

@@ -63,12 +63,13 @@ fn codex_is_called_read_only_with_the_prompt_on_stdin_and_a_short_environment() 
         .windows(2)
         .find(|pair| pair[0] == "--output-schema")
         .unwrap()[1];
-    let scratch = bench.project.folder().join("scratch");
+    let home = bench.project.home.join("claudex-");
     assert!(
-        schema.starts_with(scratch.to_str().unwrap()),
+        schema.starts_with(home.to_str().unwrap()),
         "the schema is scratch data: {schema}"
     );
-    assert!(!scratch.exists(), "and is gone afterwards");
+    let is_there = std::path::Path::new(schema).exists();
+    assert!(!is_there, "and is gone afterwards");
 
     let environment = kept(&bench, "environment");
     let has = |line: &str| environment.lines().any(|found| found == line);

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use super::{Bench, codex_clean};
-use crate::support::{Background, is_alive, kill, tree, wait_for};
+use crate::support::{Background, is_alive, kill, wait_for};
 
 /// Returns a script that starts a child in its group, notes both ids, and goes on like this.
 fn with_child(bench: &Bench, then: &str) -> String {
@@ -85,20 +85,17 @@ fn reviewer_ended_with_its_session_has_not_failed() {
 #[test]
 fn review_killed_runs_again_by_same_line() {
     let bench = Bench::new();
-    let scratch = bench.project.folder().join("scratch");
     bench.install("codex", &with_child(&bench, "exec sleep 86400"));
     let review = review_in_background(&bench);
     review.signal("KILL");
     review.end().exits(137);
     assert_eq!(bench.outcome(), "none");
-    assert!(!tree(&scratch).is_empty(), "nobody was there to remove it");
 
     bench.install("codex", &codex_clean());
     bench
         .review("codex", &[])
         .exits(0)
         .says("no substantive findings");
-    assert!(tree(&scratch).is_empty(), "{:?}", tree(&scratch));
     noted(&bench).into_iter().for_each(kill);
 }
 
