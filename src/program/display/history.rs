@@ -1,5 +1,6 @@
 //! `journal`: the entries of a loop's journal, one line each.
 
+use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::past::Past;
@@ -20,62 +21,58 @@ pub(in crate::program) fn journal(
     let info = program.info;
     let json = look.format.json;
     let Some(id) = loops::id_to_show(info, &look.target, &["history", "journal"])? else {
-        let listed = super::list(info, json)?;
-        if !json && !super::listing::is_empty(info)? {
-            out::line("");
-            out::line(&format!(
-                "The history of one:{}",
-                info.named_command("history", "journal LOOP")
-            ));
+        if super::listing::print(info, json)? && !json {
+            let command = info.named_command("history", "journal LOOP");
+            out::line(&format!("\nThe history of one:{command}"));
         }
-        return Ok(listed);
+        return Ok(Exit::Complete);
     };
-    let (store, id) = loops::find(info, Some(&id))?;
-    let store = match store.has_archived(&id) {
-        true => store.archived_store(id.as_str()),
-        false => store,
+    let (mut store, id) = loops::find(info, Some(&id))?;
+    if store.has_archived(&id) {
+        store = store.archived_store(id.as_str());
+    }
+    let unreadable = match verify {
+        true => Exit::Refused,
+        false => Exit::Internal,
     };
-    let exit = if *verify {
-        Exit::Refused
-    } else {
-        Exit::Internal
-    };
-    let entries = store
-        .journal(&id)
-        .map_err(|error| Failure::new(exit, error))?;
+    let entries = store.journal(&id);
+    let entries = entries.map_err(|error| Failure::new(unreadable, error))?;
     if *verify {
         let count = entries.len();
         out::line(&format!("Loop {id}: {count} entries, each with your seal"));
-        return Ok(Exit::Complete);
-    }
-    if json {
+    } else if json {
         out::json_lines(&entries);
-        return Ok(Exit::Complete);
-    }
-    let past = Past::of(&store, &id, entries.into());
-    for entry in past.entries.iter() {
-        let (at, line) = match entry {
-            Entry::Change(change) => (change.at, of_change(info.table, &past, change)),
-            Entry::Note(note) => (note.at, of_note(&past, note)),
-        };
-        out::line(&format!("{}  {line}", durations::time(at)));
+    } else {
+        let past = Past::of(&store, &id, entries.into());
+        for entry in past.entries.iter() {
+            let (at, line) = event(info.table, &past, entry);
+            out::line(&format!("{}  {line}", durations::time(at)));
+        }
     }
     Ok(Exit::Complete)
 }
 
+/// Returns the time and the line of an entry.
+pub(super) fn event(table: &'static Table, past: &Past, entry: &Entry) -> (Timestamp, String) {
+    match entry {
+        Entry::Change(change) => (change.at, change_line(table, past, change)),
+        Entry::Note(note) => (note.at, note_line(past, note)),
+    }
+}
+
 /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
-pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
-    let way = change_text::phases(change);
+fn change_line(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
     let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(FieldValue::as_count);
     // A change that begins a round names it.
     let spec = table.phases.iter().find_map(|phase| phase.review);
-    let round = match spec.map(|spec| (count(spec.round), count(MAX_ROUNDS))) {
-        Some((Some(round), Some(most))) if begins_round(table, change) => {
-            format!(", round {round} of {most}")
-        }
-        Some((Some(round), None)) if begins_round(table, change) => format!(", round {round}"),
-        _ => String::new(),
+    let spec = spec.filter(|_| begins_round(table, change));
+    let round = match spec.and_then(|spec| count(spec.round)) {
+        Some(round) => match count(MAX_ROUNDS) {
+            Some(most) => format!(", round {round} of {most}"),
+            None => format!(", round {round}"),
+        },
+        None => String::new(),
     };
     let about = match change.what.as_str() {
         "start" => super::listing::about(table)
@@ -87,75 +84,52 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
             .map(|session| format!("session {}", text::one_line(session, 80))),
         _ => Some(past.why(table, change)),
     };
-    let about = match about.unwrap_or_default() {
-        about if about.is_empty() => String::new(),
-        about if about.starts_with("for run ") => format!(", {about}"),
-        about => format!(": {about}"),
-    };
     format!(
-        "{} by {}{way}{round}{about}",
+        "{} by {}{}{round}{}",
         text::one_line(&change.what, 80),
-        change_text::maker(table, change)
-    )
-}
-
-/// `verify-ended c-…: 2 of 3 commands passed`
-fn of_verify(note: &NoteEntry) -> String {
-    let data = &note.data;
-    let run = text::one_line(data["run"].as_str().unwrap_or("?"), 100);
-    if note.note == "verify-began" {
-        return format!("verify-began {run}");
-    }
-    let Some(commands) = data["commands"]
-        .as_array()
-        .filter(|_| data.get("work").is_some())
-    else {
-        return format!("verify-ended {run}: cut off");
-    };
-    let passed = |command: &&Json| command["passed"] == true;
-    let count = commands.iter().filter(passed).count();
-    format!(
-        "verify-ended {run}: {count} of {} commands passed",
-        commands.len()
+        change_text::maker(table, change),
+        change_text::phases(change),
+        change_text::reason(&about.unwrap_or_default()),
     )
 }
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
-pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
+fn note_line(past: &Past, note: &NoteEntry) -> String {
     if let Some(told) = attempts::told(note) {
         return told;
     }
     let data = &note.data;
-    let run = data["run"]
-        .as_str()
-        .and_then(|run| past.runs.iter().find(|known| known.began.run == run));
     let plain = |text: &str| text::one_line(text, 100);
-    match (note.note.as_str(), run) {
+    let id = data["run"].as_str().unwrap_or("?");
+    let run = past.runs.iter().find(|known| known.began.run == id);
+    let about = match (note.note.as_str(), run) {
         ("run-began", Some(run)) => format!(
-            "run-began {}: round {}, {} as {}",
-            plain(&run.began.run),
+            ": round {}, {} as {}",
             run.began.round,
             plain(&run.began.reviewer),
             plain(&run.began.persona)
         ),
-        ("run-ended", Some(run)) => {
-            let changed = match run.work_tree_changed {
-                true => "; the work tree changed meanwhile",
-                false => "",
-            };
-            format!(
-                "run-ended {}: {}{changed}",
-                plain(&run.began.run),
-                past.outcome(run)
-            )
+        ("run-ended", Some(run)) if run.work_tree_changed => {
+            let outcome = past.outcome(run);
+            format!(": {outcome}; the work tree changed meanwhile")
         }
-        ("verify-began" | "verify-ended", _) => of_verify(note),
-        (name, _) => format!(
-            "{} {}",
-            text::one_line(name, 80),
-            text::one_line(&data.to_string(), 300)
-        ),
-    }
+        ("run-ended", Some(run)) => format!(": {}", past.outcome(run)),
+        ("verify-began", _) => String::new(),
+        ("verify-ended", _) => match data["commands"].as_array() {
+            // `verify-ended c-…: 2 of 3 commands passed`
+            Some(commands) if data.get("work").is_some() => {
+                let passed = commands.iter().filter(|one| one["passed"] == true);
+                let count = passed.count();
+                format!(": {count} of {} commands passed", commands.len())
+            }
+            _ => ": cut off".to_owned(),
+        },
+        (name, _) => {
+            let data = text::one_line(&data.to_string(), 300);
+            return format!("{} {data}", text::one_line(name, 80));
+        }
+    };
+    format!("{} {}{about}", note.note, plain(id))
 }
 
 /// Returns whether a change enters a reviewing phase or advances its round.

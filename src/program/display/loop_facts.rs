@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::past::Past;
 use crate::machine::table::FieldKind;
@@ -39,8 +39,11 @@ pub(super) struct Shown {
     /// The loop that the stops of that session drive, if the machine has many.
     driven: Option<String>,
     started: Option<String>,
-    pub(super) elapsed_seconds: u64,
-    pub(super) last_change: Option<Change>,
+    elapsed_seconds: u64,
+    last_change: Option<Json>,
+    /// The last change on one line, with its age.
+    #[serde(skip)]
+    pub(super) last_line: Option<String>,
     /// The last stop and its reason, if it did not make the last change.
     last_stop: Option<String>,
     pub(super) fields: Map<String, Json>,
@@ -51,7 +54,7 @@ pub(super) struct Shown {
     notes: Vec<String>,
     waits_for: String,
     next: String,
-    pub(super) ways_on: Vec<Way>,
+    ways_on: Vec<Way>,
     state: String,
 }
 
@@ -68,55 +71,34 @@ pub(super) struct Review {
     pub(super) rounds: Vec<RoundLine>,
 }
 
-/// A change and its reason.
-#[derive(Serialize)]
-pub(super) struct Change {
-    what: String,
-    by: String,
-    #[serde(skip)]
-    maker: String,
-    at: Timestamp,
-    from: Option<String>,
-    to: Option<String>,
-    run: Option<String>,
-    revision: u64,
-    why: String,
+/// Returns the facts about a change.
+fn change_facts(raw: &Raw, past: &Past, change: &ChangeEntry) -> Json {
+    json!({
+        "what": text::one_line(&change.what, 80),
+        "by": text::one_line(&change.by, 80),
+        "at": change.at,
+        "from": change.from,
+        "to": change.to,
+        "run": change.run,
+        "revision": change.revision,
+        "why": past.why(raw.table(), change),
+    })
 }
 
-impl Change {
-    fn new(raw: &Raw, past: &Past, change: &ChangeEntry) -> Self {
-        Self {
-            what: text::one_line(&change.what, 80),
-            by: text::one_line(&change.by, 80),
-            maker: change_text::maker(raw.table(), change),
-            at: change.at,
-            from: change.from.clone(),
-            to: change.to.clone(),
-            run: change.run.clone(),
-            revision: change.revision,
-            why: past.why(raw.table(), change),
-        }
-    }
-
-    /// `revise by the hook at …, 2m 3s ago, for run r1-…: high=1 medium=1 low=1`
-    pub(super) fn line(&self, now: Timestamp) -> String {
-        let way = match (&self.from, &self.to) {
-            (Some(from), Some(to)) if from != to => format!(" ({from} -> {to})"),
-            _ => String::new(),
-        };
-        let why = match self.why.as_str() {
-            "" => String::new(),
-            why if why.starts_with("for run ") => format!(", {why}"),
-            why => format!(": {why}"),
-        };
-        format!(
-            "{}{way} by {} at {}, {}{why}",
-            self.what,
-            self.maker,
-            durations::time(self.at),
-            durations::ago(self.at, now)
-        )
-    }
+/// `revise by the hook at …, 2m 3s ago, for run r1-…: high=1 medium=1 low=1`
+fn change_line(raw: &Raw, past: &Past, change: &ChangeEntry, now: Timestamp) -> String {
+    let way = match (&change.from, &change.to) {
+        (Some(from), Some(to)) if from != to => format!(" ({from} -> {to})"),
+        _ => String::new(),
+    };
+    format!(
+        "{}{way} by {} at {}, {}{}",
+        text::one_line(&change.what, 80),
+        change_text::maker(raw.table(), change),
+        durations::time(change.at),
+        durations::ago(change.at, now),
+        change_text::reason(&past.why(raw.table(), change)),
+    )
 }
 
 /// Returns what the last stop did and why, or `None` if it made the last change or there was none.
@@ -135,24 +117,21 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
     let id = format!(" {} ", raw.id());
     let mut lines = log.lines().rev().filter_map(|line| line.split_once(&id));
     let newest = lines.find(|(_, text)| text.starts_with(LET_END) || is_change(text));
-    let idle = newest.and_then(|(at, text)| {
-        let at: Timestamp = at.parse().ok()?;
-        Some((at, text.strip_prefix(LET_END)?))
-    });
-    if let Some((at, why)) = idle {
-        let why = text::one_line(why, MAX_REASON_CHARS);
+    if let Some((at, text)) = newest
+        && let Some(why) = text.strip_prefix(LET_END)
+        && let Ok(at) = at.parse()
+    {
         return Some(format!(
-            "let the turn end at {}, {}: {why}",
+            "let the turn end at {}, {}: {}",
             durations::time(at),
-            durations::ago(at, now)
+            durations::ago(at, now),
+            text::one_line(why, MAX_REASON_CHARS)
         ));
     }
 
     let stop = stop?;
-    let is_last = past
-        .last_decision()
-        .is_some_and(|last| last.revision == stop.revision);
-    (!is_last).then(|| Change::new(raw, past, stop).line(now))
+    let last = past.last_decision()?;
+    (last.revision != stop.revision).then(|| change_line(raw, past, stop, now))
 }
 
 /// Collects the facts about a loop.
@@ -170,18 +149,17 @@ pub(super) fn shown(
     let phase = messages::phase(raw);
     let shown = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
     let past = Past::of(raw.store(), raw.id(), raw.journal().unwrap_or_default());
-    let own = table
-        .fields
-        .iter()
-        .filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
-    let fields = own.map(|field| {
-        let value = short(raw.value(field.name), MAX_TEXT_CHARS);
-        (field.name.to_owned(), value)
-    });
+    let last_change = past.last_decision();
+    let fields = table.fields.iter();
+    let own = fields.filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
+    let value = |name: &str| short(raw.value(name), MAX_TEXT_CHARS);
+    let own = own.map(|field| (field.name.to_owned(), value(field.name)));
+    let shows = program.app.status(held).into_iter();
+    let shows = shows.map(|(name, text)| (name.to_owned(), short(text.into(), MAX_TEXT_CHARS)));
     let mut notes = program.app.caveats(held, settings);
     notes.extend(rounds::caveats(raw, &past.entries));
-    let last = past.runs.last();
-    let outcome = last.and_then(|run| run.ended.as_ref());
+    let last_run = past.runs.last();
+    let outcome = last_run.and_then(|run| run.ended.as_ref());
     if let Some(cause) = outcome.and_then(RunOutcome::cause) {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
@@ -209,17 +187,11 @@ pub(super) fn shown(
             .map(LoopId::to_string),
         started: held_fields.started.map(shown),
         elapsed_seconds: rounds::seconds(raw, now),
-        last_change: past
-            .last_decision()
-            .map(|change| Change::new(raw, &past, change)),
+        last_change: last_change.map(|change| change_facts(raw, &past, change)),
+        last_line: last_change.map(|change| change_line(raw, &past, change, now)),
         last_stop: last_stop(raw, &past, now),
-        fields: fields.collect(),
-        shows: program
-            .app
-            .status(held)
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), short(value.into(), MAX_TEXT_CHARS)))
-            .collect(),
+        fields: own.collect(),
+        shows: shows.collect(),
         review: review(raw, &past, settings),
         notes,
         waits_for,

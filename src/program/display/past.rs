@@ -28,17 +28,14 @@ impl Past {
     /// Reads the runs and findings of a journal.
     pub(in crate::program) fn of(store: &Store, id: &LoopId, entries: Arc<Vec<Entry>>) -> Self {
         let runs = runs::read(&entries);
-        let counts = runs
-            .iter()
-            .filter_map(|run| {
-                let counts = rounds::counts_of_run(store, id, run)?;
-                Some((run.began.run.clone(), counts))
-            })
-            .collect();
+        let counts = runs.iter().filter_map(|run| {
+            let counts = rounds::counts_of_run(store, id, run)?;
+            Some((run.began.run.clone(), counts))
+        });
         Self {
+            counts: counts.collect(),
             entries,
             runs,
-            counts,
         }
     }
 
@@ -53,15 +50,10 @@ impl Past {
         let mut reasons = Vec::new();
         // The transition's purpose names the outcome of a command.
         if let Some(run) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
-            let came_to = self
-                .runs
-                .iter()
-                .find(|known| known.began.run == *run)
-                .map_or_else(
-                    || "which the journal does not tell of".to_owned(),
-                    |run| self.outcome(run),
-                );
-            reasons.push(format!("for run {}: {came_to}", text::one_line(run, 60)));
+            let known = self.runs.iter().find(|known| known.began.run == *run);
+            let outcome = known.map(|run| self.outcome(run));
+            let outcome = outcome.unwrap_or("which the journal does not tell of".to_owned());
+            reasons.push(format!("for run {}: {outcome}", text::one_line(run, 60)));
         }
         if let Some(record) = rounds::record(change) {
             if record.waived {

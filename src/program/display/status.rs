@@ -1,7 +1,5 @@
 //! `status`: the state of a loop on one screen.
 
-use std::io::IsTerminal as _;
-
 use jiff::Timestamp;
 use minijinja::Environment;
 use serde_json::{Value as Json, json};
@@ -23,8 +21,6 @@ use crate::text;
 const MAX_LINE_CHARS: usize = 200;
 /// Fields that a terminal is not shown, since every loop has a line of that name.
 const RESERVED_LABELS: [&str; 4] = ["loop", "mode", "phase", "session"];
-/// The most rounds that a terminal is shown. Of more the first ones are left out.
-const MAX_ROUND_LINES: usize = 5;
 /// A loop, as it is printed.
 const STATUS: Message = Message {
     name: "status.txt",
@@ -32,36 +28,21 @@ const STATUS: Message = Message {
 };
 
 /// Prints a loop with its labels in bold.
-fn print(info: &ProgramInfo, shown: &Shown, now: Timestamp) -> Result<(), Failure> {
+fn print(info: &ProgramInfo, shown: &Shown) -> Result<(), Failure> {
     let review = shown.review.as_ref();
-    let rounds = review.map_or(0, |review| review.rounds.len());
-    let hidden_rounds = match std::io::stdout().is_terminal() {
-        true => rounds.saturating_sub(MAX_ROUND_LINES),
-        false => 0,
-    };
-    let ways = shown.ways_on.iter().map(|way| match way.agent {
-        true => way.verb.clone(),
-        false => format!("{} (user only)", way.verb),
-    });
-    let ways: Vec<String> = ways.collect();
     let rounds = review.into_iter().flat_map(|review| &review.rounds);
-    let rounds: Vec<String> = rounds
-        .skip(hidden_rounds)
-        .map(ToString::to_string)
-        .collect();
+    let rounds: Vec<String> = rounds.map(ToString::to_string).collect();
     let facts = json!({
         "program": info.program,
         "loop": shown,
         "id_field": Some(info.state.fields.id).filter(|name| *name != "id"),
         "has_rounds": review.is_some_and(|review| review.field.is_some()),
         "fields": printed_fields(info, shown),
-        "elapsed": durations::elapsed(shown.elapsed_seconds),
-        "last": shown.last_change.as_ref().map(|last| last.line(now)),
+        "last": shown.last_line,
         "rounds": rounds,
-        "hidden_rounds": hidden_rounds,
-        "ways": ways.join(", "),
     });
     let add = |environment: &mut Environment<'static>| {
+        environment.add_filter("elapsed", durations::elapsed);
         environment.add_filter("label", |label: &str| {
             format!("{:<10} ", format!("{label}:"))
         });
@@ -107,10 +88,10 @@ fn printed_fields<'s>(info: &ProgramInfo, shown: &'s Shown) -> Vec<(&'s str, Str
             printed.push((name.as_str(), text));
         }
     }
-    let own = shown.shows.iter();
-    printed.extend(
-        own.map(|(name, text)| (name.as_str(), text.as_str().unwrap_or_default().to_owned())),
-    );
+    for (name, text) in &shown.shows {
+        let text = text.as_str().unwrap_or_default();
+        printed.push((name.as_str(), text.to_owned()));
+    }
     printed
 }
 
@@ -183,7 +164,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
         if index > 0 {
             out::line("");
         }
-        print(info, shown, now)?;
+        print(info, shown)?;
     }
     for problem in &problems {
         let line = format!("problem:   {}", text::lines(problem, 1000));

@@ -3,7 +3,6 @@
 //! A command may call the program. If the loop can go on after it, the command may also do what the loop will ask for:
 //! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
 
-use serde::Serialize;
 use serde_json::json;
 
 use super::{CommandInfo, Does, PluginInfo, hint};
@@ -28,41 +27,14 @@ pub(super) struct Written {
     pub(super) text: String,
 }
 
-/// The head of a command's file.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Head<'a> {
-    description: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    argument_hint: &'a str,
-    allowed_tools: String,
-    #[serde(skip_serializing_if = "is_false")]
-    disable_model_invocation: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-/// The further permissions of a command.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Further {
-    /// None: the loop does not go on after it.
-    Nothing,
-    /// What the loop asks for, since it may go on after it.
-    Loop,
-    /// What the loop asks for, and `status`.
-    LoopAndStatus,
-}
-
 /// The engine's knowledge of a command.
 struct Known {
     /// The arguments of the program.
     call: String,
     /// Whether only the user may run it. The prompt hook keeps its arguments.
     by_user: bool,
-    further: Further,
+    /// Whether the loop may go on after it, so that it also needs what the loop asks for.
+    goes_on: bool,
     description: &'static str,
     arguments: String,
     body: Message,
@@ -104,13 +76,15 @@ fn written(
     let description = text::one_line(description.trim_end_matches('.'), 300);
     let ticket = if known.by_user { " --from-prompt" } else { "" };
     let call = format!("{}{ticket}", known.call);
-    let head = Head {
-        description: &description,
-        argument_hint: arguments,
-        allowed_tools: allowed(program, whole, info, command, &call, known.further),
-        // Only the user may grant more than a look.
-        disable_model_invocation: known.by_user || known.further != Further::Nothing,
-    };
+    let mut head = json!({ "description": description });
+    if !arguments.is_empty() {
+        head["argument-hint"] = json!(arguments);
+    }
+    head["allowed-tools"] = json!(allowed(program, whole, info, command, &call, known.goes_on));
+    // Only the user may grant more than a look.
+    if known.by_user || known.goes_on {
+        head["disable-model-invocation"] = json!(true);
+    }
     // A few texts and a flag: nothing that could fail to be written.
     let head = serde_yaml::to_string(&head).unwrap_or_default();
     let body = match command.text {
@@ -139,23 +113,23 @@ fn known(program: &Program, whole: &clap::Command, command: &CommandInfo) -> Kno
                 false => "start".to_owned(),
             },
             by_user: true,
-            further: Further::LoopAndStatus,
+            goes_on: true,
             description: "Start a loop",
             arguments: hint::start(program, whole, mode),
             body: body!("start.md"),
         },
         Does::Take(transition) => {
-            let (further, body) = match ends(table, transition) {
-                true => (Further::Nothing, body!("ends.md")),
-                false => (Further::LoopAndStatus, body!("goes-on.md")),
-            };
+            let ends = ends(table, transition);
             Known {
                 call: command.name.to_owned(),
                 by_user: true,
-                further,
+                goes_on: !ends,
                 description: "Take a step of the loop",
                 arguments: hint::verb(table, whole, command.name),
-                body,
+                body: match ends {
+                    true => body!("ends.md"),
+                    false => body!("goes-on.md"),
+                },
             }
         }
         Does::Own => own(table, command.name),
@@ -164,46 +138,46 @@ fn known(program: &Program, whole: &clap::Command, command: &CommandInfo) -> Kno
 
 /// The engine's own commands.
 fn own(table: &Table, name: &str) -> Known {
-    let (call, further, body, description) = match name {
+    let (call, goes_on, body, description) = match name {
         "history" => (
             "journal",
-            Further::Loop,
+            true,
             body!("history.md"),
             "Show what happened to a loop, change by change; without an id, list the loops",
         ),
         "resume" => (
             "resume",
-            Further::LoopAndStatus,
+            true,
             body!("goes-on.md"),
             "Let a waiting or archived loop go on, its counters begun anew",
         ),
         "pause" => (
             "pause",
-            Further::Nothing,
+            false,
             body!("ends.md"),
             "Hold a loop: no stop drives it until it is resumed",
         ),
         "adopt" => (
             "adopt",
-            Further::LoopAndStatus,
+            true,
             body!("goes-on.md"),
             "Take over a loop of another session, after a crash",
         ),
         "rollback" => (
             "rollback",
-            Further::Nothing,
+            false,
             body!("rollback.md"),
             "Move every file of every loop of this project aside, but the log",
         ),
         "doctor" => (
             "doctor",
-            Further::Nothing,
+            false,
             body!("doctor.md"),
             "Check what the loop needs, from the program to the state folder",
         ),
         _ => (
             "status",
-            Further::Loop,
+            true,
             body!("status.md"),
             "Show the loops of this project: where each is, and what comes next",
         ),
@@ -212,7 +186,7 @@ fn own(table: &Table, name: &str) -> Known {
     Known {
         call: call.to_owned(),
         by_user: takes_id || call == "rollback",
-        further,
+        goes_on,
         description,
         arguments: match takes_id {
             true => hint::id(table),
@@ -222,17 +196,17 @@ fn own(table: &Table, name: &str) -> Known {
     }
 }
 
-/// The rules of `allowed-tools`.
+/// Returns the rules of `allowed-tools`.
 fn allowed(
     program: &Program,
     whole: &clap::Command,
     info: &PluginInfo,
     command: &CommandInfo,
     call: &str,
-    further: Further,
+    goes_on: bool,
 ) -> String {
     let own = bash_rule(program.info, call);
-    if further == Further::Nothing {
+    if !goes_on {
         return own;
     }
     let mode = match command.does {
@@ -240,11 +214,10 @@ fn allowed(
         Does::Take(_) | Does::Own => None,
     };
     let mut rules = loop_rules(program.info, whole, info.permits, mode);
-    if !rules.contains(&own) {
-        rules.push(own);
-    }
-    if further == Further::LoopAndStatus {
-        rules.push(bash_rule(program.info, "status"));
+    for rule in [own, bash_rule(program.info, "status")] {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
     }
     rules.join(", ")
 }

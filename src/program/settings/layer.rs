@@ -7,16 +7,17 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
-use toml_parser::lexer::TokenKind;
 
 use super::Row;
 use crate::program::suggest;
 use crate::text;
 
-/// The most dots in the keys of a file. Each nests a table, and a tree of thousands overflows the stack.
+/// The most dots in a project's file. Each may nest a table, and a tree of thousands overflows the stack.
 const MAX_DOTS: usize = 500;
 /// The longest error or help, in characters.
 const MAX_ERROR_CHARS: usize = 500;
+/// The owner of the project's file, who may be anybody.
+pub(super) const PROJECT: &str = "project";
 /// The help if there is no other.
 const EXAMPLE_HELP: &str = "`config init` writes an example with every setting";
 
@@ -69,13 +70,9 @@ impl<'t> Layer<'t> {
             text,
             table: DeTable::new(),
         };
-        let mut tokens = toml_parser::Source::new(text).lex();
-        let last_dot = tokens
-            .by_ref()
-            .filter(|token| token.kind() == TokenKind::Dot);
-        if let Some(dot) = last_dot.into_iter().nth(MAX_DOTS) {
-            let help = "write each table with a header of its own";
-            return Err(layer.error_at(dot.span().start(), "too many dots in keys", help));
+        let mut dots = text.match_indices('.');
+        if let Some((dot, _)) = dots.nth(MAX_DOTS).filter(|_| owner == PROJECT) {
+            return Err(layer.error_at(dot, "too many dots", EXAMPLE_HELP));
         }
         let table = DeTable::parse(text).map_err(|error| layer.toml_error(&error))?;
         layer.table = table.into_inner();
@@ -126,16 +123,18 @@ impl<'t> Layer<'t> {
                 self.add_rows(inner, &format!("{key}."), rows);
                 continue;
             }
-            let start = name.span().start;
+            let place = self.place(name.span().start);
+            let source = match self.path {
+                Some(_) => place.rsplit_once(':').map_or("", |(line, _)| line),
+                None => &place,
+            };
             let row = Row {
                 key: key.clone(),
                 // Every value of TOML has its like in JSON.
                 value: Value::deserialize(ValueDeserializer::from(value.clone()))
                     .unwrap_or_default(),
-                source: format!("{} {}", self.owner, self.source(start))
-                    .trim_end()
-                    .to_owned(),
-                place: self.place(start),
+                source: format!("{} {source}", self.owner).trim_end().to_owned(),
+                place,
             };
             rows.insert(key, row);
         }
@@ -165,30 +164,18 @@ impl<'t> Layer<'t> {
         SettingsError::new(&self.place(start), message, help)
     }
 
-    /// Returns the place of a byte: `config.toml:2:1`, or the variable.
+    /// Returns the place of a byte: `config.toml:2:1`, or the variable that the line itself names.
     pub(super) fn place(&self, start: usize) -> String {
-        let line = self.before(start).rsplit('\n').next().unwrap_or_default();
-        match self.path {
-            Some(_) => format!("{}:{}", self.source(start), line.chars().count() + 1),
-            None => self.source(start),
-        }
-    }
-
-    /// Returns the file and the line of a byte, or what the line itself says of its source.
-    fn source(&self, start: usize) -> String {
-        let lines = self.before(start).matches('\n').count();
-        match self.path {
-            Some(path) => format!("{}:{}", text::exact(path), lines + 1),
-            None => {
-                let line = self.text.lines().nth(lines).unwrap_or_default();
-                let source = line.split_once(SOURCE).map(|(_, source)| source);
-                source.unwrap_or_default().to_owned()
-            }
-        }
-    }
-
-    fn before(&self, start: usize) -> &str {
-        &self.text[..self.text.floor_char_boundary(start)]
+        let before = &self.text[..self.text.floor_char_boundary(start)];
+        let line = before.matches('\n').count();
+        let Some(path) = self.path else {
+            let line = self.text.lines().nth(line).unwrap_or_default();
+            let source = line.split_once(SOURCE).map(|(_, source)| source);
+            return source.unwrap_or_default().to_owned();
+        };
+        let before = before.rsplit('\n').next().unwrap_or_default();
+        let column = before.chars().count() + 1;
+        format!("{}:{}:{column}", text::exact(path), line + 1)
     }
 }
 

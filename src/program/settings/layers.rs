@@ -9,7 +9,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use super::layer::{Layer, SOURCE, merge_tables};
+use super::layer::{Layer, PROJECT, SOURCE, merge_tables};
 use super::values::Values;
 use super::{AUTO, MAX_FAILURES, MAX_ROUNDS, Settings, SettingsError};
 use crate::hooks::seen::Seen;
@@ -145,7 +145,16 @@ impl<'t> Layers<'t> {
         merge_tables(&mut table, own);
         layer.table = table;
         self.merge(&layer)?;
-        self.settings.evidence_in_file = self.settings.evidence;
+        let settings = &mut self.settings;
+        settings.evidence_in_file = settings.values.evidence;
+        // A key of earlier builds.
+        let retired = |key: &str| key.starts_with("reviewers.") && key.ends_with(".sandbox");
+        for row in settings.rows.values().filter(|row| retired(&row.key)) {
+            settings.ignored.push(format!(
+                "{}: ignored `sandbox`: it is retired; Codex and Claude run read-only",
+                row.place
+            ));
+        }
         Ok(())
     }
 
@@ -155,7 +164,7 @@ impl<'t> Layers<'t> {
         path: &'t Utf8Path,
         text: &'t str,
     ) -> Result<(), SettingsError> {
-        let mut layer = Layer::parse("project", Some(path), text)?;
+        let mut layer = Layer::parse(PROJECT, Some(path), text)?;
         let mut others: Vec<_> = layer.table.keys().cloned().collect();
         others.retain(|name| !PROJECT_KEYS.contains(&name.get_ref().as_ref()));
         others.sort_by_key(|name| name.span().start);
@@ -171,25 +180,18 @@ impl<'t> Layers<'t> {
             layer.table.remove(name);
         }
 
-        let (_, values) = self.with(&layer)?;
-        let own = &self.settings.values.limits;
-        let new = &values.limits;
-        let limits = [
-            ("timeout", new.timeout < own.timeout),
-            ("idle-timeout", new.idle_timeout < own.idle_timeout),
-            ("max-failures", new.max_failures < own.max_failures),
-            ("stale-minutes", new.stale_minutes < own.stale_minutes),
-        ];
         let mut rows = BTreeMap::new();
         layer.add_rows(&layer.table, "", &mut rows);
-        for (name, _) in limits.into_iter().filter(|(_, is_lower)| *is_lower) {
-            let key = format!("limits.{name}");
-            let place = rows.get(&key).map_or("", |row| row.place.as_str());
-            let line = format!("{place}: ignored `{key}`: it is less than yours");
-            self.settings.ignored.push(line);
-            let table = layer.table.get_mut("limits").map(Spanned::get_mut);
-            if let Some(DeValue::Table(limits)) = table {
+        let (_, values) = self.with(&layer)?;
+        let lower = values.limits.names_below(&self.settings.values.limits);
+        let limits = layer.table.get_mut("limits").map(Spanned::get_mut);
+        if let Some(DeValue::Table(limits)) = limits {
+            for name in lower {
                 limits.remove(name);
+                let key = format!("limits.{name}");
+                let place = rows.get(&key).map_or("", |row| row.place.as_str());
+                let line = format!("{place}: ignored `{key}`: it is less than yours");
+                self.settings.ignored.push(line);
             }
         }
         self.merge(&layer)
@@ -205,38 +207,13 @@ impl<'t> Layers<'t> {
         self.table = table;
         self.settings.values = values;
         layer.add_rows(&layer.table, "", &mut self.settings.rows);
-        self.ignore_sandbox();
         self.check_reviewers()
-    }
-
-    /// Names each key `sandbox` of earlier builds, which has no effect.
-    fn ignore_sandbox(&mut self) {
-        let settings = &mut self.settings;
-        for (name, reviewer) in &settings.values.reviewers {
-            let row = settings.rows.get(&format!("reviewers.{name}.sandbox"));
-            let Some(row) = row.filter(|_| reviewer.sandbox.is_some()) else {
-                continue;
-            };
-            let place = &row.place;
-            let line = format!(
-                "{place}: ignored `sandbox`: it is retired; Codex and Claude run read-only"
-            );
-            if !settings.ignored.contains(&line) {
-                settings.ignored.push(line);
-            }
-        }
     }
 
     /// Returns the table and the values with a layer, which is the one at fault if they do not fit.
     fn with(&self, layer: &Layer<'t>) -> Result<(DeTable<'t>, Values), SettingsError> {
-        let modes: Vec<&str> = self
-            .settings
-            .info
-            .table
-            .modes
-            .iter()
-            .map(|mode| mode.name)
-            .collect();
+        let modes = self.settings.info.table.modes.iter();
+        let modes: Vec<&str> = modes.map(|mode| mode.name).collect();
         let rounds = layer.take_table(&mut layer.table.clone(), "rounds")?;
         layer.check_keys(&rounds, &modes)?;
         let mut table = self.table.clone();
@@ -248,31 +225,30 @@ impl<'t> Layers<'t> {
     /// Checks that the reviewer's name means one, and that no reviewer has a setting without an effect.
     fn check_reviewers(&self) -> Result<(), SettingsError> {
         let values = &self.settings.values;
-        let error = |key: &str, message: &str, help: &str| {
-            let rows = self.settings.rows.range(key.to_owned()..);
-            let place = rows.map(|(_, row)| row.place.as_str()).next();
-            Err(SettingsError::new(place.unwrap_or_default(), message, help))
-        };
+        let chosen = values.reviewer.as_str();
         let known = values.reviewer_names(self.settings.info);
-        if !known.contains(&values.reviewer) {
-            let message = format!("`{}` is not a reviewer", values.reviewer);
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            return error(
-                "reviewer",
-                &message,
-                &suggest::among(&values.reviewer, &known),
-            );
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        if !known.contains(&chosen) {
+            let message = format!("`{chosen}` is not a reviewer");
+            return Err(self.error("reviewer", &message, &suggest::among(chosen, &known)));
         }
         if values.reviewers.contains_key(AUTO) {
             let help = "`auto` means any installed reviewer; give yours another name";
-            return error("reviewers.auto.", "the name `auto` is reserved", help);
+            return Err(self.error("reviewers.auto.", "the name `auto` is reserved", help));
         }
         for (name, reviewer) in &values.reviewers {
             if let Some((key, message, help)) = reviewer.problem() {
-                return error(&format!("reviewers.{name}.{key}"), &message, help);
+                return Err(self.error(&format!("reviewers.{name}.{key}"), &message, help));
             }
         }
         Ok(())
+    }
+
+    /// Describes a problem at the first key that begins so.
+    fn error(&self, key: &str, message: &str, help: &str) -> SettingsError {
+        let mut rows = self.settings.rows.range(key.to_owned()..);
+        let place = rows.next().map_or("", |(_, row)| row.place.as_str());
+        SettingsError::new(place, message, help)
     }
 }
 

@@ -198,26 +198,19 @@ impl Settings {
 
     /// Returns the rounds of a mode, or `None` if they are those of the machine's file.
     pub fn max_rounds(&self, mode: &str) -> Option<u64> {
-        let key = format!("rounds.{mode}");
-        self.rounds
-            .get(mode)
-            .filter(|_| self.is_set(&key))
-            .map(|rounds| rounds.0)
+        self.configured(&format!("rounds.{mode}"))
     }
 
     /// Returns the failures of a reviewer that end a loop, or `None` if they are those of the machine's file.
     pub fn max_failures(&self) -> Option<u64> {
-        let failures = self
-            .limits
-            .max_failures
-            .filter(|_| self.is_set("limits.max-failures"));
-        failures.map(|failures| failures.0)
+        self.configured("limits.max-failures")
     }
 
-    /// Returns whether a layer above the defaults has a value for this key.
-    fn is_set(&self, key: &str) -> bool {
-        let row = self.rows.get(key);
-        row.is_some_and(|row| !row.source.starts_with("default"))
+    /// Returns the number of a key, or `None` if no layer above the defaults has it.
+    fn configured(&self, key: &str) -> Option<u64> {
+        let row = self.rows.get(key)?;
+        let number = row.value.as_u64();
+        number.filter(|_| !row.source.starts_with("default"))
     }
 
     /// Returns every setting with its source.
