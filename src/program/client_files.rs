@@ -18,12 +18,10 @@ const MANAGED: [&str; 2] = [
 ];
 
 /// The client's settings and plugins.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ClientFiles {
     /// The settings files with their contents. Later files win.
-    settings: Vec<(Utf8PathBuf, Value)>,
-    /// The settings files that are not JSON.
-    pub(super) invalid: Vec<Utf8PathBuf>,
+    settings: Vec<(Value, Utf8PathBuf)>,
     /// The plugins that are installed and enabled.
     plugins: Vec<Plugin>,
 }
@@ -46,25 +44,22 @@ impl ClientFiles {
         };
         let config =
             absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute("HOME")?.join(".claude")));
-        let mut client = Self::default();
-        for file in settings_files(config.as_deref(), here, root) {
-            match json(&file) {
-                Some(value) => client.settings.push((file, value)),
-                None if file.is_file() => client.invalid.push(file),
-                None => {}
-            }
+        let files = settings_files(config.as_deref(), here, root).into_iter();
+        let settings: Vec<_> = files
+            .filter_map(|file| Some((json(&file)?, file)))
+            .collect();
+        let plugins = config.map(|config| plugins(&config.join("plugins"), &settings));
+        Self {
+            settings,
+            plugins: plugins.unwrap_or_default(),
         }
-        if let Some(config) = config {
-            client.plugins = plugins(&config.join("plugins"), &client.settings);
-        }
-        client
     }
 
     /// Returns the settings file and the key that turn our hooks off.
     pub(super) fn hooks_off(&self) -> Option<(&Utf8Path, &'static str)> {
         let find = |key: &'static str, managed_only: bool| {
             let mut files = self.settings.iter().rev();
-            let (file, is_on) = files.find_map(|(file, value)| {
+            let (file, is_on) = files.find_map(|(value, file)| {
                 let is_managed = MANAGED.iter().any(|folder| file.starts_with(folder));
                 let is_on = value.get(key)?.as_bool()?;
                 (is_managed || !managed_only).then_some((file, is_on))
@@ -82,10 +77,8 @@ impl ClientFiles {
         }
         let calls =
             |command: &String| command.ends_with("hook stop") && command.contains(info.program);
-        let (file, _) = self
-            .settings
-            .iter()
-            .find(|(_, value)| stop_commands(value).iter().any(calls))?;
+        let mut files = self.settings.iter();
+        let (_, file) = files.find(|(value, _)| stop_commands(value).iter().any(calls))?;
         Some(file.to_string())
     }
 
@@ -137,9 +130,9 @@ fn settings_files(config: Option<&Utf8Path>, here: &Utf8Path, root: &Utf8Path) -
 }
 
 /// Returns the plugins that are installed in the folder and enabled by the settings.
-fn plugins(folder: &Utf8Path, settings: &[(Utf8PathBuf, Value)]) -> Vec<Plugin> {
+fn plugins(folder: &Utf8Path, settings: &[(Value, Utf8PathBuf)]) -> Vec<Plugin> {
     let mut enabled: BTreeMap<&str, bool> = BTreeMap::new();
-    for (_, value) in settings {
+    for (value, _) in settings {
         let switches = value["enabledPlugins"].as_object().into_iter().flatten();
         enabled.extend(switches.filter_map(|(key, on)| Some((key.as_str(), on.as_bool()?))));
     }

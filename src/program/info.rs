@@ -26,14 +26,6 @@ pub struct ProgramInfo {
     pub begin: Option<&'static str>,
 }
 
-impl PartialEq for ProgramInfo {
-    fn eq(&self, other: &Self) -> bool {
-        self.program == other.program
-    }
-}
-
-impl Eq for ProgramInfo {}
-
 impl ProgramInfo {
     /// Returns the program of a machine.
     pub const fn of(table: &'static Table) -> Self {

@@ -181,22 +181,6 @@ fn rows(info: &ProgramInfo) -> Result<Vec<Row>, Failure> {
     Ok(rows.collect())
 }
 
-/// Returns the lines of a table, with columns as wide as their cells. The first row is the heading.
-fn lines(rows: &[Vec<String>]) -> Vec<String> {
-    let mut lines = vec![String::new(); rows.len()];
-    for column in 0..rows.first().map_or(0, Vec::len) {
-        let width = rows.iter().map(|row| row[column].chars().count()).max();
-        let width = width.unwrap_or_default();
-        for (line, row) in lines.iter_mut().zip(rows) {
-            *line += &format!("{:<width$}  ", row[column]);
-        }
-    }
-    lines
-        .iter()
-        .map(|line| line.trim_end().to_owned())
-        .collect()
-}
-
 /// Prints the loops of this project.
 pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
     print(info, json).map(|_| Exit::Complete)
@@ -222,7 +206,7 @@ pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
     for row in cells {
         table.push(row.into_iter().map(|(_, cell)| cell).collect());
     }
-    for (index, line) in lines(&table).iter().enumerate() {
+    for (index, line) in out::table(&table).iter().enumerate() {
         match index {
             0 => out::toned(line, line, Tone::Heading),
             _ => out::toned(line, "  ! ", Tone::Bad),
@@ -240,25 +224,4 @@ pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
         out::line(&legend);
     }
     Ok(true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_as_wide_as_their_cells() {
-        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["LOOP", "AGE", "TOPIC"]),
-            row(["20261122-005333-0a1b2c", "2h", "Move the queue"]),
-        ];
-        assert_eq!(
-            lines(&rows),
-            [
-                "LOOP                    AGE  TOPIC",
-                "20261122-005333-0a1b2c  2h   Move the queue",
-            ]
-        );
-    }
 }

@@ -10,16 +10,17 @@ use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
 use serde_json::{Value as Json, json};
 
-use super::past::Past;
-use super::{history, loop_facts};
-use crate::machine::Raw;
+use super::history::{self, Past};
+use super::loop_facts;
 use crate::machine::table::PhaseInfo;
+use crate::machine::{Actor, Raw};
 use crate::message::{Message, Render as _};
 use crate::program::Program;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::durations::{self, between};
 use crate::program::exit::{Exit, Failure};
-use crate::program::{change_text, out};
+use crate::program::settings::Settings;
+use crate::program::{change_text, loops, out};
 use crate::review::finding_history::{self, Round};
 use crate::review::findings::Finding;
 use crate::review::findings_json::FindingsJson;
@@ -38,9 +39,18 @@ pub(in crate::program) fn report(
     program: &Program,
     Arguments { target, format }: &Arguments,
 ) -> Result<Exit, Failure> {
-    let (held, settings, past) = super::open(program, target, "report")?;
-    let now = Timestamp::now();
+    let info = program.info;
+    let id = loops::id_to_show(info, target, &["report"])?;
+    let (store, id) = loops::find_to_look(info, id.as_deref())?;
+    let store = store.to_look();
+    let held = loops::open(program, &store, &id, Actor::Person)?;
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
+    let journal = raw.journal();
+    let journal = journal.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let past = Past::of(&store, &id, journal);
+    let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
     let path = path(raw, &past, now);
     let mut phases: Vec<&Json> = Vec::new();
@@ -52,11 +62,11 @@ pub(in crate::program) fn report(
     let runs = past.runs.iter().map(|run| run_facts(raw, &past, run));
     let events = past.entries.iter().map(|entry| event(raw, &past, entry));
     let facts = json!({
-        "program": program.info.program,
+        "program": info.program,
         "version": program.version,
         "written": now,
         "about": text::one_line(&about.unwrap_or_default(), 300),
-        "loop": loop_facts::shown(program, &*held, &settings, &[], now),
+        "loop": loop_facts::facts(program, &*held, &settings, &[], now).json,
         "phases": phases,
         "path": path,
         "runs": runs.collect::<Vec<_>>(),

@@ -3,16 +3,17 @@
 //! A command may call the program. If the loop can go on after it, the command may also do what the loop will ask for:
 //! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
 
+use clap::{Arg, Command};
 use serde_json::json;
 
-use super::{CommandInfo, Does, PluginInfo, hint};
+use super::{CommandInfo, Does, PluginInfo};
 use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
 use crate::machine::table::{Constant, Table};
 use crate::message::{Message, MessageError, Render as _};
 use crate::program::Program;
-use crate::program::command_line;
 use crate::program::info::ProgramInfo;
+use crate::program::{command_line, start};
 use crate::text;
 
 /// A slash command, ready to be written.
@@ -62,7 +63,7 @@ pub(super) fn all(
 
 fn written(
     program: &Program,
-    whole: &clap::Command,
+    whole: &Command,
     plugin: &str,
     info: &PluginInfo,
     command: &CommandInfo,
@@ -104,7 +105,7 @@ fn written(
     })
 }
 
-fn known(program: &Program, whole: &clap::Command, command: &CommandInfo) -> Known {
+fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
     let table = program.info.table;
     match command.does {
         Does::Start(mode) => Known {
@@ -115,7 +116,7 @@ fn known(program: &Program, whole: &clap::Command, command: &CommandInfo) -> Kno
             by_user: true,
             goes_on: true,
             description: "Start a loop",
-            arguments: hint::start(program, whole, mode),
+            arguments: start_hint(program, whole, mode),
             body: body!("start.md"),
         },
         Does::Take(transition) => {
@@ -125,7 +126,7 @@ fn known(program: &Program, whole: &clap::Command, command: &CommandInfo) -> Kno
                 by_user: true,
                 goes_on: !ends,
                 description: "Take a step of the loop",
-                arguments: hint::verb(table, whole, command.name),
+                arguments: verb_hint(table, whole, command.name),
                 body: match ends {
                     true => body!("ends.md"),
                     false => body!("goes-on.md"),
@@ -189,7 +190,7 @@ fn own(table: &Table, name: &str) -> Known {
         goes_on,
         description,
         arguments: match takes_id {
-            true => hint::id(table),
+            true => id_hint(table),
             false => String::new(),
         },
         body,
@@ -199,7 +200,7 @@ fn own(table: &Table, name: &str) -> Known {
 /// Returns the rules of `allowed-tools`.
 fn allowed(
     program: &Program,
-    whole: &clap::Command,
+    whole: &Command,
     info: &PluginInfo,
     command: &CommandInfo,
     call: &str,
@@ -230,7 +231,7 @@ pub(super) fn bash_rule(info: &ProgramInfo, call: &str) -> String {
 /// Returns the rules for what a loop asks its agent for: files to write, reviews, and the agent's own transitions.
 pub(super) fn loop_rules(
     info: &ProgramInfo,
-    whole: &clap::Command,
+    whole: &Command,
     permits: &[&str],
     mode: Option<&str>,
 ) -> Vec<String> {
@@ -323,4 +324,53 @@ fn filled(table: &Table, initial: &[(&str, Constant)], path: &str) -> Option<Str
         !part.is_empty() && part != ".." && part.chars().all(plain)
     };
     filled.split('/').all(is_plain).then_some(filled)
+}
+
+/// Returns the argument of a command that takes an id, by the name of the field that holds it: `[id]`.
+fn id_hint(table: &Table) -> String {
+    format!("[{}]", table.state.fields.id.replace('_', "-"))
+}
+
+/// Returns the arguments of a start in a mode: `[--soak <soak>] <version>`.
+fn start_hint(program: &Program, whole: &Command, mode: &str) -> String {
+    let in_words = start::in_words(program).map(|field| field.name);
+    let command = start::of_mode(whole, mode);
+    let flags = flags(command.as_ref()).filter(|flag| in_words != Some(flag.get_id().as_str()));
+    let is_required = |flag: &Arg| program.required.contains(&flag.get_id().as_str());
+    let mut parts: Vec<String> = flags
+        .map(|flag| flag_hint(flag, is_required(flag)))
+        .collect();
+    parts.extend(in_words.map(|name| format!("<{}>", name.replace('_', "-"))));
+    parts.join(" ")
+}
+
+/// Returns the arguments of a transition: `[id] --why <why>`.
+fn verb_hint(table: &Table, whole: &Command, verb: &str) -> String {
+    let flags =
+        flags(whole.find_subcommand(verb)).map(|flag| flag_hint(flag, flag.is_required_set()));
+    let parts: Vec<String> = std::iter::once(id_hint(table)).chain(flags).collect();
+    parts.join(" ")
+}
+
+/// Returns the flags of a command that are not hidden.
+fn flags(command: Option<&Command>) -> impl Iterator<Item = &Arg> {
+    let arguments = command.into_iter().flat_map(Command::get_arguments);
+    arguments.filter(|argument| !argument.is_hide_set() && !argument.is_positional())
+}
+
+/// Returns a flag with its value, in brackets if it is optional.
+fn flag_hint(flag: &Arg, is_required: bool) -> String {
+    let name = flag.get_long().unwrap_or_default();
+    let may_stand_alone = flag
+        .get_num_args()
+        .is_some_and(|number| number.min_values() == 0);
+    let text = if !flag.get_action().takes_values() || may_stand_alone {
+        format!("--{name}")
+    } else {
+        format!("--{name} <{name}>")
+    };
+    match is_required {
+        true => text,
+        false => format!("[{text}]"),
+    }
 }

@@ -4,7 +4,6 @@
 //! command is Markdown of the machine's own, or one of the short texts in `commands/`.
 
 mod commands;
-mod hint;
 mod write;
 
 use std::collections::BTreeMap;

@@ -80,18 +80,6 @@ impl LimitSettings {
             idle: self.idle_timeout.0,
         }
     }
-
-    /// Returns the names of the limits that are below another one's.
-    pub(super) fn names_below(&self, other: &Self) -> Vec<&'static str> {
-        let limits = [
-            ("timeout", self.timeout < other.timeout),
-            ("idle-timeout", self.idle_timeout < other.idle_timeout),
-            ("max-failures", self.max_failures < other.max_failures),
-            ("stale-minutes", self.stale_minutes < other.stale_minutes),
-        ];
-        let below = limits.into_iter().filter(|(_, is_below)| *is_below);
-        below.map(|(name, _)| name).collect()
-    }
 }
 
 /// A whole number from 1 to `MAX`.

@@ -4,7 +4,7 @@ use diffy::DiffOptions;
 use serde_json::{Value as Json, json};
 
 use crate::machine::Raw;
-use crate::program::display::past::Past;
+use crate::program::display::history::Past;
 use crate::program::rounds;
 use crate::review::runs::Run;
 use crate::review::{Digest, subject};
