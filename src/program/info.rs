@@ -77,14 +77,9 @@ impl ProgramInfo {
     /// Returns the command that starts a loop in this mode.
     pub(super) fn start(&self, mode: &str) -> String {
         if let Some(own) = self.begin {
-            let slash = self
-                .plugin
-                .map(|plugin| format!("\n{COMMAND}/{plugin}:{own}"));
-            return format!(
-                "{}\n{COMMAND}{} {own}",
-                slash.unwrap_or_default(),
-                self.program
-            );
+            let slash = self.plugin.map(|name| format!("\n{COMMAND}/{name}:{own}"));
+            let slash = slash.unwrap_or_default();
+            return format!("{slash}\n{COMMAND}{} {own}", self.program);
         }
         match self.table.modes.len() > 1 {
             true => self.named_command(mode, &format!("start {mode}")),

@@ -38,7 +38,8 @@ struct Known {
     goes_on: bool,
     description: &'static str,
     arguments: String,
-    body: Message,
+    /// Its text for the agent; `None`: that of all commands after which the loop goes on, or of those that end it.
+    body: Option<Message>,
 }
 
 macro_rules! body {
@@ -88,18 +89,23 @@ fn written(
     }
     // A few texts and a flag: nothing that could fail to be written.
     let head = serde_yaml::to_string(&head).unwrap_or_default();
+    let usual = match known.goes_on {
+        true => body!("goes-on.md"),
+        false => body!("ends.md"),
+    };
     let body = match command.text {
         Some(text) => text.text.to_owned(),
-        None => known.body.render(&json!({
-            "program": program.info.program, "plugin": plugin, "call": call,
+        None => known.body.unwrap_or(usual).render(&json!({
+            "program": program.info.program,
+            "plugin": plugin,
+            "call": call,
             "reviews": reviews(program.info.table),
         }))?,
     };
+    let usage = format!("/{plugin}:{} {arguments}", command.name);
     Ok(Written {
         path: format!("commands/{}.md", command.name),
-        usage: format!("/{plugin}:{} {arguments}", command.name)
-            .trim_end()
-            .to_owned(),
+        usage: usage.trim_end().to_owned(),
         text: format!("---\n{head}---\n{body}"),
         description,
     })
@@ -117,77 +123,54 @@ fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
             goes_on: true,
             description: "Start a loop",
             arguments: start_hint(program, whole, mode),
-            body: body!("start.md"),
+            body: Some(body!("start.md")),
         },
-        Does::Take(transition) => {
-            let ends = ends(table, transition);
-            Known {
-                call: command.name.to_owned(),
-                by_user: true,
-                goes_on: !ends,
-                description: "Take a step of the loop",
-                arguments: verb_hint(table, whole, command.name),
-                body: match ends {
-                    true => body!("ends.md"),
-                    false => body!("goes-on.md"),
-                },
-            }
-        }
+        Does::Take(transition) => Known {
+            call: command.name.to_owned(),
+            by_user: true,
+            goes_on: !ends(table, transition),
+            description: "Take a step of the loop",
+            arguments: verb_hint(table, whole, command.name),
+            body: None,
+        },
         Does::Own => own(table, command.name),
     }
 }
 
-/// The engine's own commands.
+/// Describes one of the commands that every program has.
 fn own(table: &Table, name: &str) -> Known {
-    let (call, goes_on, body, description) = match name {
+    let (body, description) = match name {
         "history" => (
-            "journal",
-            true,
-            body!("history.md"),
+            Some(body!("history.md")),
             "Show what happened to a loop, change by change; without an id, list the loops",
         ),
         "resume" => (
-            "resume",
-            true,
-            body!("goes-on.md"),
+            None,
             "Let a waiting or archived loop go on, its counters begun anew",
         ),
-        "pause" => (
-            "pause",
-            false,
-            body!("ends.md"),
-            "Hold a loop: no stop drives it until it is resumed",
-        ),
-        "adopt" => (
-            "adopt",
-            true,
-            body!("goes-on.md"),
-            "Take over a loop of another session, after a crash",
-        ),
+        "pause" => (None, "Hold a loop: no stop drives it until it is resumed"),
+        "adopt" => (None, "Take over a loop of another session, after a crash"),
         "rollback" => (
-            "rollback",
-            false,
-            body!("rollback.md"),
+            Some(body!("rollback.md")),
             "Move every file of every loop of this project aside, but the log",
         ),
         "doctor" => (
-            "doctor",
-            false,
-            body!("doctor.md"),
+            Some(body!("doctor.md")),
             "Check what the loop needs, from the program to the state folder",
         ),
         _ => (
-            "status",
-            true,
-            body!("status.md"),
+            Some(body!("status.md")),
             "Show the loops of this project: where each is, and what comes next",
         ),
     };
-    let takes_id = !["rollback", "doctor", "status"].contains(&call);
+    let takes_id = !["rollback", "doctor", "status"].contains(&name);
     Known {
-        call: call.to_owned(),
-        by_user: takes_id || call == "rollback",
-        goes_on,
+        call: match name {
+            "history" => "journal".to_owned(),
+            _ => name.to_owned(),
+        },
+        by_user: takes_id || name == "rollback",
+        goes_on: !["pause", "rollback", "doctor"].contains(&name),
         description,
         arguments: match takes_id {
             true => id_hint(table),
