@@ -58,3 +58,12 @@ pub(super) fn phases(change: &ChangeEntry) -> String {
         _ => String::new(),
     }
 }
+
+/// Returns a reason for the end of a line about a change: `: …`, or `, for run …`.
+pub(super) fn reason(why: &str) -> String {
+    match why {
+        "" => String::new(),
+        why if why.starts_with("for run ") => format!(", {why}"),
+        why => format!(": {why}"),
+    }
+}

@@ -3,7 +3,7 @@
 //! They are only read. Measured on 2.1.330 (docs/clients.md). A file that is missing or unreadable
 //! counts as empty: the client reports those itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -18,12 +18,10 @@ const MANAGED: [&str; 2] = [
 ];
 
 /// The client's settings and plugins.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ClientFiles {
     /// The settings files with their contents. Later files win.
-    settings: Vec<(Utf8PathBuf, Value)>,
-    /// The settings files that are not JSON.
-    pub(super) invalid: Vec<Utf8PathBuf>,
+    settings: Vec<(Value, Utf8PathBuf)>,
     /// The plugins that are installed and enabled.
     plugins: Vec<Plugin>,
 }
@@ -46,25 +44,22 @@ impl ClientFiles {
         };
         let config =
             absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute("HOME")?.join(".claude")));
-        let mut client = Self::default();
-        for file in settings_files(config.as_deref(), here, root) {
-            match json(&file) {
-                Some(value) => client.settings.push((file, value)),
-                None if file.is_file() => client.invalid.push(file),
-                None => {}
-            }
+        let files = settings_files(config.as_deref(), here, root).into_iter();
+        let settings: Vec<_> = files
+            .filter_map(|file| Some((json(&file)?, file)))
+            .collect();
+        let plugins = config.map(|config| plugins(&config.join("plugins"), &settings));
+        Self {
+            settings,
+            plugins: plugins.unwrap_or_default(),
         }
-        if let Some(config) = config {
-            client.plugins = plugins(&config.join("plugins"), &client.settings);
-        }
-        client
     }
 
     /// Returns the settings file and the key that turn our hooks off.
     pub(super) fn hooks_off(&self) -> Option<(&Utf8Path, &'static str)> {
         let find = |key: &'static str, managed_only: bool| {
             let mut files = self.settings.iter().rev();
-            let (file, is_on) = files.find_map(|(file, value)| {
+            let (file, is_on) = files.find_map(|(value, file)| {
                 let is_managed = MANAGED.iter().any(|folder| file.starts_with(folder));
                 let is_on = value.get(key)?.as_bool()?;
                 (is_managed || !managed_only).then_some((file, is_on))
@@ -82,10 +77,8 @@ impl ClientFiles {
         }
         let calls =
             |command: &String| command.ends_with("hook stop") && command.contains(info.program);
-        let (file, _) = self
-            .settings
-            .iter()
-            .find(|(_, value)| stop_commands(value).iter().any(calls))?;
+        let mut files = self.settings.iter();
+        let (_, file) = files.find(|(value, _)| stop_commands(value).iter().any(calls))?;
         Some(file.to_string())
     }
 
@@ -125,64 +118,50 @@ impl Plugin {
 fn settings_files(config: Option<&Utf8Path>, here: &Utf8Path, root: &Utf8Path) -> Vec<Utf8PathBuf> {
     let mut files: Vec<Utf8PathBuf> = Vec::new();
     files.extend(config.map(|folder| folder.join("settings.json")));
-    let mut project: Vec<_> = here
-        .ancestors()
+    let folders = here.ancestors();
+    let project: Vec<_> = folders
         .take_while(|folder| folder.starts_with(root))
         .collect();
-    project.reverse();
-    for name in ["settings.json", "settings.local.json"] {
-        files.extend(
-            project
-                .iter()
-                .map(|folder| folder.join(".claude").join(name)),
-        );
+    for name in [".claude/settings.json", ".claude/settings.local.json"] {
+        files.extend(project.iter().rev().map(|folder| folder.join(name)));
     }
     files.extend(MANAGED.map(|folder| Utf8Path::new(folder).join("managed-settings.json")));
-    // The project may be the home folder itself.
-    let mut seen = BTreeSet::new();
-    files.retain(|file| seen.insert(file.clone()));
     files
 }
 
 /// Returns the plugins that are installed in the folder and enabled by the settings.
-fn plugins(folder: &Utf8Path, settings: &[(Utf8PathBuf, Value)]) -> Vec<Plugin> {
+fn plugins(folder: &Utf8Path, settings: &[(Value, Utf8PathBuf)]) -> Vec<Plugin> {
     let mut enabled: BTreeMap<&str, bool> = BTreeMap::new();
-    for (_, value) in settings {
-        let named = value.get("enabledPlugins").and_then(Value::as_object);
-        let switches = named.into_iter().flatten();
+    for (value, _) in settings {
+        let switches = value["enabledPlugins"].as_object().into_iter().flatten();
         enabled.extend(switches.filter_map(|(key, on)| Some((key.as_str(), on.as_bool()?))));
     }
     let installed = json(&folder.join("installed_plugins.json")).unwrap_or_default();
-    let enabled = enabled.into_iter().filter(|(_, is_on)| *is_on);
-    enabled
-        .filter_map(|(key, _)| {
-            let copies = installed.get("plugins")?.get(key)?.as_array()?;
-            let path = |copy: &Value| Some(copy.get("installPath")?.as_str()?.into());
-            let root = copies.iter().find_map(path)?;
-            Some(Plugin {
-                key: key.to_owned(),
-                root,
-            })
+    let plugin = |(key, is_on): (&str, bool)| {
+        let copies = installed["plugins"][key].as_array().filter(|_| is_on)?;
+        let root = copies
+            .iter()
+            .find_map(|copy| copy["installPath"].as_str())?;
+        Some(Plugin {
+            key: key.to_owned(),
+            root: root.into(),
         })
-        .collect()
+    };
+    enabled.into_iter().filter_map(plugin).collect()
 }
 
 /// Returns the commands of the Stop hooks that a file declares, with their arguments.
 fn stop_commands(declared: &Value) -> Vec<String> {
-    let groups = declared.pointer("/hooks/Stop").and_then(Value::as_array);
-    let hooks = groups.into_iter().flatten();
-    let hooks = hooks
-        .filter_map(|group| group.get("hooks")?.as_array())
-        .flatten();
-    hooks
-        .filter_map(|hook| {
-            let command = hook.get("command")?.as_str()?;
-            let arguments = hook.get("args").and_then(Value::as_array);
-            let arguments = arguments.into_iter().flatten().filter_map(Value::as_str);
-            let words: Vec<&str> = std::iter::once(command).chain(arguments).collect();
-            Some(words.join(" "))
-        })
-        .collect()
+    let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
+    let groups = items(&declared["hooks"]["Stop"]).into_iter();
+    let hooks = groups.flat_map(|group| items(&group["hooks"]));
+    let command = |hook: Value| {
+        let arguments = items(&hook["args"]);
+        let arguments = arguments.iter().filter_map(Value::as_str);
+        let words = std::iter::once(hook["command"].as_str()?).chain(arguments);
+        Some(words.collect::<Vec<_>>().join(" "))
+    };
+    hooks.filter_map(command).collect()
 }
 
 /// Reads a JSON file.

@@ -30,13 +30,10 @@ fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
     }
     let rows = settings.rows().into_iter().map(|row| {
         let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
-        (format!("{} = {value}", row.key), &row.source)
+        vec![format!("{} = {value}", row.key), row.source.clone()]
     });
-    let rows: Vec<_> = rows.collect();
-    let width = rows.iter().map(|(row, _)| row.chars().count()).max();
-    let width = width.unwrap_or_default();
-    for (row, source) in rows {
-        out::line(&format!("{row:width$}  {source}"));
+    for line in out::table(&rows.collect::<Vec<_>>()) {
+        out::line(&line);
     }
     Ok(Exit::Complete)
 }

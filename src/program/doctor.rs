@@ -23,7 +23,7 @@ use crate::process::environment::{Environment, clean_path, find_installed};
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::review::claude;
-use crate::store::{RunLock, StateHome};
+use crate::store::{Listed, RunLock, StateHome, Store};
 use crate::text;
 
 /// How long a program may take to print its version.
@@ -108,13 +108,10 @@ fn verdict(found: &Found) -> &'static str {
 }
 
 fn to_json((name, found): &(&str, Found)) -> Value {
-    let mut check = json!({ "name": name, "result": verdict(found) });
-    match found {
-        Ok(found) => check["found"] = json!(found),
-        Err((_, found, help)) => {
-            check["found"] = json!(found);
-            check["help"] = json!(help);
-        }
+    let (Ok(text) | Err((_, text, _))) = found;
+    let mut check = json!({ "name": name, "result": verdict(found), "found": text });
+    if let Err((_, _, help)) = found {
+        check["help"] = json!(help);
     }
     check
 }
@@ -141,17 +138,16 @@ fn first_line(
     // The program does not run in the project, so the project's folders are taken off PATH here.
     let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
     let name = program.to_string_lossy();
-    let limits = Limits {
-        timeout: VERSION_TIMEOUT,
-        idle: VERSION_TIMEOUT,
-    };
     let call = Call {
         program: &name,
         arguments: &[argument.to_owned()],
         directory: Utf8Path::new("/"),
         stdin: b"",
         environment: &environment.setting("PATH", path.to_string_lossy()),
-        limits,
+        limits: Limits {
+            timeout: VERSION_TIMEOUT,
+            idle: VERSION_TIMEOUT,
+        },
     };
     let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
     let printed = String::from_utf8_lossy(&ended.stdout);
@@ -223,10 +219,6 @@ fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Found {
         let found = format!("{file} has `{key}`: the client does not run our hooks");
         return problem(found, format!("remove `{key}` from that file"));
     }
-    if let Some(file) = client.invalid.first() {
-        let found = format!("{file} is not JSON, so the client ignores it");
-        return warning(found, "fix that file");
-    }
     if let Some(place) = client.our_hook(info) {
         return Ok(format!("our Stop hook is called by {place}"));
     }
@@ -259,10 +251,7 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
     if let Some(refusal) = store.refusal() {
         return refused(refusal, "look at what is there");
     }
-    // If the folder does not exist, it will be on the file system of its nearest ancestor.
-    let mut ancestors = folder.ancestors();
-    let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
-    let existing = existing.unwrap_or(here);
+    let existing = nearest_existing(folder);
     match try_folder(existing) {
         Ok(()) if existing == folder => Ok(folder.to_string()),
         Ok(()) => Ok(format!("{folder} (the first start creates it)")),
@@ -271,6 +260,13 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
             "make the project's folder writable, on a local file system",
         ),
     }
+}
+
+/// Returns a folder, or its nearest ancestor that exists, on whose file system it will be created.
+fn nearest_existing(folder: &Utf8Path) -> &Utf8Path {
+    let mut ancestors = folder.ancestors();
+    let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
+    existing.unwrap_or(folder)
 }
 
 /// Replaces and locks a file in a temporary folder below this one.
@@ -289,19 +285,16 @@ fn try_folder(folder: &Utf8Path) -> std::io::Result<()> {
 /// Checks that each loop of the project can be read.
 fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
     let loops = locate::loops(info.state, here);
-    let broken = loops.iter().find_map(|(store, listed)| {
+    let problem = |(store, listed): &(Store, Listed)| {
         let is_read = listed.ours && !listed.terminal;
-        let error = || is_read.then(|| store.journal(&listed.id).err()).flatten();
-        let problem = listed.problem.clone();
-        problem
-            .or_else(|| Some(error()?.to_string()))
-            .map(|why| format!("{}: {why}", listed.path))
-    });
-    if let Some(broken) = broken {
-        let help = format!(
-            "move all loops to the archive:\n    {} rollback",
-            info.program
-        );
+        let error = || Some(store.journal(&listed.id).err()?.to_string());
+        let why = listed.problem.clone();
+        let why = why.or_else(|| error().filter(|_| is_read))?;
+        Some(format!("{}: {why}", listed.path))
+    };
+    if let Some(broken) = loops.iter().find_map(problem) {
+        let program = info.program;
+        let help = format!("move all loops to the archive:\n    {program} rollback");
         return warning(broken, help);
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
@@ -314,9 +307,7 @@ fn check_state_home(info: &ProgramInfo) -> Found {
     let folder = home
         .checked()
         .or_else(|error| refused(error, "set HOME to your home folder"))?;
-    // A folder that does not exist will be created in its nearest ancestor.
-    let mut ancestors = folder.ancestors();
-    let existing = ancestors.find(|folder| folder.exists()).unwrap_or(folder);
+    let existing = nearest_existing(folder);
     let unwritable = |error| {
         let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
         problem(format!("cannot write to {folder}: {error}"), help)

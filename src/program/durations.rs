@@ -7,6 +7,11 @@ pub(super) fn time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// Returns the seconds from one time to a later one.
+pub(super) fn between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.as_second() - from.as_second()).unwrap_or_default()
+}
+
 /// Returns how long ago a time was: `2m 3s ago`.
 pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
     match u64::try_from(now.as_second() - then.as_second()) {

@@ -7,31 +7,20 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::out;
 
-/// What people see of the command line: without what is hidden, which the generators would offer all the same.
+/// Returns the command line without what is hidden, which the generators would offer all the same.
 fn visible(command: &Command) -> Command {
-    let mut seen = Command::new(command.get_name().to_owned())
-        .disable_help_subcommand(command.is_disable_help_subcommand_set())
-        .allow_missing_positional(command.is_allow_missing_positional_set());
-    if let Some(about) = command.get_about() {
-        seen = seen.about(about.clone());
+    let arguments = command.get_arguments().filter(|one| !one.is_hide_set());
+    let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let seen = Command::new(command.get_name().to_owned())
+        .about(command.get_about().cloned().unwrap_or_default())
+        .disable_help_subcommand(true)
+        .allow_missing_positional(command.is_allow_missing_positional_set())
+        .args(arguments.cloned())
+        .subcommands(commands.map(visible));
+    match command.get_version() {
+        Some(version) => seen.version(version.to_owned()),
+        None => seen,
     }
-    if let Some(long) = command.get_long_about() {
-        seen = seen.long_about(long.clone());
-    }
-    if let Some(after) = command.get_after_help() {
-        seen = seen.after_help(after.clone());
-    }
-    if let Some(version) = command.get_version() {
-        seen = seen.version(version.to_owned());
-    }
-    let arguments = command
-        .get_arguments()
-        .filter(|argument| !argument.is_hide_set());
-    let below = command
-        .get_subcommands()
-        .filter(|below| !below.is_hide_set());
-    seen.args(arguments.cloned())
-        .subcommands(below.map(visible))
 }
 
 /// Prints a completion script for a shell.

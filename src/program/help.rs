@@ -1,25 +1,25 @@
-//! The program's `--help`: its commands in groups. A command says where it is defined which one is its own, by its place in the help
-//! ([`Group::place`]); those that say nothing are about loops.
+//! The program's `--help`: its commands in groups. A command names its group by its place in the help ([`Group::place`]);
+//! one without a place is about loops.
 
 use clap::Command;
 use clap::builder::StyledStr;
 
-/// Says what people look for a command for.
+/// A group of commands in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Starting loops and taking them further.
+    /// Commands that start loops and take them further.
     Loops,
-    /// What is a person's decision: an agent is refused.
+    /// Decisions of the user, which are refused to an agent.
     Person,
-    /// Looking, and changing nothing.
+    /// Commands that show something and change nothing.
     Look,
-    /// Holds what is done once, or seldom: it is named without what it does.
+    /// Commands that are seldom needed. The help has their names alone, so that it fits on one screen.
     SetUp,
-    /// Names what people type in a client, without what it does: the client’s menu says that.
+    /// Commands that are typed in a client. The help has their names alone, since the client's menu describes them.
     Client,
 }
 
-/// How many places a group has; clap numbers commands that name none from 0.
+/// The number of places of a group. clap numbers commands without a place from 0.
 const PLACES: usize = 1000;
 
 impl Group {
@@ -37,11 +37,11 @@ impl Group {
     }
 
     fn of(command: &Command) -> Self {
-        let last = Self::ALL.iter().rev();
-        let found = last
-            .copied()
-            .find(|group| group.place() <= command.get_display_order());
-        found.unwrap_or(Self::Loops)
+        let place = command.get_display_order();
+        let mut groups = Self::ALL.into_iter().rev();
+        groups
+            .find(|group| group.place() <= place)
+            .unwrap_or(Self::Loops)
     }
 
     fn heading(self) -> &'static str {
@@ -53,57 +53,50 @@ impl Group {
             Self::Client => "In Claude Code",
         }
     }
+
+    fn has_names_alone(self) -> bool {
+        matches!(self, Self::Client | Self::SetUp)
+    }
 }
 
-/// Shows the commands in groups, and says of those that are a person's that they are.
+/// Lists the commands in groups. Adds to the help of the user's commands that they are the user's.
 pub(super) fn grouped(mut command: Command) -> Command {
     let styles = command.get_styles();
-    let (header, literal) = (styles.get_header(), styles.get_literal());
-    let mut shown: Vec<&Command> = command
-        .get_subcommands()
-        .filter(|one| !one.is_hide_set())
-        .collect();
+    let header = styles.get_header();
+    let literal = styles.get_literal();
+    let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let mut shown: Vec<&Command> = visible.collect();
     shown.sort_by_key(|one| one.get_display_order().max(PLACES));
-    // All has to stand on one screen, so what is done seldom is named alone.
-    let is_named = |group| matches!(group, Group::Client | Group::SetUp);
-    let described = shown.iter().filter(|one| !is_named(Group::of(one)));
-    let names = described.map(|one| one.get_name().len());
-    let width = names.max().unwrap_or_default();
+    let described = shown.iter().filter(|one| !Group::of(one).has_names_alone());
+    let width = described.map(|one| one.get_name().len()).max();
+
     let mut text = String::new();
     for group in Group::ALL {
-        let of_group: Vec<&&Command> = shown.iter().filter(|one| Group::of(one) == group).collect();
+        let of_group = shown.iter().filter(|one| Group::of(one) == group);
+        let of_group: Vec<&&Command> = of_group.collect();
         if of_group.is_empty() {
             continue;
         }
-        let heading = format!("{}:", group.heading());
-        let styled = format!("{header}{heading}{header:#}");
-        if is_named(group) {
-            let names = of_group.iter().map(|one| one.get_name());
-            let names = names.collect::<Vec<_>>().join(", ");
-            text += &format!("{styled} {names}\n\n");
+        text += &format!("{header}{}:{header:#}", group.heading());
+        if group.has_names_alone() {
+            let names: Vec<&str> = of_group.iter().map(|one| one.get_name()).collect();
+            text += &format!(" {}\n\n", names.join(", "));
             continue;
         }
-        text += &format!("{styled}\n");
         for one in of_group {
-            let (name, about) = (
-                one.get_name(),
-                one.get_about().unwrap_or_default().to_string(),
-            );
-            text += &format!(
-                "  {literal}{name}{literal:#}{:1$}  {about}\n",
-                "",
-                width - name.len()
-            );
+            let name = one.get_name();
+            let padding = " ".repeat(width.unwrap_or_default() - name.len());
+            let about = one.get_about().unwrap_or_default();
+            text += &format!("\n  {literal}{name}{literal:#}{padding}  {about}");
         }
-        text.push('\n');
+        text += "\n\n";
     }
-    let of_person =
+
+    let is_undocumented =
         |one: &&&Command| Group::of(one) == Group::Person && one.get_after_help().is_none();
-    let names = shown
-        .iter()
-        .filter(of_person)
-        .map(|one| one.get_name().to_owned());
-    for name in names.collect::<Vec<_>>() {
+    let of_person = shown.iter().filter(is_undocumented);
+    let names: Vec<String> = of_person.map(|one| one.get_name().to_owned()).collect();
+    for name in names {
         command = command.mut_subcommand(name, |one| {
             one.after_help("A person decides this: an agent’s call is refused.")
         });

@@ -26,14 +26,6 @@ pub struct ProgramInfo {
     pub begin: Option<&'static str>,
 }
 
-impl PartialEq for ProgramInfo {
-    fn eq(&self, other: &Self) -> bool {
-        self.program == other.program
-    }
-}
-
-impl Eq for ProgramInfo {}
-
 impl ProgramInfo {
     /// Returns the program of a machine.
     pub const fn of(table: &'static Table) -> Self {
@@ -85,14 +77,9 @@ impl ProgramInfo {
     /// Returns the command that starts a loop in this mode.
     pub(super) fn start(&self, mode: &str) -> String {
         if let Some(own) = self.begin {
-            let slash = self
-                .plugin
-                .map(|plugin| format!("\n{COMMAND}/{plugin}:{own}"));
-            return format!(
-                "{}\n{COMMAND}{} {own}",
-                slash.unwrap_or_default(),
-                self.program
-            );
+            let slash = self.plugin.map(|name| format!("\n{COMMAND}/{name}:{own}"));
+            let slash = slash.unwrap_or_default();
+            return format!("{slash}\n{COMMAND}{} {own}", self.program);
         }
         match self.table.modes.len() > 1 {
             true => self.named_command(mode, &format!("start {mode}")),

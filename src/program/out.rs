@@ -79,3 +79,40 @@ pub fn json_lines(values: &[impl serde::Serialize]) {
         }
     }
 }
+
+/// Returns the lines of a table, with columns as wide as their cells. The first row is the heading.
+pub(super) fn table(rows: &[Vec<String>]) -> Vec<String> {
+    let mut lines = vec![String::new(); rows.len()];
+    for column in 0..rows.first().map_or(0, Vec::len) {
+        let width = rows.iter().map(|row| row[column].chars().count()).max();
+        let width = width.unwrap_or_default();
+        for (line, row) in lines.iter_mut().zip(rows) {
+            *line += &format!("{:<width$}  ", row[column]);
+        }
+    }
+    lines
+        .iter()
+        .map(|line| line.trim_end().to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_cells() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = [
+            row(["LOOP", "AGE", "TOPIC"]),
+            row(["20261122-005333-0a1b2c", "2h", "Move the queue"]),
+        ];
+        assert_eq!(
+            table(&rows),
+            [
+                "LOOP                    AGE  TOPIC",
+                "20261122-005333-0a1b2c  2h   Move the queue",
+            ]
+        );
+    }
+}

@@ -87,17 +87,11 @@ fn simple_command(line: &str) -> Option<Vec<String>> {
     let mut quote = None;
     for character in line.chars() {
         match quote {
-            Some('\'') if character != '\'' => {}
-            Some('"') if matches!(character, '$' | '`' | '\\' | '!') => return None,
+            Some('"') if "$`\\!".contains(character) => return None,
             Some(open) if character == open => quote = None,
             Some(_) => {}
-            None if matches!(character, '\'' | '"') => quote = Some(character),
-            None if matches!(
-                character,
-                ' ' | '\t' | '/' | '.' | '_' | '-' | ':' | '@' | '%'
-            ) => {}
-            None if matches!(character, '+' | ',' | '=') => {}
-            None if character.is_alphanumeric() => {}
+            None if "'\"".contains(character) => quote = Some(character),
+            None if character.is_alphanumeric() || " \t/._-:@%+,=".contains(character) => {}
             None => return None,
         }
     }
@@ -107,36 +101,33 @@ fn simple_command(line: &str) -> Option<Vec<String>> {
 /// Returns whether a command's first word runs this program: its absolute path, or its name if a shell of the client finds
 /// this program by it. The plugin's launcher counts, which is last on the PATH of that shell.
 fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
-    let launcher = env::var_os("CLAUDE_PLUGIN_ROOT")
-        .and_then(|root| Utf8PathBuf::from_os_string(root).ok())
-        .map(|root| root.join("bin").join(info.program));
-    let ours = [
-        env::current_exe().ok(),
-        launcher.clone().map(Utf8PathBuf::into_std_path_buf),
-    ];
-    let is_ours = |path: &Utf8Path| {
-        let path = path.canonicalize().ok();
-        let mut ours = ours.iter().flatten().map(|own| own.canonicalize().ok());
-        path.is_some() && ours.any(|own| own == path)
+    let root = env::var("CLAUDE_PLUGIN_ROOT").ok().map(Utf8PathBuf::from);
+    let launcher = root.map(|root| root.join("bin").join(info.program));
+    let file = if word.starts_with('/') {
+        Some(Utf8PathBuf::from(word))
+    } else if word == info.program {
+        let path = env::var("PATH").unwrap_or_default();
+        let folders = path.split(':').map(Utf8Path::new);
+        let mut files = folders.map(|folder| folder.join(word));
+        // A relative folder may have any program.
+        let first = files.find(|file| !file.is_absolute() || is_executable(file));
+        first.or_else(|| launcher.clone())
+    } else {
+        None
     };
-    if word.starts_with('/') {
-        return is_ours(Utf8Path::new(word));
-    }
-    if word != info.program {
+    let Some(file) = file.filter(|file| file.is_absolute()) else {
         return false;
-    }
-    let path = env::var("PATH").unwrap_or_default();
-    let is_program = |file: &Utf8PathBuf| {
-        let metadata = file.metadata();
-        metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
     };
-    let mut files = path
-        .split(':')
-        .map(|folder| Utf8Path::new(folder).join(word));
-    let found = files.find(|file| !file.is_absolute() || is_program(file));
-    found
-        .or(launcher)
-        .is_some_and(|file| file.is_absolute() && is_ours(&file))
+    let own = env::current_exe().ok();
+    let ours = own.into_iter().chain(launcher.map(Into::into));
+    let mut ours = ours.filter_map(|file| file.canonicalize().ok());
+    file.canonicalize()
+        .is_ok_and(|file| ours.any(|own| own == file))
+}
+
+fn is_executable(file: &Utf8Path) -> bool {
+    let metadata = file.metadata();
+    metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns whether a rule such as `Bash(taskie next:*)` allows a command. The program's name is checked before.

@@ -12,9 +12,8 @@ use super::arguments::State;
 use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::extension::NotTaken;
 use super::info::ProgramInfo;
-use super::{attempts, incompatible, locate, loops, messages, out, rounds, state_file, sweep};
+use super::{attempts, incompatible, locate, loops, out, rounds, state_file, sweep, verbs};
 use crate::files;
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
@@ -42,10 +41,8 @@ pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> 
     let value = match command {
         State::NewId => {
             let id = LoopId::new_stamp(Timestamp::now());
-            Some(
-                id.map_err(|error| failure(Exit::Internal, error))?
-                    .to_string(),
-            )
+            let id = id.map_err(|error| failure(Exit::Internal, error))?;
+            Some(id.to_string())
         }
         State::ValidId { id } => return Ok(exit(LoopId::parse(&id, info.state.ids).is_ok())),
         State::Write { file } => return write(info, &absolute(&file)?),
@@ -94,10 +91,9 @@ pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> 
 }
 
 fn exit(is_true: bool) -> Exit {
-    if is_true {
-        Exit::Complete
-    } else {
-        Exit::Refused
+    match is_true {
+        true => Exit::Complete,
+        false => Exit::Refused,
     }
 }
 
@@ -106,12 +102,8 @@ fn refused(error: impl miette::Diagnostic) -> Failure {
 }
 
 fn failure(exit: Exit, problem: impl ToString) -> Failure {
-    Failure::plain(
-        exit,
-        "claudex::state",
-        problem.to_string(),
-        "nothing was changed",
-    )
+    let problem = problem.to_string();
+    Failure::plain(exit, "claudex::state", problem, "nothing was changed")
 }
 
 fn absolute(file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
@@ -213,9 +205,8 @@ fn set(
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;
     let Some(own) = OwnLoop::of_file(info, file) else {
-        return Ok(exit(
-            state_file::set_phase(file, from, to).map_err(refused)?,
-        ));
+        let is_set = state_file::set_phase(file, from, to);
+        return Ok(exit(is_set.map_err(refused)?));
     };
     let held = program.app.open(&own.store, &own.id, own.actor);
     let held = held.map_err(|error| incompatible::failure(info, error))?;
@@ -228,29 +219,14 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
     let stored = |phase: usize| info.table.phases[phase].stored;
     for edge in info.table.edges().filter(|edge| edge.from != edge.to) {
         if stored(edge.from) == from && stored(edge.to) == to {
-            let plain = program.app.plain(edge.transition, &own.id);
+            let name = edge.transition;
+            let plain = program.app.plain(name, &own.id);
             verb = verb.or(plain.filter(|_| edge.requires.is_none()));
-            why = format!(
-                "shell helpers cannot take ‘{}’ from {from} to {to}",
-                edge.transition
-            );
+            why = format!("shell helpers cannot take ‘{name}’ from {from} to {to}");
         }
     }
-    let tried = format!("state move {from} {to}");
-    let verb = verb.ok_or_else(|| own.refuse(&tried, &why))?;
+    let verb = verb.ok_or_else(|| own.refuse(&format!("state move {from} {to}"), &why))?;
     let settings = loops::settings(info, own.store.root(), None)?;
-    let now = program.app.take(verb, held).map_err(|why| match why {
-        NotTaken::Refused(error) => own.refuse(&tried, &error.to_string()),
-        NotTaken::Failed(failure) => failure,
-    })?;
-    let phase = messages::phase(now.raw()).name;
-    let line = format!("{} moved by {}: {from} -> {phase}", own.id, own.actor);
-    own.store.log(&line);
-    messages::clear(now.raw());
-    let entered = program.app.entered(&*now, &settings);
-    entered.map_err(|problem| {
-        let help = "the phase was changed all the same";
-        Failure::plain(Exit::Internal, "claudex::state", problem, help)
-    })?;
+    verbs::take(program, verb, held, &settings)?;
     Ok(Exit::Complete)
 }

@@ -11,10 +11,10 @@ use jiff::Timestamp;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
+use super::durations;
 use crate::files::{self, Folder, Lock, folder_of};
 use crate::store::{
-    Document, DocumentError, FieldValue as _, Form, MAX_BYTES, StoreError, is_field_name,
-    parse_plain,
+    Document, DocumentError, Form, MAX_BYTES, StoreError, is_field_name, parse_plain,
 };
 
 /// The field whose presence makes a file one of ours.
@@ -25,13 +25,6 @@ const EXTENSION: &str = "state";
 const LOCK: &str = ".lock";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A file by its folder, which is held open, and its name.
-struct StateFile<'p> {
-    folder: Folder,
-    name: &'p str,
-    path: &'p Utf8Path,
-}
-
 /// Returns the value of a field without quotes, or `None` if it is not there. `parse` reads the document.
 ///
 /// # Errors
@@ -41,7 +34,7 @@ pub(super) fn read_field(
     field: &str,
     parse: impl Fn(&[u8]) -> Result<Document, DocumentError>,
 ) -> Result<Option<String>, StoreError> {
-    let bytes = StateFile::open(path)?.read()?;
+    let bytes = read(&open(path)?, path)?;
     let document = parse(&bytes).map_err(invalid("read", path))?;
     Ok(document.text(field))
 }
@@ -56,11 +49,14 @@ pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), 
         let why = format!("`{}` cannot name a field", field.escape_debug());
         return Err(StoreError::input("set a field of", path.to_owned(), why));
     }
-    let file = StateFile::open(path)?;
-    let _lock = file.lock()?;
-    let mut document = file.read_unowned()?;
-    document.set(field, &parse_plain(text));
-    file.write(document, field != UPDATED)
+    edit(path, |document| {
+        document.set(field, &parse_plain(text));
+        if field != UPDATED {
+            stamp(document);
+        }
+        true
+    })?;
+    Ok(())
 }
 
 /// Sets `phase` to `to` if it is `from`, and `last_updated_at` to now in the same write. Returns whether it was.
@@ -68,16 +64,14 @@ pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), 
 /// # Errors
 /// Returns an error in the same cases as [`set_field`].
 pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
-    let file = StateFile::open(path)?;
-    let _lock = file.lock()?;
-    let mut document = file.read_unowned()?;
-    let phase = document.get(PHASE);
-    if phase.is_none_or(|phase| phase.to_plain() != from) {
-        return Ok(false);
-    }
-    document.set(PHASE, &(to.to_owned()).into());
-    file.write(document, true)?;
-    Ok(true)
+    edit(path, |document| {
+        let is_from = document.text(PHASE).is_some_and(|phase| phase == from);
+        if is_from {
+            document.set(PHASE, &to.into());
+            stamp(document);
+        }
+        is_from
+    })
 }
 
 /// Replaces the file, whatever the bytes are. A reader sees the old file or the new one.
@@ -85,14 +79,14 @@ pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, S
 /// # Errors
 /// Returns an error if there is a file that names a machine or a symlink, or the file cannot be written.
 pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let file = StateFile::open(path)?;
-    let _lock = file.lock()?;
-    match file.read_unowned() {
+    let folder = open(path)?;
+    let _lock = lock(&folder)?;
+    match read_unowned(&folder, path) {
         // A symlink, or a file of a machine.
         Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::InvalidInput => {
             Err(failed("write", path)(source))
         }
-        _ => file.replace(bytes),
+        _ => write(&folder, path, bytes),
     }
 }
 
@@ -126,56 +120,60 @@ pub(super) fn has_live_process(path: &Utf8Path) -> bool {
         .is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
-impl<'p> StateFile<'p> {
-    /// Opens the folder of a file that a user or script named. Symlinks to the folder are followed.
-    fn open(path: &'p Utf8Path) -> Result<Self, StoreError> {
-        let folder = Folder::open(path.parent().unwrap_or(path)).map_err(failed("open", path))?;
-        let name = path.file_name().unwrap_or_default();
-        Ok(Self { folder, name, path })
-    }
-
-    fn lock(&self) -> Result<Lock, StoreError> {
-        let begun = Instant::now();
-        let path = self.folder.path().join(LOCK);
-        let lock = Lock::take(&self.folder, LOCK, LOCK_TIMEOUT).map_err(failed("lock", &path))?;
-        let waited = begun.elapsed();
-        lock.ok_or(StoreError::Busy { path, waited })
-    }
-
-    fn read(&self) -> Result<Vec<u8>, StoreError> {
-        let bytes = self.folder.read(self.name, MAX_BYTES as u64);
-        bytes.map_err(failed("read", self.path))
-    }
-
-    /// Reads the document, unless it names a machine.
-    fn read_unowned(&self) -> Result<Document, StoreError> {
-        let document = Form::Lines.parse(&self.read()?);
-        let document = document.map_err(invalid("read", self.path))?;
-        match document.get(MACHINE) {
-            None => Ok(document),
-            Some(machine) => {
-                let why = format!("only the machine `{}` changes it", machine.to_plain());
-                Err(StoreError::input("change", self.path.to_owned(), why))
-            }
-        }
-    }
-
-    fn write(&self, mut document: Document, is_update: bool) -> Result<(), StoreError> {
-        if is_update {
-            let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-            document.set(UPDATED, &(now).into());
-        }
+/// Changes a document under its lock, if `change` says so. Returns whether it did.
+fn edit(path: &Utf8Path, change: impl FnOnce(&mut Document) -> bool) -> Result<bool, StoreError> {
+    let folder = open(path)?;
+    let _lock = lock(&folder)?;
+    let mut document = read_unowned(&folder, path)?;
+    let is_changed = change(&mut document);
+    if is_changed {
         let bytes = document.to_bytes();
-        Form::Lines
-            .parse(&bytes)
-            .map_err(invalid("write", self.path))?;
-        self.replace(&bytes)
+        Form::Lines.parse(&bytes).map_err(invalid("write", path))?;
+        write(&folder, path, &bytes)?;
     }
+    Ok(is_changed)
+}
 
-    fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
-        let written = self.folder.replace(self.name, bytes);
-        written.map_err(failed("write", self.path))
+/// Sets the time of the last change to now.
+fn stamp(document: &mut Document) {
+    document.set(UPDATED, &durations::time(Timestamp::now()).into());
+}
+
+/// Opens the folder of a file that a user or script named. Symlinks to the folder are followed.
+fn open(path: &Utf8Path) -> Result<Folder, StoreError> {
+    Folder::open(path.parent().unwrap_or(path)).map_err(failed("open", path))
+}
+
+fn lock(folder: &Folder) -> Result<Lock, StoreError> {
+    let begun = Instant::now();
+    let path = folder.path().join(LOCK);
+    let lock = Lock::take(folder, LOCK, LOCK_TIMEOUT).map_err(failed("lock", &path))?;
+    let waited = begun.elapsed();
+    lock.ok_or(StoreError::Busy { path, waited })
+}
+
+fn read(folder: &Folder, path: &Utf8Path) -> Result<Vec<u8>, StoreError> {
+    let name = path.file_name().unwrap_or_default();
+    let bytes = folder.read(name, MAX_BYTES as u64);
+    bytes.map_err(failed("read", path))
+}
+
+/// Reads the document, unless it names a machine.
+fn read_unowned(folder: &Folder, path: &Utf8Path) -> Result<Document, StoreError> {
+    let document = Form::Lines.parse(&read(folder, path)?);
+    let document = document.map_err(invalid("read", path))?;
+    match document.text(MACHINE) {
+        None => Ok(document),
+        Some(machine) => {
+            let why = format!("only the machine `{machine}` changes it");
+            Err(StoreError::input("change", path.to_owned(), why))
+        }
     }
+}
+
+fn write(folder: &Folder, path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let name = path.file_name().unwrap_or_default();
+    folder.replace(name, bytes).map_err(failed("write", path))
 }
 
 /// Turns the system's error into the store's. A file that is not there is a loop that is not there.

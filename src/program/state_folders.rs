@@ -10,32 +10,14 @@ pub(super) const MAX_FOLDERS: usize = 32;
 /// Finds the state folders in each start and its ancestors, nearest first, each once, at most 32. One that is not
 /// trusted is among them: see [`Store::refusal`].
 pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
-    find_stores(state, starts, &named_folder(state))
-}
-
-/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, or in `dir` if there is none.
-pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
-    store_for_start(state, dir, &named_folder(state))
-}
-
-/// Returns the folder that the machine's environment variable names, or the one that the machine names.
-///
-/// An absolute path names one folder for all projects: the root of its store is then the project of the first start, which the
-/// caller compares with the root of each loop.
-fn named_folder(state: &StateSpec) -> Utf8PathBuf {
-    let given = state.folder_env.and_then(|name| std::env::var(name).ok());
-    let given = given.filter(|value| !value.trim().is_empty());
-    given.map_or_else(|| state.folder.into(), Utf8PathBuf::from)
-}
-
-fn find_stores(state: &'static StateSpec, starts: &[&Utf8Path], named: &Utf8Path) -> Vec<Store> {
+    let named = named_folder(state);
     let mut stores: Vec<Store> = Vec::new();
     for start in starts {
         let Ok(start) = start.canonicalize_utf8() else {
             continue;
         };
         for ancestor in start.ancestors() {
-            let found = state_folder(ancestor, named);
+            let found = state_folder(ancestor, &named);
             // This follows symlinks: a store that is refused later must not be passed over in silence.
             if !found.exists() || stores.iter().any(|store| store.folder() == found) {
                 continue;
@@ -53,10 +35,21 @@ fn find_stores(state: &'static StateSpec, starts: &[&Utf8Path], named: &Utf8Path
     stores
 }
 
-fn store_for_start(state: &'static StateSpec, dir: &Utf8Path, named: &Utf8Path) -> Store {
+/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, or in `dir` if there is none.
+pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
     let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
     let root = git_top(&dir).unwrap_or(&dir);
-    store_at(state, state_folder(root, named), root)
+    store_at(state, state_folder(root, &named_folder(state)), root)
+}
+
+/// Returns the folder that the machine's environment variable names, or the one that the machine names.
+///
+/// An absolute path names one folder for all projects: the root of its store is then the project of the first start, which the
+/// caller compares with the root of each loop.
+fn named_folder(state: &StateSpec) -> Utf8PathBuf {
+    let given = state.folder_env.and_then(|name| std::env::var(name).ok());
+    let given = given.filter(|value| !value.trim().is_empty());
+    given.map_or_else(|| state.folder.into(), Utf8PathBuf::from)
 }
 
 fn store_at(state: &'static StateSpec, folder: Utf8PathBuf, root: &Utf8Path) -> Store {
@@ -101,12 +94,21 @@ mod tests {
         (made, path)
     }
 
-    fn find(starts: &[&Utf8Path], named: &str) -> Vec<Store> {
-        find_stores(INFO.state, starts, Utf8Path::new(named))
+    /// Returns a state whose folder has this name.
+    fn state_in(folder: &str) -> &'static StateSpec {
+        Box::leak(Box::new(StateSpec {
+            folder: folder.to_owned().leak(),
+            folder_env: None,
+            ..*INFO.state
+        }))
     }
 
-    fn start(dir: &Utf8Path, named: &str) -> Store {
-        store_for_start(INFO.state, dir, Utf8Path::new(named))
+    fn find(starts: &[&Utf8Path], folder: &str) -> Vec<Store> {
+        stores(state_in(folder), starts)
+    }
+
+    fn start(dir: &Utf8Path, folder: &str) -> Store {
+        for_start(state_in(folder), dir)
     }
 
     #[test]

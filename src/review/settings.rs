@@ -45,8 +45,6 @@ pub struct ReviewerSettings {
     pub timeout: Option<Spelled>,
     /// The time that it may be silent.
     pub idle_timeout: Option<Spelled>,
-    /// A setting of earlier builds, which is ignored.
-    pub sandbox: Option<String>,
 }
 
 impl ReviewerSettings {

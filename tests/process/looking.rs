@@ -487,22 +487,6 @@ fn the_names_that_are_documented_are_those_of_the_json() {
 // --- on a terminal -----------------------------------------------------------------------------------------------
 
 #[test]
-fn a_loop_of_many_rounds_shows_the_last_ones_on_a_terminal_and_all_in_a_file() {
-    let (project, id) = Project::reviewing(&["--rounds", "30"]);
-    for round in 1..13 {
-        project.review(&id, "fake-low").exits(0);
-        project.plan(format!("# Plan {round}\n"));
-        project.fire().blocked();
-    }
-    let screen = project.on_terminal(80, &["status"], "");
-    screen.shows("the first 8 rounds: claudex-loop status --json");
-    screen.shows("- Round 13 (");
-    let ran = project.run(&["status"]).exits(0);
-    has(&ran.out, "- Round 1 (");
-    has(&ran.out, "- Round 13 (");
-}
-
-#[test]
 fn the_name_of_the_slash_command_works_in_a_terminal_too() {
     let (project, id) = Project::reviewing(&[]);
     let told = |verb: &str| project.run(&[verb, &id]).exits(0).out;

@@ -1,16 +1,104 @@
-//! `journal`: the entries of a loop's journal, one line each.
+//! `journal`: the entries of a loop's journal, one line each, with their reasons and outcomes.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::past::Past;
 use crate::machine::Table;
 use crate::program::Program;
 use crate::program::arguments::Journal;
 use crate::program::exit::{Exit, Failure};
+use crate::program::info::ProgramInfo;
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{attempts, change_text, durations, loops, out};
-use crate::store::{ChangeEntry, Entry, FieldValue, NoteEntry};
+use crate::program::{attempts, change_text, durations, loops, out, rounds};
+use crate::review::findings::Counts;
+use crate::review::runs::{self, Run, RunOutcome};
+use crate::store::{ChangeEntry, Entry, FieldValue, LoopId, NoteEntry, Store};
 use crate::text;
+
+/// The longest reason that is shown, in characters.
+const MAX_REASON_CHARS: usize = 300;
+
+/// A loop's journal, with the runs and findings that it names.
+#[derive(Debug)]
+pub(in crate::program) struct Past {
+    pub(in crate::program) entries: Arc<Vec<Entry>>,
+    pub(in crate::program) runs: Vec<Run>,
+    /// The findings of each run, by its id.
+    counts: BTreeMap<String, Counts>,
+}
+
+impl Past {
+    /// Reads the runs and findings of a journal.
+    pub(in crate::program) fn of(store: &Store, id: &LoopId, entries: Arc<Vec<Entry>>) -> Self {
+        let runs = runs::read(&entries);
+        let counts = runs.iter().filter_map(|run| {
+            let counts = rounds::counts_of_run(store, id, run)?;
+            Some((run.began.run.clone(), counts))
+        });
+        Self {
+            counts: counts.collect(),
+            entries,
+            runs,
+        }
+    }
+
+    /// Returns the last change but for `bind`, after which the same stop decides.
+    pub(in crate::program) fn last_decision(&self) -> Option<&ChangeEntry> {
+        let mut changes = self.entries.iter().rev().filter_map(Entry::change);
+        changes.find(|change| change.what != "bind")
+    }
+
+    /// Returns the reason of a change: the outcome of its run, the argument, else the purpose of the transition.
+    pub(in crate::program) fn why(&self, table: &'static Table, change: &ChangeEntry) -> String {
+        let mut reasons = Vec::new();
+        // The transition's purpose names the outcome of a command.
+        if let Some(run) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
+            let known = self.runs.iter().find(|known| known.began.run == *run);
+            let outcome = known.map(|run| self.outcome(run));
+            let outcome = outcome.unwrap_or("which the journal does not tell of".to_owned());
+            reasons.push(format!("for run {}: {outcome}", text::one_line(run, 60)));
+        }
+        if let Some(record) = rounds::record(change) {
+            if record.waived {
+                reasons.push(format!(
+                    "round {} was not reviewed ({}=optional)",
+                    record.round,
+                    ProgramInfo::of(table).variable("EVIDENCE")
+                ));
+            }
+            if let Some(why) = &record.rejecting {
+                reasons.push(format!(
+                    "rejecting what is open: {}",
+                    text::one_line(why, MAX_REASON_CHARS)
+                ));
+            }
+        }
+        if change.what == "bring-back" {
+            reasons.push("it was in the archive".to_owned());
+        }
+        if reasons.is_empty() {
+            reasons.extend(change_text::purpose(table, change));
+        }
+        reasons.join("; ")
+    }
+
+    /// Returns the outcome of a run in words.
+    pub(in crate::program) fn outcome(&self, run: &Run) -> String {
+        match &run.ended {
+            None => "not ended, or cut off".to_owned(),
+            Some(RunOutcome::Clean { .. }) => "no substantive findings".to_owned(),
+            Some(RunOutcome::Findings { .. }) => match self.counts.get(&run.began.run) {
+                Some(counts) => counts.to_string(),
+                None => "findings, whose file cannot be read now".to_owned(),
+            },
+            Some(RunOutcome::CouldNotRun { cause }) => format!("could not run: {cause}"),
+            Some(RunOutcome::Unreadable { cause }) => format!("unreadable: {cause}"),
+        }
+    }
+}
 
 /// Prints the journal of a loop, or the list of loops if none is named.
 pub(in crate::program) fn journal(
@@ -20,62 +108,58 @@ pub(in crate::program) fn journal(
     let info = program.info;
     let json = look.format.json;
     let Some(id) = loops::id_to_show(info, &look.target, &["history", "journal"])? else {
-        let listed = super::list(info, json)?;
-        if !json && !super::listing::is_empty(info)? {
-            out::line("");
-            out::line(&format!(
-                "The history of one:{}",
-                info.named_command("history", "journal LOOP")
-            ));
+        if super::listing::print(info, json)? && !json {
+            let command = info.named_command("history", "journal LOOP");
+            out::line(&format!("\nThe history of one:{command}"));
         }
-        return Ok(listed);
+        return Ok(Exit::Complete);
     };
-    let (store, id) = loops::find(info, Some(&id))?;
-    let store = match store.has_archived(&id) {
-        true => store.archived_store(id.as_str()),
-        false => store,
+    let (mut store, id) = loops::find(info, Some(&id))?;
+    if store.has_archived(&id) {
+        store = store.archived_store(id.as_str());
+    }
+    let unreadable = match verify {
+        true => Exit::Refused,
+        false => Exit::Internal,
     };
-    let exit = if *verify {
-        Exit::Refused
-    } else {
-        Exit::Internal
-    };
-    let entries = store
-        .journal(&id)
-        .map_err(|error| Failure::new(exit, error))?;
+    let entries = store.journal(&id);
+    let entries = entries.map_err(|error| Failure::new(unreadable, error))?;
     if *verify {
         let count = entries.len();
         out::line(&format!("Loop {id}: {count} entries, each with your seal"));
-        return Ok(Exit::Complete);
-    }
-    if json {
+    } else if json {
         out::json_lines(&entries);
-        return Ok(Exit::Complete);
-    }
-    let past = Past::of(&store, &id, entries.into());
-    for entry in past.entries.iter() {
-        let (at, line) = match entry {
-            Entry::Change(change) => (change.at, of_change(info.table, &past, change)),
-            Entry::Note(note) => (note.at, of_note(&past, note)),
-        };
-        out::line(&format!("{}  {line}", durations::time(at)));
+    } else {
+        let past = Past::of(&store, &id, entries.into());
+        for entry in past.entries.iter() {
+            let (at, line) = event(info.table, &past, entry);
+            out::line(&format!("{}  {line}", durations::time(at)));
+        }
     }
     Ok(Exit::Complete)
 }
 
+/// Returns the time and the line of an entry.
+pub(super) fn event(table: &'static Table, past: &Past, entry: &Entry) -> (Timestamp, String) {
+    match entry {
+        Entry::Change(change) => (change.at, change_line(table, past, change)),
+        Entry::Note(note) => (note.at, note_line(past, note)),
+    }
+}
+
 /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
-pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
-    let way = change_text::phases(change);
+fn change_line(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
     let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(FieldValue::as_count);
     // A change that begins a round names it.
     let spec = table.phases.iter().find_map(|phase| phase.review);
-    let round = match spec.map(|spec| (count(spec.round), count(MAX_ROUNDS))) {
-        Some((Some(round), Some(most))) if begins_round(table, change) => {
-            format!(", round {round} of {most}")
-        }
-        Some((Some(round), None)) if begins_round(table, change) => format!(", round {round}"),
-        _ => String::new(),
+    let spec = spec.filter(|_| begins_round(table, change));
+    let round = match spec.and_then(|spec| count(spec.round)) {
+        Some(round) => match count(MAX_ROUNDS) {
+            Some(most) => format!(", round {round} of {most}"),
+            None => format!(", round {round}"),
+        },
+        None => String::new(),
     };
     let about = match change.what.as_str() {
         "start" => super::listing::about(table)
@@ -87,75 +171,52 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
             .map(|session| format!("session {}", text::one_line(session, 80))),
         _ => Some(past.why(table, change)),
     };
-    let about = match about.unwrap_or_default() {
-        about if about.is_empty() => String::new(),
-        about if about.starts_with("for run ") => format!(", {about}"),
-        about => format!(": {about}"),
-    };
     format!(
-        "{} by {}{way}{round}{about}",
+        "{} by {}{}{round}{}",
         text::one_line(&change.what, 80),
-        change_text::maker(table, change)
-    )
-}
-
-/// `verify-ended c-…: 2 of 3 commands passed`
-fn of_verify(note: &NoteEntry) -> String {
-    let data = &note.data;
-    let run = text::one_line(data["run"].as_str().unwrap_or("?"), 100);
-    if note.note == "verify-began" {
-        return format!("verify-began {run}");
-    }
-    let Some(commands) = data["commands"]
-        .as_array()
-        .filter(|_| data.get("work").is_some())
-    else {
-        return format!("verify-ended {run}: cut off");
-    };
-    let passed = |command: &&Json| command["passed"] == true;
-    let count = commands.iter().filter(passed).count();
-    format!(
-        "verify-ended {run}: {count} of {} commands passed",
-        commands.len()
+        change_text::maker(table, change),
+        change_text::phases(change),
+        change_text::reason(&about.unwrap_or_default()),
     )
 }
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
-pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
+fn note_line(past: &Past, note: &NoteEntry) -> String {
     if let Some(told) = attempts::told(note) {
         return told;
     }
     let data = &note.data;
-    let run = data["run"]
-        .as_str()
-        .and_then(|run| past.runs.iter().find(|known| known.began.run == run));
     let plain = |text: &str| text::one_line(text, 100);
-    match (note.note.as_str(), run) {
+    let id = data["run"].as_str().unwrap_or("?");
+    let run = past.runs.iter().find(|known| known.began.run == id);
+    let about = match (note.note.as_str(), run) {
         ("run-began", Some(run)) => format!(
-            "run-began {}: round {}, {} as {}",
-            plain(&run.began.run),
+            ": round {}, {} as {}",
             run.began.round,
             plain(&run.began.reviewer),
             plain(&run.began.persona)
         ),
-        ("run-ended", Some(run)) => {
-            let changed = match run.work_tree_changed {
-                true => "; the work tree changed meanwhile",
-                false => "",
-            };
-            format!(
-                "run-ended {}: {}{changed}",
-                plain(&run.began.run),
-                past.outcome(run)
-            )
+        ("run-ended", Some(run)) if run.work_tree_changed => {
+            let outcome = past.outcome(run);
+            format!(": {outcome}; the work tree changed meanwhile")
         }
-        ("verify-began" | "verify-ended", _) => of_verify(note),
-        (name, _) => format!(
-            "{} {}",
-            text::one_line(name, 80),
-            text::one_line(&data.to_string(), 300)
-        ),
-    }
+        ("run-ended", Some(run)) => format!(": {}", past.outcome(run)),
+        ("verify-began", _) => String::new(),
+        ("verify-ended", _) => match data["commands"].as_array() {
+            // `verify-ended c-…: 2 of 3 commands passed`
+            Some(commands) if data.get("work").is_some() => {
+                let passed = commands.iter().filter(|one| one["passed"] == true);
+                let count = passed.count();
+                format!(": {count} of {} commands passed", commands.len())
+            }
+            _ => ": cut off".to_owned(),
+        },
+        (name, _) => {
+            let data = text::one_line(&data.to_string(), 300);
+            return format!("{} {data}", text::one_line(name, 80));
+        }
+    };
+    format!("{} {}{about}", note.note, plain(id))
 }
 
 /// Returns whether a change enters a reviewing phase or advances its round.

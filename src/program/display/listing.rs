@@ -1,8 +1,6 @@
 //! `list`: the loops of the project, one row each. It reads journals and repairs nothing. The names of its JSON are
 //! documented in docs/status.md.
 
-use std::time::SystemTime;
-
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -17,8 +15,6 @@ use crate::review::{ReviewSpec, findings_json};
 use crate::store::{ChangeEntry, Entry, FieldValue, Listed, LoopId, Store};
 use crate::text;
 
-/// The most loops that are over and listed without `--json`: about a screen.
-const MAX_OVER: usize = 20;
 /// The longest text of the last column, in characters. JSON has more.
 const MAX_ABOUT_CHARS: usize = 60;
 
@@ -57,10 +53,21 @@ fn began(store: &Store, listed: &Listed) -> Option<(Timestamp, ChangeEntry)> {
     })
 }
 
-/// Returns the round of the newest review with a verdict, and its findings, for a machine whose findings files count on their own.
-fn newest_findings(store: &Store, id: &LoopId) -> Option<(u64, Counts)> {
-    let journal = store.journal(id).ok()?;
-    let runs = runs::read(&journal);
+/// Returns the newest round with findings, and their counts.
+fn newest_findings(
+    store: &Store,
+    id: &LoopId,
+    spec: &ReviewSpec,
+    round: u64,
+) -> Option<(u64, Counts)> {
+    if !spec.is_numbered() {
+        return (1..=round.min(1000)).rev().find_map(|round| {
+            let path = findings_json::findings_path(store, id, round);
+            let counts = rounds::counts_of(&store.read(&path).ok()?)?;
+            Some((round, counts))
+        });
+    }
+    let runs = runs::read(&store.journal(id).ok()?);
     let has_verdict = |run: &&Run| run.ended.as_ref().is_some_and(|how| how.digest().is_some());
     let run = runs.iter().rfind(has_verdict)?;
     let counts = rounds::counts_of_run(store, id, run)?;
@@ -68,7 +75,7 @@ fn newest_findings(store: &Store, id: &LoopId) -> Option<(u64, Counts)> {
 }
 
 impl Row {
-    pub(super) fn of(
+    pub(super) fn new(
         machine: &Table,
         store: &Store,
         listed: &Listed,
@@ -77,51 +84,36 @@ impl Row {
     ) -> Self {
         let (began, last) = began(store, listed).unzip();
         let last = last.as_ref();
-        let field = |name: &str| last?.field(name);
-        let words = |name: &str| {
-            let line = text::one_line(&FieldValue::to_plain(field(name)?), 200);
+        let line = |name: &str| {
+            let line = text::one_line(&last?.field(name)?.to_plain(), 200);
             Some(line).filter(|line| !line.is_empty())
         };
-        let count = |name: &str| field(name).and_then(FieldValue::as_count);
+        let count = |name: &str| last?.field(name)?.as_count();
         let spec = machine.phases.iter().find_map(|phase| phase.review);
         let round = spec.and_then(|spec| count(spec.round));
-        let found = match spec.is_some_and(ReviewSpec::is_numbered) {
-            true => newest_findings(store, &listed.id),
-            false => (1..=round.unwrap_or_default().min(1000))
-                .rev()
-                .find_map(|round| {
-                    let file = store
-                        .read(&findings_json::findings_path(store, &listed.id, round))
-                        .ok()?;
-                    Some((round, rounds::counts_of(&file)?))
-                }),
-        };
-        let modified = listed
-            .modified
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(0, |since| {
-                i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-            });
-        let since = |then: i64, until: i64| u64::try_from(until - then).unwrap_or_default();
-        let began = began.map(Timestamp::as_second);
+        let newest = spec.and_then(|spec| {
+            let round = round.unwrap_or_default();
+            newest_findings(store, &listed.id, spec, round)
+        });
         let until = match last {
-            Some(change) if listed.terminal => change.at.as_second(),
-            _ => now.as_second(),
+            Some(change) if listed.terminal => change.at,
+            _ => now,
         };
+        let modified = || Timestamp::try_from(listed.modified).unwrap_or(now);
         let plain =
             |text: &Option<String>, most| text.as_deref().map(|text| text::one_line(text, most));
         Self {
             id: listed.id.to_string(),
-            mode: machine.state.fields.mode.and_then(words),
+            mode: machine.state.fields.mode.and_then(line),
             phase: text::one_line(listed.phase.as_deref().unwrap_or("?"), 40),
             terminal: listed.terminal,
             round,
             max_rounds: round.and_then(|_| count("max_rounds")),
-            findings_round: found.map(|(round, _)| round),
-            findings: found.map(|(_, counts)| counts),
-            elapsed_seconds: began.map(|began| since(began, until)),
-            age_seconds: since(began.unwrap_or(modified), now.as_second()),
-            about: about(machine).and_then(words),
+            findings_round: newest.map(|(round, _)| round),
+            findings: newest.map(|(_, counts)| counts),
+            elapsed_seconds: began.map(|began| durations::between(began, until)),
+            age_seconds: durations::between(began.unwrap_or_else(modified), now),
+            about: about(machine).and_then(line),
             session: plain(&listed.session, 200),
             running: store.is_running(&listed.id),
             archived,
@@ -130,49 +122,42 @@ impl Row {
         }
     }
 
-    /// Returns the last column: the problem, else the subject.
-    fn last(&self) -> String {
-        match &self.problem {
-            Some(problem) => format!("! {problem}"),
-            None => text::one_line(self.about.as_deref().unwrap_or_default(), MAX_ABOUT_CHARS),
+    /// Returns the headings and cells of the columns that the machine has. The last one is the problem, else the subject.
+    fn cells(&self, machine: &Table) -> Vec<(String, String)> {
+        let mut cells = Vec::new();
+        let mut add = |heading: &str, cell: String| cells.push((heading.to_owned(), cell));
+        add("LOOP", self.id.clone());
+        if machine.modes.len() > 1 {
+            add("MODE", self.mode.clone().unwrap_or("-".to_owned()));
         }
-    }
-}
-
-/// A column of the table: its heading and the cell of a row.
-type Column = (String, fn(&Row) -> String);
-
-/// Returns the columns that a machine has.
-fn columns(machine: &Table) -> Vec<Column> {
-    let mut columns: Vec<Column> = vec![("LOOP".to_owned(), |row| row.id.clone())];
-    if machine.modes.len() > 1 {
-        let mode = |row: &Row| row.mode.clone().unwrap_or("-".to_owned());
-        columns.push(("MODE".to_owned(), mode));
-    }
-    columns.push(("PHASE".to_owned(), |row| {
-        match (row.archived, row.running) {
+        let phase = match (self.archived, self.running) {
             (true, _) => "archived".to_owned(),
-            (false, true) => format!("{}*", row.phase),
-            (false, false) => row.phase.clone(),
-        }
-    }));
-    if machine.phases.iter().any(|phase| phase.review.is_some()) {
-        columns.push(("ROUND".to_owned(), |row| {
-            match (row.round, row.max_rounds) {
+            (false, true) => format!("{}*", self.phase),
+            (false, false) => self.phase.clone(),
+        };
+        add("PHASE", phase);
+        if machine.phases.iter().any(|phase| phase.review.is_some()) {
+            let round = match (self.round, self.max_rounds) {
                 (Some(round), Some(most)) => format!("{round}/{most}"),
                 (Some(round), None) => round.to_string(),
                 _ => "-".to_owned(),
-            }
-        }));
-        columns.push(("H/M/L".to_owned(), |row| match row.findings {
-            Some(found) => format!("{}/{}/{}", found.high, found.medium, found.low),
-            None => "-".to_owned(),
-        }));
+            };
+            add("ROUND", round);
+            let counts = match self.findings {
+                Some(found) => format!("{}/{}/{}", found.high, found.medium, found.low),
+                None => "-".to_owned(),
+            };
+            add("H/M/L", counts);
+        }
+        add("AGE", durations::age(self.age_seconds));
+        let subject = about(machine).unwrap_or_default().replace('_', " ");
+        let last = match &self.problem {
+            Some(problem) => format!("! {problem}"),
+            None => text::one_line(self.about.as_deref().unwrap_or_default(), MAX_ABOUT_CHARS),
+        };
+        add(&subject.to_uppercase(), last);
+        cells
     }
-    columns.push(("AGE".to_owned(), |row| durations::age(row.age_seconds)));
-    let about = about(machine).unwrap_or_default().replace('_', " ");
-    columns.push((about.to_uppercase(), Row::last));
-    columns
 }
 
 /// Returns the field with the subject of a loop: the first text that a start takes.
@@ -182,120 +167,61 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
     Some(found.name)
 }
 
-/// Returns the loops of this project, newest first, with this many that are over at most of each state folder, the archived ones
-/// after them, and how many it left out.
-fn rows(info: &ProgramInfo, over: usize) -> Result<(Vec<Row>, usize), Failure> {
-    let state = info.state;
-    let (here, now) = (loops::here()?, Timestamp::now());
+/// Returns the loops of this project, newest first, and the archived ones after them.
+fn rows(info: &ProgramInfo) -> Result<Vec<Row>, Failure> {
+    let here = loops::here()?;
+    let now = Timestamp::now();
     let row = |(store, listed): &(Store, Listed), archived| {
-        Row::of(info.table, store, listed, archived, now)
+        Row::new(info.table, store, listed, archived, now)
     };
-    let mut more = 0;
-    let loops = locate::of_stores(state, &here, |store| {
-        let mut listed = store.list();
-        let (all, mut finished) = (listed.len(), 0);
-        listed.retain(|one| {
-            finished += usize::from(one.terminal);
-            !one.terminal || finished <= over
-        });
-        more += all - listed.len();
-        listed
-    });
-    let archived = locate::archived(state, &here);
+    let loops = locate::loops(info.state, &here);
+    let archived = locate::archived(info.state, &here);
     let rows = loops.iter().map(|found| row(found, false));
-    Ok((
-        rows.chain(archived.iter().map(|found| row(found, true)))
-            .collect(),
-        more,
-    ))
+    let rows = rows.chain(archived.iter().map(|found| row(found, true)));
+    Ok(rows.collect())
 }
 
-/// Returns the lines of a table, with columns as wide as their cells. The first row is the heading.
-fn lines(rows: &[Vec<String>]) -> Vec<String> {
-    let mut lines = vec![String::new(); rows.len()];
-    for column in 0..rows.first().map_or(0, Vec::len) {
-        let width = rows.iter().map(|row| row[column].chars().count()).max();
-        let width = width.unwrap_or_default();
-        for (line, row) in lines.iter_mut().zip(rows) {
-            *line += &format!("{:<width$}  ", row[column]);
-        }
-    }
-    lines
-        .iter()
-        .map(|line| line.trim_end().to_owned())
-        .collect()
-}
-
-/// Returns whether there is nothing to list.
-pub(super) fn is_empty(info: &ProgramInfo) -> Result<bool, Failure> {
-    rows(info, 1).map(|(rows, _)| rows.is_empty())
-}
-
-/// Prints the loops of this project: as JSON all of them, else the active ones and the newest others.
+/// Prints the loops of this project.
 pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
+    print(info, json).map(|_| Exit::Complete)
+}
+
+/// Prints the list. Returns whether there are loops.
+pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
     for line in vanished::name(info, &[&loops::here()?]) {
         out::note(&info.line(&line));
     }
-    let (rows, more) = rows(info, if json { usize::MAX } else { MAX_OVER })?;
+    let rows = rows(info)?;
     if json {
         out::json(&rows);
-        return Ok(Exit::Complete);
+        return Ok(!rows.is_empty());
     }
-    if rows.is_empty() {
+    let cells: Vec<Vec<(String, String)>> = rows.iter().map(|row| row.cells(info.table)).collect();
+    let Some(first) = cells.first() else {
         out::line("There are no loops in this project.");
-        return Ok(Exit::Complete);
+        return Ok(false);
+    };
+    let heading = first.iter().map(|(heading, _)| heading.clone()).collect();
+    let mut table: Vec<Vec<String>> = vec![heading];
+    for row in cells {
+        table.push(row.into_iter().map(|(_, cell)| cell).collect());
     }
-    let columns = columns(info.table);
-    let heading = columns.iter().map(|(heading, _)| heading.clone()).collect();
-    let cells = |row: &Row| columns.iter().map(|(_, cell)| cell(row)).collect();
-    let table: Vec<Vec<String>> = std::iter::once(heading)
-        .chain(rows.iter().map(cells))
-        .collect();
-    for (index, line) in lines(&table).iter().enumerate() {
+    for (index, line) in out::table(&table).iter().enumerate() {
         match index {
             0 => out::toned(line, line, Tone::Heading),
             _ => out::toned(line, "  ! ", Tone::Bad),
         }
     }
-    let mut legend = Vec::new();
-    let program = info.program;
-    if more > 0 {
-        legend.push(format!(
-            "older loops: {more}. To list them too:\n    {program} list --json"
-        ));
-    }
+    let mut legend = String::new();
     if rows.iter().any(|row| row.running) {
-        legend.push("*: a review or a command is running".to_owned());
+        legend += "\n*: a review or a command is running";
     }
     if rows.iter().any(|row| row.archived) {
-        legend.push(format!(
-            "To restore an archived loop:\n    {program} resume LOOP"
-        ));
+        legend += "\nTo restore an archived loop:\n    ";
+        legend += &format!("{} resume LOOP", info.program);
     }
     if !legend.is_empty() {
-        out::line("");
-        out::line(&legend.join("\n"));
+        out::line(&legend);
     }
-    Ok(Exit::Complete)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_as_wide_as_their_cells() {
-        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["LOOP", "AGE", "TOPIC"]),
-            row(["20261122-005333-0a1b2c", "2h", "Move the queue"]),
-        ];
-        assert_eq!(
-            lines(&rows),
-            [
-                "LOOP                    AGE  TOPIC",
-                "20261122-005333-0a1b2c  2h   Move the queue",
-            ]
-        );
-    }
+    Ok(true)
 }

@@ -1,22 +1,19 @@
 //! The facts about one loop, for `status` and `report`. Their names are documented in docs/status.md.
 
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
-use super::past::Past;
-use crate::machine::table::FieldKind;
+use super::history::Past;
+use crate::machine::table::{FieldInfo, FieldKind};
 use crate::machine::{Actor, LoopHandle, Raw};
 use crate::message::short;
 use crate::program::Program;
 use crate::program::caller::{Caller, UNKNOWN};
-use crate::program::messages::{self, Way};
 use crate::program::reviewers::{self, Preferred};
 use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{NextAction, next_action};
-use crate::program::{change_text, durations, session_loops};
+use crate::program::{change_text, durations, messages, next_action, session_loops};
 use crate::review::runs::RunOutcome;
 use crate::store::{ChangeEntry, Entry, Listed, LoopId, Store};
 use crate::text;
@@ -26,97 +23,46 @@ const MAX_TEXT_CHARS: usize = 1000;
 /// The longest reason of a stop, in characters.
 const MAX_REASON_CHARS: usize = 200;
 
-/// The facts about a loop. Their names are those of the JSON.
-#[derive(Serialize)]
-pub(super) struct Shown {
-    id: String,
-    machine: &'static str,
-    mode: Option<String>,
-    phase: &'static str,
-    doc: &'static str,
-    terminal: bool,
-    session: String,
-    /// The loop that the stops of that session drive, if the machine has many.
-    driven: Option<String>,
-    started: Option<String>,
-    pub(super) elapsed_seconds: u64,
-    pub(super) last_change: Option<Change>,
-    /// The last stop and its reason, if it did not make the last change.
-    last_stop: Option<String>,
-    pub(super) fields: Map<String, Json>,
-    /// Further texts of the program, by name.
-    pub(super) shows: Map<String, Json>,
-    /// The reviews, if a phase of the machine reviews.
-    pub(super) review: Option<Review>,
-    notes: Vec<String>,
-    waits_for: String,
-    next: String,
-    pub(super) ways_on: Vec<Way>,
-    state: String,
+/// The facts about a loop.
+pub(super) struct Facts {
+    /// The facts as JSON, which the templates of `status` and `report` also read.
+    pub(super) json: Json,
+    /// The last change on one line, with its age.
+    pub(super) last_change: Option<String>,
+    /// A line for each round with its findings.
+    pub(super) rounds: Vec<String>,
+    /// The field that counts the rounds; `None` if nothing does.
+    pub(super) round_field: Option<&'static str>,
 }
 
-/// The reviews of a loop.
-#[derive(Serialize)]
-pub(super) struct Review {
-    round: u64,
-    /// The field that counts the rounds; `None` if the findings files are numbered on their own.
-    #[serde(skip)]
-    pub(super) field: Option<&'static str>,
-    persona: String,
-    reviewer: Option<String>,
-    running: bool,
-    pub(super) rounds: Vec<RoundLine>,
+/// Returns the facts about a change.
+fn change_facts(raw: &Raw, past: &Past, change: &ChangeEntry) -> Json {
+    json!({
+        "what": text::one_line(&change.what, 80),
+        "by": text::one_line(&change.by, 80),
+        "at": change.at,
+        "from": change.from,
+        "to": change.to,
+        "run": change.run,
+        "revision": change.revision,
+        "why": past.why(raw.table(), change),
+    })
 }
 
-/// A change and its reason.
-#[derive(Serialize)]
-pub(super) struct Change {
-    what: String,
-    by: String,
-    #[serde(skip)]
-    maker: String,
-    at: Timestamp,
-    from: Option<String>,
-    to: Option<String>,
-    run: Option<String>,
-    revision: u64,
-    why: String,
-}
-
-impl Change {
-    fn new(raw: &Raw, past: &Past, change: &ChangeEntry) -> Self {
-        Self {
-            what: text::one_line(&change.what, 80),
-            by: text::one_line(&change.by, 80),
-            maker: change_text::maker(raw.table(), change),
-            at: change.at,
-            from: change.from.clone(),
-            to: change.to.clone(),
-            run: change.run.clone(),
-            revision: change.revision,
-            why: past.why(raw.table(), change),
-        }
-    }
-
-    /// `revise by the hook at …, 2m 3s ago, for run r1-…: high=1 medium=1 low=1`
-    pub(super) fn line(&self, now: Timestamp) -> String {
-        let way = match (&self.from, &self.to) {
-            (Some(from), Some(to)) if from != to => format!(" ({from} -> {to})"),
-            _ => String::new(),
-        };
-        let why = match self.why.as_str() {
-            "" => String::new(),
-            why if why.starts_with("for run ") => format!(", {why}"),
-            why => format!(": {why}"),
-        };
-        format!(
-            "{}{way} by {} at {}, {}{why}",
-            self.what,
-            self.maker,
-            durations::time(self.at),
-            durations::ago(self.at, now)
-        )
-    }
+/// `revise by the hook at …, 2m 3s ago, for run r1-…: high=1 medium=1 low=1`
+fn change_line(raw: &Raw, past: &Past, change: &ChangeEntry, now: Timestamp) -> String {
+    let way = match (&change.from, &change.to) {
+        (Some(from), Some(to)) if from != to => format!(" ({from} -> {to})"),
+        _ => String::new(),
+    };
+    format!(
+        "{}{way} by {} at {}, {}{}",
+        text::one_line(&change.what, 80),
+        change_text::maker(raw.table(), change),
+        durations::time(change.at),
+        durations::ago(change.at, now),
+        change_text::reason(&past.why(raw.table(), change)),
+    )
 }
 
 /// Returns what the last stop did and why, or `None` if it made the last change or there was none.
@@ -135,97 +81,93 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
     let id = format!(" {} ", raw.id());
     let mut lines = log.lines().rev().filter_map(|line| line.split_once(&id));
     let newest = lines.find(|(_, text)| text.starts_with(LET_END) || is_change(text));
-    let idle = newest.and_then(|(at, text)| {
-        let at: Timestamp = at.parse().ok()?;
-        Some((at, text.strip_prefix(LET_END)?))
-    });
-    if let Some((at, why)) = idle {
-        let why = text::one_line(why, MAX_REASON_CHARS);
+    if let Some((at, text)) = newest
+        && let Some(why) = text.strip_prefix(LET_END)
+        && let Ok(at) = at.parse()
+    {
         return Some(format!(
-            "let the turn end at {}, {}: {why}",
+            "let the turn end at {}, {}: {}",
             durations::time(at),
-            durations::ago(at, now)
+            durations::ago(at, now),
+            text::one_line(why, MAX_REASON_CHARS)
         ));
     }
 
     let stop = stop?;
-    let is_last = past
-        .last_decision()
-        .is_some_and(|last| last.revision == stop.revision);
-    (!is_last).then(|| Change::new(raw, past, stop).line(now))
+    let last = past.last_decision()?;
+    (last.revision != stop.revision).then(|| change_line(raw, past, stop, now))
 }
 
 /// Collects the facts about a loop.
-pub(super) fn shown(
+pub(super) fn facts(
     program: &Program,
     held: &dyn LoopHandle,
     settings: &Settings,
     active: &[(Store, Listed)],
     now: Timestamp,
-) -> Shown {
+) -> Facts {
     let info = program.info;
     let raw = held.raw();
     let table = raw.table();
-    let held_fields = &table.state.fields;
+    let names = &table.state.fields;
     let phase = messages::phase(raw);
-    let shown = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
     let past = Past::of(raw.store(), raw.id(), raw.journal().unwrap_or_default());
-    let own = table
-        .fields
-        .iter()
-        .filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
-    let fields = own.map(|field| {
+    let last_change = past.last_decision();
+    let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
+
+    let is_own = |field: &&FieldInfo| field.kind != FieldKind::Held && field.exists_in(raw.phase());
+    let fields = table.fields.iter().filter(is_own);
+    let fields = fields.map(|field| {
         let value = short(raw.value(field.name), MAX_TEXT_CHARS);
         (field.name.to_owned(), value)
     });
+    let shows = program.app.status(held).into_iter();
+    let shows = shows.map(|(name, text)| (name.to_owned(), short(text.into(), MAX_TEXT_CHARS)));
+
     let mut notes = program.app.caveats(held, settings);
     notes.extend(rounds::caveats(raw, &past.entries));
-    let last = past.runs.last();
-    let outcome = last.and_then(|run| run.ended.as_ref());
+    let outcome = past.runs.last().and_then(|run| run.ended.as_ref());
     if let Some(cause) = outcome.and_then(RunOutcome::cause) {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
-    let NextAction {
-        waits_for,
-        mut next,
-    } = next_action::of(program, held);
-    let id = raw.id();
+    let mut next_action = next_action::of(program, held);
     if !phase.terminal && is_of_another_session(raw) {
-        next = format!(
-            "another session has this loop; to take it over into this one:{}",
-            info.command(&format!("adopt {id}"))
-        );
+        let adopt = info.command(&format!("adopt {}", raw.id()));
+        next_action.next =
+            format!("another session has this loop; to take it over into this one:{adopt}");
     }
-    Shown {
-        id: raw.id().to_string(),
-        machine: table.name,
-        mode: held_fields.mode.map(shown),
-        phase: phase.name,
-        doc: phase.doc,
-        terminal: phase.terminal,
-        session: shown(held_fields.session),
-        driven: session_loops::driven(info, &raw.text(held_fields.session), active)
-            .filter(|_| !phase.terminal)
-            .map(LoopId::to_string),
-        started: held_fields.started.map(shown),
-        elapsed_seconds: rounds::seconds(raw, now),
-        last_change: past
-            .last_decision()
-            .map(|change| Change::new(raw, &past, change)),
-        last_stop: last_stop(raw, &past, now),
-        fields: fields.collect(),
-        shows: program
-            .app
-            .status(held)
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), short(value.into(), MAX_TEXT_CHARS)))
-            .collect(),
-        review: review(raw, &past, settings),
-        notes,
-        waits_for,
-        next,
-        ways_on: messages::ways(raw),
-        state: raw.store().path_of(raw.id()).to_string(),
+
+    let rounds = rounds_with_findings(raw, &past, settings);
+    let session = raw.text(names.session);
+    let driven = session_loops::driven(info, &session, active);
+    let json = json!({
+        "id": raw.id().as_str(),
+        "machine": table.name,
+        "mode": names.mode.map(line),
+        "phase": phase.name,
+        "doc": phase.doc,
+        "terminal": phase.terminal,
+        "session": line(names.session),
+        "driven": driven.filter(|_| !phase.terminal).map(LoopId::as_str),
+        "started": names.started.map(line),
+        "elapsed_seconds": rounds::seconds(raw, now),
+        "last_change": last_change.map(|change| change_facts(raw, &past, change)),
+        "last_stop": last_stop(raw, &past, now),
+        "fields": fields.collect::<Map<String, Json>>(),
+        "shows": shows.collect::<Map<String, Json>>(),
+        "review": review(raw, &past, settings, &rounds),
+        "notes": notes,
+        "waits_for": next_action.waits_for,
+        "next": next_action.next,
+        "ways_on": messages::ways(raw),
+        "state": raw.store().path_of(raw.id()).as_str(),
+    });
+    let spec = rounds::spec(raw).filter(|spec| !spec.is_numbered());
+    Facts {
+        json,
+        last_change: last_change.map(|change| change_line(raw, &past, change, now)),
+        rounds: rounds.iter().map(ToString::to_string).collect(),
+        round_field: spec.map(|spec| spec.round),
     }
 }
 
@@ -239,34 +181,34 @@ fn is_of_another_session(raw: &Raw) -> bool {
         && caller.is_some_and(|session| session != owner)
 }
 
-fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
+/// Returns the rounds of a loop, or none if it has not come to its reviews yet.
+fn rounds_with_findings(raw: &Raw, past: &Past, settings: &Settings) -> Vec<RoundLine> {
+    let has_begun = messages::phase(raw).review.is_some() || !past.runs.is_empty();
+    let spec = rounds::spec(raw).filter(|_| has_begun);
+    let personas = spec.map(|spec| settings.personas.of_phase(spec));
+    personas.map_or_else(Vec::new, |personas| rounds::rounds(raw, &personas))
+}
+
+/// Returns the facts about the reviews, or `None` if no phase of the machine reviews.
+fn review(raw: &Raw, past: &Past, settings: &Settings, rounds: &[RoundLine]) -> Option<Json> {
     let spec = rounds::spec(raw)?;
-    let personas = settings.personas.of_phase(spec);
     let round = raw.count(spec.round);
+    let last = past.runs.last();
+    let last = last.map(|run| text::one_line(&run.began.reviewer, 80));
     let chosen = || {
         let preferred = Preferred::of(raw, spec);
         let root = raw.store().root();
         let chosen = reviewers::choose(None, preferred.as_ref(), settings, root).ok()?;
         Some(chosen.shown)
     };
-    let last = past
-        .runs
-        .last()
-        .map(|run| text::one_line(&run.began.reviewer, 80));
-    // A loop that has not come to its reviews yet has no rounds to show.
-    let begun = messages::phase(raw).review.is_some() || last.is_some();
-    Some(Review {
-        round,
-        field: (!spec.is_numbered()).then_some(spec.round),
-        persona: personas.of_round(round).label.clone(),
-        reviewer: match messages::phase(raw).terminal {
+    Some(json!({
+        "round": round,
+        "persona": settings.personas.of_phase(spec).of_round(round).label,
+        "reviewer": match messages::phase(raw).terminal {
             true => last,
             false => last.or_else(chosen),
         },
-        running: raw.store().is_running(raw.id()),
-        rounds: match begun {
-            true => rounds::rounds(raw, &personas),
-            false => Vec::new(),
-        },
-    })
+        "running": raw.store().is_running(raw.id()),
+        "rounds": rounds,
+    }))
 }

@@ -1,12 +1,10 @@
 //! `status`: the state of a loop on one screen.
 
-use std::io::IsTerminal as _;
-
 use jiff::Timestamp;
 use minijinja::Environment;
 use serde_json::{Value as Json, json};
 
-use super::loop_facts::{Shown, shown};
+use super::loop_facts::{Facts, facts};
 use crate::machine::Actor;
 use crate::machine::table::{Constant, FieldKind};
 use crate::message::{Message, Render as _};
@@ -23,8 +21,6 @@ use crate::text;
 const MAX_LINE_CHARS: usize = 200;
 /// Fields that a terminal is not shown, since every loop has a line of that name.
 const RESERVED_LABELS: [&str; 4] = ["loop", "mode", "phase", "session"];
-/// The most rounds that a terminal is shown. Of more the first ones are left out.
-const MAX_ROUND_LINES: usize = 5;
 /// A loop, as it is printed.
 const STATUS: Message = Message {
     name: "status.txt",
@@ -32,42 +28,23 @@ const STATUS: Message = Message {
 };
 
 /// Prints a loop with its labels in bold.
-fn print(info: &ProgramInfo, shown: &Shown, now: Timestamp) -> Result<(), Failure> {
-    let review = shown.review.as_ref();
-    let rounds = review.map_or(0, |review| review.rounds.len());
-    let hidden_rounds = match std::io::stdout().is_terminal() {
-        true => rounds.saturating_sub(MAX_ROUND_LINES),
-        false => 0,
-    };
-    let ways = shown.ways_on.iter().map(|way| match way.agent {
-        true => way.verb.clone(),
-        false => format!("{} (user only)", way.verb),
-    });
-    let ways: Vec<String> = ways.collect();
-    let rounds = review.into_iter().flat_map(|review| &review.rounds);
-    let rounds: Vec<String> = rounds
-        .skip(hidden_rounds)
-        .map(ToString::to_string)
-        .collect();
-    let facts = json!({
-        "program": info.program,
-        "loop": shown,
+fn print(info: &ProgramInfo, facts: &Facts) -> Result<(), Failure> {
+    let values = json!({
+        "loop": facts.json,
         "id_field": Some(info.state.fields.id).filter(|name| *name != "id"),
-        "has_rounds": review.is_some_and(|review| review.field.is_some()),
-        "fields": printed_fields(info, shown),
-        "elapsed": durations::elapsed(shown.elapsed_seconds),
-        "last": shown.last_change.as_ref().map(|last| last.line(now)),
-        "rounds": rounds,
-        "hidden_rounds": hidden_rounds,
-        "ways": ways.join(", "),
+        "has_rounds": facts.round_field.is_some(),
+        "fields": printed_fields(info, facts),
+        "last": facts.last_change,
+        "rounds": facts.rounds,
     });
     let add = |environment: &mut Environment<'static>| {
+        environment.add_filter("elapsed", durations::elapsed);
         environment.add_filter("label", |label: &str| {
             format!("{:<10} ", format!("{label}:"))
         });
         Ok(())
     };
-    let text = STATUS.render_in(add, &facts);
+    let text = STATUS.render_in(add, &values);
     let text = text.map_err(|error| Failure::new(Exit::Internal, error))?;
     for line in text.lines() {
         let label = line.split_inclusive(':').next().unwrap_or_default();
@@ -81,36 +58,41 @@ fn print(info: &ProgramInfo, shown: &Shown, now: Timestamp) -> Result<(), Failur
 }
 
 /// Returns the fields that a terminal shows. Those with a line of their own, data and start values are left out.
-fn printed_fields<'s>(info: &ProgramInfo, shown: &'s Shown) -> Vec<(&'s str, String)> {
-    let round = shown.review.as_ref().and_then(|review| review.field);
+fn printed_fields<'f>(info: &ProgramInfo, facts: &'f Facts) -> Vec<(&'f str, String)> {
+    let shows = facts.json["shows"].as_object();
     let has_line = |name: &str| {
         RESERVED_LABELS.contains(&name)
-            || shown.shows.contains_key(name)
-            || round.is_some_and(|round| [round, MAX_ROUNDS].contains(&name))
+            || shows.is_some_and(|shows| shows.contains_key(name))
+            || facts
+                .round_field
+                .is_some_and(|round| [round, MAX_ROUNDS].contains(&name))
     };
-    let mut printed = Vec::new();
-    for (name, value) in shown.fields.iter().filter(|(name, _)| !has_line(name)) {
+    let is_left_out = |name: &str, value: &Json| {
         let field = info.table.field(name);
-        let is_left_out = field.is_some_and(|field| match (&field.kind, &field.initial) {
+        field.is_some_and(|field| match (&field.kind, &field.initial) {
             (FieldKind::Data(_), _) => true,
             (FieldKind::OneOf(_), Constant::Text(word)) => value.as_str() == Some(word),
             (_, Constant::Count(count)) => value.as_u64() == Some(*count),
             _ => false,
-        });
+        })
+    };
+    let mut printed = Vec::new();
+    for (name, value) in facts.json["fields"].as_object().into_iter().flatten() {
         let text = match value {
             Json::Null | Json::Bool(false) => continue,
             Json::String(text) => text::one_line(text, MAX_LINE_CHARS),
             // The texts of a list may hold commas, so they are quoted.
             other => other.to_string(),
         };
-        if !is_left_out && !["", "[]"].contains(&text.as_str()) {
+        let is_empty = ["", "[]"].contains(&text.as_str());
+        if !is_empty && !has_line(name) && !is_left_out(name, value) {
             printed.push((name.as_str(), text));
         }
     }
-    let own = shown.shows.iter();
-    printed.extend(
-        own.map(|(name, text)| (name.as_str(), text.as_str().unwrap_or_default().to_owned())),
-    );
+    for (name, text) in shows.into_iter().flatten() {
+        let text = text.as_str().unwrap_or_default();
+        printed.push((name.as_str(), text.to_owned()));
+    }
     printed
 }
 
@@ -167,23 +149,24 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
                 });
                 problems.extend(settings.ignored.iter().cloned());
                 program.prepare(&*held, &settings, Actor::Person);
-                all.push(shown(program, &*held, &settings, &active, now));
+                all.push(facts(program, &*held, &settings, &active, now));
             }
             Err(error) => problems.push(incompatible::line(info, &store.path_of(&id), &error)),
         }
     }
     if look.format.json {
+        let all: Vec<&Json> = all.iter().map(|facts| &facts.json).collect();
         out::json(&json!({ "loops": all, "problems": problems }));
         return Ok(Exit::Complete);
     }
     if all.is_empty() && id.is_none() && problems.is_empty() {
         out::line(&nothing(info)?);
     }
-    for (index, shown) in all.iter().enumerate() {
+    for (index, facts) in all.iter().enumerate() {
         if index > 0 {
             out::line("");
         }
-        print(info, shown, now)?;
+        print(info, facts)?;
     }
     for problem in &problems {
         let line = format!("problem:   {}", text::lines(problem, 1000));

@@ -35,7 +35,7 @@ fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option
     }
     session_loops::order(info, session, &mut own);
     let (store, listed) = own.into_iter().next()?;
-    let row = Row::of(info.table, &store, &listed, false, Timestamp::now());
+    let row = Row::new(info.table, &store, &listed, false, Timestamp::now());
     let round = row.round.map(|round| match row.max_rounds {
         Some(most) => format!("round {round} of {most}"),
         None => format!("round {round}"),

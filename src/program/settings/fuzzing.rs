@@ -2,17 +2,19 @@
 
 use camino::Utf8Path;
 
-use super::layers::{Layers, defaults};
+use super::layers::Layers;
 
 /// Checks that a file is refused with a line that it has.
 pub(crate) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let path = Utf8Path::new("/c.toml");
-    let defaults = defaults(crate::plan::INFO);
-    let usual = || Layers::new(crate::plan::INFO, &defaults);
+    let mut user = Layers::new(crate::plan::INFO);
+    let mut project = Layers::new(crate::plan::INFO);
     let results = [
-        usual().add_user(path, &text),
-        usual().add_project(path, &text),
+        user.add_user(path, &text).and_then(|()| user.finish()),
+        project
+            .add_project(path, &text)
+            .and_then(|()| project.finish()),
     ];
     for error in results.into_iter().filter_map(Result::err) {
         let text_of_error = error.to_string();

@@ -8,10 +8,9 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use camino::Utf8Path;
-use serde::Serialize;
 use serde_json::Value;
 
-use self::layers::{Layers, defaults, environment};
+use self::layers::{Layers, environment};
 use self::paths::{read_project, read_user};
 use self::values::Values;
 use crate::hooks::seen::{Seen, SessionRecord as _};
@@ -25,16 +24,16 @@ use crate::store::StateHome;
 
 #[cfg(all(any(test, fuzzing), feature = "plan"))]
 pub(crate) mod fuzzing;
-mod layer;
 mod layers;
 mod paths;
+mod row;
 mod values;
 
 #[cfg(all(test, feature = "plan"))]
 mod tests;
 
-pub use layer::SettingsError;
 pub use paths::{project_path, user_path};
+pub use row::{Row, SettingsError};
 
 /// A user's file with every table, as docs/configuration.md shows it.
 pub const EXAMPLE: &str = include_str!("example.toml");
@@ -50,7 +49,7 @@ pub const MOST_ROUNDS: u64 = 1000;
 const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
 
 /// The settings that hold, with the source of each.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// The values.
     pub values: Values,
@@ -72,24 +71,11 @@ impl Deref for Settings {
     }
 }
 
-/// One setting, as `config show` prints it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
-    /// The key: `reviewers.codex.model`.
-    pub key: String,
-    /// The value: text, a number, or a list of text.
-    pub value: Value,
-    /// The source: `user /home/me/.config/claudex-loop/config.toml:12`.
-    pub source: String,
-    /// The source with the column, for an error.
-    #[serde(skip)]
-    place: String,
-}
-
 impl Settings {
     /// Returns the defaults.
     pub fn usual(info: &'static ProgramInfo) -> Self {
-        Layers::new(info, &defaults(info)).settings
+        let settings = Layers::new(info).finish();
+        settings.expect("the defaults are settings")
     }
 
     /// Reads the settings that hold in a project, in the environment of this process.
@@ -122,21 +108,17 @@ impl Settings {
         };
         let user = seen.configuration.clone();
         let user = user.map_or_else(user_path, Ok)?;
-        let user_text = read_user(&user)?;
-        let project = project_path(info, root);
-        let project_text = read_project(info, root)?;
-        let defaults = defaults(info);
-        let variables = environment(info, &seen);
-
-        let mut layers = Layers::new(info, &defaults);
-        if let Some(text) = &user_text {
-            layers.add_user(&user, text)?;
+        let mut layers = Layers::new(info);
+        if let Some(text) = read_user(&user)? {
+            layers.add_user(&user, &text)?;
         }
-        if let Some(text) = &project_text {
-            layers.add_project(&project, text)?;
+        if let Some(text) = read_project(info, root)? {
+            layers.add_project(&project_path(info, root), &text)?;
         }
-        layers.add_environment(&variables)?;
-        Ok(layers.settings)
+        for row in environment(info, &seen) {
+            layers.add(row);
+        }
+        layers.finish()
     }
 
     /// Returns what the hooks saw of the session that a command is made in, or `None` outside a client and before the
@@ -198,26 +180,19 @@ impl Settings {
 
     /// Returns the rounds of a mode, or `None` if they are those of the machine's file.
     pub fn max_rounds(&self, mode: &str) -> Option<u64> {
-        let key = format!("rounds.{mode}");
-        self.rounds
-            .get(mode)
-            .filter(|_| self.is_set(&key))
-            .map(|rounds| rounds.0)
+        self.configured(&format!("rounds.{mode}"))
     }
 
     /// Returns the failures of a reviewer that end a loop, or `None` if they are those of the machine's file.
     pub fn max_failures(&self) -> Option<u64> {
-        let failures = self
-            .limits
-            .max_failures
-            .filter(|_| self.is_set("limits.max-failures"));
-        failures.map(|failures| failures.0)
+        self.configured("limits.max-failures")
     }
 
-    /// Returns whether a layer above the defaults has a value for this key.
-    fn is_set(&self, key: &str) -> bool {
-        let row = self.rows.get(key);
-        row.is_some_and(|row| !row.source.starts_with("default"))
+    /// Returns the number of a key, or `None` if no layer above the defaults has it.
+    fn configured(&self, key: &str) -> Option<u64> {
+        let row = self.rows.get(key)?;
+        let number = row.value.as_u64();
+        number.filter(|_| !row.source.starts_with("default"))
     }
 
     /// Returns every setting with its source.

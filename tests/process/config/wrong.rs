@@ -73,7 +73,7 @@ fn unusable(is_project: bool) -> Vec<(&'static str, Put)> {
         false => "is a directory",
     };
     let mut all: Vec<(&str, Put)> = vec![
-        (":1:10: invalid type: string", |path| {
+        (":1:1: invalid type: string", |path| {
             write(path, "limits = \"3\"\n");
         }),
         (":1:12: string values must be quoted", |path| {
@@ -181,7 +181,7 @@ fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
     project
         .run(&["start", "plan", "a topic"])
         .exits(2)
-        .says(":2:8: expected a positive integer up to 1000, found `0`");
+        .says(":2:1: expected a positive integer up to 1000, found `0`");
     assert!(
         !project.folder().exists()
             || !tree(&project.folder())
@@ -192,7 +192,7 @@ fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
     project.answers(
         &["run", "PLAN.md"],
         2,
-        ":2:8: expected a positive integer up to 1000, found `0`",
+        ":2:1: expected a positive integer up to 1000, found `0`",
     );
     project.run(&["list"]).exits(0).says("There are no loops");
 }

@@ -19,7 +19,7 @@ fn each_mistake_has_an_error_with_place_and_help() {
         "rounds.plan = 3",
         "programs = 3",
         "[programs]\nclaudex-loop = 3",
-        "[programs.claudex-loop]\ncommands = {}",
+        "[programs.claudex-loop]\ncommands.b.program = \"x\"",
         "limits = { \"ä\" = 1, x = 2 }",
         "limits = 3",
         "[[limits]]\nmax-failures = 1",
@@ -60,7 +60,7 @@ fn each_mistake_has_an_error_with_place_and_help() {
 }
 
 #[test]
-fn deep_and_long_files_are_refused() {
+fn deep_and_long_project_files_are_refused() {
     let deep_key = format!("{} = 1", vec!["a"; 5000].join("."));
     let nested = |parts: usize, depth: usize| {
         let key = vec!["a"; parts].join(".");
@@ -80,9 +80,8 @@ fn deep_and_long_files_are_refused() {
         (0..5000).map(|n| format!("k{n} = {n}\n")).collect(),
         (0..5000).map(|n| format!("[k{n}]\n")).collect(),
     ] {
-        assert!(user(&text).is_err());
         let ignored = both("", &text).map(|settings| settings.ignored.len());
-        assert!(ignored.is_ok_and(|lines| lines <= 1) || both("", &text).is_err());
+        assert!(ignored.is_err() || ignored.is_ok_and(|lines| lines <= 1));
     }
 }
 
