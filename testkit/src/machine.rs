@@ -136,6 +136,11 @@ impl Machine {
         Ok(machine)
     }
 
+    /// Returns the entries of a transition.
+    pub(crate) fn entries(&self, transition: &str) -> &[Transition] {
+        self.transitions.get(transition).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns the name of the phase that a document or a journal names in this way.
     pub(crate) fn phase_stored_as(&self, stored: &str) -> Option<&str> {
         let mut phases = self.phases.iter();

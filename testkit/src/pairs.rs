@@ -11,7 +11,7 @@ use std::process::Output;
 use serde_json::Value as Json;
 
 use crate::machine::{Machine, Transition};
-use crate::report::Wrong;
+use crate::report::{Wrong, ensure};
 
 /// The file with the calls, in the crate's folder.
 const CALLS: &str = "src/calls.rs";
@@ -53,10 +53,11 @@ pub fn prove(
     };
     let (legal, illegal): (Vec<_>, Vec<_>) = pairs(subjects).into_iter().partition(Pair::is_legal);
     let clean = check(&calls(&legal), &[])?;
-    if !clean.status.success() {
-        let message = String::from_utf8_lossy(&clean.stderr);
-        return Err(format!("not every edge compiles without a warning:\n{message}").into());
-    }
+    ensure!(
+        clean.status.success(),
+        "not every edge compiles without a warning:\n{}",
+        String::from_utf8_lossy(&clean.stderr)
+    );
     let checked = check(&calls(&illegal), &["--message-format=json"])?;
     let mut errors = errors(&String::from_utf8_lossy(&checked.stdout));
     let mut wrong = Vec::new();
@@ -75,10 +76,8 @@ pub fn prove(
     for error in errors.values().flatten() {
         wrong.push(format!("an error that belongs to no pair: {error}"));
     }
-    if wrong.is_empty() {
-        return Ok((legal.len(), illegal.len()));
-    }
-    Err(wrong.join("\n").into())
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok((legal.len(), illegal.len()))
 }
 
 fn pairs<'s>(subjects: &'s [Subject<'s>]) -> Vec<Pair<'s>> {

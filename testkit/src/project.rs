@@ -1,14 +1,14 @@
 //! A project with a user's home beside it, and the program as users, agents and the client call it.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{fmt, fs};
 
 use serde_json::{Value as Json, json};
 
-use crate::report::Wrong;
+use crate::report::{Wrong, ensure};
 
 /// The session that stops come from.
 pub const SESSION: &str = "kit-session";
@@ -24,15 +24,18 @@ pub struct Output {
     pub err: String,
 }
 
-impl Output {
-    /// Returns the beginning of all that was printed, on one line.
-    pub(crate) fn short(&self) -> String {
-        let all = format!("{} {}", self.out.trim(), self.err.trim());
-        let words = all.split_whitespace().collect::<Vec<_>>().join(" ");
-        let short: String = words.chars().take(300).collect();
-        format!("exit code {:?}: {short}", self.code)
+/// The exit code and the beginning of all that was printed, on one line.
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<&str> = self.out.split_whitespace().collect();
+        let errors: Vec<&str> = self.err.split_whitespace().collect();
+        let all = [words, errors].concat().join(" ");
+        let short: String = all.chars().take(300).collect();
+        write!(f, "exit code {:?}: {short}", self.code)
     }
+}
 
+impl Output {
     /// Returns a hook's answer: nothing, or one JSON object. Another exit code than 0 would be ignored or block.
     pub(crate) fn answer(&self) -> Result<Json, Wrong> {
         let answer = match self.out.trim() {
@@ -40,11 +43,11 @@ impl Output {
             text => serde_json::from_str(text).unwrap_or(Json::Bool(false)),
         };
         let is_clean = self.code == Some(0) && !self.err.contains("panicked");
-        if is_clean && (answer.is_null() || answer.is_object()) {
-            return Ok(answer);
-        }
-        let wanted = "a hook ends with exit code 0 and prints one JSON object or nothing";
-        Err(format!("{wanted}: {}", self.short()).into())
+        ensure!(
+            is_clean && (answer.is_null() || answer.is_object()),
+            "a hook ends with exit code 0 and prints one JSON object or nothing: {self}"
+        );
+        Ok(answer)
     }
 
     /// Returns whether a Stop hook's answer has the agent go on: a block, or a reminder.

@@ -40,6 +40,16 @@ pub enum Suite {
 /// A failure without its suite.
 pub(crate) type Wrong = Box<dyn Error>;
 
+/// Returns with a failure, formatted as by `format!`, if the condition does not hold.
+macro_rules! ensure {
+    ($is_right:expr, $($what:tt)*) => {
+        if !$is_right {
+            return Err(format!($($what)*).into());
+        }
+    };
+}
+pub(crate) use ensure;
+
 /// A broken promise.
 #[derive(Clone, PartialEq, Eq, Display, Error)]
 #[display("{suite}: {what}")]

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::{fs, io};
 
 use derive_more::Display;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::kit::Setup;
 use crate::machine::{Actor, Phase};
 use crate::project::{Output, Project, SESSION, as_agent, feed, put};
-use crate::report::{Wrong, at};
+use crate::report::{Wrong, at, ensure};
 
 /// The id of a loop whose caller names it.
 const ID: &str = "kit_1";
@@ -111,10 +111,10 @@ impl<'k> Loop<'k> {
 
     /// Finds the loop that a start has made.
     fn find(&mut self, output: &Output) -> Result<(), Wrong> {
-        if output.code != Some(0) {
-            let help = "a start may need `Kit::project` or `Kit::given`";
-            return Err(format!("it was refused ({help}): {}", output.short()).into());
-        }
+        ensure!(
+            output.code == Some(0),
+            "it was refused, and may need `Kit::project` or `Kit::given`: {output}"
+        );
         let loops = self.loops()?;
         let newest = loops.last().ok_or("`list` shows no loop")?;
         self.id = newest["id"].as_str().unwrap_or_default().to_owned();
@@ -236,30 +236,25 @@ impl<'k> Loop<'k> {
     /// machine file has. Returns that edge.
     pub(crate) fn edge_after(&self, before: &Journal) -> Result<Option<Json>, Wrong> {
         let after = self.journal()?;
-        if !after.bytes.starts_with(&before.bytes) {
-            return Err("lines of the journal were changed".into());
-        }
-        let change = match after.edges(before.changes.len())[..] {
-            [] => return Ok(None),
-            [change] => change,
-            ref edges => return Err(format!("expected one change, found {}", edges.len()).into()),
+        ensure!(
+            after.bytes.starts_with(&before.bytes),
+            "lines of the journal were changed"
+        );
+        let mut edges = after.edges(before.changes.len());
+        ensure!(edges.len() < 2, "expected one change, found {edges:?}");
+        let Some(change) = edges.pop() else {
+            return Ok(None);
         };
         let machine = &self.setup.machine;
         let stored = |key: &str| change[key].as_str().unwrap_or_default();
         let from = machine.phase_stored_as(stored("from")).unwrap_or_default();
         let to = machine.phase_stored_as(stored("to")).unwrap_or_default();
-        let mut entries = machine
-            .transitions
-            .get(stored("what"))
-            .into_iter()
-            .flatten();
+        let mut entries = machine.entries(stored("what")).iter();
         let is_edge = entries.any(|one| {
             let is_target = one.to == to || one.to == "same" && from == to;
             one.leaves(from) && is_target
         });
-        if !is_edge {
-            return Err(format!("no edge of the machine file: {change}").into());
-        }
+        ensure!(is_edge, "no edge of the machine file: {change}");
         Ok(Some(change.clone()))
     }
 
@@ -275,31 +270,24 @@ impl<'k> Loop<'k> {
         let after = self.journal()?;
         let is_same =
             after.bytes.starts_with(&before.bytes) && after.changes.len() == before.changes.len();
-        if !is_same {
-            return Err(format!("the journal has changed: {}", output.short()).into());
-        }
-        if fs::read(&self.document)? != document {
-            return Err(format!("the document has changed: {}", output.short()).into());
-        }
+        ensure!(is_same, "the journal has changed: {output}");
+        let is_same = fs::read(&self.document)? == document;
+        ensure!(is_same, "the document has changed: {output}");
         Ok(output)
     }
 
     /// Compares the loop's document, journal and `status`.
     pub(crate) fn check(&self) -> Result<(), Wrong> {
-        let verified = self.project.person(&["journal", &self.id, "--verify"])?;
-        if verified.code != Some(0) {
-            return Err(format!("`journal --verify` says: {}", verified.short()).into());
-        }
+        let output = self.project.person(&["journal", &self.id, "--verify"])?;
+        ensure!(output.code == Some(0), "`journal --verify` says: {output}");
         let output = self.status()?;
         let shown: Json = serde_json::from_str(&output.out).unwrap_or_default();
-        let problems = shown["problems"].as_array().map_or(0, Vec::len);
         let fields = self.journal()?.fields();
         let phase = self.phase(&fields).unwrap_or("unknown");
-        if problems != 0 || shown["loops"][0]["phase"] != *phase {
-            let output = output.short();
-            let wrong = format!("expected `status` to show `{phase}` and no problem: {output}");
-            return Err(wrong.into());
-        }
+        ensure!(
+            shown["problems"] == json!([]) && shown["loops"][0]["phase"] == *phase,
+            "expected `status` to show `{phase}` and no problem: {output}"
+        );
         Ok(())
     }
 

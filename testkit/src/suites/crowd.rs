@@ -4,7 +4,7 @@ use std::io;
 
 use crate::kit::Setup;
 use crate::project::Output;
-use crate::report::Wrong;
+use crate::report::{Wrong, ensure};
 use crate::scratch::{Loop, first_start};
 
 const CROWD: usize = 16;
@@ -25,14 +25,17 @@ fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
     }
     let journal = held.journal()?;
     let edges = journal.edges(1).len();
-    if blocks > edges {
-        return Err(format!("{blocks} stops hold the agent, and {edges} took an edge").into());
-    }
+    ensure!(
+        blocks <= edges,
+        "{blocks} stops hold the agent, and {edges} took an edge"
+    );
     for (pair, revision) in journal.changes.windows(2).zip(2..) {
-        if pair[1]["revision"] != revision || pair[1]["from"] != pair[0]["to"] {
-            let change = &pair[1];
-            return Err(format!("this change does not follow the one before: {change}").into());
-        }
+        let is_next = pair[1]["revision"] == revision && pair[1]["from"] == pair[0]["to"];
+        ensure!(
+            is_next,
+            "this change does not follow the one before: {}",
+            pair[1]
+        );
     }
     held.check()?;
     Ok(journal.changes.len() - 1)
@@ -47,12 +50,10 @@ fn starts(held: &Loop<'_>) -> Result<usize, Wrong> {
     let state = &held.setup.machine.state;
     let is_many = state.allows_many() && !state.has_named_ids();
     let wanted = if is_many { CROWD } else { 1 };
-    if started != wanted || loops != wanted {
-        let wrong = format!(
-            "expected {wanted} of {CROWD} starts to pass: {started} did, and there are {loops} loops"
-        );
-        return Err(wrong.into());
-    }
+    ensure!(
+        started == wanted && loops == wanted,
+        "expected {wanted} of {CROWD} starts to pass: {started} did, and there are {loops} loops"
+    );
     Ok(wanted)
 }
 

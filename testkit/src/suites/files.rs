@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::kit::Setup;
 use crate::project::{SESSION, feed, files, run as run_tool};
-use crate::report::{Wrong, at};
+use crate::report::{Wrong, at, ensure};
 use crate::scratch::{Loop, first_start};
 
 /// The time that a stop may take.
@@ -100,12 +100,12 @@ fn stop(held: &Loop<'_>, place: &Path, put: Content) -> Result<(), Wrong> {
     let event = held.project.event(SESSION).to_string();
     let output = feed(command, event.as_bytes())?;
 
-    if output.answer()?["decision"] != "approve" && !output.holds()? {
-        return Err(format!("expected a decision, found {}", output.short()).into());
-    }
-    if is_special(place) != was_special || files(&outside) != before {
-        return Err("a file of others was changed or removed".into());
-    }
+    let is_decided = output.answer()?["decision"] == "approve" || output.holds()?;
+    ensure!(is_decided, "expected a decision, found {output}");
+    ensure!(
+        is_special(place) == was_special && files(&outside) == before,
+        "a file of others was changed or removed"
+    );
     Ok(())
 }
 

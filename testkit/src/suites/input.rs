@@ -1,7 +1,7 @@
 //! Garbage input: the turn ends with one answer, and nothing is changed.
 
 use crate::kit::Setup;
-use crate::report::{Wrong, at};
+use crate::report::{Wrong, at, ensure};
 use crate::scratch::Loop;
 
 const HOOKS: [&str; 6] = [
@@ -30,10 +30,11 @@ pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
 
 fn feed(held: &Loop<'_>, hook: &str, input: &[u8]) -> Result<(), Wrong> {
     let output = held.unchanged(|| held.project.hook(hook, input))?;
-    let answer = output.answer()?;
-    if hook == "stop" && answer["decision"] != "approve" {
-        return Err(format!("it holds the agent: {}", output.short()).into());
-    }
+    let is_approved = output.answer()?["decision"] == "approve";
+    ensure!(
+        is_approved || hook != "stop",
+        "it holds the agent: {output}"
+    );
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 //! A build with debug assertions kills itself before the Nth change if `CLAUDEX_KILL_AT` is N.
 
 use crate::kit::Setup;
-use crate::report::{Wrong, at};
+use crate::report::{Wrong, at, ensure};
 use crate::scratch::{Journal, Loop, Move, first_start, shown};
 
 const KILL_AT: &str = "CLAUDEX_KILL_AT";
@@ -45,11 +45,11 @@ fn kill_start(setup: &Setup) -> Result<usize, Wrong> {
     let start = first_start(setup);
     everywhere(&held, &start, || {
         let output = held.make(&start)?;
-        if held.loops()?.is_empty() {
-            let output = output.short();
-            let wrong = format!("the loop does not exist, and cannot be started: {output}");
-            return Err(wrong.into());
-        }
+        let exists = !held.loops()?.is_empty();
+        ensure!(
+            exists,
+            "the loop does not exist, and cannot be started: {output}"
+        );
         Ok(())
     })
 }
@@ -86,21 +86,17 @@ fn everywhere(
 fn goes_on(held: &Loop<'_>, before: &Journal, one: &Move, transition: &str) -> Result<(), Wrong> {
     // The first command repairs, and says so.
     let mut output = held.status()?;
-    if !held.loops()?.iter().any(|it| it["id"] == *held.id) {
-        let output = output.short();
-        return Err(format!("`list` does not show the loop any more: {output}").into());
-    }
-    if held.folder().join(&held.id).join("replaced-1").exists() {
-        let output = output.short();
-        return Err(format!("a kill counts as an edit by hand: {output}").into());
-    }
+    let exists = held.loops()?.iter().any(|it| it["id"] == *held.id);
+    ensure!(exists, "`list` does not show the loop any more: {output}");
+    let is_edited = held.folder().join(&held.id).join("replaced-1").exists();
+    ensure!(!is_edited, "a kill counts as an edit by hand: {output}");
     if held.edge_after(before)?.is_none() {
         output = held.make(one)?;
     }
     let edge = held.edge_after(before)?;
-    if edge.is_none_or(|edge| edge["what"] != *transition) {
-        let output = output.short();
-        return Err(format!("`{transition}` was not taken afterwards: {output}").into());
-    }
+    ensure!(
+        edge.is_some_and(|edge| edge["what"] == *transition),
+        "`{transition}` was not taken afterwards: {output}"
+    );
     held.check()
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::kit::Setup;
-use crate::report::Wrong;
+use crate::report::{Wrong, ensure};
 use crate::scratch::Loop;
 
 /// The list of the files that were written.
@@ -22,9 +22,10 @@ pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
     let output = held
         .project
         .person(&["plugin", "write", &written.to_string_lossy()])?;
-    if output.code != Some(0) {
-        return Err(format!("the plugin cannot be written: {}", output.short()).into());
-    }
+    ensure!(
+        output.code == Some(0),
+        "the plugin cannot be written: {output}"
+    );
     let lists = [committed, &written].map(|folder| fs::read_to_string(folder.join(LIST)));
     let lists = lists.map(Result::unwrap_or_default);
     let lines = lists.iter().flat_map(|list| list.lines());
@@ -35,11 +36,10 @@ pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
 
     let is_stale = |name: &&&str| read(&committed.join(name)) != read(&written.join(name));
     let stale: Vec<_> = names.iter().filter(is_stale).collect();
-    if !stale.is_empty() {
-        let folder = committed.display();
-        let why = "stale, since the machine or a text of it has changed";
-        return Err(format!("{folder}: {why}: {stale:?}").into());
-    }
+    ensure!(
+        stale.is_empty(),
+        "stale, since the machine or a text of it has changed: {stale:?}"
+    );
     let count = names.len();
     Ok(format!("{count} files are as the program writes them"))
 }

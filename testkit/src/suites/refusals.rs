@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::kit::Setup;
 use crate::machine::Actor;
 use crate::project::{SESSION, feed};
-use crate::report::{Wrong, at};
+use crate::report::{Wrong, at, ensure};
 use crate::scratch::{Loop, Move, shown};
 
 use super::walk::{RESUME, State};
@@ -43,10 +43,10 @@ fn verbs(held: &Loop<'_>, state: &State) -> Result<usize, Wrong> {
             let transition = transition.clone();
             let one = Move::Verb { transition, by };
             let output = held.unchanged(|| held.make(&one)).map_err(at(&one))?;
-            if output.code == Some(0) {
-                let output = output.short();
-                return Err(format!("{one} is not open, and exits with 0: {output}").into());
-            }
+            ensure!(
+                output.code != Some(0),
+                "{one} is not open, and exits with 0"
+            );
             tried += 1;
         }
     }
@@ -73,9 +73,7 @@ fn foreign_stops(held: &Loop<'_>) -> Result<usize, Wrong> {
         let stop = || feed(command, event.to_string().as_bytes());
         let place = format!("a stop of {whose}");
         let output = held.unchanged(stop).map_err(at(&place))?;
-        if output.holds()? {
-            return Err(format!("{place} was held: {}", output.short()).into());
-        }
+        ensure!(!output.holds()?, "{place} was held: {output}");
     }
     Ok(others.len())
 }

@@ -3,12 +3,9 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value as Json;
-
 use crate::kit::Setup;
-use crate::machine::{Actor, Machine};
-use crate::project::Output;
-use crate::report::{Wrong, at};
+use crate::machine::Machine;
+use crate::report::{Wrong, at, ensure};
 use crate::scratch::{Journal, Loop, Move, shown};
 
 /// The number of calls that a walk makes at most, in all modes together.
@@ -151,33 +148,23 @@ fn take(held: &Loop<'_>, before: &Journal, path: &[Move]) -> Result<Option<Strin
     let one = &path[path.len() - 1];
     let output = held.make(one)?;
     let edge = held.edge_after(before)?;
+    let is_done = output.code == Some(0);
     match one {
-        Move::Verb { transition, by } => check_verb(edge.as_ref(), transition, *by, &output)?,
-        Move::Stop | Move::StopWithFile if output.holds()? && edge.is_none() => {
-            let output = output.short();
-            return Err(format!("the agent is held, and no edge was taken: {output}").into());
+        Move::Verb { transition, by } => {
+            let by = format!("{by:?}").to_lowercase();
+            let is_right = edge.as_ref().map_or(!is_done, |edge| {
+                is_done && edge["what"] == *transition && edge["by"] == *by
+            });
+            ensure!(
+                is_right,
+                "expected `{transition}` by the {by}, found {edge:?}: {output}"
+            );
         }
+        Move::Stop | Move::StopWithFile => ensure!(
+            edge.is_some() || !output.holds()?,
+            "the agent is held, and no edge was taken: {output}"
+        ),
         _ => {}
     }
     Ok(edge.and_then(|edge| Some(edge["what"].as_str()?.to_owned())))
-}
-
-/// Compares what a verb did with its exit code.
-fn check_verb(
-    edge: Option<&Json>,
-    transition: &str,
-    by: Actor,
-    output: &Output,
-) -> Result<(), Wrong> {
-    let is_done = output.code == Some(0);
-    let by = format!("{by:?}").to_lowercase();
-    let is_right = match edge {
-        None => !is_done,
-        Some(edge) => is_done && edge["what"] == *transition && edge["by"] == *by,
-    };
-    if is_right {
-        return Ok(());
-    }
-    let output = output.short();
-    Err(format!("expected `{transition}` by the {by}, found {edge:?}: {output}").into())
 }
