@@ -1,12 +1,9 @@
-//! What drives nothing, and many stops at once.
-
-use std::io::Write as _;
-use std::process::Stdio;
+//! Stops that drive nothing, and what a reminder says.
 
 use serde_json::json;
 
 use super::assert_has_mark_done_lines;
-use crate::support::{Project, Ran, Stop, tree, wait_for};
+use crate::support::{Project, tree};
 
 #[test]
 fn a_subagents_stop_drives_nothing() {
@@ -18,34 +15,6 @@ fn a_subagents_stop_drives_nothing() {
     assert_eq!(project.fire_with(input).approved(), "");
     assert_eq!(tree(&project.root), before);
     assert_eq!(project.field(&id, "phase"), "drafting");
-}
-
-/// Runs the Stop hook on an input that does not end, and gives what it answers all the same.
-fn unended(project: &Project, input: &[u8]) -> Stop {
-    let mut command = project.command(&["hook", "stop"]);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(input).unwrap();
-    wait_for("an answer without an end of the input", || {
-        child.try_wait().unwrap().is_some()
-    });
-    drop(stdin);
-    Stop::read(&Ran::of(child.wait_with_output().unwrap()))
-}
-
-#[test]
-fn a_hook_whose_stdin_stays_open_answers_all_the_same() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    // Where nothing was said it lets the turn end, and changes nothing.
-    let note = unended(&project, b"").approved();
-    assert!(note.contains("input"), "{note}");
-    assert_eq!(project.changes(&id), ["start"]);
-    unended(&project, b"{\"session_id\":\"s1\"}").blocked();
 }
 
 #[test]
