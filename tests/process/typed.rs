@@ -1,4 +1,4 @@
-//! What a person typed after a command: taken once, by its own session, and read by nobody else.
+//! Commands that a user typed, as the prompt hook keeps them for the command that follows.
 
 use crate::support::{Project, feed, id_of};
 use serde_json::{Value, json};

@@ -205,7 +205,7 @@ impl<'a> Play<'a> {
         let client = session.clients.last_mut();
         let client = client.ok_or_else(|| miette!("`{name}` has no client"))?;
         let ended = end(client);
-        let id = client.printed().session();
+        let id = client.session();
         session.id = session.id.take().or(id);
         ended
     }
@@ -335,7 +335,7 @@ impl<'a> Play<'a> {
         let sessions = self.sessions.iter();
         let sessions = sessions.filter(|(name, _)| session.is_none_or(|it| it == *name));
         let clients = sessions.flat_map(|(_, session)| &session.clients);
-        clients.map(|client| client.printed().text()).collect()
+        clients.map(|client| client.text()).collect()
     }
 
     /// Returns the words for templates: `id` is the newest loop of that folder, `session_NAME` the

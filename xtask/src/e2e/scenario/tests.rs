@@ -41,7 +41,7 @@ fn unknown_key_is_an_error_with_its_place() {
     fs_err::write(folder.path().join("loud.toml"), text).unwrap();
     let error = all(folder.path(), &[]).unwrap_err().to_string();
     assert!(
-        error.contains("volume") && error.contains("line 6"),
+        error.contains("`volume`") && error.contains("line 3"),
         "{error}"
     );
 }
