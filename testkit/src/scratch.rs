@@ -14,6 +14,8 @@ use crate::report::{Wrong, at, ensure};
 
 /// The id of a loop whose caller names it.
 const ID: &str = "kit_1";
+/// The variable with which a build with debug assertions kills itself before its Nth change of a file.
+const KILL_AT: &str = "CLAUDEX_KILL_AT";
 /// The value of each field that a start requires.
 const TEXT: &str = "given-1";
 
@@ -101,7 +103,7 @@ impl<'k> Loop<'k> {
     pub(crate) fn begin(setup: &'k Setup, moves: &[Move]) -> Result<Self, Wrong> {
         let mut begun = Self::ready(setup)?;
         for one in moves {
-            let output = begun.make(one)?;
+            let output = begun.make(one, None)?;
             if matches!(one, Move::Start(_)) {
                 begun.find(&output).map_err(at(one))?;
             }
@@ -129,15 +131,10 @@ impl<'k> Loop<'k> {
         Ok(serde_json::from_str(&listed.out)?)
     }
 
-    /// Makes a move.
-    pub(crate) fn make(&self, one: &Move) -> io::Result<Output> {
-        self.make_with(one, &[])
-    }
-
-    /// Makes a move with more variables in its environment.
-    pub(crate) fn make_with(&self, one: &Move, variables: &[(&str, &str)]) -> io::Result<Output> {
+    /// Makes a move. `kill_at` is the number of the change before which the program kills itself.
+    pub(crate) fn make(&self, one: &Move, kill_at: Option<usize>) -> io::Result<Output> {
         let mut command = self.project.command(&[]);
-        command.envs(variables.iter().copied());
+        command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
         match one {
             Move::Start(mode) => {
                 command.args(self.start(mode));

@@ -395,25 +395,3 @@ fn a_reviewer_that_takes_too_long_or_is_silent_is_ended_and_could_not_run() {
         assert_eq!(project.field(&id, "failures"), "1");
     }
 }
-
-#[test]
-fn a_signal_ends_the_reviewer_and_leaves_nothing_alive() {
-    for signal in ["TERM", "INT", "HUP"] {
-        let (project, id) = Project::reviewing(&[]);
-        let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
-        let processes = descendants(review.id());
-        assert!(!processes.is_empty());
-        review.signal(signal);
-        review.end().exits(130).says("was interrupted");
-        wait_for("its processes to be gone", || {
-            !processes.iter().any(|pid| is_alive(*pid))
-        });
-
-        let reason = project.fire().blocked();
-        assert!(
-            reason.contains("is waiting for its review"),
-            "{signal}: whoever interrupts it makes no failure of it: {reason}"
-        );
-        project.review(&id, "fake-clean").exits(0);
-    }
-}

@@ -43,7 +43,7 @@ fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
 
 fn starts(held: &Loop<'_>) -> Result<usize, Wrong> {
     let start = first_start(held.setup);
-    let outputs = at_once(|| held.make(&start))?;
+    let outputs = at_once(|| held.make(&start, None))?;
     let started = outputs.iter().filter(|output| output.code == Some(0));
     let started = started.count();
     let loops = held.loops()?.len();

@@ -1,13 +1,10 @@
 //! Kill points: a program that dies before any of its changes of files leaves a loop that goes on, as if the call had
 //! not begun or had ended. The same call then does the rest.
-//!
-//! A build with debug assertions kills itself before the Nth change if `CLAUDEX_KILL_AT` is N.
 
 use crate::kit::Setup;
 use crate::report::{Wrong, at, ensure};
 use crate::scratch::{Journal, Loop, Move, first_start, shown};
 
-const KILL_AT: &str = "CLAUDEX_KILL_AT";
 /// The number of the copy of a project as it is before each kill.
 const COPY: usize = 0;
 /// The exit code that a shell around the program makes of a `SIGKILL`.
@@ -44,7 +41,7 @@ fn kill_start(setup: &Setup) -> Result<usize, Wrong> {
     let held = Loop::ready(setup)?;
     let start = first_start(setup);
     everywhere(&held, &start, || {
-        let output = held.make(&start)?;
+        let output = held.make(&start, None)?;
         let exists = !held.loops()?.is_empty();
         ensure!(
             exists,
@@ -72,8 +69,8 @@ fn everywhere(
     let mut kills = 0;
     loop {
         held.project.restore(COPY)?;
-        let number = (kills + 1).to_string();
-        let output = held.make_with(one, &[(KILL_AT, &number)])?;
+        let number = kills + 1;
+        let output = held.make(one, Some(number))?;
         if !matches!(output.code, None | Some(KILLED_EXIT_CODE)) {
             return Ok(kills);
         }
@@ -91,7 +88,7 @@ fn goes_on(held: &Loop<'_>, before: &Journal, one: &Move, transition: &str) -> R
     let is_edited = held.folder().join(&held.id).join("replaced-1").exists();
     ensure!(!is_edited, "a kill counts as an edit by hand: {output}");
     if held.edge_after(before)?.is_none() {
-        output = held.make(one)?;
+        output = held.make(one, None)?;
     }
     let edge = held.edge_after(before)?;
     ensure!(

@@ -42,7 +42,7 @@ fn verbs(held: &Loop<'_>, state: &State) -> Result<usize, Wrong> {
             }
             let transition = transition.clone();
             let one = Move::Verb { transition, by };
-            let output = held.unchanged(|| held.make(&one)).map_err(at(&one))?;
+            let output = held.unchanged(|| held.make(&one, None)).map_err(at(&one))?;
             ensure!(
                 output.code != Some(0),
                 "{one} is not open, and exits with 0"

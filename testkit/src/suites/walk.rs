@@ -146,7 +146,7 @@ fn moves(held: &Loop<'_>, state: &State) -> Vec<Move> {
 /// Makes the last move of a path, and returns the transition that it took.
 fn take(held: &Loop<'_>, before: &Journal, path: &[Move]) -> Result<Option<String>, Wrong> {
     let one = &path[path.len() - 1];
-    let output = held.make(one)?;
+    let output = held.make(one, None)?;
     let edge = held.edge_after(before)?;
     let is_done = output.code == Some(0);
     match one {
