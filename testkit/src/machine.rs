@@ -158,12 +158,12 @@ impl Machine {
 }
 
 impl State {
-    /// Whether the caller of `start` names the loop.
+    /// Returns whether the caller of `start` names the loop.
     pub(crate) fn has_named_ids(&self) -> bool {
         self.ids.as_deref() == Some("name")
     }
 
-    /// Whether a project may have many active loops.
+    /// Returns whether a project may have many active loops.
     pub(crate) fn allows_many(&self) -> bool {
         self.active.as_deref() == Some("many")
     }
@@ -189,7 +189,7 @@ impl Phase {
 }
 
 impl Transition {
-    /// Whether the command line has a verb for it that needs no arguments.
+    /// Returns whether the command line has a verb for it that needs no arguments.
     pub(crate) fn is_plain_verb(&self) -> bool {
         let is_optional = |one: &Value| one.get("optional").and_then(Value::as_bool) == Some(true);
         !self.by.is_empty() && !self.own && self.args.values().all(is_optional)
@@ -199,7 +199,7 @@ impl Transition {
         self.from.iter().any(|from| from == phase)
     }
 
-    /// The number of parameters of the generated method.
+    /// Returns the number of parameters of the generated method.
     pub(crate) fn parameters(&self) -> usize {
         self.args.len() + usize::from(self.requires.is_some())
     }

@@ -129,7 +129,7 @@ impl Pair<'_> {
         parts.collect()
     }
 
-    /// Whether this is the compiler's error for the pair.
+    /// Returns whether this is the compiler's error for the pair.
     fn is_refused_by(&self, error: &Json) -> bool {
         let text = error["message"].as_str().unwrap_or_default();
         let begin = format!("`{}` is not legal in phase `", self.transition);
@@ -175,7 +175,7 @@ fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Json>> {
 }
 
 /// Returns the name of the type that is generated for a phase or a machine: `MarkDone` for `mark_done`.
-pub fn type_of(name: &str) -> String {
+fn type_of(name: &str) -> String {
     let upper = |part: &str| part[..1].to_uppercase() + &part[1..];
     let parts = name.split('_').filter(|part| !part.is_empty());
     parts.map(upper).collect()
