@@ -1,6 +1,4 @@
 //! The end of a supervised process, and its output.
-//!
-//! Whether that is a verdict is not known here.
 
 use std::io;
 use std::time::Duration;
@@ -10,20 +8,20 @@ use thiserror::Error;
 
 use crate::files::Folder;
 
-/// The end of a supervised process.
+/// The output of a supervised process, and its end.
 #[derive(Debug)]
 pub struct ProcessOutput {
-    /// In which way.
+    /// The way in which it ended.
     pub how: ProcessEnd,
     /// The beginning of its stdout, at most [`KEPT`](super::output::KEPT) bytes.
     pub stdout: Vec<u8>,
     /// The bytes of its stdout that came after those.
     pub dropped: u64,
-    /// The last of the bytes that came after them, some kilobytes: for people, who look for what went wrong at the end.
+    /// The last kilobytes of those, where people look for what went wrong.
     pub stdout_end: Vec<u8>,
-    /// The end of its stderr, some kilobytes, made plain.
+    /// The last kilobytes of its stderr, made plain.
     pub stderr_tail: String,
-    /// From before the start to after the end of the group.
+    /// The time from before the start to after the end of the group.
     pub elapsed: Duration,
 }
 
@@ -33,55 +31,50 @@ impl ProcessOutput {
         self.dropped > 0
     }
 
-    /// Keeps what it wrote in a file of a folder, for people: stdout's beginning and end as they came, then the end of stderr. Nothing is kept of one that wrote
-    /// nothing.
+    /// Keeps the output in a file of a folder, for people: the beginning and the end of stdout as they came, then the end of
+    /// stderr. A process that wrote nothing leaves no file.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn keep(&self, folder: &Folder, name: &str) -> io::Result<()> {
         if self.stdout.is_empty() && self.stderr_tail.is_empty() {
             return Ok(());
         }
         let mut text = self.stdout.clone();
-        if self.truncated() {
-            let left_out = self.dropped.saturating_sub(self.stdout_end.len() as u64);
-            if left_out > 0 {
-                text.extend_from_slice(
-                    format!("\n----- {left_out} bytes left out -----\n").as_bytes(),
-                );
-            }
-            text.extend_from_slice(&self.stdout_end);
+        let left_out = self.dropped.saturating_sub(self.stdout_end.len() as u64);
+        if left_out > 0 {
+            text.extend(format!("\n----- {left_out} bytes left out -----\n").bytes());
         }
+        text.extend_from_slice(&self.stdout_end);
         if !self.stderr_tail.is_empty() {
-            text.extend_from_slice(b"\n----- stderr -----\n");
-            text.extend_from_slice(self.stderr_tail.as_bytes());
+            text.extend(format!("\n----- stderr -----\n{}", self.stderr_tail).bytes());
         }
         folder.replace(name, &text)
     }
 }
 
-/// In which way a process ended. Where we ended it, how it took that does not matter.
+/// The way in which a process ended. If we ended it, its own status does not matter.
 #[derive(Debug)]
 pub enum ProcessEnd {
-    /// By itself, with this status.
+    /// It exited with this status.
     Exited(i32),
-    /// By this signal, which was not ours.
+    /// A signal ended it, which was not ours.
     Signalled(i32),
-    /// Ended by us after its whole time.
+    /// We ended it after its whole time.
     TimedOut {
         /// The limit.
         after: Duration,
     },
-    /// Ended by us after a silence.
+    /// We ended it after a silence.
     Idle {
         /// The limit.
         after: Duration,
     },
-    /// Ended by us because the watcher said so.
+    /// We ended it because the watcher asked to.
     Stopped,
-    /// Never ran.
+    /// It never ran.
     CouldNotStart(StartError),
-    /// The process is gone, or beyond KILL, and its status could not be read.
+    /// Its status could not be read.
     StatusLost(io::Error),
 }
 
@@ -93,10 +86,10 @@ pub enum StartError {
         "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
     )]
     NotInstalled {
-        /// Its name as it was asked for.
+        /// Its name in the call.
         program: String,
     },
-    /// The directory to start it in is not there.
+    /// The directory to start it in does not exist.
     #[error("cannot start a reviewer in {directory}: not a directory")]
     NoDirectory {
         /// The directory.
@@ -105,7 +98,7 @@ pub enum StartError {
     /// The system refused.
     #[error("cannot start `{program}`: {source}")]
     Io {
-        /// Its name as it was asked for.
+        /// Its name in the call.
         program: String,
         /// The system's error.
         source: io::Error,

@@ -110,7 +110,7 @@ impl Environment {
 
 /// Returns whether a variable names the user's folder by a relative path, which would be a folder of the repository. It
 /// counts as not set.
-pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
+fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
     name.to_str().is_some_and(|name| {
         name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR"
     }) && !value.is_empty()

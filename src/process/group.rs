@@ -1,23 +1,22 @@
 //! A process group with one child of ours at its head: signals to all of it, and the head's status at the end.
 //!
-//! The head is reaped last. Until then its id cannot be given to anyone else, so a signal to the group can never hit
-//! a stranger. Nothing else of a review is known here.
+//! The head is reaped last. Until then its id cannot be given to another process, so a signal to the group never hits a
+//! stranger.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// The time that a killed head may take to be gone. Only a process stuck in the kernel needs any.
-const DEATH: Duration = Duration::from_secs(2);
-/// The waits before a program that is busy is tried again: a second in all.
-const BUSY: u32 = 50;
-const PAUSE: Duration = Duration::from_millis(20);
+/// The number of times that a busy program is tried again: for a second in all.
+const BUSY_RETRIES: u32 = 50;
+/// The time between two of them.
+const BUSY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The group. Dropped without being reaped, it is killed.
+/// A process group. It is killed if it is dropped without being reaped.
 #[derive(Debug)]
 pub(super) struct Group {
     head: Child,
@@ -37,15 +36,14 @@ impl Group {
         })
     }
 
-    /// Returns the head's streams, as far as they were asked for and not yet taken.
-    pub(super) fn streams(
-        &mut self,
-    ) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
-        (
-            self.head.stdin.take(),
-            self.head.stdout.take(),
-            self.head.stderr.take(),
-        )
+    /// Takes the head's streams, which must be piped.
+    pub(super) fn streams(&mut self) -> io::Result<(ChildStdin, ChildStdout, ChildStderr)> {
+        let head = &mut self.head;
+        let outputs = head.stdout.take().zip(head.stderr.take());
+        let streams = head.stdin.take().zip(outputs);
+        let (stdin, (stdout, stderr)) =
+            streams.ok_or_else(|| io::Error::other("a stream is not piped"))?;
+        Ok((stdin, stdout, stderr))
     }
 
     /// Returns whether the head has exited; it stays to be reaped.
@@ -71,7 +69,7 @@ impl Group {
 
     fn signal(&self, signal: Signal) {
         if !self.reaped {
-            // It fails only where nobody is left to hear it.
+            // It fails only if nobody is left to hear it.
             let _ = kill_process_group(self.id, signal);
         }
     }
@@ -79,19 +77,9 @@ impl Group {
     /// Waits for the head to die after [`kill`](Self::kill) and returns its status.
     ///
     /// # Errors
-    /// Returns an error if the head outlives KILL for two seconds, or if its status went to someone else.
+    /// Returns an error if its status went to someone else.
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
         self.reaped = true;
-        let since = Instant::now();
-        while !self.has_exited() {
-            if since.elapsed() >= DEATH {
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "the process outlived its kill",
-                ));
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
         self.head.wait()
     }
 }
@@ -105,12 +93,14 @@ impl Drop for Group {
     }
 }
 
-/// Starts a process. A program that was written a moment ago is busy for as long as another process, forked meanwhile, has not begun: it
-/// holds the file for writing until then.
+/// Starts a process. A program that was written a moment ago is busy until every process that was forked meanwhile has begun:
+/// each holds the file for writing until then.
 fn begin(command: &mut Command) -> io::Result<Child> {
-    for _ in 0..BUSY {
+    for _ in 0..BUSY_RETRIES {
         match command.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(PAUSE),
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                thread::sleep(BUSY_INTERVAL);
+            }
             other => return other,
         }
     }
@@ -119,23 +109,20 @@ fn begin(command: &mut Command) -> io::Result<Child> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
     #[test]
-    fn a_program_that_somebody_still_writes_is_started_once_it_is_whole() {
+    fn busy_program_is_started_when_it_is_closed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
-        let mut file = std::fs::File::create(&path).unwrap();
-        file.write_all(b"#!/bin/sh\n").unwrap();
-        file.set_permissions(std::fs::Permissions::from_mode(0o755))
-            .unwrap();
+        std::fs::write(&path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let writer = std::fs::File::options().append(true).open(&path).unwrap();
         let begun = thread::spawn(move || Group::spawn(Command::new(path)).map(drop));
-        // The file is open for as long as the first tries take.
-        thread::sleep(PAUSE * 3);
-        drop(file);
+        thread::sleep(BUSY_INTERVAL * 3);
+        drop(writer);
         begun.join().unwrap().unwrap();
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -65,29 +66,18 @@ impl TryFrom<String> for Spelled {
 
     fn try_from(text: String) -> Result<Self, String> {
         let help = "write it like 90s, 10m, 2m30s or 1h";
-        let parsed = parse_duration(&text).map(Self);
-        parsed.map_err(|error| format!("{error}\n{help}"))
+        parse_duration(&text)
+            .map(Self)
+            .map_err(|error| format!("{error}\n{help}"))
     }
 }
 
 impl std::fmt::Display for Spelled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let seconds = self.0.as_secs();
-        let parts = [
-            (seconds / 3600, "h"),
-            (seconds / 60 % 60, "m"),
-            (seconds % 60, "s"),
-            (u64::from(self.0.subsec_millis()), "ms"),
-        ];
-        if parts.iter().all(|(count, _)| *count == 0) {
-            return f.write_str("0s");
-        }
-        for (count, unit) in parts {
-            if count > 0 {
-                write!(f, "{count}{unit}")?;
-            }
-        }
-        Ok(())
+        let nanos = self.0.subsec_nanos() % 1_000_000;
+        let whole = self.0 - Duration::from_nanos(nanos.into());
+        let printer = SpanPrinter::new().spacing(Spacing::None);
+        f.write_str(&printer.unsigned_duration_to_string(&whole))
     }
 }
 

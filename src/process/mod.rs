@@ -99,15 +99,15 @@ fn run(
     watch: &mut Watch<'_>,
 ) -> ProcessOutput {
     let begun = Instant::now();
-    let (how, output) = match Running::start(call, interpret, begun) {
-        Err(error) => (ProcessEnd::CouldNotStart(error), Output::default()),
+    let mut output = Output::default();
+    let how = match Running::start(call, interpret, begun) {
+        Err(error) => ProcessEnd::CouldNotStart(error),
         Ok(mut running) => {
             let ended_by_us = running.follow(call.limits, watch);
             running.end(watch);
             let status = running.group.reap();
-            let how =
-                ended_by_us.unwrap_or_else(|| status.map_or_else(ProcessEnd::StatusLost, end_of));
-            (how, running.output)
+            output = running.output;
+            ended_by_us.unwrap_or_else(|| status.map_or_else(ProcessEnd::StatusLost, end_of))
         }
     };
     ProcessOutput {
@@ -184,24 +184,15 @@ impl<'i, 'f> Running<'i, 'f> {
             source,
         };
         let mut group = Group::spawn(command).map_err(failed)?;
-        let (stdin, stdout, stderr) = group.streams();
-        // Few and bounded: a child that writes faster than we look has to wait, not our memory to grow.
+        let (mut stdin, stdout, stderr) = group.streams().map_err(failed)?;
+        // Few and bounded: a child that writes faster than we look must wait, so that our memory does not grow.
         let (sender, messages) = sync_channel(16);
-        // None of the threads is ever joined: each ends when its pipe does, or when we are no longer listening.
-        if let Some(mut stdin) = stdin {
-            let bytes = call.stdin.to_vec();
-            // A child that stops reading is its own business: its exit status tells.
-            spawn("reviewer-stdin", move || drop(stdin.write_all(&bytes))).map_err(failed)?;
-        }
-        let mut open = 0;
-        if let Some(stdout) = stdout {
-            read("reviewer-stdout", Stream::Stdout, stdout, sender.clone()).map_err(failed)?;
-            open += 1;
-        }
-        if let Some(stderr) = stderr {
-            read("reviewer-stderr", Stream::Stderr, stderr, sender.clone()).map_err(failed)?;
-            open += 1;
-        }
+        let bytes = call.stdin.to_vec();
+        // The threads are never joined: each ends with its pipe, or when we no longer listen. A child that does not read its
+        // stdin says so by its exit status.
+        spawn("reviewer-stdin", move || drop(stdin.write_all(&bytes))).map_err(failed)?;
+        read("reviewer-stdout", Stream::Stdout, stdout, sender.clone()).map_err(failed)?;
+        read("reviewer-stderr", Stream::Stderr, stderr, sender.clone()).map_err(failed)?;
         let last_output = Instant::now();
         Ok(Self {
             interpret,
@@ -209,7 +200,7 @@ impl<'i, 'f> Running<'i, 'f> {
             messages,
             _sender: sender,
             output: Output::default(),
-            open,
+            open: 2,
             begun,
             last_output,
         })
@@ -291,10 +282,8 @@ impl<'i, 'f> Running<'i, 'f> {
                 text: &text,
             })
         };
-        match self
-            .messages
-            .recv_timeout(if self.open == 0 { POLL } else { TICK })
-        {
+        let wait = if self.open == 0 { POLL } else { TICK };
+        match self.messages.recv_timeout(wait) {
             Ok(Message::Bytes(stream, bytes)) => {
                 let taken = self.output.take(stream, &bytes, &mut hand);
                 // Behind that: a watcher that takes its time is no silence.
@@ -319,7 +308,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         .map(drop)
 }
 
-/// Reads a stream in a thread until it ends, or until nobody listens.
+/// Reads a stream in a thread until it ends or cannot be read, or until nobody listens.
 fn read(
     name: &str,
     stream: Stream,
@@ -329,21 +318,16 @@ fn read(
     spawn(name, move || {
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            match from.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A pipe that cannot be read has ended as far as we are concerned; the exit status tells the rest.
-                Ok(0) | Err(_) => break,
-                Ok(count) => {
-                    if to
-                        .send(Message::Bytes(stream, buffer[..count].to_vec()))
-                        .is_err()
-                    {
-                        return;
-                    }
-                }
+            let message = match from.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Ok(0) | Err(_) => Message::End(stream),
+                Ok(count) => Message::Bytes(stream, buffer[..count].to_vec()),
+            };
+            let is_end = matches!(message, Message::End(_));
+            if to.send(message).is_err() || is_end {
+                break;
             }
         }
-        drop(to.send(Message::End(stream)));
     })
 }
 

@@ -1,6 +1,6 @@
 //! The part of a child's output that is kept: the beginning and the end of stdout, the end of stderr, and each line for a watcher.
 //!
-//! Bounded, whatever the child writes. This file reads from nothing and judges nothing.
+//! All of it is bounded, whatever the child writes.
 
 use std::ops::ControlFlow;
 
@@ -24,31 +24,36 @@ pub enum Stream {
     Stderr,
 }
 
+/// Gets each line of a child as it is complete. Returning `Break` asks to stop.
+pub(super) type HandLine<'h> = dyn FnMut(Stream, &[u8]) -> ControlFlow<()> + 'h;
+
 /// The output of one child so far.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     /// The first [`KEPT`] bytes of stdout.
     pub(super) stdout: Vec<u8>,
-    /// The bytes of stdout that came after those.
+    /// The number of bytes of stdout that came after those.
     pub(super) dropped: u64,
     /// The end of those.
     end: Vec<u8>,
     stderr: Vec<u8>,
-    lines: [Lines; 2],
+    /// The beginning of a line that is not complete, for each stream.
+    partial: [Vec<u8>; 2],
 }
 
-/// Returns a line of a child's output as people see it: plain, short, perhaps empty.
+/// Returns a line of a child's output as users see it: plain, short, perhaps empty.
 pub(super) fn shown(line: &[u8]) -> String {
     text::one_line(&String::from_utf8_lossy(line), SHOWN)
 }
 
 impl Output {
-    /// Takes what came, and hands over each line that it completes; asked to stop, it still keeps the bytes.
+    /// Takes bytes, and hands over each line that they complete. Lines end at `\n` and at the `\r` of progress displays. All
+    /// bytes are kept if it is asked to stop.
     pub(super) fn take(
         &mut self,
         stream: Stream,
         bytes: &[u8],
-        hand: &mut dyn FnMut(Stream, &[u8]) -> ControlFlow<()>,
+        hand: &mut HandLine<'_>,
     ) -> ControlFlow<()> {
         match stream {
             Stream::Stdout => {
@@ -59,16 +64,26 @@ impl Output {
             }
             Stream::Stderr => keep_end(&mut self.stderr, bytes),
         }
-        self.lines[stream as usize].take(bytes, &mut |line| hand(stream, line))
+        let mut asked = ControlFlow::Continue(());
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        for piece in bytes.split_inclusive(is_end) {
+            let partial = &mut self.partial[stream as usize];
+            let room = MAX_LINE_BYTES - partial.len();
+            partial.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.last().is_some_and(is_end) && self.end(stream, hand).is_break() {
+                asked = ControlFlow::Break(());
+            }
+        }
+        asked
     }
 
-    /// Hands over a last line that had no line end.
-    pub(super) fn end(
-        &mut self,
-        stream: Stream,
-        hand: &mut dyn FnMut(Stream, &[u8]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        self.lines[stream as usize].flush(&mut |line| hand(stream, line))
+    /// Hands over the line that is there, complete or not.
+    pub(super) fn end(&mut self, stream: Stream, hand: &mut HandLine<'_>) -> ControlFlow<()> {
+        let line = std::mem::take(&mut self.partial[stream as usize]);
+        match line.trim_ascii_end() {
+            [] => ControlFlow::Continue(()),
+            line => hand(stream, line),
+        }
     }
 
     /// Returns the end of the stdout that is not kept.
@@ -78,13 +93,12 @@ impl Output {
 
     /// Returns the end of stderr, made plain.
     pub(super) fn stderr_tail(&self) -> String {
-        text::plain(&String::from_utf8_lossy(
-            &self.stderr[self.stderr.len().saturating_sub(TAIL)..],
-        ))
+        let start = self.stderr.len().saturating_sub(TAIL);
+        text::plain(&String::from_utf8_lossy(&self.stderr[start..]))
     }
 }
 
-/// Appends bytes of which only the last [`TAIL`] are wanted; twice as many are held at most.
+/// Appends bytes of which only the last [`TAIL`] are wanted. At most twice as many are held.
 fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
     end.extend_from_slice(bytes);
     if end.len() > 2 * TAIL {
@@ -92,149 +106,72 @@ fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Bytes cut into lines, at `\n` and at the `\r` of progress displays.
-#[derive(Debug, Default)]
-struct Lines {
-    partial: Vec<u8>,
-}
-
-impl Lines {
-    fn take(
-        &mut self,
-        bytes: &[u8],
-        hand: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let mut asked = ControlFlow::Continue(());
-        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
-            let ends = matches!(piece.last(), Some(b'\n' | b'\r'));
-            let text = if ends {
-                &piece[..piece.len() - 1]
-            } else {
-                piece
-            };
-            let room = MAX_LINE_BYTES - self.partial.len();
-            self.partial
-                .extend_from_slice(&text[..text.len().min(room)]);
-            if ends && self.flush(hand).is_break() {
-                asked = ControlFlow::Break(());
-            }
-        }
-        asked
-    }
-
-    fn flush(&mut self, hand: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
-        let line = std::mem::take(&mut self.partial);
-        if line.iter().all(u8::is_ascii_whitespace) {
-            ControlFlow::Continue(())
-        } else {
-            hand(&line)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shown(chunks: &[&[u8]]) -> (Output, Vec<String>) {
-        let (mut output, mut lines) = (Output::default(), Vec::new());
-        let mut show = |_, line: &[u8]| {
-            lines.push(super::shown(line));
+    /// Takes chunks of a stream, and returns the lines that were handed over.
+    fn lines(output: &mut Output, stream: Stream, chunks: &[&[u8]]) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        let mut hand = |_, line: &[u8]| {
+            lines.push(line.to_vec());
             ControlFlow::Continue(())
         };
         for chunk in chunks {
-            assert!(output.take(Stream::Stderr, chunk, &mut show).is_continue());
+            let _ = output.take(stream, chunk, &mut hand);
         }
-        assert!(output.end(Stream::Stderr, &mut show).is_continue());
-        (output, lines)
+        let _ = output.end(stream, &mut hand);
+        lines
     }
 
     #[test]
     fn lines_are_whole_whatever_the_chunks() {
-        let (_, lines) = shown(&[
+        let chunks = [
             "Über".as_bytes(),
             b"\xc3",
             b"\xbc\r",
             b"\n\n10%\r20%\rla",
             b"st",
-        ]);
+        ];
+        let lines = lines(&mut Output::default(), Stream::Stderr, &chunks);
+        let lines: Vec<_> = lines.iter().map(|line| shown(line)).collect();
         assert_eq!(lines, ["Überü", "10%", "20%", "last"]);
     }
 
     #[test]
     fn hostile_lines_are_short_and_plain() {
+        let mut output = Output::default();
         let long = vec![b'x'; 100_000];
-        let (output, lines) = shown(&[&long, b"\n\x1b[2J\xff\xe2\x80\xaeb\n"]);
-        assert_eq!(lines.len(), 2);
-        assert_eq!(lines[0].chars().count(), SHOWN);
-        assert_eq!(lines[1], "[2J\u{fffd}b");
+        let chunks = [&long[..], b"\n\x1b[2J\xff\xe2\x80\xaeb\n"];
+        let lines = lines(&mut output, Stream::Stderr, &chunks);
+        assert_eq!(shown(&lines[0]).chars().count(), SHOWN);
+        assert_eq!(shown(&lines[1]), "[2J\u{fffd}b");
         assert!(output.stderr_tail().len() <= TAIL + 10);
         assert!(output.stderr_tail().ends_with("[2J\u{fffd}b\n"));
     }
 
     #[test]
-    fn stdout_keeps_its_beginning_and_its_end_and_counts_the_rest() {
+    fn long_output_keeps_its_beginning_and_its_end() {
         let mut output = Output::default();
-        let chunk = vec![b'a'; 1024 * 1024];
-        for _ in 0..6 {
-            assert!(
-                output
-                    .take(
-                        Stream::Stdout,
-                        &chunk,
-                        &mut |_, _| ControlFlow::Continue(())
-                    )
-                    .is_continue()
-            );
-        }
-        assert_eq!(
-            (output.stdout.len(), output.dropped),
-            (KEPT, 2 * 1024 * 1024)
-        );
-        let last = [b'b'; 10];
-        assert!(
-            output
-                .take(Stream::Stdout, &last, &mut |_, _| ControlFlow::Continue(()))
-                .is_continue()
-        );
+        let megabyte = vec![b'a'; 1 << 20];
+        let mut chunks = vec![&megabyte[..]; 2];
+        chunks.push(b"\n");
+        chunks.extend([&megabyte[..]; 6]);
+        chunks.push(b"bbb");
+        let lines = lines(&mut output, Stream::Stdout, &chunks);
+        let lengths: Vec<_> = lines.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [2 << 20, MAX_LINE_BYTES]);
+        assert_eq!(output.stdout.len(), KEPT);
+        assert_eq!(output.dropped, (4 << 20) + 4);
         assert_eq!(output.stdout_end().len(), TAIL);
-        assert!(output.stdout_end().ends_with(b"aabbbbbbbbbb"));
+        assert!(output.stdout_end().ends_with(b"aabbb"));
     }
 
     #[test]
-    fn long_lines_are_whole_and_bounded() {
-        let mut lengths = Vec::new();
+    fn request_to_stop_is_passed_on() {
         let mut output = Output::default();
-        let mut hand = |_, line: &[u8]| {
-            lengths.push(line.len());
-            ControlFlow::Continue(())
-        };
-        let megabyte = vec![b'a'; 1024 * 1024];
-        for count in [2, 6] {
-            for _ in 0..count {
-                assert!(
-                    output
-                        .take(Stream::Stdout, &megabyte, &mut hand)
-                        .is_continue()
-                );
-            }
-            assert!(output.take(Stream::Stdout, b"\n", &mut hand).is_continue());
-        }
-        assert_eq!(lengths, [2 * 1024 * 1024, MAX_LINE_BYTES]);
-    }
-
-    #[test]
-    fn a_request_to_stop_is_passed_on() {
-        let mut output = Output::default();
-        assert!(
-            output
-                .take(
-                    Stream::Stdout,
-                    b"a\nb\n",
-                    &mut |_, _| ControlFlow::Break(())
-                )
-                .is_break()
-        );
+        let mut stop = |_, _: &[u8]| ControlFlow::Break(());
+        assert!(output.take(Stream::Stdout, b"a\nb\n", &mut stop).is_break());
         assert_eq!(output.stdout, b"a\nb\n");
     }
 }

@@ -1,15 +1,14 @@
-//! The kit: its options, and the order in which it runs its suites.
+//! The kit: its options, and the suites in their order.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::OnceLock;
 
-use crate::error::{Failure, Failures, Suite};
 use crate::machine::Machine;
 use crate::project::Project;
-use crate::report::Report;
-use crate::suites;
+use crate::report::{Failure, Report, Suite, Wrong};
+use crate::suites::{self, Walk};
 
 /// Prepares a project before a start.
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
@@ -19,12 +18,10 @@ pub struct Kit {
     file: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) plugin: Option<PathBuf>,
-    /// Whether everything is tried, instead of a choice that takes less than a minute.
-    pub(crate) whole: bool,
     only: Option<Suite>,
-    flags: HashMap<String, String>,
-    texts: HashMap<String, String>,
-    projects: Vec<Prepare>,
+    /// The values of fields at a start.
+    pub(crate) texts: HashMap<String, String>,
+    pub(crate) preparations: Vec<Prepare>,
 }
 
 /// The input of every suite.
@@ -33,6 +30,7 @@ pub(crate) struct Setup {
     pub(crate) machine: Machine,
     /// The folder of the machine file.
     pub(crate) folder: PathBuf,
+    walk: OnceLock<Walk>,
 }
 
 impl Kit {
@@ -42,22 +40,13 @@ impl Kit {
             file: machine.as_ref().to_owned(),
             program: program.as_ref().to_owned(),
             plugin: None,
-            whole: false,
             only: None,
-            flags: HashMap::new(),
             texts: HashMap::new(),
-            projects: Vec::new(),
+            preparations: Vec::new(),
         }
     }
 
-    /// Names the flag of `start` that gives a field, if it is not called like the field.
-    #[must_use]
-    pub fn flag(mut self, field: &str, flag: &str) -> Self {
-        self.flags.insert(field.to_owned(), flag.to_owned());
-        self
-    }
-
-    /// Gives a value that a start requires, if the program does not take any text.
+    /// Gives a value that a start requires, if the program does not take any text for it.
     #[must_use]
     pub fn given(mut self, field: &str, text: &str) -> Self {
         self.texts.insert(field.to_owned(), text.to_owned());
@@ -70,7 +59,7 @@ impl Kit {
         mut self,
         prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.projects.push(Box::new(prepare));
+        self.preparations.push(Box::new(prepare));
         self
     }
 
@@ -88,73 +77,56 @@ impl Kit {
         self
     }
 
-    /// Runs what takes less than a minute, or everything if the variable `CLAUDEX_TESTKIT` is `whole`.
+    /// Runs what takes less than a minute; also the pairs if the variable `CLAUDEX_TESTKIT` is `whole`.
     ///
     /// # Errors
-    /// Returns every broken promise.
-    pub fn quick(mut self) -> Result<Report, Failures> {
-        self.whole = std::env::var("CLAUDEX_TESTKIT").is_ok_and(|much| much == "whole");
-        let begun = Instant::now();
-        let mut report = Report::default();
-        let mut list = Vec::new();
-        match self.read() {
-            Err(failure) => list.push(failure),
-            Ok(setup) => {
-                report.machine.clone_from(&setup.machine.name);
-                suites::run(&setup, &mut report, &mut list);
+    /// Returns the first broken promise.
+    pub fn quick(self) -> Result<Report, Failure> {
+        let only = self.only;
+        let setup = self.read()?;
+        let mut report = Report {
+            machine: setup.machine.name.clone(),
+            ..Report::default()
+        };
+        for (suite, run) in suites::ALL {
+            if only.is_some_and(|only| only != suite) {
+                continue;
             }
+            let what = run(&setup).map_err(|wrong| Failure::new(suite, wrong))?;
+            report.tried.push((suite, what));
         }
-        report.took = begun.elapsed();
-        if list.is_empty() {
-            return Ok(report);
+        if let Some(walk) = setup.walk.get() {
+            report.unreached = walk.unreached(&setup.machine);
         }
-        Err(Failures {
-            list,
-            report: Box::new(report),
-        })
+        Ok(report)
     }
 
     fn read(self) -> Result<Setup, Failure> {
-        let failed =
-            |place: &Path, what| Failure::new(Suite::SetUp, &place.display().to_string(), what);
+        let failed = |place: &Path, what: String| {
+            Failure::new(Suite::SetUp, format!("{}: {what}", place.display()))
+        };
         let source = std::fs::read_to_string(&self.file)
             .map_err(|error| failed(&self.file, error.to_string()))?;
         let machine = Machine::read(&source).map_err(|error| failed(&self.file, error))?;
         if !self.program.is_file() {
             return Err(failed(&self.program, "no such program".to_owned()));
         }
-        let folder = self.file.parent().filter(|folder| *folder != Path::new(""));
         Ok(Setup {
-            folder: folder.unwrap_or(Path::new(".")).to_owned(),
+            folder: self.file.with_file_name("."),
             kit: self,
             machine,
+            walk: OnceLock::new(),
         })
     }
 }
 
 impl Setup {
-    /// Returns whether a suite is to be run.
-    pub(crate) fn wants(&self, suite: Suite) -> bool {
-        self.kit.only.is_none_or(|only| only == suite)
-    }
-
-    /// Creates a project with everything that the machine needs.
-    pub(crate) fn project(&self) -> io::Result<Project> {
-        let project = Project::new(&self.kit.program)?;
-        let mut prepared = self.kit.projects.iter();
-        prepared.try_for_each(|prepare| prepare(&project))?;
-        Ok(project)
-    }
-
-    /// Returns the flag of `start` that gives a field.
-    pub(crate) fn flag(&self, field: &str) -> String {
-        let own = self.kit.flags.get(field);
-        own.map_or_else(|| field.replace('_', "-"), String::clone)
-    }
-
-    /// Returns the value of a field at a start.
-    pub(crate) fn text<'s>(&'s self, field: &str, default: &'s str) -> &'s str {
-        let own = self.kit.texts.get(field);
-        own.map_or(default, String::as_str)
+    /// Returns the walk, which is made once.
+    pub(crate) fn walk(&self) -> Result<&Walk, Wrong> {
+        if let Some(walk) = self.walk.get() {
+            return Ok(walk);
+        }
+        let walk = Walk::through(self)?;
+        Ok(self.walk.get_or_init(|| walk))
     }
 }

@@ -2,29 +2,26 @@
 //! users, agents and the client do, as a process.
 //!
 //! ```no_run
-//! # fn a_test() -> Result<(), claudex_testkit::Failures> {
+//! # fn a_test() -> Result<(), claudex_testkit::Failure> {
 //! let report = claudex_testkit::Kit::new("machine.toml", "target/debug/release-train").quick()?;
 //! println!("{report}");
 //! # Ok(())
 //! # }
 //! ```
 //! In a test of your crate the program is `env!("CARGO_BIN_EXE_release-train")`. A [`Report`] lists what was tried and which
-//! phases were not reached. [`Failures`] lists what went wrong, where, and how to fix it.
+//! phases were not reached. A [`Failure`] names the broken promise and the steps that led there.
 
-mod error;
 mod kit;
 mod machine;
 pub mod pairs;
 mod project;
 mod report;
-mod run;
+mod scratch;
 mod seal;
 mod suites;
-mod walk;
 
-pub use error::{Failure, Failures, Suite};
 pub use kit::Kit;
 pub use machine::{Actor, Machine};
 pub use project::{Output, Project, SESSION, as_agent, has};
-pub use report::Report;
+pub use report::{Failure, Report, Suite};
 pub use seal::rewrite_journal;

@@ -1,12 +1,14 @@
 //! A project with a user's home beside it, and the program as users, agents and the client call it.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{fmt, fs};
 
 use serde_json::{Value as Json, json};
+
+use crate::report::{Wrong, ensure};
 
 /// The session that stops come from.
 pub const SESSION: &str = "kit-session";
@@ -22,55 +24,70 @@ pub struct Output {
     pub err: String,
 }
 
+/// The exit code and the beginning of all that was printed, on one line.
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<&str> = self.out.split_whitespace().collect();
+        let errors: Vec<&str> = self.err.split_whitespace().collect();
+        let all = [words, errors].concat().join(" ");
+        let short: String = all.chars().take(300).collect();
+        write!(f, "exit code {:?}: {short}", self.code)
+    }
+}
+
 impl Output {
-    /// Returns all that was printed, on one line of so many characters.
-    pub(crate) fn short(&self) -> String {
-        let all = format!("{} {}", self.out.trim(), self.err.trim());
-        let words = all.split_whitespace().collect::<Vec<_>>().join(" ");
-        let short: String = words.chars().take(300).collect();
-        format!("exit code {:?}: {short}", self.code)
+    /// Returns a hook's answer: nothing, or one JSON object. Another exit code than 0 would be ignored or block.
+    pub(crate) fn answer(&self) -> Result<Json, Wrong> {
+        let answer = match self.out.trim() {
+            "" => Json::Null,
+            text => serde_json::from_str(text).unwrap_or(Json::Bool(false)),
+        };
+        let is_clean = self.code == Some(0) && !self.err.contains("panicked");
+        ensure!(
+            is_clean && (answer.is_null() || answer.is_object()),
+            "a hook ends with exit code 0 and prints one JSON object or nothing: {self}"
+        );
+        Ok(answer)
+    }
+
+    /// Returns whether a Stop hook's answer has the agent go on: a block, or a reminder.
+    pub(crate) fn holds(&self) -> Result<bool, Wrong> {
+        let answer = self.answer()?;
+        let reminder = &answer["hookSpecificOutput"]["additionalContext"];
+        Ok(answer["decision"] == "block" || reminder.is_string())
     }
 }
 
 /// A project in a temporary folder whose path has a space and letters outside ASCII.
 #[derive(Debug)]
 pub struct Project {
-    kept: tempfile::TempDir,
+    folder: tempfile::TempDir,
     program: PathBuf,
 }
-
-/// Every file below some folder with its bytes; a folder has none.
-pub(crate) type Files = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
 impl Project {
     /// Creates a project with an empty repository, for a program.
     pub fn new(program: &Path) -> io::Result<Self> {
-        let kept = tempfile::Builder::new().prefix("kit é ").tempdir()?;
+        let folder = tempfile::Builder::new().prefix("kit é ").tempdir()?;
         let project = Self {
-            kept,
+            folder,
             program: program.to_owned(),
         };
         fs::create_dir_all(project.home().join("config/claudex-loop"))?;
         fs::create_dir(project.root())?;
         // Without the samples of hooks, which each copy of the project would have.
-        let git = project
-            .tool("git")
-            .args(["init", "--quiet", "--template="])
-            .output();
-        if !git.is_ok_and(|output| output.status.success()) {
-            fs::create_dir(project.root().join(".git"))?;
-        }
+        run(project.tool("git").args(["init", "--quiet", "--template="]))?;
         Ok(project)
     }
 
     /// Returns the folder that the loop belongs to.
     pub fn root(&self) -> PathBuf {
-        self.kept.path().join("project")
+        self.folder.path().join("project")
     }
 
     /// Returns the user's home.
     pub fn home(&self) -> PathBuf {
-        self.kept.path().join("home")
+        self.folder.path().join("home")
     }
 
     /// Writes a file of the project, and the folders above it.
@@ -85,10 +102,8 @@ impl Project {
             .current_dir(self.root())
             .env_clear()
             .stdin(Stdio::null());
-        for name in ["PATH", "LLVM_PROFILE_FILE"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
         }
         command
             .env("HOME", self.home())
@@ -113,7 +128,7 @@ impl Project {
 
     /// Runs the program as the user.
     pub fn person(&self, arguments: &[&str]) -> io::Result<Output> {
-        output(&mut self.command(arguments))
+        feed(self.command(arguments), b"")
     }
 
     /// Runs the program as the agent of the session.
@@ -123,7 +138,9 @@ impl Project {
 
     /// Runs the program as the agent of a session.
     pub fn agent_of(&self, session: &str, arguments: &[&str]) -> io::Result<Output> {
-        output(as_agent_of(&mut self.command(arguments), session))
+        let mut command = self.command(arguments);
+        as_agent(&mut command).env("CLAUDE_CODE_SESSION_ID", session);
+        feed(command, b"")
     }
 
     /// Runs a hook on these bytes.
@@ -140,16 +157,12 @@ impl Project {
         json!({"session_id": session, "hook_event_name": "Stop", "cwd": self.root(), "stop_hook_active": false})
     }
 
-    pub(crate) fn program(&self) -> &Path {
-        &self.program
-    }
-
     /// Copies the project and the home as they are now, under a number.
     ///
     /// # Errors
     /// Returns an error if the system refuses.
     pub fn keep(&self, copy: usize) -> io::Result<()> {
-        let kept = self.kept.path().join(format!("kept-{copy}"));
+        let kept = self.folder.path().join(format!("kept-{copy}"));
         remove(&kept)?;
         fs::create_dir(&kept)?;
         copy_into(&[self.root(), self.home()], &kept)
@@ -160,26 +173,21 @@ impl Project {
     /// # Errors
     /// Returns an error if there is no such copy, or the system refuses.
     pub fn restore(&self, copy: usize) -> io::Result<()> {
-        let kept = self.kept.path().join(format!("kept-{copy}"));
+        let kept = self.folder.path().join(format!("kept-{copy}"));
         remove(&self.root())?;
         remove(&self.home())?;
-        copy_into(&[kept.join("project"), kept.join("home")], self.kept.path())
+        copy_into(
+            &[kept.join("project"), kept.join("home")],
+            self.folder.path(),
+        )
     }
 }
 
 /// Makes a command one of the session's agent.
 pub fn as_agent(command: &mut Command) -> &mut Command {
-    as_agent_of(command, SESSION)
-}
-
-fn as_agent_of<'c>(command: &'c mut Command, session: &str) -> &'c mut Command {
     command
         .env("CLAUDECODE", "1")
-        .env("CLAUDE_CODE_SESSION_ID", session)
-}
-
-pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
-    command.output().map(said)
+        .env("CLAUDE_CODE_SESSION_ID", SESSION)
 }
 
 /// Runs a command with this on its stdin.
@@ -191,16 +199,12 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> io::Result<Output> {
         .spawn()?;
     // A hook that has read enough may close its stdin before the end.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input));
-    child.wait_with_output().map(said)
-}
-
-fn said(output: std::process::Output) -> Output {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Output {
+    let output = child.wait_with_output()?;
+    Ok(Output {
         code: output.status.code(),
-        out: text(&output.stdout),
-        err: text(&output.stderr),
-    }
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
 }
 
 /// Writes a file, and the folders above it.
@@ -213,36 +217,35 @@ pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
 
 /// Copies folders with everything below them, links and times as they are, into another one.
 fn copy_into(from: &[PathBuf], into: &Path) -> io::Result<()> {
-    done(Command::new("cp").arg("-a").args(from).arg(into))
+    run(Command::new("cp").arg("-a").args(from).arg(into))
 }
 
 /// Removes what stands there, if anything.
 pub(crate) fn remove(place: &Path) -> io::Result<()> {
     match fs::symlink_metadata(place) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(place),
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(place),
         Ok(_) => fs::remove_file(place),
         Err(_) => Ok(()),
     }
 }
 
-pub(crate) fn done(command: &mut Command) -> io::Result<()> {
+/// Runs a command that must succeed.
+pub(crate) fn run(command: &mut Command) -> io::Result<()> {
     let output = command.output()?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
-            "{command:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ))),
+    if output.status.success() {
+        return Ok(());
     }
+    let message = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!("{command:?}: {message}")))
 }
 
 /// Reads a file, or every file below a folder. What cannot be read has no bytes.
-pub(crate) fn files(place: &Path) -> Files {
-    let mut found = Files::from([(place.to_owned(), fs::read(place).ok())]);
+pub(crate) fn files(place: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut all = BTreeMap::from([(place.to_owned(), fs::read(place).ok())]);
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        found.extend(files(&entry.path()));
+        all.extend(files(&entry.path()));
     }
-    found
+    all
 }
 
 /// Checks that a text contains a part, and shows the text if it does not.

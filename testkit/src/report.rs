@@ -1,9 +1,84 @@
-//! The report of a run: what was tried, and what was not reached.
+//! The suites, the report of what they tried, and a promise that is broken.
 
+use std::error::Error;
 use std::fmt;
-use std::time::Duration;
 
-use crate::error::Suite;
+use derive_more::{Display, Error};
+
+/// A part of the kit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
+pub enum Suite {
+    /// The machine file and the program can be read.
+    #[display("set-up")]
+    SetUp,
+    /// Every change follows an edge of the machine file.
+    #[display("walk")]
+    Walk,
+    /// A refused call changes nothing.
+    #[display("refusals")]
+    Refusals,
+    /// A program that is killed at any point leaves a loop that goes on.
+    #[display("kills")]
+    Kills,
+    /// A stop answers whatever stands in place of a file.
+    #[display("hostile files")]
+    Files,
+    /// Unreadable input ends the turn.
+    #[display("garbage input")]
+    Input,
+    /// Sixteen calls at once are made one after the other.
+    #[display("crowd")]
+    Crowd,
+    /// The committed plugin is what the program writes.
+    #[display("plugin")]
+    Plugin,
+    /// Illegal pairs of a phase and a transition do not compile.
+    #[display("pairs")]
+    Pairs,
+}
+
+/// A failure without its suite.
+pub(crate) type Wrong = Box<dyn Error>;
+
+/// Returns with a failure, formatted as by `format!`, if the condition does not hold.
+macro_rules! ensure {
+    ($is_right:expr, $($what:tt)*) => {
+        if !$is_right {
+            return Err(format!($($what)*).into());
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// A broken promise.
+#[derive(Clone, PartialEq, Eq, Display, Error)]
+#[display("{suite}: {what}")]
+#[non_exhaustive]
+pub struct Failure {
+    /// The part of the kit that found it.
+    pub suite: Suite,
+    /// The steps up to the failure, the call or the file, and what the program did instead of what it should have done.
+    pub what: String,
+}
+
+impl Failure {
+    pub(crate) fn new(suite: Suite, wrong: impl Into<Wrong>) -> Self {
+        let what = wrong.into().to_string();
+        Self { suite, what }
+    }
+}
+
+/// The same as `Display`, because `unwrap` prints this form.
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Adds the place to a failure: the moves up to it, the call, or the file.
+pub(crate) fn at(place: impl fmt::Display) -> impl FnOnce(Wrong) -> Wrong {
+    move |wrong| format!("{place}: {wrong}").into()
+}
 
 /// The result of a run of the kit.
 #[derive(Debug, Clone, Default)]
@@ -13,23 +88,15 @@ pub struct Report {
     pub machine: String,
     /// The phases that the walk did not reach.
     pub unreached: Vec<String>,
-    /// A line for each suite: what it tried, and how much.
+    /// A line for each suite: what it tried, and how much, or why it was left out.
     pub tried: Vec<(Suite, String)>,
-    /// Suites that were left out, and why.
-    pub left_out: Vec<(Suite, String)>,
-    /// The time that the run took.
-    pub took: Duration,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { machine, took, .. } = self;
-        writeln!(f, "{machine}, in {:.1} s:", took.as_secs_f64())?;
+        writeln!(f, "{}:", self.machine)?;
         for (suite, what) in &self.tried {
             writeln!(f, "  {suite}: {what}")?;
-        }
-        for (suite, why) in &self.left_out {
-            writeln!(f, "  {suite}, left out: {why}")?;
         }
         if !self.unreached.is_empty() {
             writeln!(f, "  phases not reached: {}", self.unreached.join(", "))?;

@@ -99,29 +99,6 @@ fn a_worktree_has_its_own_loop() {
 }
 
 #[test]
-fn nothing_is_made_in_a_project_without_a_loop() {
-    let project = Project::new();
-    let before = tree(&project.root);
-    for _ in 0..2 {
-        assert_eq!(project.fire().approved(), "");
-        Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).approved();
-        Stop::read(&project.run_with_stdin(&["hook", "stop"], b"not json at all")).approved();
-    }
-    for look in [
-        &["status"][..],
-        &["list"],
-        &["personas"],
-        &["sweep"],
-        &["doctor"],
-    ] {
-        project.run(look).exits(0);
-    }
-    project.run(&["status"]).exits(0).says("no loops");
-    assert_eq!(tree(&project.root), before);
-    assert_eq!(tree(&project.home), []);
-}
-
-#[test]
 fn an_older_loop_that_runs_is_found_beside_a_newer_one_that_is_over() {
     let project = Project::new();
     let over = project.start(&[]);

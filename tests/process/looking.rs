@@ -255,32 +255,6 @@ fn a_swept_loop_is_named_with_the_line_that_brings_it_back() {
     assert!(back.starts_with(&journal), "{back}");
 }
 
-#[test]
-fn personas_are_listed_by_round() {
-    let out = Project::new().run(&["personas"]).exits(0).out;
-    let rounds: Vec<_> = out
-        .lines()
-        .filter(|line| line.starts_with("Round "))
-        .collect();
-    assert_eq!(
-        rounds,
-        [
-            "Round 1: Senior-engineer review",
-            "Round 2: Security and data-integrity review",
-            "Round 3 and later: Ops and SRE review"
-        ]
-    );
-}
-
-#[test]
-fn git_does_not_see_the_state_folder() {
-    let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake-findings").exits(0);
-    let mut git = project.shell("git", &["status", "--porcelain", "--untracked-files=all"]);
-    let ran = crate::support::Ran::of(git.output().unwrap()).exits(0);
-    assert_eq!(ran.out, "?? PLAN.md\n");
-}
-
 // --- what is decided, and what is waited for ---------------------------------------------------------------------
 
 fn status(project: &Project) -> Value {

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::support::{Background, Project, Ran, descendants, is_alive, tree, wait_for, write};
+use crate::support::{Background, Project, descendants, is_alive, tree, wait_for};
 use serde_json::Value;
 
 /// The reviewer `held`, which says nothing before the test lets it.
@@ -31,14 +31,6 @@ impl Held {
             .unwrap();
         pipe.write_all(text.as_bytes()).unwrap();
     }
-}
-
-/// A review whose reviewer answers with this.
-fn review_that_says(project: &Project, id: &str, answer: &str) -> Ran {
-    let file = project.home.join("answer.md");
-    write(&file, answer);
-    project.add_reviewer("answer", "cat", &["--", file.to_str().unwrap()]);
-    project.review(id, "answer")
 }
 
 const FINDINGS: &str = "# Findings\n\n## High\n- line 1: no way back (write one)\n";
@@ -141,81 +133,6 @@ fn findings_are_written_in_the_seeds_form_with_a_twin_that_says_the_same() {
         ])
         .exits(0)
         .says("high=1 medium=1 low=1");
-}
-
-#[test]
-fn a_clean_round_is_the_one_line() {
-    let (project, id) = Project::reviewing(&[]);
-    project
-        .review(&id, "fake-clean")
-        .exits(0)
-        .says("no substantive findings");
-    let text = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    assert_eq!(lines, ["# Round 1 findings", "No substantive findings."]);
-}
-
-#[test]
-fn the_form_of_an_answer_is_read_tolerantly_and_its_absence_strictly() {
-    for (said, counts) in [
-        (
-            "# x\r\n\r\n## HIGH\r\n* a\r\n1. b\r\n",
-            Some("high=2 medium=0 low=0"),
-        ),
-        (
-            "# x\n## Critical\n- a\n## low\n- None\n",
-            Some("high=1 medium=0 low=0"),
-        ),
-        (
-            "## High\n- None\n## Medium\n- none.\n## Low\nNone\n",
-            Some("no substantive findings"),
-        ),
-        (
-            "## High\n- a\n  - detail of a\n",
-            Some("high=1 medium=0 low=0"),
-        ),
-        ("Looks good to me!", None),
-        ("{}", None),
-        ("\u{feff}", None),
-    ] {
-        let (project, id) = Project::reviewing(&[]);
-        let ran = review_that_says(&project, &id, said);
-        match counts {
-            Some(counts) => ran.exits(0).says(counts),
-            None => ran.exits(5).says("unreadable"),
-        };
-    }
-}
-
-#[test]
-fn a_hostile_answer_is_quoted_as_plain_text() {
-    let (project, id) = Project::reviewing(&[]);
-    let said = "## High\n- \u{1b}[2Jevil \u{202e}desrever\u{7} `rm -rf /` ${HOME} {{ 7*7 }} (x)\n";
-    let ran = review_that_says(&project, &id, said).exits(0);
-    project.plan("# Plan, revised\n");
-    let block = project.fire().blocked();
-    let findings = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
-    for text in [&ran.out, &block, &findings] {
-        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
-    }
-    assert!(
-        findings.contains("{{ 7*7 }}"),
-        "and nothing is evaluated: {findings}"
-    );
-}
-
-#[test]
-fn a_huge_answer_keeps_its_verdict_and_the_block_stays_short() {
-    let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    let said = format!(
-        "## High\n{}",
-        "- a finding of some length (do it)\n".repeat(5000)
-    );
-    let ran = review_that_says(&project, &id, &said);
-    // Read or given up as unreadable: never clean, and never a hook's answer that a client would cut.
-    assert!([0, 5].contains(&ran.code), "{ran:?}");
-    project.plan("# Plan, revised\n");
-    assert!(!project.fire().blocked().contains("plan loop complete"));
 }
 
 // --- who reviews, and what ---------------------------------------------------------------------------------------
@@ -367,32 +284,6 @@ fn a_round_that_was_reviewed_is_not_reviewed_twice() {
     assert_eq!(tree(&project.folder()), before);
 }
 
-#[test]
-fn each_rounds_findings_are_kept() {
-    let (project, id) = Project::reviewing(&["--rounds", "3"]);
-    for (round, reviewer) in [(1, "fake-findings"), (2, "fake-low"), (3, "fake-clean")] {
-        project.review(&id, reviewer).exits(0);
-        project.plan(format!("# Plan {round}\n"));
-        project.fire().blocked();
-    }
-    let count = |round| {
-        let ran = project.run(&[
-            "state",
-            "counts",
-            project.findings(&id, round).to_str().unwrap(),
-        ]);
-        ran.out.trim_end().to_owned()
-    };
-    assert_eq!(
-        [1, 2, 3].map(count),
-        [
-            "high=1 medium=1 low=1",
-            "high=0 medium=0 low=1",
-            "high=0 medium=0 low=0"
-        ]
-    );
-}
-
 // --- two at once -------------------------------------------------------------------------------------------------
 
 /// Starts another review of a round whose review runs, waits until it follows that one, and gives it and what it prints.
@@ -503,39 +394,4 @@ fn a_reviewer_that_takes_too_long_or_is_silent_is_ended_and_could_not_run() {
         project.fire().blocked();
         assert_eq!(project.field(&id, "failures"), "1");
     }
-}
-
-#[test]
-fn a_signal_ends_the_reviewer_and_leaves_nothing_alive() {
-    for signal in ["TERM", "INT", "HUP"] {
-        let (project, id) = Project::reviewing(&[]);
-        let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
-        let processes = descendants(review.id());
-        assert!(!processes.is_empty());
-        review.signal(signal);
-        review.end().exits(130).says("was interrupted");
-        wait_for("its processes to be gone", || {
-            !processes.iter().any(|pid| is_alive(*pid))
-        });
-
-        let reason = project.fire().blocked();
-        assert!(
-            reason.contains("is waiting for its review"),
-            "{signal}: whoever interrupts it makes no failure of it: {reason}"
-        );
-        project.review(&id, "fake-clean").exits(0);
-    }
-}
-
-#[test]
-fn nothing_a_review_starts_holds_its_callers_pipes() {
-    let (project, id) = Project::reviewing(&[]);
-    // A reviewer that leaves a grandchild behind: reading to the end must not wait for that.
-    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
-    let orphans = descendants(review.id());
-    review.signal("KILL");
-    let ran: Ran = review.end();
-    assert_eq!(ran.code, 137, "and its output ended with it");
-    orphans.into_iter().for_each(crate::support::kill);
-    project.review(&id, "fake-clean").exits(0);
 }

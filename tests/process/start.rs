@@ -9,30 +9,6 @@ use crate::support::{Project, Ran, id_of, tree, yaml};
 // --- what it says ------------------------------------------------------------------------------------------------
 
 #[test]
-fn a_start_says_what_users_and_scripts_look_for() {
-    let project = Project::new();
-    let ran = project
-        .run(&["start", "plan", "--rounds", "4", "Move", "the", "queue"])
-        .exits(0);
-    let id = id_of(&ran);
-    let lower = ran.out.to_lowercase();
-    for phrase in ["plan mode initialized", "review id:", "max rounds: 4"] {
-        assert!(lower.contains(phrase), "{phrase}: {}", ran.out);
-    }
-    assert!(ran.out.contains("Max rounds: 4"), "{}", ran.out);
-    assert!(
-        ran.out
-            .contains(project.root.join("PLAN.md").to_str().unwrap())
-            && ran.out.contains("end your turn"),
-        "where to draft, and then what: {}",
-        ran.out
-    );
-    assert!(ran.out.contains(&format!("claudex-loop cancel {id}")));
-    assert_eq!(project.field(&id, "topic"), "Move the queue");
-    assert_eq!(ran.err, "");
-}
-
-#[test]
 fn a_draft_is_named_and_an_old_plan_is_not_taken_for_one() {
     let project = Project::new();
     project.plan("# Old\n");

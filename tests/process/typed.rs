@@ -1,9 +1,6 @@
-//! What a person typed after a command: taken once, by its own session, and read by nobody else.
+//! Commands that a user typed, as the prompt hook keeps them for the command that follows.
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-
-use crate::support::{Project, feed, id_of, tree};
+use crate::support::{Project, feed, id_of};
 use serde_json::{Value, json};
 
 #[test]
@@ -19,19 +16,6 @@ fn a_typed_command_starts_a_loop_without_a_shell_in_between() {
     assert_eq!(project.field(&id, "max_rounds"), "2");
     assert_eq!(project.field(&id, "session_id"), "s1");
     assert!(!project.root.join("pwned").exists());
-}
-
-#[test]
-fn what_was_typed_is_taken_once_and_by_its_own_session_alone() {
-    let project = Project::new();
-    project.type_line("s1", "/claudex:plan a topic");
-    let from_prompt = ["start", "plan", "--from-prompt"];
-    project.answers_in("s2", &from_prompt, 2, "no arguments of this command");
-    project.run(&from_prompt).exits(2);
-    assert!(!project.folder().exists(), "a refused start leaves nothing");
-    let id = id_of(&project.run_in_session("s1", &from_prompt).exits(0));
-    project.run(&["cancel", &id]).exits(0);
-    project.answers_in("s1", &from_prompt, 2, "no arguments of this command");
 }
 
 #[test]
@@ -88,22 +72,4 @@ fn what_an_agent_or_another_plugin_says_leaves_no_ticket() {
     }
     feed(project.command(&["hook", "prompt"]), b"not json").exits(0);
     assert_eq!(project.field(&id, "session_id"), "unknown");
-}
-
-#[test]
-fn what_was_typed_is_readable_by_its_owner_alone() {
-    let project = Project::new();
-    project.type_line("s1", "/claudex:plan a secret topic");
-    let files: Vec<_> = tree(&project.home)
-        .into_iter()
-        .filter(|(_, bytes)| {
-            bytes
-                .as_deref()
-                .is_some_and(|bytes| String::from_utf8_lossy(bytes).contains("secret"))
-        })
-        .collect();
-    assert_eq!(files.len(), 1);
-    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&files[0].0), 0o600);
-    assert_eq!(mode(files[0].0.parent().unwrap()), 0o700);
 }

@@ -2,14 +2,14 @@
 //! a terminal.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
-use crate::example::Project;
-use crate::project::{fed, manifest, whole};
-use crate::support::stranger::{Crate, ours, target};
+use crate::project::{Project, built, fed, manifest, said, whole};
+use crate::support::stranger::{Crate, ours};
 
 const MACHINE: &str = r#"name = "ferry"
 
@@ -136,32 +136,24 @@ fn shown() -> String {
 }
 
 /// The program, which the first case builds.
-fn program() -> &'static str {
-    static PROGRAM: OnceLock<(tempfile::TempDir, String)> = OnceLock::new();
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, program) = PROGRAM.get_or_init(|| {
         let stranger = Crate::new("ferry");
         stranger.write("Cargo.toml", &manifest("ferry"));
         stranger.write("machine.toml", &whole(MACHINE));
         // Without Rust the options are nobody's.
         stranger.write("src/main.rs", "claudex_loop::main!(ferry);\n");
-        let built = stranger.cargo(&["build"]);
-        let error = String::from_utf8_lossy(&built.stderr);
-        assert!(!built.status.success(), "{error}");
+        let failed = stranger.cargo(&["build"]);
+        assert!(!failed.status.success());
         for part in [
             "no `options` say what a person can answer in the phases `choosing` (machine.toml:",
             "fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> { .. }",
         ] {
-            assert!(error.contains(part), "{part}\n{error}");
+            has(&said(&failed), part);
         }
         stranger.write("src/main.rs", &MAIN.replace("SHOWN", &shown()));
-        let built = stranger.cargo(&["build"]);
-        let error = String::from_utf8_lossy(&built.stderr);
-        assert!(built.status.success(), "{error}");
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("ferry");
-        fs::copy(target().join("debug/ferry"), &program).unwrap();
-        let program = program.to_str().unwrap().to_owned();
-        (folder, program)
+        built(&stranger, "ferry")
     });
     program
 }
@@ -179,7 +171,8 @@ impl std::ops::Deref for Ferry {
 
 impl Ferry {
     fn new(labels: &[&str]) -> Self {
-        let ferry = Self(Project::new(program()));
+        let folder = tempfile::tempdir().unwrap();
+        let ferry = Self(Project::at(folder, program().to_owned()));
         fs::write(ferry.path("LABELS"), "").unwrap();
         ferry.done(&["start"]);
         for label in labels {
@@ -191,6 +184,26 @@ impl Ferry {
     fn offer(&self, label: &str) {
         let labels = self.read("LABELS") + label + "\0";
         fs::write(self.path("LABELS"), labels).unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Runs the program as a user, and gives its exit code and what it says.
+    fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = fed(self.command(arguments), "");
+        (output.status.code(), said(&output))
+    }
+
+    /// Stops, and gives the decision and the words.
+    fn stop(&self) -> (String, String) {
+        let answer = self.stop_saying();
+        let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+        match answer["hookSpecificOutput"]["additionalContext"].as_str() {
+            Some(reminder) => ("remind".to_owned(), reminder.to_owned()),
+            None => (text("decision"), text("reason") + &text("systemMessage")),
+        }
     }
 
     fn done(&self, arguments: &[&str]) -> String {

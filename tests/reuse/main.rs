@@ -3,11 +3,6 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-#[path = "../support/example.rs"]
-#[expect(dead_code, reason = "the examples use the rest")]
-mod example;
-
-mod approving;
 mod asking;
 mod building;
 mod checked;

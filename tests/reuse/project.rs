@@ -57,24 +57,21 @@ impl Project {
             stranger.write(&format!("messages/{file}"), text);
         }
         stranger.write("src/main.rs", main);
-        let built = stranger.cargo(&["build"]);
-        assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, program) = built(&stranger, name);
+        let project = Self::at(folder, program);
+        project.write(".config/claudex-loop/config.toml", configuration);
+        project
+    }
+
+    /// Makes a project beside this program.
+    pub(crate) fn at(folder: tempfile::TempDir, program: PathBuf) -> Self {
         let root = folder.path().join("a person's project");
         fs::create_dir_all(root.join(".git")).unwrap();
-        let program = folder.path().join(name);
-        fs::copy(target().join("debug").join(name), &program).unwrap();
-        let project = Self {
+        Self {
             folder,
             root,
             program,
-        };
-        project.write(".config/claudex-loop/config.toml", configuration);
-        project
+        }
     }
 
     /// A folder outside of the project.
@@ -150,6 +147,16 @@ impl Project {
             .unwrap_or_default()
             .to_owned()
     }
+}
+
+/// Builds a crate, and returns its program in a folder of its own: another crate may be built meanwhile.
+pub(crate) fn built(stranger: &Crate, name: &str) -> (tempfile::TempDir, PathBuf) {
+    let output = stranger.cargo(&["build"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join(name);
+    fs::copy(target().join("debug").join(name), &program).unwrap();
+    (folder, program)
 }
 
 /// Runs a command with this on its stdin.

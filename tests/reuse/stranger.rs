@@ -109,33 +109,3 @@ fn a_phase_without_a_behaviour_names_the_method_that_is_missing() {
         "{said}"
     );
 }
-
-#[test]
-fn an_illegal_edge_names_the_phases_where_it_is_legal_and_the_line() {
-    let main = MAIN.replace(
-        "fn main() {",
-        "fn again(over: door::Loop<door::Closed>) {\n    let _ = over.shut();\n}\n\nfn main() {\n    let _ = again;",
-    );
-    let said = fails(&door(MACHINE, &main));
-    assert!(said.contains("`shut` is not legal in phase"), "{said}");
-    assert!(said.contains("legal in: Open (machine.toml:21)"), "{said}");
-}
-
-#[test]
-fn a_machine_whose_edges_are_all_open_to_people_compiles_without_a_warning() {
-    let machine = MACHINE
-        .replace(
-            "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }\n",
-            "",
-        )
-        .replace("to   = \"closed\"\n", "to   = \"closed\"\nby   = [\"person\"]\n")
-        .replace("set  = {", "by   = [\"agent\"]\nset  = {");
-    let main = "#![deny(warnings)]\nclaudex_loop::machine!(door);\n\nfn main() {\n    \
-                let _: fn(door::Loop<door::Open>) -> _ = |held| held.shut();\n}\n";
-    let built = door(&machine, main).cargo(&["build"]);
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
-}

@@ -1,7 +1,6 @@
 //! Commands that verify the work: which of them run, what they prove, and what a reviewer is shown of them.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -381,43 +380,6 @@ fn killed_run_is_no_result() {
     let told = project.run(&["journal", &project.status("id")], "");
     assert_eq!(told.matches(": cut off").count(), 1, "{told}");
     assert!(project.agent(&["sign"]).0);
-}
-
-#[test]
-fn of_sixteen_at_once_one_runs_them() {
-    let project = project(&[RUN, "sleep 0.3"]);
-    verify(&project, &[RUN, "sleep 0.3"]);
-    project.write("TEXT.md", "Another text.\n");
-    let calls: Vec<_> = (0..16)
-        .map(|_| {
-            let mut call = project.command(&["verify"]);
-            call.stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap()
-        })
-        .collect();
-    for call in calls {
-        let output = call.wait_with_output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        assert!(output.status.success(), "{said}");
-        has(&said, "all commands passed");
-    }
-    assert_eq!(ran(&project), 2);
-}
-
-#[test]
-fn output_is_capped() {
-    let line = "head -c 20000000 /dev/zero | tr '\\0' 'x'; head -c 3000000 /dev/zero >&2";
-    let project = project(&[line]);
-    let said = verify(&project, &[line]);
-    assert!(said.len() < 8_000, "{} bytes", said.len());
-    let log = fs::metadata(folder(&project).join("verify-1.log"))
-        .unwrap()
-        .size();
-    assert!((4_000_000..5_000_000).contains(&log), "{log}");
-    assert!(journal(&project).len() < 20_000);
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(crate) fn all() -> Vec<Found> {
 }
 
 /// A machine by its text, as the module of this number.
-pub(crate) fn found(place: &str, at: usize, source: String) -> Found {
+fn found(place: &str, at: usize, source: String) -> Found {
     let machine =
         claudex_build::check_source(place, &source).unwrap_or_else(|found| panic!("{found}"));
     Found {

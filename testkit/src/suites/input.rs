@@ -1,40 +1,45 @@
 //! Garbage input: the turn ends with one answer, and nothing is changed.
 
-use serde_json::{Value as Json, json};
+use crate::kit::Setup;
+use crate::report::{Wrong, at, ensure};
+use crate::scratch::Loop;
 
-use super::refusals::unchanged;
-use crate::error::Wrong;
-use crate::project::Output;
-use crate::run::Loop;
+const HOOKS: [&str; 6] = [
+    "stop",
+    "answer",
+    "prompt",
+    "session-start",
+    "pre-compact",
+    "pre-tool-use",
+];
 
 /// Gives every hook input that it cannot read.
-pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
-    let mut tried = 0;
-    for hook in [
-        "stop",
-        "answer",
-        "prompt",
-        "session-start",
-        "pre-compact",
-        "pre-tool-use",
-    ] {
-        for (what, input) in inputs() {
-            held.path = vec![format!("`hook {hook}` with {what}")];
-            let said = unchanged(held, "this input", || held.project.hook(hook, &input))?;
-            let answered = answer(&said)?;
-            if hook == "stop" && answered["decision"] != "approve" {
-                return Err(format!("it holds the agent: {}", said.short()).into());
-            }
-            tried += 1;
+pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
+    let held = Loop::started(setup)?;
+    let inputs = inputs();
+    for hook in HOOKS {
+        for (what, input) in &inputs {
+            feed(&held, hook, input).map_err(at(format!("`hook {hook}` with {what}")))?;
         }
     }
-    Ok(Some(format!(
+    let tried = HOOKS.len() * inputs.len();
+    Ok(format!(
         "{tried} inputs that no hook can read let the turn end"
-    )))
+    ))
+}
+
+fn feed(held: &Loop<'_>, hook: &str, input: &[u8]) -> Result<(), Wrong> {
+    let output = held.unchanged(|| held.project.hook(hook, input))?;
+    let is_approved = output.answer()?["decision"] == "approve";
+    ensure!(
+        is_approved || hook != "stop",
+        "it holds the agent: {output}"
+    );
+    Ok(())
 }
 
 fn inputs() -> Vec<(&'static str, Vec<u8>)> {
-    let deep = "[".repeat(100_000);
+    let huge = format!("{{\"session_id\": \"{}\"}}", "x".repeat(9 << 20));
     vec![
         ("nothing", Vec::new()),
         ("an empty line", b"\n".to_vec()),
@@ -43,32 +48,9 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
             "an object that is cut off",
             b"{\"session_id\": \"s".to_vec(),
         ),
-        ("bytes that are no UTF-8", b"\xff\xfe{}".to_vec()),
+        ("bytes that are not UTF-8", b"\xff\xfe{}".to_vec()),
         ("a zero byte", b"\0".to_vec()),
-        (
-            "nine megabytes",
-            json!({"session_id": "x".repeat(9 << 20)})
-                .to_string()
-                .into_bytes(),
-        ),
-        ("100,000 brackets", deep.into_bytes()),
+        ("nine megabytes", huge.into_bytes()),
+        ("100,000 brackets", b"[".repeat(100_000)),
     ]
-}
-
-/// Returns whether a Stop hook's answer has the agent go on: a block, or a reminder.
-pub(crate) fn holds(answer: &Json) -> bool {
-    answer["decision"] == "block" || answer["hookSpecificOutput"]["additionalContext"].is_string()
-}
-
-/// Returns a hook's answer: nothing, or one JSON object. Another exit code than 0 would be ignored or block.
-pub(crate) fn answer(said: &Output) -> Result<Json, Wrong> {
-    if said.code != Some(0) || said.err.contains("panicked") {
-        let said = said.short();
-        return Err(format!("a hook ends with exit code 0, whatever it is given: {said}").into());
-    }
-    match (said.out.trim(), serde_json::from_str(&said.out)) {
-        ("", _) => Ok(Json::Null),
-        (_, Ok(answer @ Json::Object(_))) => Ok(answer),
-        _ => Err(format!("a hook prints one JSON object or nothing: {}", said.short()).into()),
-    }
 }

@@ -1,64 +1,51 @@
 //! Stale plugin files: the committed plugin is compared with the one that the program writes now.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::error::Wrong;
-use crate::project::files;
-use crate::run::Loop;
+use crate::kit::Setup;
+use crate::report::{Wrong, ensure};
+use crate::scratch::Loop;
 
 /// The list of the files that were written.
 const LIST: &str = ".claude-plugin/files.sha256";
 
-/// Writes the plugin again and compares it.
-pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
-    let (setup, project) = (held.setup, &held.project);
-    let Some(folder) = &setup.kit.plugin else {
-        return Ok(None);
+/// Writes the plugin again and compares it. Files that a user put beside the written ones are not compared.
+pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
+    let Some(committed) = &setup.kit.plugin else {
+        return Ok("left out: `Kit::plugin` names no folder".to_owned());
     };
-    held.path = vec![folder.display().to_string()];
-    let again = project.root().join("a \"new\" plugin");
-    let said = project.person(&["plugin", "write", &again.to_string_lossy()])?;
-    if said.code != Some(0) {
-        return Err(format!("it cannot be written: {}", said.short()).into());
-    }
-    let (committed, written) = (below(folder), below(&again));
-    // Files that a user put beside them are not listed.
-    let list = committed
-        .get(LIST)
-        .map(|(_, bytes)| String::from_utf8_lossy(bytes));
-    let list = list.unwrap_or_default();
-    let listed = list
-        .lines()
-        .filter_map(|line| Some(line.split_once("  ")?.1));
-    let names: BTreeSet<&str> = listed.chain(written.keys().map(String::as_str)).collect();
-    let stale = names
-        .into_iter()
-        .filter(|name| committed.get(*name) != written.get(*name));
-    match stale.collect::<Vec<_>>() {
-        stale if stale.is_empty() => {
-            let said = format!("{} files are as the program writes them", written.len());
-            Ok(Some(said))
-        }
-        stale => {
-            Err(format!("stale, since the machine or a text of it has changed: {stale:?}").into())
-        }
-    }
+    let held = Loop::ready(setup)?;
+    let written = held.project.root().join("a \"new\" plugin");
+    let output = held
+        .project
+        .person(&["plugin", "write", &written.to_string_lossy()])?;
+    ensure!(
+        output.code == Some(0),
+        "the plugin cannot be written: {output}"
+    );
+    let lists = [committed, &written].map(|folder| fs::read_to_string(folder.join(LIST)));
+    let lists = lists.map(Result::unwrap_or_default);
+    let lines = lists.iter().flat_map(|list| list.lines());
+    let mut names: BTreeSet<&str> = lines
+        .filter_map(|line| Some(line.split_once("  ")?.1))
+        .collect();
+    names.insert(LIST);
+
+    let is_stale = |name: &&&str| read(&committed.join(name)) != read(&written.join(name));
+    let stale: Vec<_> = names.iter().filter(is_stale).collect();
+    ensure!(
+        stale.is_empty(),
+        "stale, since the machine or a text of it has changed: {stale:?}"
+    );
+    let count = names.len();
+    Ok(format!("{count} files are as the program writes them"))
 }
 
-/// Returns the files below a folder: path, whether it is a program, bytes.
-fn below(folder: &Path) -> BTreeMap<String, (bool, Vec<u8>)> {
-    let file = |(path, bytes): (PathBuf, Option<Vec<u8>>)| {
-        let is_program = path
-            .metadata()
-            .is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
-        let name = path
-            .strip_prefix(folder)
-            .ok()?
-            .to_string_lossy()
-            .into_owned();
-        Some((name, (is_program, bytes?)))
-    };
-    files(folder).into_iter().filter_map(file).collect()
+/// Returns a file's bytes, and whether it is a program.
+fn read(path: &Path) -> Option<(Vec<u8>, bool)> {
+    let mode = path.metadata().ok()?.permissions().mode();
+    Some((fs::read(path).ok()?, mode & 0o111 != 0))
 }

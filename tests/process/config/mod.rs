@@ -4,7 +4,7 @@ mod wrong;
 
 use std::path::Path;
 
-use crate::support::{Project, tree, write};
+use crate::support::{Project, write};
 use claudex_testkit::has;
 use serde_json::Value;
 
@@ -25,32 +25,6 @@ fn setting(project: &Project, key: &str) -> (Value, String) {
         .find(|line| line.starts_with(&format!("{key} = ")));
     let (_, origin) = line.unwrap().rsplit_once("  ").unwrap();
     (value, origin.to_owned())
-}
-
-// --- where it is -------------------------------------------------------------------------------------------------
-
-#[test]
-fn check_prints_both_paths_and_creates_nothing() {
-    let project = Project::new();
-    let (user, own) = (project.user_file(), project.project_file());
-    let (user, own) = (user.display(), own.display());
-    let before = tree(&project.home);
-    let ran = project.run(&["config", "check"]).exits(0);
-    assert_eq!(
-        ran.out,
-        format!("user: {user}: not there\nproject: {own}: not there\n")
-    );
-    assert_eq!(tree(&project.home), before);
-    write(&project.project_file(), "");
-    let project = project.configured("");
-    let below = project.root.join("a/b");
-    std::fs::create_dir_all(&below).unwrap();
-    let mut command = project.command(&["config", "check"]);
-    let ran = crate::support::Ran::of(command.current_dir(below).output().unwrap()).exits(0);
-    assert_eq!(
-        ran.out,
-        format!("user: {user}: valid\nproject: {own}: valid\n")
-    );
 }
 
 #[test]
@@ -167,19 +141,6 @@ fn personas_of_the_user_review_in_their_order() {
     let block = project.fire().blocked();
     has(&block, "round 2 of 3, Senior-engineer review");
     project.answers(&["status"], 0, "Senior-engineer review");
-}
-
-#[test]
-fn the_evidence_of_the_user_counts_where_the_environment_says_nothing() {
-    let (project, id) = Project::reviewing(&[]);
-    project.run(&["mark-done", &id]).exits(1);
-    let project = project.configured("evidence = \"optional\"\n");
-    let strict = project
-        .command(&["mark-done", &id])
-        .env("CLAUDEX_EVIDENCE", "required")
-        .output();
-    assert_eq!(strict.unwrap().status.code(), Some(1));
-    project.run(&["mark-done", &id]).exits(0);
 }
 
 // --- what goes with it -------------------------------------------------------------------------------------------

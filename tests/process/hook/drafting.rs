@@ -95,19 +95,6 @@ fn a_reminder_comes_once_whichever_turn_it_is() {
 }
 
 #[test]
-fn stop_hook_active_is_no_brake() {
-    let (project, id) = Project::reviewing(&["--rounds", "3"]);
-    for round in 1..=3 {
-        project.review(&id, "fake-findings").exits(0);
-        project.plan(format!("# Plan {round}\n"));
-        project
-            .fire_with(json!({"session_id": "s1", "stop_hook_active": true}))
-            .blocked();
-    }
-    assert_eq!(project.field(&id, "phase"), "summarizing");
-}
-
-#[test]
 fn a_round_without_a_review_is_reminded_of_once_and_then_waits() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     let stop = project.fire();

@@ -36,21 +36,6 @@ fn a_reviewer_that_fails_is_retried_once_then_noted_then_ends_the_loop() {
 }
 
 #[test]
-fn the_cause_of_a_failure_stands_in_the_block() {
-    let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake-could-not-run").exits(5);
-    let reason = project.fire().blocked();
-    assert!(
-        reason.contains("the fake reviewer was told to fail"),
-        "{reason}"
-    );
-    assert!(
-        reason.contains("600000 ms"),
-        "or the next one goes to the background: {reason}"
-    );
-}
-
-#[test]
 fn a_failed_run_is_counted_once() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-could-not-run").exits(5);

@@ -4,7 +4,6 @@ mod beside;
 mod drafting;
 mod evidence;
 mod failing;
-mod idle;
 mod permission;
 mod rounds;
 

@@ -109,24 +109,6 @@ fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
 }
 
 #[test]
-fn the_summary_tells_the_time_that_the_loop_took() {
-    let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake-clean").exits(0);
-    let summary = project.fire().blocked();
-    let (_, after) = summary.split_once("Total time: ").expect("the total time");
-    let (time, _) = after.split_once(".\n").expect("a sentence");
-    assert!(
-        time.strip_suffix('s').is_some_and(|n| n
-            .rsplit(' ')
-            .next()
-            .unwrap()
-            .parse::<u64>()
-            .is_ok()),
-        "`Ns` or `Nm Ns`: {time}"
-    );
-}
-
-#[test]
 fn max_rounds_sets_signal_and_phase_in_one_change() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-findings").exits(0);
@@ -146,30 +128,6 @@ fn max_rounds_sets_signal_and_phase_in_one_change() {
             &json!("summarizing")
         )
     );
-}
-
-#[test]
-fn round_never_exceeds_max_rounds() {
-    for reviewed in [true, false] {
-        let (project, id) = Project::reviewing(&["--rounds", "2"]);
-        for stop in 0..8 {
-            if reviewed && project.field(&id, "phase") == "reviewing" {
-                project.review(&id, "fake-findings").exits(0);
-                project.plan(format!("# Plan {stop}\n"));
-            }
-            project.fire();
-        }
-        for entry in project.journal(&id) {
-            if let Some(round) = entry["fields"]["round"].as_u64() {
-                assert!(round <= 2, "{entry}");
-            }
-        }
-        assert_eq!(
-            project.field(&id, "phase"),
-            if reviewed { "done" } else { "reviewing" },
-            "only reviews bring a loop through its rounds"
-        );
-    }
 }
 
 #[test]
@@ -264,25 +222,6 @@ fn findings_keep_their_ids_and_a_loop_that_goes_nowhere_ends_and_says_so() {
 }
 
 #[test]
-fn a_loop_in_which_something_is_dealt_with_is_no_stall() {
-    let (project, id) = Project::reviewing(&["--rounds", "9"]);
-    for (round, script) in ["findings", "findings", "findings", "findings", "low"]
-        .into_iter()
-        .enumerate()
-    {
-        project.review(&id, &format!("fake-{script}")).exits(0);
-        project.plan(format!("# Plan, revised {round} times\n"));
-        project.fire().blocked();
-    }
-    assert_eq!(project.field(&id, "round"), "6");
-    project.review(&id, "fake-findings").exits(0);
-    assert!(
-        project.fire().blocked().contains("loop stalled"),
-        "the same for the third time, after a round without"
-    );
-}
-
-#[test]
 fn a_plan_that_was_changed_after_its_last_clean_review_is_admitted() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-clean").exits(0);
@@ -328,19 +267,6 @@ fn a_last_round_without_a_review_says_of_its_findings_that_they_are_not_there() 
     );
     assert!(!summary.contains("\n\n\n"), "{summary}");
     has(&summary, "1. Revise manually: edit `PLAN.md`.");
-}
-
-#[test]
-fn what_the_table_shows_already_is_not_told_twice() {
-    let (project, id) = Project::reviewing(&["--rounds", "3"]);
-    project.review(&id, "fake-findings").exits(0);
-    project.plan("# Plan, revised once\n");
-    let block = project.fire().blocked();
-    has(&block, "**Previous round:** high=");
-    assert!(
-        !block.contains("Findings across rounds"),
-        "all of them are new: {block}"
-    );
 }
 
 #[test]

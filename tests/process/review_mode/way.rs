@@ -264,26 +264,6 @@ fn each_round_has_the_next_persona() {
 }
 
 #[test]
-fn what_the_same_persona_finds_again_is_said_again() {
-    let project = changed();
-    let id = start(&project, &["--rounds", "9"]);
-    for round in 1..=2 {
-        project.review(&id, "lint").exits(0);
-        project.fire().blocked();
-        assert_eq!(project.field(&id, "round"), (round + 1).to_string());
-    }
-    // From the third round on the persona stays. It has not read these changes yet.
-    write(&project, "src/a b.js", "one();\ndebugger;\ntwo();\n");
-    for _ in 3..=5 {
-        project.review(&id, "lint").exits(0).says("high=2");
-        project.fire().blocked();
-    }
-    assert_eq!(project.field(&id, "decision_signal"), "stalled");
-    project.fire().approved();
-    assert_eq!(project.field(&id, "phase"), "done");
-}
-
-#[test]
 fn a_stop_without_a_review_is_reminded_once_and_a_failed_one_is_tried_again() {
     let project = changed();
     let id = start(&project, &["--rounds", "2"]);
@@ -309,21 +289,6 @@ fn a_stop_without_a_review_is_reminded_once_and_a_failed_one_is_tried_again() {
     project.review(&id, "fake-findings").exits(0);
     let fired = project.fire().blocked();
     assert!(fired.starts_with("### Claudex round 2 of 2"), "{fired}");
-}
-
-#[test]
-fn mark_done_works_as_in_plan_mode() {
-    let project = changed();
-    let id = start(&project, &["--rounds", "5"]);
-    project.answers(&["mark-done", &id], 1, "was not reviewed yet");
-    project.review(&id, "lint").exits(0);
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("findings are open (high=2 medium=0 low=0)");
-    project.mark_done(&id, Some("known, and gone before the merge"));
-    let summary = project.fire().blocked();
-    has(&summary, "were rejected: known, and gone before the merge");
 }
 
 #[test]

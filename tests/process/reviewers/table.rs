@@ -387,23 +387,3 @@ fn each_row_comes_to_what_the_table_says() {
         assert_eq!(bench.project.field(&bench.id, "failures"), "1", "{name}");
     }
 }
-
-#[test]
-fn a_failure_is_retried_once_then_waited_for_and_the_third_ends_the_loop() {
-    let bench = Bench::new();
-    bench.install(
-        "codex",
-        &codex_fails("Selected model is at capacity. Please try a different model."),
-    );
-    let fail = || bench.review("codex", &[]).exits(5);
-    fail();
-    bench.project.fire().blocked();
-    fail();
-    let note = bench.project.fire().approved();
-    assert!(note.contains("model is at capacity"), "{note}");
-    assert_eq!(bench.project.field(&bench.id, "phase"), "reviewing");
-    fail();
-    let note = bench.project.fire().approved();
-    assert_eq!(bench.project.field(&bench.id, "phase"), "errored");
-    assert!(note.contains("model is at capacity"), "{note}");
-}

@@ -1,40 +1,8 @@
 //! What is killed, starved or locked out in the middle.
 
-use crate::support::{Project, Stop, descendants, feed, kill, tree, wait_for};
+use crate::support::{Project, Stop, feed, tree, wait_for};
 use serde_json::json;
 use std::time::Instant;
-
-#[test]
-fn a_review_that_is_killed_is_taken_up_by_the_same_line() {
-    let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
-    let orphans = descendants(review.id());
-    review.signal("KILL");
-    assert_eq!(review.end().code, 128 + 9);
-
-    // The reviewer may still be there; it holds nothing.
-    let reason = project.fire().blocked();
-    assert!(reason.contains("is waiting for its review"), "{reason}");
-    let runner = project.folder().join(format!("{id}-runner.sh"));
-    let mut shell = project.shell(
-        "sh",
-        &[runner.to_str().unwrap(), "--reviewer", "fake-findings"],
-    );
-    crate::support::Ran::of(shell.output().unwrap())
-        .exits(0)
-        .says("high=1 medium=1 low=1");
-    orphans.into_iter().for_each(kill);
-
-    assert_eq!(project.runs(&id), 2);
-    assert_eq!(
-        project.field(&id, "failures"),
-        "0",
-        "a kill is no failure of the reviewer"
-    );
-    project.plan("# Plan, revised\n");
-    assert!(project.fire().blocked().contains("round 2 of 3"));
-    assert_eq!(project.replaced(&id), []);
-}
 
 #[test]
 fn a_lock_that_is_held_lets_the_turn_end_and_says_why() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use miette::{IntoDiagnostic as _, miette};
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::build::cargo;
 use super::platform::Platform;
@@ -20,25 +20,10 @@ with another one.
 /// The beginnings of the names of files with a licence.
 const FILES: [&str; 4] = ["LICENSE", "LICENCE", "COPYING", "NOTICE"];
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    license: Option<String>,
-    repository: Option<String>,
-    source: Option<String>,
-    manifest_path: String,
-}
-
 /// Returns the text of THIRD-PARTY.txt.
 pub(super) fn list(root: &Path, platform: Platform, programs: &[String]) -> miette::Result<String> {
     let metadata = run(root, &["metadata", "--format-version=1"])?;
-    let metadata: Metadata = serde_json::from_str(&metadata).into_diagnostic()?;
+    let metadata: Value = serde_json::from_str(&metadata).into_diagnostic()?;
     let mut tree = vec!["tree", "--edges=normal,no-proc-macro", "--prefix=none"];
     tree.extend(["--format={p}", "--target", platform.target]);
     tree.extend(programs.iter().flat_map(|name| ["--package", name]));
@@ -50,17 +35,19 @@ pub(super) fn list(root: &Path, platform: Platform, programs: &[String]) -> miet
 
     let mut text = HEAD.to_owned();
     let mut users_by_licence: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for package in metadata.packages {
-        let (name, version) = (&package.name, &package.version);
-        if package.source.is_none() || !linked.contains(&*format!("{name} v{version}")) {
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let key = |key: &str| package[key].as_str();
+        let user = [key("name"), key("version")].map(Option::unwrap_or_default);
+        if key("source").is_none() || !linked.contains(&*user.join(" v")) {
             continue;
         }
-        let licence = package.license.as_deref().unwrap_or("see its text below");
-        let repository = package.repository.as_deref().unwrap_or_default();
-        text.push_str(&format!("\n{name} {version}: {licence} {repository}"));
-        for licence in read_licences(Path::new(&package.manifest_path))? {
+        let user = user.join(" ");
+        let licence = key("license").unwrap_or("see its text below");
+        let repository = key("repository").unwrap_or_default();
+        text.push_str(&format!("\n{user}: {licence} {repository}"));
+        for licence in read_licences(Path::new(key("manifest_path").unwrap_or_default()))? {
             let users = users_by_licence.entry(licence).or_default();
-            users.push(format!("{name} {version}"));
+            users.push(user.clone());
         }
     }
     let line = "-".repeat(80);

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::words::Words;
 
 /// One rule: conditions, all of which must hold, and the answer.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Rule {
     /// The reason for the answer, for readers.
@@ -35,31 +35,35 @@ pub(super) struct Rule {
     times: Option<usize>,
 
     /// The text of the answer.
-    say: Option<String>,
+    pub(super) say: Option<String>,
     /// Tool calls, after the text.
     #[serde(default)]
-    calls: Vec<Call>,
+    pub(super) calls: Vec<Call>,
     /// Milliseconds before the answer begins.
     #[serde(default)]
-    wait_ms: u64,
+    pub(super) wait_ms: u64,
     /// An HTTP status other than 200, sent with `body`.
-    status: Option<u16>,
+    pub(super) status: Option<u16>,
     #[serde(default)]
-    body: String,
+    pub(super) body: String,
     /// Whether the request is never answered.
     #[serde(default)]
-    hang: bool,
+    pub(super) hang: bool,
     /// The number of input tokens that the answer reports.
-    tokens: Option<u64>,
+    pub(super) tokens: Option<u64>,
 }
 
 /// A tool call. Every text of its input is a template.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Call {
-    tool: String,
-    #[serde(default)]
-    input: Map<String, Value>,
+pub(super) struct Call {
+    pub(super) tool: String,
+    #[serde(default = "no_input")]
+    pub(super) input: Value,
+}
+
+fn no_input() -> Value {
+    Value::Object(Map::new())
 }
 
 /// The content of a request.
@@ -75,28 +79,6 @@ pub(super) struct Heard {
     pub(super) called: String,
     /// The tools that the client offers.
     pub(super) offered: Vec<String>,
-}
-
-/// The answer to a request.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Reply {
-    /// The rule that gave it.
-    pub(super) about: String,
-    pub(super) say: Option<String>,
-    /// Tools and their inputs.
-    pub(super) calls: Vec<(String, Value)>,
-    pub(super) wait_ms: u64,
-    pub(super) fault: Option<Fault>,
-    pub(super) tokens: Option<u64>,
-}
-
-/// A failure of the service.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// A status with a JSON body.
-    Status(u16, String),
-    /// No answer at all.
-    Hang,
 }
 
 /// The model of one session.
@@ -115,8 +97,8 @@ impl Agent {
         }
     }
 
-    /// Returns the answer of the first rule that fits, or a sentence that ends the turn.
-    pub(super) fn answer(&mut self, heard: &Heard) -> miette::Result<Reply> {
+    /// Returns the first rule that fits, with its answer rendered, or a sentence that ends the turn.
+    pub(super) fn answer(&mut self, heard: &Heard) -> miette::Result<Rule> {
         for (rule, used) in &mut self.rules {
             if rule.times.is_some_and(|times| *used >= times) {
                 continue;
@@ -126,14 +108,13 @@ impl Agent {
             };
             found.insert("fired".to_owned(), used.to_string());
             *used += 1;
-            let reply = rule.reply(&self.words.with(found));
+            let reply = rule.rendered(&self.words.with(found));
             return reply.with_context(|| format!("the rule \"{}\"", rule.about));
         }
-        Ok(Reply {
-            about: "(no rule fits)".to_owned(),
-            say: Some("Nothing is left for me to do.".to_owned()),
-            ..Reply::default()
-        })
+        Ok(Rule::saying(
+            "(no rule fits)",
+            "Nothing is left for me to do.",
+        ))
     }
 }
 
@@ -164,45 +145,40 @@ impl Rule {
         Some(found)
     }
 
-    fn reply(&self, words: &Words) -> miette::Result<Reply> {
-        let fault = match self.status {
-            Some(status) => Some(Fault::Status(status, words.render(&self.body)?)),
-            None => self.hang.then_some(Fault::Hang),
-        };
-        let mut calls = Vec::new();
-        for call in &self.calls {
-            let input = render_all(&Value::Object(call.input.clone()), words)?;
-            calls.push((call.tool.clone(), input));
+    /// Creates an answer of our own.
+    pub(super) fn saying(about: &str, text: &str) -> Self {
+        Self {
+            about: about.to_owned(),
+            say: Some(text.to_owned()),
+            ..Self::default()
         }
-        Ok(Reply {
-            about: self.about.clone(),
-            say: self.say.as_ref().map(|say| words.render(say)).transpose()?,
-            calls,
-            wait_ms: self.wait_ms,
-            fault,
-            tokens: self.tokens,
-        })
+    }
+
+    /// Renders the texts of the answer.
+    fn rendered(&self, words: &Words) -> miette::Result<Self> {
+        let mut rendered = self.clone();
+        rendered.say = self.say.as_ref().map(|say| words.render(say)).transpose()?;
+        rendered.body = words.render(&self.body)?;
+        for call in &mut rendered.calls {
+            render_all(&mut call.input, words)?;
+        }
+        Ok(rendered)
     }
 }
 
 /// Renders every text in a JSON value.
-fn render_all(value: &Value, words: &Words) -> miette::Result<Value> {
-    let mut value = value.clone();
-    match &mut value {
+fn render_all(value: &mut Value, words: &Words) -> miette::Result<()> {
+    match value {
         Value::String(text) => *text = words.render(text)?,
-        Value::Array(items) => {
-            for item in items {
-                *item = render_all(item, words)?;
-            }
-        }
-        Value::Object(entries) => {
-            for (_, item) in entries {
-                *item = render_all(item, words)?;
-            }
-        }
+        Value::Array(items) => items
+            .iter_mut()
+            .try_for_each(|item| render_all(item, words))?,
+        Value::Object(entries) => entries
+            .iter_mut()
+            .try_for_each(|(_, item)| render_all(item, words))?,
         _ => {}
     }
-    Ok(value)
+    Ok(())
 }
 
 fn regex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, D::Error> {
@@ -267,9 +243,7 @@ mod tests {
         agent.answer(&heard()).unwrap();
         let reply = agent.answer(&heard()).unwrap();
         assert_eq!(reply.say.as_deref(), Some("1"));
-        assert_eq!(
-            reply.calls,
-            [("T".to_owned(), json!({ "a": ["7 {{ x }}", 1] }))]
-        );
+        assert_eq!(reply.calls[0].tool, "T");
+        assert_eq!(reply.calls[0].input, json!({ "a": ["7 {{ x }}", 1] }));
     }
 }

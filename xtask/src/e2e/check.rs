@@ -7,7 +7,7 @@ use miette::{IntoDiagnostic as _, miette};
 use serde_json::Value;
 
 use super::conversation::Conversation;
-use super::home::{Home, Loop, PROGRAMS};
+use super::home::{Home, PROGRAMS};
 use super::scenario::{Check, FileCheck, Pattern};
 use super::words::Words;
 
@@ -39,7 +39,12 @@ impl Place<'_> {
             .try_for_each(|file| self.check_file(file))
     }
 
-    fn check_loop(&self, check: &Check, program: &str, loops: &[Loop]) -> miette::Result<()> {
+    fn check_loop(
+        &self,
+        check: &Check,
+        program: &str,
+        loops: &[[String; 2]],
+    ) -> miette::Result<()> {
         let ask = |arguments: &[&str]| self.home.ask(program, self.folder, arguments);
         let mut wanted: Vec<_> = check.fields.iter().collect();
         let phase = "phase".to_owned();
@@ -51,11 +56,11 @@ impl Place<'_> {
 
         let id = check.r#loop.as_ref();
         let id = id.map(|id| self.words.render(id)).transpose()?;
-        let is_wanted = |it: &&Loop| id.as_ref().is_none_or(|id| it.id == *id);
+        let is_wanted = |it: &&[String; 2]| id.as_ref().is_none_or(|id| it[0] == *id);
         let found = loops.iter().rfind(is_wanted);
-        let it = found.ok_or_else(|| miette!("there is no such loop: {id:?}"))?;
+        let [id, state] = found.ok_or_else(|| miette!("there is no such loop: {id:?}"))?;
         for (name, value) in wanted {
-            let mut field = ask(&["state", "get", &it.state, name])?;
+            let mut field = ask(&["state", "get", state, name])?;
             if field.ends_with('\n') {
                 field.pop();
             }
@@ -68,17 +73,13 @@ impl Place<'_> {
         if let Some(transitions) = &check.transitions {
             let transitions = transitions.iter().flat_map(|it| it.split_whitespace());
             let transitions: Vec<_> = transitions.map(str::to_owned).collect();
-            let journal = ask(&["journal", &it.id, "--json"])?;
+            let journal = ask(&["journal", id, "--json"])?;
             equal("the transitions", &transitions_in(&journal), &transitions)?;
         }
         if has_journal {
-            let journal = ask(&["journal", &it.id])?;
-            self.contains(
-                "the journal",
-                &journal,
-                &check.journal,
-                &check.journal_lacks,
-            )?;
+            let journal = ask(&["journal", id])?;
+            let lacks = &check.journal_lacks;
+            contains("the journal", &journal, &check.journal, lacks, &self.words)?;
         }
         Ok(())
     }
@@ -94,17 +95,20 @@ impl Place<'_> {
             .map(|it| it.heard.newest.as_str())
             .collect();
         let heard = heard.join("\n");
-        self.contains("what the model was sent", &heard, &[], &check.not_sent)?;
-        self.contains_in_order("what the model was sent", &heard, &check.sent)
+        let subject = "what the model was sent";
+        contains(subject, &heard, &[], &check.not_sent, &self.words)?;
+        self.contains_in_order(subject, &heard, &check.sent)
     }
 
     fn check_client(&self, check: &Check) -> miette::Result<()> {
         let printed = &self.printed;
-        self.contains(
-            "the client's output",
+        let subject = "the client's output";
+        contains(
+            subject,
             printed,
             &check.printed,
             &check.not_printed,
+            &self.words,
         )?;
         let events = printed
             .lines()
@@ -131,21 +135,11 @@ impl Place<'_> {
         }
         let bytes = fs_err::read(&path).into_diagnostic()?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        self.contains(&subject, &text, &check.has, &check.lacks)?;
+        contains(&subject, &text, &check.has, &check.lacks, &self.words)?;
         match &check.is {
             Some(whole) => equal(&subject, &text, &self.words.render(whole)?),
             None => Ok(()),
         }
-    }
-
-    fn contains(
-        &self,
-        subject: &str,
-        text: &str,
-        has: &[Pattern],
-        lacks: &[Pattern],
-    ) -> miette::Result<()> {
-        contains(subject, text, has, lacks, &self.words)
     }
 
     fn contains_in_order(
@@ -155,17 +149,22 @@ impl Place<'_> {
         patterns: &[Pattern],
     ) -> miette::Result<()> {
         let mut rest = text;
-        for pattern in patterns {
-            let pattern = pattern.rendered(|it| self.words.render(it))?;
-            let Some(end) = pattern.end_in(rest) else {
-                return Err(miette!(
-                    "{subject} lacks, here or in this order, \"{pattern}\""
-                ));
-            };
+        for pattern in rendered(patterns, &self.words)? {
+            let end = pattern.end_in(rest);
+            let end = end
+                .ok_or_else(|| miette!("{subject} lacks, here or in this order, \"{pattern}\""))?;
             rest = &rest[end..];
         }
         Ok(())
     }
+}
+
+/// Renders patterns.
+pub(super) fn rendered(patterns: &[Pattern], words: &Words) -> miette::Result<Vec<Pattern>> {
+    let patterns = patterns.iter();
+    patterns
+        .map(|it| words.render(&it.to_string()).map(Pattern::from))
+        .collect()
 }
 
 /// Checks that a text has all of `has` and nothing of `lacks`.
@@ -177,8 +176,7 @@ pub(super) fn contains(
     words: &Words,
 ) -> miette::Result<()> {
     for (patterns, wanted, verb) in [(has, true, "lacks"), (lacks, false, "has")] {
-        for pattern in patterns {
-            let pattern = pattern.rendered(|it| words.render(it))?;
+        for pattern in rendered(patterns, words)? {
             if pattern.is_in(text) != wanted {
                 return Err(miette!("{subject} {verb} \"{pattern}\":\n{text}"));
             }

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::agent::{Fault, Heard, Reply};
+use super::agent::{Heard, Rule};
 
 /// A longer text loses its middle in [`Conversation::render`].
 const MAX_SHOWN_CHARS: usize = 1500;
@@ -15,7 +15,7 @@ pub(super) struct Exchange {
     /// Whether the request is a turn of the conversation, not one for a title or a summary.
     pub(super) turn: bool,
     /// The answer, or the reason why the script has none.
-    pub(super) reply: Result<Reply, String>,
+    pub(super) reply: Result<Rule, String>,
 }
 
 /// All exchanges, in order.
@@ -42,7 +42,7 @@ impl Conversation {
         exchanges.iter().find_map(|it| it.reply.clone().err())
     }
 
-    /// Renders the conversation for a terminal, with every control character escaped.
+    /// Renders the conversation for a terminal, with a sign in place of every control character.
     pub(super) fn render(&self) -> String {
         let mut story = String::new();
         for (index, Exchange { heard, reply, .. }) in self.exchanges(None).iter().enumerate() {
@@ -56,16 +56,17 @@ impl Conversation {
                 }
             };
             put(&mut story, "rule", &reply.about);
-            match &reply.fault {
-                Some(Fault::Status(status, body)) => put(&mut story, &status.to_string(), body),
-                Some(Fault::Hang) => put(&mut story, "fault", "never answers"),
-                None => {}
+            if let Some(status) = reply.status {
+                put(&mut story, &status.to_string(), &reply.body);
+            } else if reply.hang {
+                put(&mut story, "fault", "never answers");
             }
             if let Some(say) = &reply.say {
                 put(&mut story, "says", say);
             }
-            for (tool, input) in &reply.calls {
-                put(&mut story, tool, &format!("{input:#}").replace("\\n", "\n"));
+            for call in &reply.calls {
+                let input = format!("{:#}", call.input).replace("\\n", "\n");
+                put(&mut story, &call.tool, &input);
             }
         }
         story
@@ -89,15 +90,10 @@ fn put(story: &mut String, mut label: &str, text: &str) {
         text = format!("{head}\n[… left out …]\n{tail}");
     }
     for line in text.lines() {
-        let shown: String = line
-            .chars()
-            .map(|it| match it {
-                '\t' => it.to_string(),
-                it if it.is_control() => it.escape_default().to_string(),
-                it => it.to_string(),
-            })
-            .collect();
-        story.push_str(&format!("{label:>10} | {shown}\n"));
+        let line = line.replace('\t', "    ");
+        let is_control = |it: char| it.is_control();
+        let shown: Vec<&str> = line.split(is_control).collect();
+        story.push_str(&format!("{label:>10} | {}\n", shown.join("�")));
         label = "";
     }
 }

@@ -47,13 +47,6 @@ pub(super) struct Home {
     env: Vec<(String, String)>,
 }
 
-/// A loop, as `list --json` prints it.
-#[derive(Debug)]
-pub(super) struct Loop {
-    pub(super) id: String,
-    pub(super) state: String,
-}
-
 impl Home {
     /// Creates everything below `folder`.
     pub(super) fn create(
@@ -66,7 +59,7 @@ impl Home {
         let marketplace = scenario.marketplace.as_ref();
         let mut home = Self {
             home: folder.join("home"),
-            project: folder.join(&scenario.project.folder),
+            project: folder.join(scenario.project.folder.as_deref().unwrap_or("project")),
             marketplace: marketplace.map_or(repository.to_owned(), |name| folder.join(name)),
             bin: folder.join("bin"),
             ours: programs.ours.clone(),
@@ -208,17 +201,14 @@ impl Home {
             .output(COMMAND_TIMEOUT)
     }
 
-    /// Lists a program's loops in a folder of the project, the newest last.
-    pub(super) fn loops(&self, program: &str, folder: &str) -> miette::Result<Vec<Loop>> {
+    /// Lists a program's loops in a folder of the project, the newest last: the id and the state document of each.
+    pub(super) fn loops(&self, program: &str, folder: &str) -> miette::Result<Vec<[String; 2]>> {
         let list = self.ask(program, folder, &["list", "--json"])?;
         let list: Vec<Value> = serde_json::from_str(&list).into_diagnostic()?;
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let loops = list.iter().map(|it| Loop {
-            id: text(&it["id"]),
-            state: text(&it["state"]),
-        });
-        let mut loops: Vec<_> = loops.collect();
-        loops.sort_by(|one, other| one.id.cmp(&other.id));
+        let keys =
+            |it: &Value| ["id", "state"].map(|key| it[key].as_str().unwrap_or_default().to_owned());
+        let mut loops: Vec<_> = list.iter().map(keys).collect();
+        loops.sort();
         Ok(loops)
     }
 

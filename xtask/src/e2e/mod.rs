@@ -30,7 +30,7 @@ mod words;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use miette::{Context as _, IntoDiagnostic as _, miette};
@@ -59,9 +59,6 @@ pub(crate) struct Options {
     /// Use this release archive instead of one of the debug build
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
-    /// Write the kept screens (tests/e2e/screens) that do not match
-    #[arg(long)]
-    overwrite_screens: bool,
     /// Draw the kept screens as FOLDER/NAME.svg
     #[arg(long, value_name = "FOLDER")]
     pictures: Option<PathBuf>,
@@ -104,7 +101,6 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         root,
         folder,
         keep: options.keep,
-        overwrite_screens: options.overwrite_screens,
         pictures: options.pictures.clone(),
     };
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -135,38 +131,30 @@ fn rows<'a>(scenarios: &'a [Scenario], pins: &'a Pins, only: Option<Age>) -> Vec
         .collect()
 }
 
-/// Plays the rows, `jobs` at once, and returns the outcomes in the same order.
+/// Plays the rows, `jobs` at once, and returns them as they end.
 fn play_all<'a>(
     stage: &Stage,
     cast: Vec<(Row<'a>, Programs)>,
     jobs: usize,
 ) -> Vec<(Row<'a>, play::Outcome)> {
-    let queue = Mutex::new(cast.into_iter().enumerate());
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                loop {
-                    let next = lock(&queue).next();
-                    let Some((index, (row, programs))) = next else {
-                        break;
-                    };
-                    let outcome = stage.play(row.scenario, &programs, &row.label());
-                    report::print_end(&row, &outcome, stage.keep);
-                    lock(&done).push((index, (row, outcome)));
-                }
-            });
+    let queue = Mutex::new(cast.into_iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((row, programs)) = next() {
+            let outcome = stage.play(row.scenario, &programs, &row.label());
+            report::print_end(&row, &outcome, stage.keep);
+            done.push((row, outcome));
         }
-    });
-    let mut done = std::mem::take(&mut *lock(&done));
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, it)| it).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        done
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        let done = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("no worker panics"));
+        done.flatten().collect()
+    })
 }
 
 /// Builds our programs and copies them, so that a later build does not change them meanwhile.

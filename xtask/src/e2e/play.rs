@@ -1,7 +1,7 @@
 //! Plays one scenario: its steps in order.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use super::conversation::Conversation;
 use super::headless::Headless;
 use super::home::{API_KEY, Home, Programs};
 use super::leftovers;
-use super::scenario::{self, Check, Pattern, Person, Say, Scenario, See, Step, Type};
+use super::scenario::{self, Check, Person, Say, Scenario, See, Step, Type};
 use super::screen;
 use super::server::Server;
 use super::terminal::{self, Terminal};
@@ -42,7 +42,6 @@ pub(super) struct Stage {
     /// The parent of the scenarios' folders.
     pub(super) folder: PathBuf,
     pub(super) keep: bool,
-    pub(super) overwrite_screens: bool,
     /// The folder for pictures of the kept screens.
     pub(super) pictures: Option<PathBuf>,
 }
@@ -107,7 +106,7 @@ impl<'a> Play<'a> {
         stage: &'a Stage,
         scenario: &'a Scenario,
         programs: &Programs,
-        folder: &std::path::Path,
+        folder: &Path,
         conversation: &Arc<Conversation>,
     ) -> miette::Result<Self> {
         let mut words = Words::new(stage.root.clone());
@@ -206,7 +205,7 @@ impl<'a> Play<'a> {
         let client = session.clients.last_mut();
         let client = client.ok_or_else(|| miette!("`{name}` has no client"))?;
         let ended = end(client);
-        let id = client.printed().session();
+        let id = client.session();
         session.id = session.id.take().or(id);
         ended
     }
@@ -248,14 +247,10 @@ impl<'a> Play<'a> {
 
     fn see(&self, see: &See) -> miette::Result<()> {
         let words = self.words_in("")?;
-        let render = |patterns: &[Pattern]| -> miette::Result<Vec<Pattern>> {
-            let patterns = patterns.iter();
-            patterns
-                .map(|it| it.rendered(|text| words.render(text)))
-                .collect()
-        };
+        let has = check::rendered(&see.has, &words)?;
+        let lacks = check::rendered(&see.lacks, &words)?;
         let terminal = self.terminal()?;
-        terminal.wait_for(&render(&see.has)?, &render(&see.lacks)?)?;
+        terminal.wait_for(&has, &lacks)?;
         match &see.screen {
             Some(name) => self.compare_screen(terminal, name),
             None => Ok(()),
@@ -265,28 +260,29 @@ impl<'a> Play<'a> {
     fn compare_screen(&self, terminal: &Terminal, name: &str) -> miette::Result<()> {
         let screens = self.stage.root.join("tests/e2e/screens");
         let path = screens.join(format!("{name}.txt"));
-        let places = [
-            (self.home.project.display().to_string(), "[project]"),
-            (self.home.home.display().to_string(), "[home]"),
-            (self.home.folder.display().to_string(), "[folder]"),
-            (self.stage.root.display().to_string(), "[repository]"),
-        ];
-        if self.stage.overwrite_screens {
-            return screen::overwrite(&path, &terminal.rest()?.text, &places);
+        terminal.wait_until(|seen| screen::compare(&path, &seen.text))?;
+        match &self.stage.pictures {
+            Some(folder) => self.draw_screen(terminal, &folder.join(format!("{name}.svg"))),
+            None => Ok(()),
         }
-        terminal.wait_until(|seen| screen::compare(&path, &seen.text, &places))?;
-        if let Some(folder) = &self.stage.pictures {
-            let mut shown = terminal.look_in_colours()?;
-            for (path, word) in &places {
-                shown = shown.replace(path, word);
-            }
-            let mut lines: Vec<&str> = shown.trim_end().lines().collect();
-            lines.dedup_by(|next, before| next.trim().is_empty() && before.trim().is_empty());
-            let end = &lines[lines.len().saturating_sub(PICTURE_LINES)..];
-            let picture = anstyle_svg::Term::new().render_svg(&end.join("\n"));
-            fs_err::write(folder.join(format!("{name}.svg")), picture).into_diagnostic()?;
+    }
+
+    /// Draws the end of the screen, without the paths of this run.
+    fn draw_screen(&self, terminal: &Terminal, picture: &Path) -> miette::Result<()> {
+        let mut shown = terminal.look_in_colours()?;
+        for (path, word) in [
+            (&self.home.project, "[project]"),
+            (&self.home.home, "[home]"),
+            (&self.home.folder, "[folder]"),
+            (&self.stage.root, "[repository]"),
+        ] {
+            shown = shown.replace(&*path.to_string_lossy(), word);
         }
-        Ok(())
+        let mut lines: Vec<&str> = shown.trim_end().lines().collect();
+        lines.dedup_by(|next, before| next.trim().is_empty() && before.trim().is_empty());
+        let end = &lines[lines.len().saturating_sub(PICTURE_LINES)..];
+        let svg = anstyle_svg::Term::new().render_svg(&end.join("\n"));
+        fs_err::write(picture, svg).into_diagnostic()
     }
 
     fn check(&self, check: &Check) -> miette::Result<()> {
@@ -339,7 +335,7 @@ impl<'a> Play<'a> {
         let sessions = self.sessions.iter();
         let sessions = sessions.filter(|(name, _)| session.is_none_or(|it| it == *name));
         let clients = sessions.flat_map(|(_, session)| &session.clients);
-        clients.map(|client| client.printed().text()).collect()
+        clients.map(|client| client.text()).collect()
     }
 
     /// Returns the words for templates: `id` is the newest loop of that folder, `session_NAME` the
@@ -347,9 +343,9 @@ impl<'a> Play<'a> {
     fn words_in(&self, folder: &str) -> miette::Result<Words> {
         let mut words = self.words.clone();
         let loops = self.home.loops("claudex-loop", folder)?;
-        for (index, it) in loops.into_iter().enumerate() {
-            words.set("id", it.id.clone());
-            words.set(&format!("id_{}", index + 1), it.id);
+        for (index, [id, _]) in loops.into_iter().enumerate() {
+            words.set("id", id.clone());
+            words.set(&format!("id_{}", index + 1), id);
         }
         for (name, session) in &self.sessions {
             if let Some(id) = &session.id {

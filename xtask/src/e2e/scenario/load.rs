@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use miette::{IntoDiagnostic as _, LabeledSpan, NamedSource, miette};
+use miette::{IntoDiagnostic as _, miette};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -44,14 +44,11 @@ pub(in crate::e2e) fn agent(folder: &Path, name: &str) -> miette::Result<Vec<Rul
 
 fn parse<T: DeserializeOwned>(path: &Path) -> miette::Result<T> {
     let text = fs_err::read_to_string(path).into_diagnostic()?;
-    toml::from_str(&text).map_err(|error: toml::de::Error| {
-        let labels = error.span().map(|span| LabeledSpan::at(span, "here"));
+    toml::from_str(&text).map_err(|error| {
         miette!(
-            labels = labels.into_iter().collect::<Vec<_>>(),
             help = "tests/e2e/README.md lists every key",
-            "{}",
-            error.message()
+            "{}: {error}",
+            path.display()
         )
-        .with_source_code(NamedSource::new(path.display().to_string(), text))
     })
 }

@@ -71,22 +71,13 @@ pub(super) enum Age {
 }
 
 /// The project that the client is started in: a git repository with its files committed.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Project {
-    /// The name of its folder.
-    pub(super) folder: String,
+    /// The name of its folder, if it is not `project`.
+    pub(super) folder: Option<String>,
     /// Its files: relative path to text.
     pub(super) files: BTreeMap<String, String>,
-}
-
-impl Default for Project {
-    fn default() -> Self {
-        Self {
-            folder: "project".to_owned(),
-            files: BTreeMap::new(),
-        }
-    }
 }
 
 fn newest() -> Vec<Age> {

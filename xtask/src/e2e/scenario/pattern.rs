@@ -13,14 +13,6 @@ const GAP: &str = "[…]";
 pub(in crate::e2e) struct Pattern(String);
 
 impl Pattern {
-    /// Returns the pattern with its text converted.
-    pub(in crate::e2e) fn rendered(
-        &self,
-        render: impl FnOnce(&str) -> miette::Result<String>,
-    ) -> miette::Result<Self> {
-        render(&self.0).map(Self)
-    }
-
     /// Returns whether the pattern occurs in `text`.
     pub(in crate::e2e) fn is_in(&self, text: &str) -> bool {
         self.end_in(text).is_some()

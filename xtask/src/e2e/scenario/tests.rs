@@ -39,7 +39,9 @@ fn unknown_key_is_an_error_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let text = "doc = \"A promise.\"\n\n[[step]]\ndo = \"say\"\ntext = \"hello\"\nvolume = 3\n";
     fs_err::write(folder.path().join("loud.toml"), text).unwrap();
-    let error = all(folder.path(), &[]).unwrap_err();
-    assert!(error.to_string().contains("volume"), "{error}");
-    assert_eq!(error.labels().unwrap().count(), 1);
+    let error = all(folder.path(), &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("`volume`") && error.contains("line 3"),
+        "{error}"
+    );
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Entry, Kind, Protocol, TOKENS, items, texts};
-use crate::e2e::agent::{Heard, Reply};
+use crate::e2e::agent::{Call, Heard, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     entries,
@@ -52,7 +52,7 @@ fn entries(request: &Value) -> Vec<Entry> {
 
 /// Returns the fixed answer to a request that is no turn of the conversation: a summary, or a
 /// request without tools, such as for a title.
-pub(super) fn aside(heard: &Heard, entries: &[Entry]) -> Option<Reply> {
+pub(super) fn aside(heard: &Heard, entries: &[Entry]) -> Option<Rule> {
     let newest = entries.iter().rev();
     let mut newest = newest.take_while(|it| matches!(it.kind, Kind::Prompt | Kind::Result));
     let is_summary = newest.any(|it| SUMMARY_MARKS.iter().all(|mark| it.text.contains(mark)));
@@ -63,21 +63,17 @@ pub(super) fn aside(heard: &Heard, entries: &[Entry]) -> Option<Reply> {
     } else {
         return None;
     };
-    Some(Reply {
-        about: "(a summary or a title for the client)".to_owned(),
-        say: Some(say),
-        ..Reply::default()
-    })
+    Some(Rule::saying("(a summary or a title for the client)", &say))
 }
 
-fn document(reply: &Reply, model: &str, number: u64) -> Value {
+fn document(reply: &Rule, model: &str, number: u64) -> Value {
     let text = reply.say.iter();
     let text = text.map(|say| json!({ "type": "text", "text": say }));
     let calls = reply
         .calls
         .iter()
         .enumerate()
-        .map(|(index, (tool, input))| {
+        .map(|(index, Call { tool, input })| {
             let id = format!("toolu_{number}_{index}");
             json!({ "type": "tool_use", "id": id, "name": tool, "input": input })
         });

@@ -20,7 +20,7 @@ use miette::IntoDiagnostic as _;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::agent::{Agent, Fault, Heard, Reply};
+use super::agent::{Agent, Heard, Rule};
 use super::conversation::{Conversation, Exchange};
 use super::words::with_help;
 
@@ -71,7 +71,7 @@ struct Protocol {
     /// Returns the texts of a request in order.
     entries: fn(&Value) -> Vec<Entry>,
     /// Returns an answer as one document.
-    document: fn(&Reply, &str, u64) -> Value,
+    document: fn(&Rule, &str, u64) -> Value,
     /// Splits a document into the events of a stream.
     events: fn(Value) -> Vec<Value>,
 }
@@ -159,27 +159,25 @@ async fn exchange(stage: &Stage, session: &str, body: &[u8], protocol: &Protocol
         Err(why) => return send_json(StatusCode::INTERNAL_SERVER_ERROR, &error_body(&why)),
     };
     tokio::time::sleep(Duration::from_millis(reply.wait_ms)).await;
-    match &reply.fault {
-        Some(Fault::Hang) => std::future::pending().await,
-        Some(Fault::Status(status, body)) => {
-            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            send(status, "application/json", body.clone())
-        }
-        None => {
-            let model = request["model"].as_str().unwrap_or_default();
-            let number = stage.answers.fetch_add(1, Ordering::Relaxed);
-            let document = (protocol.document)(&reply, model, number);
-            if request["stream"] != true {
-                return send_json(StatusCode::OK, &document);
-            }
-            let mut stream = String::new();
-            for event in (protocol.events)(document) {
-                let kind = event["type"].as_str().unwrap_or_default();
-                stream.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
-            }
-            send(StatusCode::OK, "text/event-stream", stream)
-        }
+    if reply.hang {
+        return std::future::pending().await;
     }
+    if let Some(status) = reply.status {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        return send(status, "application/json", reply.body);
+    }
+    let model = request["model"].as_str().unwrap_or_default();
+    let number = stage.answers.fetch_add(1, Ordering::Relaxed);
+    let document = (protocol.document)(&reply, model, number);
+    if request["stream"] != true {
+        return send_json(StatusCode::OK, &document);
+    }
+    let mut stream = String::new();
+    for event in (protocol.events)(document) {
+        let kind = event["type"].as_str().unwrap_or_default();
+        stream.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
+    }
+    send(StatusCode::OK, "text/event-stream", stream)
 }
 
 /// Summarizes a request for the rules.
@@ -215,7 +213,7 @@ impl Stage {
     }
 
     /// Returns the answer, and records the exchange.
-    fn reply(&self, heard: Heard, entries: &[Entry]) -> Result<Reply, String> {
+    fn reply(&self, heard: Heard, entries: &[Entry]) -> Result<Rule, String> {
         let aside = messages::aside(&heard, entries);
         let turn = aside.is_none();
         let reply = match (aside, self.cast().get_mut(&heard.session)) {

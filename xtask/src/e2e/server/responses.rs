@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Entry, Kind, Protocol, TOKENS, items, texts};
-use crate::e2e::agent::Reply;
+use crate::e2e::agent::{Call, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
     entries,
@@ -44,7 +44,7 @@ fn entries(request: &Value) -> Vec<Entry> {
     entries
 }
 
-fn document(reply: &Reply, model: &str, number: u64) -> Value {
+fn document(reply: &Rule, model: &str, number: u64) -> Value {
     let text = reply.say.iter().map(|say| {
         json!({
             "type": "message",
@@ -58,7 +58,7 @@ fn document(reply: &Reply, model: &str, number: u64) -> Value {
         .calls
         .iter()
         .enumerate()
-        .map(|(index, (tool, input))| {
+        .map(|(index, Call { tool, input })| {
             json!({
                 "type": "function_call",
                 "id": format!("fc_{number}_{index}"),
