@@ -70,12 +70,6 @@ impl<T> Default for Many<T> {
     }
 }
 
-impl<T> FromIterator<T> for Many<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        Self(values.into_iter().collect())
-    }
-}
-
 impl<T> Deref for Many<T> {
     type Target = [T];
 

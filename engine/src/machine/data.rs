@@ -2,8 +2,6 @@
 //!
 //! The engine keeps it as JSON, in the document and in the journal. A [`DataType`] says which JSON the type can be read from.
 
-use std::fmt;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -48,12 +46,6 @@ impl PartialEq for DataType {
 }
 
 impl Eq for DataType {}
-
-impl fmt::Display for DataType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
 
 impl Raw {
     /// Returns the data of a field. Opening has checked that it can be read.

@@ -2,13 +2,13 @@
 //!
 //! Generated types wrap a [`Raw`]; they alone know which phase it is in at compile time.
 
-use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use miette::Diagnostic;
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use crate::files::{Folder, MAX_BYTES, folder_of};
 use crate::machine::edge::EdgeAt;
@@ -16,9 +16,7 @@ use crate::machine::evidence_record::EvidencePolicy;
 use crate::machine::fields::{self, FieldError};
 use crate::machine::table::{Subject, Table};
 use crate::machine::{Actor, Machine, Permissions};
-use crate::store::{
-    Entry, FieldValue as _, Fields, LoopId, Record, Repair, Started, Store, StoreError,
-};
+use crate::store::{Entry, FieldValue as _, Fields, LoopId, Record, Started, Store, StoreError};
 use crate::text;
 
 /// The most characters of a violation. It may quote a file.
@@ -39,7 +37,7 @@ pub(super) struct Inner {
     pub(super) run: Option<String>,
     pub(super) own: Own,
     taken: Option<EdgeAt>,
-    repairs: Vec<Repair>,
+    repairs: Vec<String>,
     archived: Vec<LoopId>,
     told: Told,
     journal: Mutex<Option<Read>>,
@@ -74,11 +72,18 @@ pub struct Told {
 }
 
 /// The reason for which a loop cannot be opened as one of this machine.
-#[derive(Debug)]
+#[derive(Debug, Error, Diagnostic)]
 pub enum OpenError {
     /// The store could not hand it out.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
     Store(StoreError),
     /// Its phase is none of the machine's.
+    #[error("loop {id}: phase `{found}` is none of {machine}'s ({known})")]
+    #[diagnostic(
+        code(claudex::open::phase),
+        help("the last good values are in its journal: `journal {id}`")
+    )]
     Phase {
         /// The loop.
         id: String,
@@ -90,51 +95,17 @@ pub enum OpenError {
         known: String,
     },
     /// A field is not of its kind.
+    #[error("loop {id}: {problem}")]
+    #[diagnostic(
+        code(claudex::open::field),
+        help("the last good values are in its journal: `journal {id}`")
+    )]
     Field {
         /// The loop.
         id: String,
         /// The field, its value, and what is expected.
         problem: FieldError,
     },
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Store(error) => error.fmt(f),
-            Self::Phase {
-                id,
-                found,
-                machine,
-                known,
-            } => write!(
-                f,
-                "loop {id}: phase `{found}` is none of {machine}'s ({known})"
-            ),
-            Self::Field { id, problem } => write!(f, "loop {id}: {problem}"),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
-
-impl Diagnostic for OpenError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Store(error) => error.code(),
-            Self::Phase { .. } => Some(Box::new("claudex::open::phase")),
-            Self::Field { .. } => Some(Box::new("claudex::open::field")),
-        }
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Store(error) => error.help(),
-            Self::Phase { id, .. } | Self::Field { id, .. } => Some(Box::new(format!(
-                "the last good values are in its journal: `journal {id}`"
-            ))),
-        }
-    }
 }
 
 impl Raw {
@@ -225,7 +196,7 @@ impl Raw {
     }
 
     /// Returns what opening it, or starting it, had to mend; at a start, in other loops of the folder.
-    pub fn repairs(&self) -> &[Repair] {
+    pub fn repairs(&self) -> &[String] {
         &self.0.repairs
     }
 
@@ -279,7 +250,7 @@ impl Raw {
 
     /// Returns the edges that are open as far as the loop's fields decide.
     pub fn open_edges(&self) -> Vec<EdgeAt> {
-        self.0.table.rules.open(self)
+        (self.0.table.rules.open)(self)
     }
 
     /// Returns what the program has told of this loop while it is in hand.

@@ -50,7 +50,7 @@ impl Store {
         let document = self.files().read_document(id).unwrap_or_default();
         match self.append(id, After::Foreign, &document, entry) {
             Ok(_) => Ok(true),
-            Err(StoreError::Stale { .. }) => Err(self.exists(id).into()),
+            Err(StoreError::Stale { .. }) => Err(self.files().exists(id).into()),
             Err(error) => Err(error.into()),
         }
     }
@@ -75,14 +75,11 @@ impl Store {
             at: jiff::Timestamp::now(),
             what: ADOPT.to_owned(),
             by: by.to_owned(),
-            args: None,
             from: newest.to.clone(),
             to: newest.to,
-            append: None,
-            run: None,
-            evidence: None,
             visit: Some(revision),
             fields,
+            ..ChangeEntry::default()
         }
     }
 }

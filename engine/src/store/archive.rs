@@ -45,15 +45,9 @@ impl Store {
             }
             .into());
         };
-        let mut outcome = Ok(());
-        self.journal_of().alone(&mut || {
-            outcome = self.refuse_active(id, listed.session.as_deref(), None);
-            match outcome {
-                Ok(()) => self.journal_of().unarchive(id),
-                Err(_) => Ok(()),
-            }
-        })?;
-        outcome?;
+        let _alone = self.journal_of().alone()?;
+        self.refuse_active(id, listed.session.as_deref(), None)?;
+        self.journal_of().unarchive(id)?;
         self.render_again(id)?;
         Ok(self.open(id)?.record)
     }

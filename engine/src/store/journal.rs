@@ -78,8 +78,8 @@ pub(super) trait Journal: Debug + Send + Sync {
     /// Returns the loops that have a journal, by id.
     fn list(&self) -> Result<Vec<LoopId>, StoreError>;
 
-    /// Runs work while no other process starts, archives or restores a loop here.
-    fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError>;
+    /// Returns a guard. As long as it lives, no other process starts or restores a loop here.
+    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError>;
 
     /// Moves a loop out of the way, with everything of it.
     fn archive(&self, id: &LoopId) -> Result<(), StoreError>;

@@ -22,12 +22,14 @@ use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::spec::StateSpec;
 use super::state_home::StateHome;
-use crate::files::{Folder, Lock, Made, Prepared, folder_of, if_there, make_all};
+use crate::files::{Folder, Found, Lock, Made, Prepared, folder_of, make_all};
 
 /// The lock for every change of a loop, which is held for milliseconds.
-const LOCK: &str = ".lock";
+pub(super) const LOCK: &str = ".lock";
 /// The lock for starts, archiving and restoring.
 pub(super) const START_LOCK: &str = ".start.lock";
+/// The file that keeps the state folder out of git.
+pub(super) const IGNORE: &str = ".gitignore";
 /// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
 /// The name of the folder of archived loops.
@@ -104,9 +106,17 @@ impl LoopFolder {
         self.open()?.below(id.as_str())
     }
 
-    /// Makes the state folder. Returns it with the folders that were made for it, innermost last.
+    /// Makes the state folder, which ignores itself. Returns it with the folders that were made for it, innermost last.
     pub(super) fn make(&self) -> Result<(Folder, Vec<Made>), StoreError> {
-        make_all(&self.base, &self.folder).map_err(io_error("create", &self.folder))
+        let made = make_all(&self.base, &self.folder);
+        let (here, made) = made.map_err(io_error("create", &self.folder))?;
+        let found = here.look(IGNORE);
+        let has_text = |found: Found| found.is_file() && found.size() > 0;
+        if !found.is_ok_and(|found| found.is_some_and(has_text)) {
+            let written = here.replace(IGNORE, b"*\n");
+            written.map_err(io_error("write", &self.folder.join(IGNORE)))?;
+        }
+        Ok((here, made))
     }
 
     /// Returns the path of a loop's document.
@@ -135,7 +145,7 @@ impl LoopFolder {
         }
     }
 
-    /// Reads a loop's document.
+    /// Reads a loop's document, unless it is too large to be one.
     pub(super) fn read_document(&self, id: &LoopId) -> io::Result<Vec<u8>> {
         let (folder, name) = self.open_document_folder(id)?;
         folder.read(&name, MAX_BYTES as u64)
@@ -178,18 +188,6 @@ impl LoopFolder {
         keep().map_err(io_error("write", &self.folder.join(id.as_str())))
     }
 
-    /// Moves a document that is too large to be read to where replaced ones are kept. Returns its path, or `None` if there is
-    /// no document.
-    pub(super) fn keep_unread(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
-        let keep = || {
-            let (from, document) = self.open_document_folder(id)?;
-            let (folder, name) = self.next_replaced(id)?;
-            from.rename(&document, &folder, &name)?;
-            Ok(folder.path().join(name))
-        };
-        if_there(keep()).map_err(io_error("move", &self.document_path(id)))
-    }
-
     /// Returns the folder of a loop and the name in it of the next document that is kept there. Removes the oldest one.
     fn next_replaced(&self, id: &LoopId) -> io::Result<(Folder, String)> {
         let folder = self.open_loop(id)?;
@@ -202,78 +200,64 @@ impl LoopFolder {
         Ok((folder, format!("replaced-{next}")))
     }
 
-    /// Runs work under the lock of the state folder.
-    pub(super) fn locked<R>(
-        &self,
-        work: impl FnOnce(&Folder) -> Result<R, StoreError>,
-    ) -> Result<R, StoreError> {
-        self.locked_by(LOCK, work)
-    }
-
-    pub(super) fn locked_by<R>(
-        &self,
-        name: &'static str,
-        work: impl FnOnce(&Folder) -> Result<R, StoreError>,
-    ) -> Result<R, StoreError> {
+    /// Takes one of the locks of the state folder. Returns it with the folder.
+    pub(super) fn lock(&self, name: &'static str) -> Result<(Folder, Lock), StoreError> {
         let folder = self.open().map_err(io_error("open", &self.folder))?;
         let path = self.folder.join(name);
         let begun = Instant::now();
         let take = |timeout| Lock::take(&folder, name, timeout);
         let lock = self.budget.wait(self.lock_timeout, take);
-        let Some(_lock) = lock.map_err(io_error("lock", &path))? else {
-            let waited = begun.elapsed();
-            return Err(StoreError::Busy { path, waited });
-        };
-        work(&folder)
+        let lock = lock.map_err(io_error("lock", &path))?;
+        let waited = begun.elapsed();
+        let lock = lock.ok_or(StoreError::Busy { path, waited })?;
+        Ok((folder, lock))
     }
 
     /// Moves those of these files and folders that are there to the archive.
     pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
-        let move_all = |here: &Folder| {
-            let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
-            let Some(last) = found.last() else {
-                return Ok(());
-            };
-            let to = make_archive(here, name, last)?;
-            let mut found = found.into_iter();
-            found.try_for_each(|piece| here.rename(piece, &to, piece))
+        let (here, _lock) = self.lock(LOCK)?;
+        let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
+        let Some(last) = found.last() else {
+            return Ok(());
         };
-        let archive = self.folder.join(ARCHIVE).join(name);
-        self.locked(|here| move_all(here).map_err(io_error("move to", &archive)))
-    }
-
-    /// Moves a loop with everything of it to the archive.
-    pub(super) fn archive_loop(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.archive_pieces(id.as_str(), &self.pieces(id))
+        let to = make_archive(&here, name, last);
+        let moved = to.and_then(|to| {
+            let mut found = found.iter();
+            found.try_for_each(|piece| here.rename(piece, &to, piece))
+        });
+        moved.map_err(io_error("move to", &self.folder.join(ARCHIVE).join(name)))
     }
 
     /// Moves a loop back from the archive.
     pub(super) fn restore_loop(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.locked(|here| {
-            let path = self.folder.join(ARCHIVE).join(id.as_str());
-            let archive = here.below(ARCHIVE).map_err(io_error("open", &path))?;
-            let from = archive
-                .below(id.as_str())
-                .map_err(io_error("open", &path))?;
-            // The document comes last: until then nobody sees the loop.
-            for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
-                if here.has(name) {
-                    return Err(StoreError::Active {
-                        id: id.to_string(),
-                        phase: None,
-                        folder: self.folder.clone(),
-                    });
-                }
-                let moved = from.rename(name, here, name);
-                moved.map_err(io_error("move", &path.join(name)))?;
+        let (here, _lock) = self.lock(LOCK)?;
+        let path = self.folder.join(ARCHIVE).join(id.as_str());
+        let archive = here.below(ARCHIVE).map_err(io_error("open", &path))?;
+        let from = archive.below(id.as_str());
+        let from = from.map_err(io_error("open", &path))?;
+        // The document comes last: until then nobody sees the loop.
+        for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
+            if here.has(name) {
+                return Err(self.exists(id));
             }
-            let _ = archive.remove_folder(id.as_str());
-            Ok(())
-        })
+            let moved = from.rename(name, &here, name);
+            moved.map_err(io_error("move", &path.join(name)))?;
+        }
+        let _ = archive.remove_folder(id.as_str());
+        Ok(())
+    }
+
+    /// Makes the error of an id that a loop has or had here.
+    pub(super) fn exists(&self, id: &LoopId) -> StoreError {
+        StoreError::Active {
+            id: id.to_string(),
+            phase: None,
+            folder: self.folder.clone(),
+        }
     }
 
     /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
-    fn pieces(&self, id: &LoopId) -> Vec<String> {
+    pub(super) fn pieces(&self, id: &LoopId) -> Vec<String> {
         let ours = self.spec.file.is_none().then(|| self.document_name(id));
         let mut pieces: Vec<String> = ours.into_iter().collect();
         pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));

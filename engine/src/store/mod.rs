@@ -79,7 +79,7 @@ pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use lock::RunLock;
-pub use open::{Opened, REFUSED, REPAIRED, Repair, UNEXPLAINED};
+pub use open::{Opened, REFUSED, REPAIRED, UNEXPLAINED};
 pub use record::Record;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Import, StartPlan, Started};

@@ -12,7 +12,7 @@ use super::error::{StoreError, io_error};
 use super::id::{LoopId, iso};
 use super::journal::Journal;
 use super::lock::RunLock;
-use super::loop_folder::{ARCHIVE, LoopFolder};
+use super::loop_folder::{ARCHIVE, LOCK, LoopFolder};
 use super::memory::Memory;
 use super::project::{self, Mark};
 use super::seal::Sealing;
@@ -275,16 +275,14 @@ impl Store {
         let Some(Sealing { project, .. }) = self.files.sealing()? else {
             return Err(self.files.not_ours(id, "you started no loop here"));
         };
-        self.files.locked(|_| {
-            let mark = project.mark(&self.files.home, id);
-            if mark.paused == paused {
-                return Ok(false);
-            }
-            project
-                .set_mark(&self.files.home, id, &Mark { paused, ..mark })
-                .map_err(io_error("write", &self.journal_path(id)))?;
-            Ok(true)
-        })
+        let _lock = self.files.lock(LOCK)?;
+        let mark = project.mark(&self.files.home, id);
+        if mark.paused == paused {
+            return Ok(false);
+        }
+        let kept = project.set_mark(&self.files.home, id, &Mark { paused, ..mark });
+        kept.map_err(io_error("write", &self.journal_path(id)))?;
+        Ok(true)
     }
 
     /// Sets the time at which a loop was last touched to now, so that it does not count as stale. It is the time of the document,
