@@ -62,7 +62,7 @@ where
 
 /// One value, or a list of at least one, none of them twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Many<T>(Vec<T>);
+pub struct Many<T>(pub(crate) Vec<T>);
 
 impl<T> Default for Many<T> {
     fn default() -> Self {

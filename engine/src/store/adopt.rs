@@ -44,13 +44,13 @@ impl Store {
         };
         let session = newest.field(self.spec().fields.session);
         self.refuse_active(id, session.and_then(|session| session.as_str()), None)?;
-        self.files().keep_replaced(id, &bytes)?;
+        self.keep_replaced(id, &bytes)?;
         let entry = self.adopted(newest, by);
-        self.files().forget(id);
-        let document = self.files().read_document(id).unwrap_or_default();
+        self.forget(id);
+        let document = self.read_document(id).unwrap_or_default();
         match self.append(id, After::Foreign, &document, entry) {
             Ok(_) => Ok(true),
-            Err(StoreError::Stale { .. }) => Err(self.files().exists(id).into()),
+            Err(StoreError::Stale { .. }) => Err(self.exists(id).into()),
             Err(error) => Err(error.into()),
         }
     }

@@ -26,7 +26,7 @@ impl Store {
     /// [`StoreError::Stale`] if the loop on disk is not the one that is held. On any error nothing was changed.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         // An edit by hand since then is undone and kept, or becomes a change before this one, which then is stale.
-        let found = match self.files().read_document(&held.id) {
+        let found = match self.read_document(&held.id) {
             Ok(bytes) if bytes == held.document => held.clone(),
             _ => self.open(&held.id)?.record,
         };

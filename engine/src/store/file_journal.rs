@@ -48,7 +48,7 @@ impl LoopFolder {
 
     /// Opens the journal of a loop.
     fn open_journal(&self, id: &LoopId) -> io::Result<File> {
-        self.open_loop(id)?.file(JOURNAL)
+        self.open_loop_folder(id)?.file(JOURNAL)
     }
 
     /// Returns the end of a journal as far as this user sealed it.
@@ -169,7 +169,7 @@ impl Journal for LoopFolder {
         // The new document is there before its line, so that a full disk refuses the change here.
         let prepare = |bytes| self.prepare_document(id, bytes);
         let prepared = line.document.map(prepare).transpose();
-        let prepared = prepared.map_err(io_error("write", &self.document_path(id)))?;
+        let prepared = prepared.map_err(io_error("write", &self.path_of(id)))?;
         let bytes = self.append_line(&here, id, last.as_ref(), line.json, &sealing)?;
 
         // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
@@ -192,7 +192,7 @@ impl Journal for LoopFolder {
             };
             let document = self.open_document_folder(id);
             let document = document.and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
-            let document = if_there(document).map_err(io_error("read", &self.document_path(id)))?;
+            let document = if_there(document).map_err(io_error("read", &self.path_of(id)))?;
             // A document that another process wrote in between would not be that of this change.
             if self.length(id) == length {
                 let change = last.change;
@@ -213,7 +213,7 @@ impl Journal for LoopFolder {
             let (document, name) = self.prepare_document(id, document)?;
             document.rename(&name)
         };
-        write().map_err(io_error("write", &self.document_path(id)))
+        write().map_err(io_error("write", &self.path_of(id)))
     }
 
     fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
@@ -242,7 +242,7 @@ impl Journal for LoopFolder {
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
         let read = || {
-            let here = self.open()?;
+            let here = self.open_folder()?;
             let ids = here.names()?.into_iter();
             let ids = ids.filter_map(|name| LoopId::parse(&name, self.spec.ids).ok());
             let has_journal = |id: &LoopId| {

@@ -108,7 +108,7 @@ impl Store {
             let stem = name.strip_suffix(extension)?.strip_suffix('.')?;
             Some(stem.to_owned()).filter(|stem| !stem.is_empty())
         };
-        let names = self.files().open().and_then(|here| here.names());
+        let names = self.open_folder().and_then(|here| here.names());
         let names = names.unwrap_or_default().into_iter();
         names.filter_map(stem).collect()
     }
@@ -116,7 +116,7 @@ impl Store {
     fn foreign(&self, stem: &str) -> Option<Foreign> {
         let spec = self.spec();
         let name = format!("{stem}.{}", spec.extension);
-        let here = self.files().open().ok()?;
+        let here = self.open_folder().ok()?;
         let found = here.look(&name).ok()?.filter(|found| !found.is_folder())?;
         let read = here.read(&name, MAX_BYTES as u64);
         let parsed = read
@@ -150,7 +150,7 @@ impl Store {
             // A start died before its line was whole.
             Err(StoreError::NotFound { .. }) => return None,
             Err(error) => {
-                let bytes = self.files().read_document(&id).ok();
+                let bytes = self.read_document(&id).ok();
                 let document = bytes.and_then(|bytes| spec.parse(&bytes).ok());
                 (None, Some(error), document)
             }
@@ -194,10 +194,10 @@ impl Store {
             return Some(SystemTime::UNIX_EPOCH);
         }
         let time = |folder: &Folder, name: &str| Some(folder.look(name).ok()??.modified());
-        let here = self.files().open().ok()?;
+        let here = self.open_folder().ok()?;
         let journal = here.below(id.as_str());
         let journal = journal.ok().and_then(|folder| time(&folder, JOURNAL));
-        let document = self.files().open_document_folder(id);
+        let document = self.open_document_folder(id);
         let document = document
             .ok()
             .and_then(|(folder, name)| time(&folder, &name));

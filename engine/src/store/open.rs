@@ -110,7 +110,7 @@ impl Store {
             };
             match (&found, difference.undone) {
                 (Some(bytes), Some(what)) => {
-                    let kept = text::shown(self.files().keep_replaced(id, bytes)?);
+                    let kept = text::shown(self.keep_replaced(id, bytes)?);
                     repairs.push(format!(
                         "the state was edited by hand ({what}); the edit was undone, and the file is kept as {kept}"
                     ));
@@ -217,7 +217,7 @@ impl Store {
         let Some((newest, bytes)) = self.find_behind(id)? else {
             return Ok(None);
         };
-        let kept = self.files().keep_replaced(id, &bytes)?;
+        let kept = self.keep_replaced(id, &bytes)?;
         let document = self.render_onto(id, &newest, Some(&bytes))?;
         self.restore(&newest, id, &document)?;
         self.log(&format!(
@@ -270,7 +270,7 @@ impl Store {
         let spec = self.spec();
         let Ok(newest) = serde_json::from_slice::<ChangeEntry>(&tail.change) else {
             let why = "another version wrote its journal";
-            return Err(self.files().not_ours(id, why));
+            return Err(self.not_ours(id, why));
         };
         match newest.field(spec.fields.machine) {
             Some(machine) if machine.to_plain() != spec.machine => Err(StoreError::OtherMachine {
@@ -308,7 +308,7 @@ impl Store {
     /// Returns the reason for which there is no loop of this user, from its document.
     pub(super) fn why_none(&self, id: &LoopId) -> StoreError {
         let path = self.path_of(id);
-        let Ok(bytes) = self.files().read_document(id) else {
+        let Ok(bytes) = self.read_document(id) else {
             return self.no_loop(id);
         };
         let not_ours = |path, why| StoreError::NotOurs {

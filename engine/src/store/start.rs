@@ -83,7 +83,7 @@ impl Store {
     ) -> Result<Started, StartError> {
         let made = match self.is_in_memory() {
             true => None,
-            false => Some(self.files().make()?),
+            false => Some(self.make()?),
         };
         let result = match self.journal_of().alone() {
             Ok(_alone) => self.start_alone(plan, import),
@@ -96,7 +96,6 @@ impl Store {
     }
 
     fn start_alone(&self, plan: StartPlan, import: Option<Import>) -> Result<Started, StartError> {
-        let files = self.files();
         let archived = match plan.stale_after {
             Some(older) => self.archive_stale(plan.now.into(), older),
             None => Vec::new(),
@@ -147,7 +146,7 @@ impl Store {
             entry,
         ) {
             Ok(record) => record,
-            Err(StoreError::Stale { .. }) => return Err(files.exists(&id).into()),
+            Err(StoreError::Stale { .. }) => return Err(self.exists(&id).into()),
             Err(error) => return Err(error.into()),
         };
         if self.is_in_memory() {
@@ -156,16 +155,16 @@ impl Store {
         if let Some((taken, bytes)) = taken.zip(found)
             && (taken.parent() == Some(self.folder()) || taken == path)
         {
-            files.keep_replaced(&id, &bytes)?;
+            self.keep_replaced(&id, &bytes)?;
             if taken != path
-                && let (Some(name), Ok(here)) = (taken.file_name(), files.open())
+                && let (Some(name), Ok(here)) = (taken.file_name(), self.open_folder())
             {
                 here.remove(name).map_err(io_error("remove", &taken))?;
             }
         }
         let pid = format!("{}\n", std::process::id());
         let name = format!("{id}{}", SIDECARS[0]);
-        let here = files.open();
+        let here = self.open_folder();
         let written = here.and_then(|here| here.replace(&name, pid.as_bytes()));
         written.map_err(io_error("write", &self.folder().join(&name)))?;
         self.archive_finished(MAX_FINISHED);
@@ -175,15 +174,15 @@ impl Store {
     /// Refuses an id that a loop has or had here, and a document of the user's that is another loop's.
     fn check_free(&self, id: &LoopId, taken: Option<&Utf8PathBuf>) -> Result<(), StoreError> {
         if self.has_journal(id) || self.has_archived(id) {
-            return Err(self.files().exists(id));
+            return Err(self.exists(id));
         }
         let path = self.path_of(id);
-        if taken == Some(&path) || self.files().read_document(id).is_err() {
+        if taken == Some(&path) || self.read_document(id).is_err() {
             return Ok(());
         }
         match self.spec().file {
             Some(_) => self.make_way(id),
-            None => Err(self.files().exists(id)),
+            None => Err(self.exists(id)),
         }
     }
 
