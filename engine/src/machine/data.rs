@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::Raw;
 use super::fields::{FieldError, convert};
+use super::{Held, Machine, Raw};
 
 /// A type of which data is.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +52,9 @@ impl Raw {
     pub fn data<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         T::deserialize(self.value(name)).unwrap_or_default()
     }
+}
 
+impl<M: Machine> Held<M> {
     /// Sets the data of a field with the next transition.
     ///
     /// # Errors
@@ -67,16 +69,17 @@ impl Raw {
             found: error.to_string(),
             expected: "a value of JSON".to_owned(),
         })?;
-        if let Some(field) = self.table().field(name) {
+        if let Some(field) = M::TABLE.field(name) {
             value = convert(field, &value)?;
         }
-        self.0.own.edits.insert(name.to_owned(), value);
+        self.raw.0.edits.insert(name.to_owned(), value);
         Ok(())
     }
 
     /// Adds lines to the text below the fields with the next transition.
     pub fn add_text(&mut self, text: &str) {
-        self.0.own.text.extend(text.lines().map(str::to_owned));
+        let lines = text.lines().map(str::to_owned);
+        self.raw.0.text.extend(lines);
     }
 }
 

@@ -35,19 +35,15 @@ pub(super) struct Inner {
     actor: Actor,
     /// The run that the next change counts.
     pub(super) run: Option<String>,
-    pub(super) own: Own,
+    /// Edits that Rust adds to the next transition.
+    pub(super) edits: Fields,
+    /// Lines that Rust adds to the document with it.
+    pub(super) text: Vec<String>,
     taken: Option<EdgeAt>,
     repairs: Vec<String>,
     archived: Vec<LoopId>,
     told: Told,
     journal: Mutex<Option<Read>>,
-}
-
-/// Edits and text that Rust adds to the next transition.
-#[derive(Debug, Default)]
-pub(super) struct Own {
-    pub(super) edits: Fields,
-    pub(super) text: Vec<String>,
 }
 
 /// A journal as it was read.
@@ -156,7 +152,8 @@ impl Raw {
             phase,
             actor,
             run: None,
-            own: Own::default(),
+            edits: Fields::new(),
+            text: Vec::new(),
             taken: None,
             repairs: Vec::new(),
             archived: Vec::new(),
@@ -280,12 +277,6 @@ impl Raw {
         permissions
             .map(|permissions| permissions.evidence)
             .unwrap_or_default()
-    }
-
-    /// Sets the run that the next change counts.
-    pub fn noting(mut self, run: Option<String>) -> Self {
-        self.0.run = run;
-        self
     }
 
     /// Returns the loop after an edge was committed.

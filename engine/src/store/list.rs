@@ -46,14 +46,10 @@ pub struct Listed {
 pub struct Foreign {
     /// The file.
     pub path: Utf8PathBuf,
-    /// The time when it was last written.
-    pub modified: SystemTime,
     /// The phase, if it can be read.
     pub phase: Option<String>,
     /// Whether that phase is terminal.
     pub terminal: bool,
-    /// The reason why it cannot be read.
-    pub problem: Option<String>,
 }
 
 impl Store {
@@ -89,12 +85,12 @@ impl Store {
         self.list().into_iter().find(is_it)
     }
 
-    /// Returns the other state files in the folder, newest first.
+    /// Returns the other state files in the folder, by name.
     pub fn list_foreign(&self) -> Vec<Foreign> {
         let is_id = |stem: &String| LoopId::parse(stem, self.spec().ids).is_ok();
         let stems = self.stems().into_iter().filter(|stem| !is_id(stem));
         let mut foreign: Vec<Foreign> = stems.filter_map(|stem| self.foreign(&stem)).collect();
-        foreign.sort_by_key(|one| Reverse((one.modified, one.path.clone())));
+        foreign.sort_by(|one, other| one.path.cmp(&other.path));
         foreign
     }
 
@@ -117,23 +113,16 @@ impl Store {
         let spec = self.spec();
         let name = format!("{stem}.{}", spec.extension);
         let here = self.open_folder().ok()?;
-        let found = here.look(&name).ok()?.filter(|found| !found.is_folder())?;
-        let read = here.read(&name, MAX_BYTES as u64);
-        let parsed = read
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| spec.parse(&bytes).map_err(|error| error.to_string()));
-        let phase = parsed.as_ref().ok().and_then(|document| {
-            let phase = document.get(spec.fields.phase)?;
-            Some(phase.to_plain().into_owned())
-        });
+        here.look(&name).ok()?.filter(|found| !found.is_folder())?;
+        let read = here.read(&name, MAX_BYTES as u64).ok();
+        let document = read.and_then(|bytes| spec.parse(&bytes).ok());
+        let phase = document.and_then(|document| document.text(spec.fields.phase));
         Some(Foreign {
             path: self.folder().join(name),
-            modified: found.modified(),
             terminal: phase
                 .as_deref()
                 .is_some_and(|phase| spec.is_terminal(phase)),
             phase,
-            problem: parsed.err(),
         })
     }
 
