@@ -229,7 +229,7 @@ impl Raw {
             .journal
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let length = self.store().journal_length(self.id());
+        let length = self.store().journal_of().length(self.id());
         if let Some(read) = &*kept
             && read.length == length
             && (read.since.is_none() || read.since <= since && since.is_some())

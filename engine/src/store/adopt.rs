@@ -35,12 +35,7 @@ impl Store {
             machine.is_some_and(|machine| machine.to_plain() == self.spec().machine)
         });
         let Some(newest) = newest else {
-            return Err(StoreError::NotOurs {
-                id: id.to_string(),
-                path: self.path_of(id),
-                why: WhyNotOurs::NoJournal,
-            }
-            .into());
+            return Err(self.not_ours(id, WhyNotOurs::NoJournal).into());
         };
         let session = newest.field(self.spec().fields.session);
         self.refuse_active(id, session.and_then(|session| session.as_str()), None)?;

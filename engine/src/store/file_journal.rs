@@ -58,14 +58,15 @@ impl LoopFolder {
         let Some(file) = if_there(self.open_journal(id)).map_err(failed)? else {
             return Ok(None);
         };
-        let foreign = || self.not_ours(id, "its journal was not written by you on this machine");
+        let foreign =
+            || self.foreign_journal(id, "its journal was not written by you on this machine");
         let sealing = self.sealing()?.ok_or_else(foreign)?;
         // The mark is read first: another process may append a line, and then the mark of it, at any moment.
         let mark = sealing.project.mark(&self.home, id);
         let last = sealing.search_end(id, &file, MAX_JOURNAL, |end| end.last());
         let last = last.map_err(failed)?.ok_or_else(foreign)?;
         if last.end < mark.bytes {
-            return Err(self.not_ours(id, "its journal lost lines"));
+            return Err(self.foreign_journal(id, "its journal lost lines"));
         }
         Ok(Some(Sealed {
             last,
@@ -79,8 +80,8 @@ impl LoopFolder {
         self.open_journal(id).is_ok()
     }
 
-    /// Makes the error of a loop that is not this user's.
-    pub(super) fn not_ours(&self, id: &LoopId, why: &str) -> StoreError {
+    /// Makes the error of a journal that is not this user's.
+    pub(super) fn foreign_journal(&self, id: &LoopId, why: &str) -> StoreError {
         StoreError::NotOurs {
             id: id.to_string(),
             path: self.folder.clone(),
@@ -233,7 +234,7 @@ impl Journal for LoopFolder {
         };
         let entries = read().map_err(io_error("read", &self.journal_path(id)))?;
         let entries = entries.flatten();
-        entries.ok_or_else(|| self.not_ours(id, "a line of its journal was changed"))
+        entries.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
     }
 
     fn length(&self, id: &LoopId) -> Option<u64> {

@@ -10,6 +10,7 @@ use super::entry::ChangeEntry;
 use super::error::{StoreError, WhyNotOurs};
 use super::id::LoopId;
 use super::loop_folder::JOURNAL;
+use super::spec::StateSpec;
 use super::store::Store;
 use super::value::FieldValue as _;
 use crate::files::Folder;
@@ -119,9 +120,7 @@ impl Store {
         let phase = document.and_then(|document| document.text(spec.fields.phase));
         Some(Foreign {
             path: self.folder().join(name),
-            terminal: phase
-                .as_deref()
-                .is_some_and(|phase| spec.is_terminal(phase)),
+            terminal: is_terminal(spec, phase.as_deref()),
             phase,
         })
     }
@@ -163,9 +162,7 @@ impl Store {
             path: self.path_of(&id),
             id,
             modified,
-            terminal: phase
-                .as_deref()
-                .is_some_and(|phase| spec.is_terminal(phase)),
+            terminal: is_terminal(spec, phase.as_deref()),
             phase,
             session: text(spec.fields.session),
             root: text(spec.fields.root),
@@ -195,6 +192,10 @@ impl Store {
             None => document.or(journal),
         }
     }
+}
+
+fn is_terminal(spec: &StateSpec, phase: Option<&str>) -> bool {
+    phase.is_some_and(|phase| spec.is_terminal(phase))
 }
 
 /// Sorts loops by the time of their last change, newest first.

@@ -4,14 +4,16 @@ use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value as Json;
 
 use super::budget::Budget;
 use super::document;
-use super::error::{StoreError, io_error};
+use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::lock::RunLock;
 use super::spec::StateSpec;
 use super::state_home::StateHome;
+use super::value::FieldValue as _;
 use crate::files::kill_point::kill_point;
 use crate::files::{Folder, Found, Lock, MAX_BYTES, Made, Prepared, folder_of, if_there, make_all};
 
@@ -225,12 +227,6 @@ impl LoopFolder {
             .is_ok_and(|folder| RunLock::is_held(&folder))
     }
 
-    /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
-    pub fn refusal(&self) -> Option<StoreError> {
-        let opened = if_there(self.open_folder());
-        opened.map_err(io_error("open", &self.folder)).err()
-    }
-
     pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
         let below = path.strip_prefix(&self.base).unwrap_or(path);
         Folder::open(&self.base)?.below(below)
@@ -328,6 +324,24 @@ impl LoopFolder {
         let waited = begun.elapsed();
         let lock = lock.ok_or(StoreError::Busy { path, waited })?;
         Ok((folder, lock))
+    }
+
+    /// Makes the error of a document that is not that of a loop of this user.
+    pub(super) fn not_ours(&self, id: &LoopId, why: WhyNotOurs) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            path: self.path_of(id),
+            why,
+        }
+    }
+
+    /// Makes the error of a loop of another machine.
+    pub(super) fn other_machine(&self, id: &LoopId, found: &Json) -> StoreError {
+        StoreError::OtherMachine {
+            path: self.path_of(id),
+            found: found.to_plain().into_owned(),
+            expected: self.spec.machine,
+        }
     }
 
     /// Makes the error of an id that a loop has or had here.

@@ -90,14 +90,8 @@ impl Store {
             let mut newest = self.newest(id, &tail)?;
             let found = tail.document;
             if let Some(found) = self.revision_behind(&newest, found.as_deref()) {
-                return Err(StoreError::NotOurs {
-                    id: id.to_string(),
-                    path: self.path_of(id),
-                    why: WhyNotOurs::PutBack {
-                        found,
-                        newest: newest.revision,
-                    },
-                });
+                let newest = newest.revision;
+                return Err(self.not_ours(id, WhyNotOurs::PutBack { found, newest }));
             }
             let difference = self.compare(id, &newest, found.as_deref())?;
             let difference = match difference {
@@ -123,7 +117,7 @@ impl Store {
             }
             if difference.taken.is_empty() {
                 let document = self.render_onto(id, &newest, found.as_deref())?;
-                self.restore(&newest, id, &document)?;
+                self.journal_of().restore(id, newest.revision, &document)?;
                 let record = self.record(id, newest, document);
                 return Ok(self.opened(record, repairs));
             }
@@ -219,7 +213,7 @@ impl Store {
         };
         let kept = self.keep_replaced(id, &bytes)?;
         let document = self.render_onto(id, &newest, Some(&bytes))?;
-        self.restore(&newest, id, &document)?;
+        self.journal_of().restore(id, newest.revision, &document)?;
         self.log(&format!(
             "{id}: the document was written again; the file that was put back is kept as {kept}"
         ));
@@ -256,28 +250,17 @@ impl Store {
         Opened { record, repairs }
     }
 
-    fn restore(
-        &self,
-        newest: &ChangeEntry,
-        id: &LoopId,
-        document: &[u8],
-    ) -> Result<(), StoreError> {
-        self.journal_of().restore(id, newest.revision, document)
-    }
-
     /// Reads the newest change of a tail.
     pub(super) fn newest(&self, id: &LoopId, tail: &Tail) -> Result<ChangeEntry, StoreError> {
         let spec = self.spec();
         let Ok(newest) = serde_json::from_slice::<ChangeEntry>(&tail.change) else {
             let why = "another version wrote its journal";
-            return Err(self.not_ours(id, why));
+            return Err(self.foreign_journal(id, why));
         };
         match newest.field(spec.fields.machine) {
-            Some(machine) if machine.to_plain() != spec.machine => Err(StoreError::OtherMachine {
-                path: self.path_of(id),
-                found: machine.to_plain().into_owned(),
-                expected: spec.machine,
-            }),
+            Some(machine) if machine.to_plain() != spec.machine => {
+                Err(self.other_machine(id, machine))
+            }
             _ => Ok(newest),
         }
     }
@@ -307,27 +290,17 @@ impl Store {
 
     /// Returns the reason for which there is no loop of this user, from its document.
     pub(super) fn why_none(&self, id: &LoopId) -> StoreError {
-        let path = self.path_of(id);
         let Ok(bytes) = self.read_document(id) else {
             return self.no_loop(id);
         };
-        let not_ours = |path, why| StoreError::NotOurs {
-            id: id.to_string(),
-            path,
-            why,
-        };
         match self.spec().parse(&bytes) {
-            Err(error) => StoreError::document("read", path, error),
+            Err(error) => StoreError::document("read", self.path_of(id), error),
             Ok(document) => match document.get(self.spec().fields.machine) {
-                None => not_ours(path, WhyNotOurs::NoMachine),
+                None => self.not_ours(id, WhyNotOurs::NoMachine),
                 Some(machine) if machine.to_plain() == self.spec().machine => {
-                    not_ours(path, WhyNotOurs::NoJournal)
+                    self.not_ours(id, WhyNotOurs::NoJournal)
                 }
-                Some(machine) => StoreError::OtherMachine {
-                    path,
-                    found: machine.to_plain().into_owned(),
-                    expected: self.spec().machine,
-                },
+                Some(machine) => self.other_machine(id, &machine),
             },
         }
     }

@@ -126,7 +126,11 @@ impl Store {
         let text = |field: &str| fields.get(field)?.as_str();
         self.refuse_active(&id, text(self.spec().fields.session), taken.as_ref())?;
         let phase = text(self.spec().fields.phase).filter(|phase| !phase.is_empty());
-        let phase = phase.ok_or_else(|| self.no_phase())?.to_owned();
+        let phase = phase.ok_or_else(|| {
+            let why = "its fields name no phase".to_owned();
+            StoreError::input("start a loop in", self.folder().to_owned(), why)
+        })?;
+        let phase = phase.to_owned();
         let entry = ChangeEntry {
             revision: after + 1,
             at: plan.now,
@@ -197,11 +201,7 @@ impl Store {
                 phase: other.phase,
                 folder: self.folder().to_owned(),
             }),
-            _ => Err(StoreError::NotOurs {
-                id: id.to_string(),
-                path,
-                why: WhyNotOurs::OtherFile,
-            }),
+            _ => Err(self.not_ours(id, WhyNotOurs::OtherFile)),
         }
     }
 
@@ -245,11 +245,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    fn no_phase(&self) -> StoreError {
-        let why = "its fields name no phase".to_owned();
-        StoreError::input("start a loop in", self.folder().to_owned(), why)
     }
 
     /// Completes the fields of a new loop with what the engine keeps.

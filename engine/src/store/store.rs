@@ -16,6 +16,7 @@ use super::project::{self, Mark};
 use super::seal::Sealing;
 use super::spec::StateSpec;
 use super::state_home::StateHome;
+use crate::files::if_there;
 
 /// The loops of one machine in one project. Making one creates nothing.
 #[derive(Debug, Clone)]
@@ -65,7 +66,7 @@ impl Store {
     }
 
     /// Returns where the journals are.
-    pub(super) fn journal_of(&self) -> &dyn Journal {
+    pub(crate) fn journal_of(&self) -> &dyn Journal {
         match &self.memory {
             Some(memory) => &**memory,
             None => &self.files,
@@ -81,6 +82,12 @@ impl Store {
         }
     }
 
+    /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
+    pub fn refusal(&self) -> Option<StoreError> {
+        let opened = if_there(self.open_folder());
+        opened.map_err(io_error("open", &self.folder)).err()
+    }
+
     /// Returns whether this user had loops in this folder, and the folder is gone: removed, moved, or on another branch.
     pub fn has_vanished(&self) -> bool {
         project::has_vanished(&self.home, &self.folder)
@@ -89,11 +96,6 @@ impl Store {
     /// Notes that `by` named this folder, which vanished. Returns whether it did so for the first time.
     pub fn note_vanished(&self, by: &str) -> bool {
         project::note_vanished(&self.home, &self.folder, by)
-    }
-
-    /// Returns the length of a loop's journal. As long as it is the same, so is the journal.
-    pub fn journal_length(&self, id: &LoopId) -> Option<u64> {
-        self.journal_of().length(id)
     }
 
     /// Returns the same store with another time to wait for the project's lock (10 s by default).
@@ -124,18 +126,19 @@ impl Store {
 
     /// Returns whether a loop has a journal: without one nobody can take it over.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        match self.is_in_memory() {
-            true => self.journal_of().tail(id).is_ok_and(|tail| tail.is_some()),
-            false => self.files.has_journal(id),
+        if self.is_in_memory() {
+            return self.journal_of().tail(id).is_ok_and(|tail| tail.is_some());
         }
+        self.files.has_journal(id)
     }
 
     /// Makes the error of a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
         let archived = self.archived_store(id.as_str()).open_folder().is_ok();
-        let folder = match archived {
-            true => self.folder.join(ARCHIVE),
-            false => self.folder.clone(),
+        let folder = if archived {
+            self.folder.join(ARCHIVE)
+        } else {
+            self.folder.clone()
         };
         StoreError::NotFound {
             id: id.to_string(),
@@ -156,7 +159,7 @@ impl Store {
     /// Returns an error if the loop is not this user's, or the user's state home cannot be written.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
         let Some(Sealing { project, .. }) = self.sealing()? else {
-            return Err(self.not_ours(id, "you started no loop here"));
+            return Err(self.foreign_journal(id, "you started no loop here"));
         };
         let _lock = self.lock(LOCK)?;
         let mark = project.mark(&self.home, id);
