@@ -37,10 +37,7 @@ pub(crate) fn compare_guards<M: Machine>(source: &str) {
     for (entry, edge) in model.transitions.iter().zip(M::EDGES) {
         let line = edge.info.line;
         let (Some(compiled), Some(guard)) = (&edge.when, &entry.when) else {
-            assert!(
-                edge.when.is_none() && entry.when.is_none(),
-                "line {line}"
-            );
+            assert!(edge.when.is_none() && entry.when.is_none(), "line {line}");
             continue;
         };
         let choices = choices::<M>(&model, entry, edge.info.from[0]);
