@@ -18,7 +18,6 @@
 extern crate self as claudex_loop;
 
 pub mod behaviours;
-mod diagnostic;
 #[cfg(all(any(test, fuzzing), feature = "plan"))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -25,8 +25,6 @@ mod emit;
 pub mod templates;
 
 pub use check::check;
-#[doc(hidden)]
-pub use check::evaluate;
 pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, Place, line_of};
 pub use diagram::diagram;

@@ -5,6 +5,7 @@
 
 #[doc(hidden)]
 pub mod __private;
+mod diagnostic;
 #[doc(hidden)]
 pub mod digest;
 pub mod files;

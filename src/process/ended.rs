@@ -105,7 +105,7 @@ pub enum StartError {
     },
 }
 
-crate::diagnostic::impl_diagnostic!(StartError, "claudex::review::start", |error| {
+claudex_loop_engine::impl_diagnostic!(StartError, "claudex::review::start", |error| {
     let is_missing = matches!(error, StartError::NotInstalled { .. });
     is_missing.then(|| "install it, or choose another reviewer".to_owned())
 });

@@ -37,7 +37,7 @@ pub struct BadDuration {
     text: String,
 }
 
-crate::diagnostic::impl_diagnostic!(BadDuration, "claudex::review::duration", |_| {
+claudex_loop_engine::impl_diagnostic!(BadDuration, "claudex::review::duration", |_| {
     let help = "write a number and a unit, largest unit first: 90s, 10m, 2m30s, 1h, 500ms";
     Some(help.to_owned())
 });

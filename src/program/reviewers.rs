@@ -38,7 +38,7 @@ pub struct UnknownReviewer {
     known: String,
 }
 
-crate::diagnostic::impl_diagnostic!(UnknownReviewer, "claudex::reviewer::unknown", |error| {
+claudex_loop_engine::impl_diagnostic!(UnknownReviewer, "claudex::reviewer::unknown", |error| {
     let known = format!(
         "the reviewers here are {}, and `auto`: the first of codex and claude that is installed, else lint",
         error.known

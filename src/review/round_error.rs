@@ -62,7 +62,7 @@ pub enum RoundError {
     Store(#[from] StoreError),
 }
 
-crate::diagnostic::impl_diagnostic!(RoundError, "claudex::round", |error| {
+claudex_loop_engine::impl_diagnostic!(RoundError, "claudex::round", |error| {
     let help = match error {
         RoundError::Changes(error) => return help_of(error),
         RoundError::Prompt(error) => return help_of(error),

@@ -39,7 +39,7 @@ fn a_plan_that_is_a_pipe_or_a_device_holds_nobody() {
             })
             .unwrap_or_else(|| panic!("{phase}, {what}: it hangs"));
             let why = if what == "pipe" {
-                "no regular file"
+                "not a regular file"
             } else {
                 "it is a symlink"
             };

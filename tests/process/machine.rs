@@ -133,8 +133,8 @@ fn a_path_without_a_regular_file_is_refused() {
     for (path, says) in [
         ("none.toml", "no such file"),
         ("folder", "is a folder"),
-        ("pipe", "no regular file"),
-        ("/dev/zero", "no regular file"),
+        ("pipe", "not a regular file"),
+        ("/dev/zero", "not a regular file"),
     ] {
         for command in ["check", "diagram"] {
             let ran = project.run(&["machine", command, path]).exits(2).says(says);

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use camino::Utf8PathBuf;
-use claudex_build::evaluate::guards_by_line;
 use claudex_build::model::{Constant, FieldKind, Guard, Machine as Model, Transition, Update};
 use claudex_loop::__private::{Beginning, EvidenceRecord};
 use claudex_loop::machine::{Actor, Edge, Held, Machine};
@@ -35,14 +34,10 @@ pub(crate) fn take_every_edge<M: Machine>(source: &str) {
 /// Compares each guard with the generator's evaluation of the machine file, on random states.
 pub(crate) fn compare_guards<M: Machine>(source: &str) {
     let model = read::<M>(source);
-    let guards: BTreeMap<usize, &Guard> = guards_by_line(&model, source).into_iter().collect();
     for (entry, edge) in model.transitions.iter().zip(M::EDGES) {
-        let line = usize::try_from(edge.info.line).unwrap();
-        let (Some(compiled), Some(guard)) = (&edge.when, guards.get(&line)) else {
-            assert!(
-                edge.when.is_none() && !guards.contains_key(&line),
-                "line {line}"
-            );
+        let line = edge.info.line;
+        let (Some(compiled), Some(guard)) = (&edge.when, &entry.when) else {
+            assert!(edge.when.is_none() && entry.when.is_none(), "line {line}");
             continue;
         };
         let choices = choices::<M>(&model, entry, edge.info.from[0]);

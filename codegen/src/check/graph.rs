@@ -93,8 +93,8 @@ fn reach(check: &Check<'_>) {
     let edges = check.edges.iter();
     let forward = successors(count, edges.clone().map(|edge| (edge.from, edge.to)));
     let backward = successors(count, edges.map(|edge| (edge.to, edge.from)));
-    let from_start: HashSet<usize> = visit(&forward, starts.clone()).into_iter().collect();
-    let to_end: HashSet<usize> = visit(&backward, ends.clone()).into_iter().collect();
+    let from_start = visit(&forward, starts.clone());
+    let to_end = visit(&backward, ends.clone());
     for (at, phase) in machine.phases.iter().enumerate() {
         let name = &phase.name;
         if !from_start.contains(&at) && !starts.is_empty() && name.value != "same" {
@@ -114,39 +114,24 @@ fn successors(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<
     next
 }
 
-/// Returns the phases that are reached from some phases, with these, each after those that it leads to.
-fn visit(next: &[Vec<usize>], starts: Vec<usize>) -> Vec<usize> {
-    let mut is_seen = vec![false; next.len()];
-    let mut finished = Vec::new();
-    let mut open: Vec<(usize, usize)> = starts.into_iter().rev().map(|at| (at, 0)).collect();
-    while let Some((at, child)) = open.pop() {
-        if child == 0 && std::mem::replace(&mut is_seen[at], true) {
-            continue;
-        }
-        match next[at].get(child) {
-            Some(to) => open.extend([(at, child + 1), (*to, 0)]),
-            None => finished.push(at),
+/// Returns the phases that are reached from some phases, with these.
+fn visit(next: &[Vec<usize>], mut open: Vec<usize>) -> HashSet<usize> {
+    let mut seen = HashSet::new();
+    while let Some(at) = open.pop() {
+        if seen.insert(at) {
+            open.extend(&next[at]);
         }
     }
-    finished
+    seen
 }
 
-/// Returns the component of each phase: phases are in one if each of them leads to the others (Kosaraju's algorithm).
-pub(super) fn components(
-    count: usize,
-    edges: impl Iterator<Item = (usize, usize)> + Clone,
-) -> Vec<usize> {
-    let forward = successors(count, edges.clone());
-    let backward = successors(count, edges.map(|(from, to)| (to, from)));
-    let mut component = vec![usize::MAX; count];
-    for start in visit(&forward, (0..count).collect()).into_iter().rev() {
-        let mut open = vec![start];
-        while let Some(at) = open.pop() {
-            if component[at] == usize::MAX {
-                component[at] = start;
-                open.extend(&backward[at]);
-            }
-        }
-    }
-    component
+/// Returns the component of each phase: the first phase that leads to it and to which it leads.
+pub(super) fn components(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+    let next = successors(count, edges);
+    let reached: Vec<_> = (0..count).map(|at| visit(&next, vec![at])).collect();
+    let first = |at: usize| {
+        let mut phases = 0..count;
+        phases.find(|first| reached[*first].contains(&at) && reached[at].contains(first))
+    };
+    (0..count).map(|at| first(at).unwrap_or(at)).collect()
 }

@@ -4,7 +4,7 @@
 mod behaviours;
 mod bounds;
 mod document;
-pub mod evaluate;
+mod evaluate;
 mod examples;
 mod graph;
 mod guards;

@@ -62,17 +62,11 @@ where
 
 /// One value, or a list of at least one, none of them twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Many<T>(Vec<T>);
+pub struct Many<T>(pub(crate) Vec<T>);
 
 impl<T> Default for Many<T> {
     fn default() -> Self {
         Self(Vec::new())
-    }
-}
-
-impl<T> FromIterator<T> for Many<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        Self(values.into_iter().collect())
     }
 }
 

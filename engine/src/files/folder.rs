@@ -3,7 +3,6 @@
 //! [`Folder::open`] opens a folder that the user chose. Every folder below it is opened from the one above, one name at a
 //! time, and no symlink is followed. Only regular files are opened, and a pipe is never waited for.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -13,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use thiserror::Error;
 
 use super::kill_point::kill_point;
 
@@ -42,18 +42,22 @@ pub type Made = (Folder, String);
 pub struct Found(Stat);
 
 /// The reason for not using a file or folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Distrust {
     /// A symlink.
+    #[error("it is a symlink")]
     Symlink,
     /// A folder, a pipe, a socket or a device instead of a file.
+    #[error("it is not a regular file")]
     NotAFile,
     /// Something else instead of a folder.
+    #[error("it is not a folder")]
     NotAFolder,
 }
 
 /// The cause inside an [`io::Error`] of a [`Folder`]: a file or folder that is not used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Error)]
+#[error("{path} is not trusted: {why}; {}", .why.help())]
 pub struct UntrustedError {
     /// The file, or a folder above it.
     pub path: Utf8PathBuf,
@@ -110,31 +114,12 @@ impl Distrust {
     }
 }
 
-impl fmt::Display for Distrust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Symlink => "it is a symlink",
-            Self::NotAFile => "it is no regular file",
-            Self::NotAFolder => "it is no folder",
-        })
-    }
-}
-
 impl UntrustedError {
     /// Returns the cause of this kind, if an error has one.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 }
-
-impl fmt::Display for UntrustedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, why } = self;
-        write!(f, "{path} is not trusted: {why}; {}", why.help())
-    }
-}
-
-impl std::error::Error for UntrustedError {}
 
 impl Folder {
     /// Opens a folder by a path that the user chose, or that is canonical. Symlinks on the way are followed.

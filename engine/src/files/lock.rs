@@ -1,6 +1,6 @@
 //! Advisory locks on files, which the system frees when the process ends.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
@@ -24,19 +24,13 @@ impl Lock {
     pub fn take(folder: &Folder, name: &str, timeout: Duration) -> io::Result<Option<Self>> {
         let begun = Instant::now();
         loop {
-            let mut lock = fd_lock::RwLock::new(folder.file_or_new(name)?);
-            // The guard would borrow the lock. Without it the open file holds the lock.
-            match lock.try_write().map(std::mem::forget) {
-                Ok(()) => {
-                    let file = lock.into_inner();
-                    // If the file was removed or moved before it was locked, the lock guards nothing.
-                    if folder.has_file(name, &file)? {
-                        return Ok(Some(Self(file)));
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+            let file = folder.file_or_new(name)?;
+            match file.try_lock() {
+                // If the file was removed or moved before it was locked, the lock guards nothing.
+                Ok(()) if folder.has_file(name, &file)? => return Ok(Some(Self(file))),
+                Ok(()) | Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => {}
+                Err(TryLockError::Error(error)) => return Err(error),
             }
             let waited = begun.elapsed();
             if waited >= timeout {
@@ -49,12 +43,8 @@ impl Lock {
 
     /// Returns whether the lock is held. A lock that cannot be opened is not.
     pub fn is_held(folder: &Folder, name: &str) -> bool {
-        let Ok(file) = folder.file(name) else {
-            return false;
-        };
-        let lock = fd_lock::RwLock::new(file);
-        let held = |error: io::Error| error.kind() == ErrorKind::WouldBlock;
-        lock.try_read().is_err_and(held)
+        let tried = folder.file(name).map(|file| file.try_lock_shared());
+        matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 }
 

@@ -12,7 +12,7 @@ pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Opens a regular file for reading. Symlinks are followed.
 ///
 /// # Errors
-/// Returns an error if there is no regular file, or the system refuses.
+/// Returns an error if there is not a regular file, or the system refuses.
 pub fn open(path: &Utf8Path) -> io::Result<File> {
     let shown = crate::text::shown(path);
     // Nonblocking: opening a pipe that nobody writes to would wait for ever.
@@ -27,7 +27,7 @@ pub fn open(path: &Utf8Path) -> io::Result<File> {
     let (kind, why) = match file.metadata()? {
         found if found.is_file() => return Ok(file),
         found if found.is_dir() => (ErrorKind::IsADirectory, "a directory"),
-        _ => (ErrorKind::InvalidInput, "no regular file"),
+        _ => (ErrorKind::InvalidInput, "not a regular file"),
     };
     Err(io::Error::new(kind, format!("{shown} is {why}")))
 }
@@ -35,7 +35,7 @@ pub fn open(path: &Utf8Path) -> io::Result<File> {
 /// Reads a regular file of at most [`MAX_BYTES`]. Symlinks are followed.
 ///
 /// # Errors
-/// Returns an error if there is no regular file, it is too large, or the system refuses.
+/// Returns an error if there is not a regular file, it is too large, or the system refuses.
 pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
     read_all(open(path)?, path, MAX_BYTES)
 }

@@ -22,14 +22,14 @@ impl Raw {
         if let Err(refusal) = self.permits(edge, evidence) {
             return Err(Refused::new(self, refusal));
         }
-        edits.extend(self.0.own.edits.clone());
+        edits.extend(self.0.edits.clone());
         let table = self.table();
         let (from, to) = (&table.phases[edge.from], &table.phases[edge.to]);
         let findings = evidence.and_then(|evidence| evidence.findings);
         if let Some((name, number)) = table.state.fields.findings.zip(findings) {
             edits.insert(name.to_owned(), number.into());
         }
-        let text = &self.0.own.text;
+        let text = &self.0.text;
         let run = evidence.and_then(|evidence| evidence.run.clone());
         let change = Change {
             args,

@@ -2,14 +2,12 @@
 //!
 //! The engine keeps it as JSON, in the document and in the journal. A [`DataType`] says which JSON the type can be read from.
 
-use std::fmt;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::Raw;
 use super::fields::{FieldError, convert};
+use super::{Held, Machine, Raw};
 
 /// A type of which data is.
 #[derive(Debug, Clone, Copy)]
@@ -49,18 +47,14 @@ impl PartialEq for DataType {
 
 impl Eq for DataType {}
 
-impl fmt::Display for DataType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
 impl Raw {
     /// Returns the data of a field. Opening has checked that it can be read.
     pub fn data<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         T::deserialize(self.value(name)).unwrap_or_default()
     }
+}
 
+impl<M: Machine> Held<M> {
     /// Sets the data of a field with the next transition.
     ///
     /// # Errors
@@ -75,16 +69,17 @@ impl Raw {
             found: error.to_string(),
             expected: "a value of JSON".to_owned(),
         })?;
-        if let Some(field) = self.table().field(name) {
+        if let Some(field) = M::TABLE.field(name) {
             value = convert(field, &value)?;
         }
-        self.0.own.edits.insert(name.to_owned(), value);
+        self.raw.0.edits.insert(name.to_owned(), value);
         Ok(())
     }
 
     /// Adds lines to the text below the fields with the next transition.
     pub fn add_text(&mut self, text: &str) {
-        self.0.own.text.extend(text.lines().map(str::to_owned));
+        let lines = text.lines().map(str::to_owned);
+        self.raw.0.text.extend(lines);
     }
 }
 

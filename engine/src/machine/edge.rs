@@ -1,7 +1,5 @@
 //! The edges of a machine: guards and updates as functions of its own types, and the choice of the edge that is open.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Deref;
 
 use super::fields::{self, FieldError};
@@ -135,52 +133,38 @@ impl EdgeAt {
 }
 
 /// A machine's edges for code that does not know its types.
-pub trait Rules: fmt::Debug + Sync {
-    /// Returns the entries of all transitions, in the order of the machine file.
-    fn edges(&self) -> Vec<&'static EdgeInfo>;
-
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    edges: fn() -> Vec<&'static EdgeInfo>,
     /// Returns the edges that are open to a loop as far as its fields decide.
-    fn open(&self, raw: &Raw) -> Vec<EdgeAt>;
-}
-
-/// The edges of one machine.
-struct RulesOf<M>(PhantomData<fn() -> M>);
-
-impl<M: Machine> fmt::Debug for RulesOf<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "edges of {}", M::TABLE.name)
-    }
-}
-
-impl<M: Machine> Rules for RulesOf<M> {
-    fn edges(&self) -> Vec<&'static EdgeInfo> {
-        M::EDGES.iter().map(|edge| &edge.info).collect()
-    }
-
-    fn open(&self, raw: &Raw) -> Vec<EdgeAt> {
-        let Ok(fields) = fields::read::<M>(M::TABLE, raw.record(), raw.phase()) else {
-            return Vec::new();
-        };
-        let here = edges_in::<M>(raw.phase());
-        let is_open = |edge: &&Edge<M>| {
-            let guard = edge.when.as_ref();
-            guard.is_none_or(|guard| (guard.may_hold)(&fields))
-        };
-        here.filter(is_open)
-            .map(|edge| EdgeAt::new(&edge.info, raw.phase()))
-            .collect()
-    }
+    pub(super) open: fn(&Raw) -> Vec<EdgeAt>,
 }
 
 /// Returns a machine's edges for its table.
-pub const fn rules<M: Machine>() -> &'static dyn Rules {
-    const { &RulesOf::<M>(PhantomData) }
+pub const fn rules<M: Machine>() -> Rules {
+    Rules {
+        edges: || M::EDGES.iter().map(|edge| &edge.info).collect(),
+        open: open_edges::<M>,
+    }
+}
+
+fn open_edges<M: Machine>(raw: &Raw) -> Vec<EdgeAt> {
+    let Ok(fields) = fields::read::<M>(M::TABLE, raw.record(), raw.phase()) else {
+        return Vec::new();
+    };
+    let is_open = |edge: &&Edge<M>| {
+        let guard = edge.when.as_ref();
+        guard.is_none_or(|guard| (guard.may_hold)(&fields))
+    };
+    let open = edges_in::<M>(raw.phase()).filter(is_open);
+    open.map(|edge| EdgeAt::new(&edge.info, raw.phase()))
+        .collect()
 }
 
 impl Table {
     /// Returns every edge at each of its sources, in the order of the machine file.
     pub fn edges(&self) -> impl Iterator<Item = EdgeAt> + use<> {
-        let edges = self.rules.edges().into_iter();
+        let edges = (self.rules.edges)().into_iter();
         edges.flat_map(|edge| edge.from.iter().map(|from| EdgeAt::new(edge, *from)))
     }
 

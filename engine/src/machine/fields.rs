@@ -1,16 +1,16 @@
 //! Conversion between the fields of a journal entry and a machine's typed fields.
 
-use std::fmt;
-
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use super::Machine;
 use super::table::{FieldInfo, FieldKind, Table};
 use crate::store::{FieldValue as _, Fields, Record};
 
 /// A field that does not hold what the machine says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("field `{field}` is {found}, where the machine expects {expected}")]
 pub struct FieldError {
     /// The field.
     pub field: String,
@@ -19,18 +19,6 @@ pub struct FieldError {
     /// The value that it should have, in words.
     pub expected: String,
 }
-
-impl fmt::Display for FieldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (field, found, expected) = (&self.field, &self.found, &self.expected);
-        write!(
-            f,
-            "field `{field}` is {found}, where the machine expects {expected}"
-        )
-    }
-}
-
-impl std::error::Error for FieldError {}
 
 /// Reads the fields of a loop in a phase. A missing field has its initial value.
 ///

@@ -3,13 +3,12 @@
 use std::fmt;
 
 use camino::Utf8PathBuf;
-use serde::Serialize;
 
 use serde_json::Value as Json;
 
 use super::begin::{Beginning, plan};
 use super::edge::step;
-use super::fields::{self, FieldError};
+use super::fields;
 use super::import::{self, ImportError};
 use super::raw::OpenError;
 use super::table::ModeInfo;
@@ -18,7 +17,7 @@ use crate::store::{LoopId, StartError, Store};
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
-    raw: Raw,
+    pub(super) raw: Raw,
     // Boxed, because every refusal hands the loop back.
     fields: Box<M::Fields>,
 }
@@ -146,28 +145,9 @@ impl<M: Machine> Held<M> {
 
     /// Sets the run that the next change counts.
     #[must_use]
-    pub fn noting(self, run: Option<String>) -> Self {
-        Self {
-            raw: self.raw.noting(run),
-            ..self
-        }
-    }
-
-    /// Sets the data of a field with the next transition.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be written as JSON, or cannot be read back.
-    pub fn set_data<T: Serialize>(
-        &mut self,
-        name: &'static str,
-        data: &T,
-    ) -> Result<(), FieldError> {
-        self.raw.set_data(name, data)
-    }
-
-    /// Adds lines to the text below the fields with the next transition.
-    pub fn add_text(&mut self, text: &str) {
-        self.raw.add_text(text);
+    pub fn noting(mut self, run: Option<String>) -> Self {
+        self.raw.0.run = run;
+        self
     }
 
     /// Takes a transition: finds the edge that is open, checks who takes it and what it needs, and commits by

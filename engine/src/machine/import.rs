@@ -1,10 +1,8 @@
 //! Taking up a document that the engine did not write, at the phase that it names.
 
-use std::fmt;
-
 use camino::Utf8PathBuf;
-use miette::Diagnostic;
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use super::begin::{Beginning, plan};
 use super::fields::{FieldError, convert};
@@ -13,16 +11,19 @@ use super::{Actor, Machine, Raw};
 use crate::store::{DocumentError, Import, StartError, Store};
 
 /// The reason for which a document cannot be taken up.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum ImportError {
     /// The document is not of the machine's form.
+    #[error("{0}")]
     Document(DocumentError),
     /// Another machine wrote it.
+    #[error("it is a document of the machine {found}")]
     Machine {
         /// The other machine.
         found: String,
     },
     /// The document names no phase in which a loop can go on.
+    #[error("its `{field}` is {found}, and a loop goes on in {known}")]
     Phase {
         /// The field that holds the phase.
         field: &'static str,
@@ -32,48 +33,17 @@ pub enum ImportError {
         known: String,
     },
     /// A field is not what the machine says it is.
+    #[error("{0}")]
     Field(FieldError),
     /// The start was refused.
+    #[error(transparent)]
     Start(StartError),
 }
 
-impl fmt::Display for ImportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Document(error) => error.fmt(f),
-            Self::Machine { found } => write!(f, "it is a document of the machine {found}"),
-            Self::Phase {
-                field,
-                found,
-                known,
-            } => write!(f, "its `{field}` is {found}, and a loop goes on in {known}"),
-            Self::Field(error) => error.fmt(f),
-            Self::Start(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ImportError {}
-
-impl Diagnostic for ImportError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let code = match self {
-            Self::Start(error) => return error.code(),
-            Self::Document(_) => "claudex::import::document",
-            Self::Machine { .. } => "claudex::import::machine",
-            Self::Phase { .. } => "claudex::import::phase",
-            Self::Field(_) => "claudex::import::field",
-        };
-        Some(Box::new(code))
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Start(error) => error.help(),
-            _ => None,
-        }
-    }
-}
+crate::impl_diagnostic!(ImportError, "claudex::import", |error| match error {
+    ImportError::Start(error) => error.help().map(|help| help.to_string()),
+    _ => None,
+});
 
 /// Starts a loop from the bytes of a document that lies in `file`, by its canonical path: at the phase that it names, with the values of
 /// its fields, and the machine's initial ones of those that it lacks. Keys that no field names stay.

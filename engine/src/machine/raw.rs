@@ -2,13 +2,12 @@
 //!
 //! Generated types wrap a [`Raw`]; they alone know which phase it is in at compile time.
 
-use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use miette::Diagnostic;
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use crate::files::{Folder, MAX_BYTES, folder_of};
 use crate::machine::edge::EdgeAt;
@@ -16,9 +15,7 @@ use crate::machine::evidence_record::EvidencePolicy;
 use crate::machine::fields::{self, FieldError};
 use crate::machine::table::{Subject, Table};
 use crate::machine::{Actor, Machine, Permissions};
-use crate::store::{
-    Entry, FieldValue as _, Fields, LoopId, Record, Repair, Started, Store, StoreError,
-};
+use crate::store::{Entry, FieldValue as _, Fields, LoopId, Record, Started, Store, StoreError};
 use crate::text;
 
 /// The most characters of a violation. It may quote a file.
@@ -37,19 +34,15 @@ pub(super) struct Inner {
     actor: Actor,
     /// The run that the next change counts.
     pub(super) run: Option<String>,
-    pub(super) own: Own,
+    /// Edits that Rust adds to the next transition.
+    pub(super) edits: Fields,
+    /// Lines that Rust adds to the document with it.
+    pub(super) text: Vec<String>,
     taken: Option<EdgeAt>,
-    repairs: Vec<Repair>,
+    repairs: Vec<String>,
     archived: Vec<LoopId>,
     told: Told,
     journal: Mutex<Option<Read>>,
-}
-
-/// Edits and text that Rust adds to the next transition.
-#[derive(Debug, Default)]
-pub(super) struct Own {
-    pub(super) edits: Fields,
-    pub(super) text: Vec<String>,
 }
 
 /// A journal as it was read.
@@ -74,11 +67,13 @@ pub struct Told {
 }
 
 /// The reason for which a loop cannot be opened as one of this machine.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum OpenError {
     /// The store could not hand it out.
+    #[error(transparent)]
     Store(StoreError),
     /// Its phase is none of the machine's.
+    #[error("loop {id}: phase `{found}` is none of {machine}'s ({known})")]
     Phase {
         /// The loop.
         id: String,
@@ -90,6 +85,7 @@ pub enum OpenError {
         known: String,
     },
     /// A field is not of its kind.
+    #[error("loop {id}: {problem}")]
     Field {
         /// The loop.
         id: String,
@@ -98,44 +94,14 @@ pub enum OpenError {
     },
 }
 
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Store(error) => error.fmt(f),
-            Self::Phase {
-                id,
-                found,
-                machine,
-                known,
-            } => write!(
-                f,
-                "loop {id}: phase `{found}` is none of {machine}'s ({known})"
-            ),
-            Self::Field { id, problem } => write!(f, "loop {id}: {problem}"),
-        }
+crate::impl_diagnostic!(OpenError, "claudex::open", |error| match error {
+    OpenError::Store(error) => error.help().map(|help| help.to_string()),
+    OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
+        Some(format!(
+            "the last good values are in its journal: `journal {id}`"
+        ))
     }
-}
-
-impl std::error::Error for OpenError {}
-
-impl Diagnostic for OpenError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Store(error) => error.code(),
-            Self::Phase { .. } => Some(Box::new("claudex::open::phase")),
-            Self::Field { .. } => Some(Box::new("claudex::open::field")),
-        }
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Store(error) => error.help(),
-            Self::Phase { id, .. } | Self::Field { id, .. } => Some(Box::new(format!(
-                "the last good values are in its journal: `journal {id}`"
-            ))),
-        }
-    }
-}
+});
 
 impl Raw {
     /// Opens a loop, repairs what a crash left, and checks the phase.
@@ -185,7 +151,8 @@ impl Raw {
             phase,
             actor,
             run: None,
-            own: Own::default(),
+            edits: Fields::new(),
+            text: Vec::new(),
             taken: None,
             repairs: Vec::new(),
             archived: Vec::new(),
@@ -225,7 +192,7 @@ impl Raw {
     }
 
     /// Returns what opening it, or starting it, had to mend; at a start, in other loops of the folder.
-    pub fn repairs(&self) -> &[Repair] {
+    pub fn repairs(&self) -> &[String] {
         &self.0.repairs
     }
 
@@ -261,7 +228,7 @@ impl Raw {
             .journal
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let length = self.store().journal_length(self.id());
+        let length = self.store().journal_of().length(self.id());
         if let Some(read) = &*kept
             && read.length == length
             && (read.since.is_none() || read.since <= since && since.is_some())
@@ -279,7 +246,7 @@ impl Raw {
 
     /// Returns the edges that are open as far as the loop's fields decide.
     pub fn open_edges(&self) -> Vec<EdgeAt> {
-        self.0.table.rules.open(self)
+        (self.0.table.rules.open)(self)
     }
 
     /// Returns what the program has told of this loop while it is in hand.
@@ -309,12 +276,6 @@ impl Raw {
         permissions
             .map(|permissions| permissions.evidence)
             .unwrap_or_default()
-    }
-
-    /// Sets the run that the next change counts.
-    pub fn noting(mut self, run: Option<String>) -> Self {
-        self.0.run = run;
-        self
     }
 
     /// Returns the loop after an edge was committed.

@@ -1,15 +1,14 @@
 //! The reason for which a transition did not happen. The loop is always handed back with the reason.
 
-use std::fmt;
-
-use miette::Diagnostic;
+use thiserror::Error;
 
 use crate::machine::{Actor, Requirement, fields::FieldError};
 pub use crate::store::Snapshot;
 use crate::store::StoreError;
 
 /// A transition that did not happen: the loop as it was held, and the reason.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{refusal}")]
 pub struct Refused<L> {
     /// The loop, unchanged. Where the refusal is [`Refusal::Stale`] the disk has moved on.
     pub held: L,
@@ -18,9 +17,10 @@ pub struct Refused<L> {
 }
 
 /// The reason for which a transition did not happen.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum Refusal {
     /// Another process changed the loop first.
+    #[error("the loop moved on meanwhile: expected {expected}, found {found}")]
     Stale {
         /// The loop that was held.
         expected: Snapshot,
@@ -28,6 +28,7 @@ pub enum Refusal {
         found: Snapshot,
     },
     /// No guard of the transition holds.
+    #[error("‘{transition}’ is not open in phase {phase}: needs {needs}, and {values}")]
     Guard {
         /// The transition.
         transition: &'static str,
@@ -39,6 +40,7 @@ pub enum Refusal {
         values: String,
     },
     /// The evidence shown is not what the edge needs.
+    #[error("‘{transition}’ is not open: {problem}")]
     Evidence {
         /// The transition.
         transition: &'static str,
@@ -48,6 +50,7 @@ pub enum Refusal {
         problem: String,
     },
     /// The edge is not for this actor.
+    #[error("‘{transition}’ is not for {actor}: {allowed}")]
     Actor {
         /// The transition.
         transition: &'static str,
@@ -57,6 +60,7 @@ pub enum Refusal {
         allowed: String,
     },
     /// The machine declares no such edge from the phase on disk.
+    #[error("‘{transition}’ is not legal in phase {phase}; legal in: {legal}")]
     Undeclared {
         /// The transition.
         transition: &'static str,
@@ -66,8 +70,10 @@ pub enum Refusal {
         legal: String,
     },
     /// A field of the state document is not what the machine says.
+    #[error("{0}")]
     Field(FieldError),
     /// A behaviour could not read the files or the run that it looks at.
+    #[error("could not look at {what}: {source}")]
     Observe {
         /// The file or the run.
         what: String,
@@ -75,77 +81,18 @@ pub enum Refusal {
         source: std::io::Error,
     },
     /// The store could not read or write.
+    #[error(transparent)]
     Store(StoreError),
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stale { expected, found } => write!(
-                f,
-                "the loop moved on meanwhile: expected {expected}, found {found}"
-            ),
-            Self::Guard {
-                transition,
-                phase,
-                needs,
-                values,
-            } => write!(
-                f,
-                "‘{transition}’ is not open in phase {phase}: needs {needs}, and {values}"
-            ),
-            Self::Evidence {
-                transition,
-                problem,
-                ..
-            } => write!(f, "‘{transition}’ is not open: {problem}"),
-            Self::Actor {
-                transition,
-                actor,
-                allowed,
-            } => write!(f, "‘{transition}’ is not for {actor}: {allowed}"),
-            Self::Undeclared {
-                transition,
-                phase,
-                legal,
-            } => write!(
-                f,
-                "‘{transition}’ is not legal in phase {phase}; legal in: {legal}"
-            ),
-            Self::Field(error) => error.fmt(f),
-            Self::Observe { what, source } => write!(f, "could not look at {what}: {source}"),
-            Self::Store(error) => error.fmt(f),
-        }
+crate::impl_diagnostic!(Refusal, "claudex::refused", |refusal| match refusal {
+    Refusal::Stale { .. } => Some("read the loop again, and decide again".to_owned()),
+    Refusal::Field(_) => {
+        Some("the last good values are in its journal: `journal` with its id".to_owned())
     }
-}
-
-impl std::error::Error for Refusal {}
-
-impl Diagnostic for Refusal {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(match self {
-            Self::Store(error) => return error.code(),
-            Self::Stale { .. } => "claudex::refused::stale",
-            Self::Guard { .. } => "claudex::refused::guard",
-            Self::Evidence { .. } => "claudex::refused::evidence",
-            Self::Actor { .. } => "claudex::refused::actor",
-            Self::Undeclared { .. } => "claudex::refused::undeclared",
-            Self::Field(_) => "claudex::refused::field",
-            Self::Observe { .. } => "claudex::refused::observe",
-        }))
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Store(error) => error.help(),
-            Self::Stale { .. } => Some(Box::new("read the loop again and decide anew")),
-            Self::Field(_) => Some(Box::new(
-                "the last good values are in its journal: `journal` with its id",
-            )),
-            _ => None,
-        }
-    }
-}
+    Refusal::Store(error) => error.help().map(|help| help.to_string()),
+    _ => None,
+});
 
 impl Refusal {
     /// Returns whether a guard refused: the only refusal after which an outcome's next transition is tried.
@@ -155,16 +102,11 @@ impl Refusal {
 
     /// Returns whether the machine said no: neither a race that was lost nor a fault of the disk.
     pub fn is_a_no(&self) -> bool {
-        match self {
-            Refusal::Guard { .. }
-            | Refusal::Evidence { .. }
-            | Refusal::Actor { .. }
-            | Refusal::Undeclared { .. } => true,
-            Refusal::Stale { .. }
-            | Refusal::Field(_)
-            | Refusal::Observe { .. }
-            | Refusal::Store(_) => false,
-        }
+        use Refusal::{Actor, Evidence, Guard, Undeclared};
+        matches!(
+            self,
+            Guard { .. } | Evidence { .. } | Actor { .. } | Undeclared { .. }
+        )
     }
 }
 
@@ -185,11 +127,3 @@ impl<L> Refused<L> {
         }
     }
 }
-
-impl<L> fmt::Display for Refused<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.refusal.fmt(f)
-    }
-}
-
-impl<L: fmt::Debug> std::error::Error for Refused<L> {}

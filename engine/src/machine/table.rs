@@ -34,7 +34,7 @@ pub struct Table {
     /// The names of its transitions.
     pub transitions: &'static [&'static str],
     /// Its edges.
-    pub rules: &'static dyn Rules,
+    pub rules: Rules,
     /// The reviewing personas, in the order of the rounds.
     pub personas: &'static [PersonaInfo],
 }

@@ -35,19 +35,14 @@ impl Store {
             machine.is_some_and(|machine| machine.to_plain() == self.spec().machine)
         });
         let Some(newest) = newest else {
-            return Err(StoreError::NotOurs {
-                id: id.to_string(),
-                path: self.path_of(id),
-                why: WhyNotOurs::NoJournal,
-            }
-            .into());
+            return Err(self.not_ours(id, WhyNotOurs::NoJournal).into());
         };
         let session = newest.field(self.spec().fields.session);
         self.refuse_active(id, session.and_then(|session| session.as_str()), None)?;
-        self.files().keep_replaced(id, &bytes)?;
+        self.keep_replaced(id, &bytes)?;
         let entry = self.adopted(newest, by);
-        self.files().forget(id);
-        let document = self.files().read_document(id).unwrap_or_default();
+        self.forget(id);
+        let document = self.read_document(id).unwrap_or_default();
         match self.append(id, After::Foreign, &document, entry) {
             Ok(_) => Ok(true),
             Err(StoreError::Stale { .. }) => Err(self.exists(id).into()),
@@ -75,14 +70,11 @@ impl Store {
             at: jiff::Timestamp::now(),
             what: ADOPT.to_owned(),
             by: by.to_owned(),
-            args: None,
             from: newest.to.clone(),
             to: newest.to,
-            append: None,
-            run: None,
-            evidence: None,
             visit: Some(revision),
             fields,
+            ..ChangeEntry::default()
         }
     }
 }

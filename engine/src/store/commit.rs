@@ -26,15 +26,15 @@ impl Store {
     /// [`StoreError::Stale`] if the loop on disk is not the one that is held. On any error nothing was changed.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         // An edit by hand since then is undone and kept, or becomes a change before this one, which then is stale.
-        let found = match self.files().read_document(&held.id) {
+        let found = match self.read_document(&held.id) {
             Ok(bytes) if bytes == held.document => held.clone(),
             _ => self.open(&held.id)?.record,
         };
-        let from = change.from.as_deref().unwrap_or(&held.phase);
-        if (found.revision, &*found.phase) != (held.revision, from) {
+        let from = change.from.as_deref().unwrap_or(held.phase());
+        if (found.revision(), found.phase()) != (held.revision(), from) {
             let found = Snapshot {
-                phase: found.phase,
-                revision: found.revision,
+                phase: found.phase().to_owned(),
+                revision: found.revision(),
             };
             return Err(StoreError::Stale { found });
         }
@@ -48,7 +48,7 @@ impl Store {
     pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         let spec = self.spec();
         let at = Timestamp::now();
-        let mut fields = held.fields.clone();
+        let mut fields = held.newest.fields.clone();
         let has_time = spec
             .fields
             .updated
@@ -59,12 +59,12 @@ impl Store {
                 fields.insert(field, value);
             }
         }
-        let revision = held.revision + 1;
-        let to = change.to.unwrap_or_else(|| held.phase.clone());
+        let revision = held.revision() + 1;
+        let to = change.to.unwrap_or_else(|| held.phase().to_owned());
         let visit = if change.begins_visit {
             Some(revision)
         } else {
-            held.visit
+            held.visit()
         };
         // What an earlier visit rests on says nothing of this one.
         let run = if change.begins_visit {
@@ -93,7 +93,7 @@ impl Store {
             what: change.what,
             by: change.by,
             args: change.args,
-            from: Some(held.phase.clone()),
+            from: Some(held.phase().to_owned()),
             to: Some(to),
             append: change.append,
             run: change.run,
@@ -101,7 +101,7 @@ impl Store {
             visit,
             fields,
         };
-        let after = After::Revision(held.revision);
+        let after = After::Revision(held.revision());
         self.append(&held.id, after, &held.document, entry)
     }
 
@@ -139,7 +139,6 @@ impl Store {
             let path = self.path_of(id);
             return Err(StoreError::document("write", path, error));
         }
-        let record = Record::new(spec, id, &entry, document);
         let json = serde_json::to_vec(&entry)
             .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
         if json.len() > MAX_LINE {
@@ -149,10 +148,10 @@ impl Store {
         let line = Line {
             json: &json,
             after,
-            document: Some(&record.document),
+            document: Some(&document),
         };
         self.journal_of().append(id, line)?;
-        Ok(record)
+        Ok(self.record(id, entry, document))
     }
 
     /// Binds the loop to a session. `what` is `bind` or `adopt`.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use super::lines::Lines;
 use super::map::MapDocument;
@@ -156,7 +157,8 @@ pub fn is_field_name(name: &str) -> bool {
 }
 
 /// Bytes that are no state document, with the reason: what follows "the document".
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the document {0}")]
 pub struct DocumentError(pub(super) String);
 
 impl DocumentError {
@@ -169,14 +171,6 @@ impl DocumentError {
         Self(format!("cannot be read: {error}"))
     }
 }
-
-impl fmt::Display for DocumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the document {}", self.0)
-    }
-}
-
-impl std::error::Error for DocumentError {}
 
 #[cfg(test)]
 mod tests;

@@ -65,7 +65,7 @@ pub enum Entry {
 }
 
 /// A change that was made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangeEntry {
     /// Its number, from 1.
     pub revision: u64,

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use miette::Diagnostic;
+use thiserror::Error;
 
 use super::document::DocumentError;
 use super::lock::RUN;
@@ -13,9 +13,10 @@ use crate::files::UntrustedError;
 use crate::text::shown;
 
 /// The reason why the store refused or failed. Nothing was changed.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum StoreError {
     /// A file cannot be read or written, or its content is not what it should be.
+    #[error("{}", io_message(.doing, .path, .source))]
     Io {
         /// The attempt, as a verb.
         doing: &'static str,
@@ -25,6 +26,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// Another process held a lock for longer than this one may wait.
+    #[error("{}", busy_message(.path, *.waited))]
     Busy {
         /// The lock file.
         path: Utf8PathBuf,
@@ -32,6 +34,7 @@ pub enum StoreError {
         waited: Duration,
     },
     /// A loop that this user did not start here, or that this user's own files contradict. Nothing drives it.
+    #[error("{}", .why.message(.id, &shown(.path)))]
     NotOurs {
         /// The loop.
         id: String,
@@ -41,11 +44,13 @@ pub enum StoreError {
         why: WhyNotOurs,
     },
     /// The loop was changed since it was read.
+    #[error("the loop was changed meanwhile: it is at {found}")]
     Stale {
         /// The phase and revision of the stored loop.
         found: Snapshot,
     },
     /// Another loop is in the way.
+    #[error("{}", active_message(.id, .phase.as_deref(), .folder))]
     Active {
         /// The other loop.
         id: String,
@@ -55,6 +60,7 @@ pub enum StoreError {
         folder: Utf8PathBuf,
     },
     /// There is no such loop.
+    #[error("{}", not_found_message(.id, .folder, *.archived))]
     NotFound {
         /// The id.
         id: String,
@@ -64,6 +70,7 @@ pub enum StoreError {
         archived: bool,
     },
     /// The document belongs to another machine.
+    #[error("{} belongs to the machine `{}`, not to `{expected}`", shown(.path), .found.escape_debug())]
     OtherMachine {
         /// The document.
         path: Utf8PathBuf,
@@ -73,11 +80,27 @@ pub enum StoreError {
         expected: &'static str,
     },
     /// The journal has reached its largest size.
+    #[error("the journal {} is full: it may have 64 MiB", shown(.path))]
     Full {
         /// The journal.
         path: Utf8PathBuf,
     },
 }
+
+crate::impl_diagnostic!(StoreError, "claudex::store", |error| {
+    Some(match error {
+        StoreError::Io { source, .. } => io_help(source).to_string(),
+        StoreError::Busy { path, .. } => busy_help(path).to_string(),
+        StoreError::NotOurs { why, .. } => why.help().to_string(),
+        StoreError::Stale { .. } => "read it again, and decide again".to_owned(),
+        StoreError::Active { phase, .. } => active_help(phase.as_deref()).to_string(),
+        StoreError::NotFound { archived, .. } => not_found_help(*archived).to_string(),
+        StoreError::OtherMachine { .. } => "use the program of that machine".to_owned(),
+        StoreError::Full { .. } => {
+            "archive the loop with the command rollback; its files are kept".to_owned()
+        }
+    })
+});
 
 /// The thing that was found instead of a loop of this user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,9 +132,10 @@ pub struct Snapshot {
 }
 
 /// The reason why a loop was not started. Nothing is left behind.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum StartError {
     /// A mode that others start.
+    #[error("a loop in mode {mode} is started by {by}, and this call comes from {actor}")]
     Actor {
         /// The mode.
         mode: &'static str,
@@ -121,8 +145,14 @@ pub enum StartError {
         actor: String,
     },
     /// An error of the store.
-    Store(StoreError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
+
+crate::impl_diagnostic!(StartError, "claudex::start", |error| match error {
+    StartError::Actor { .. } => None,
+    StartError::Store(error) => error.help().map(|help| help.to_string()),
+});
 
 impl StoreError {
     /// Returns the file or folder that is not trusted, if that is the error.
@@ -150,58 +180,82 @@ impl fmt::Display for Snapshot {
     }
 }
 
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = match self {
-            Self::Io {
-                doing,
-                path,
-                source,
-            } => match UntrustedError::of(source) {
-                Some(error) => format!("{} is not trusted: {}", shown(&error.path), error.why),
-                None => format!(
-                    "cannot {doing} {}: {}",
-                    shown(path),
-                    shown(source.to_string())
-                ),
-            },
-            Self::Busy { path, .. } if path.file_name() == Some(RUN) => {
-                let id = path.parent().and_then(Utf8Path::file_name);
-                format!("a review of loop {} is running", shown(id.unwrap_or("")))
-            }
-            Self::Busy { path, waited } => {
-                let waited = waited.as_millis();
-                format!("{} is still held after {waited} ms", shown(path))
-            }
-            Self::NotOurs { id, path, why } => why.message(id, &shown(path)),
-            Self::Stale { found } => format!("the loop was changed meanwhile: it is at {found}"),
-            Self::Active { id, phase, folder } => match (shown(folder), phase) {
-                (folder, Some(phase)) => {
-                    format!("the loop `{id}` is already active in {folder}, in phase {phase}")
-                }
-                (folder, None) => format!("there is a loop `{id}` already in {folder}"),
-            },
-            Self::NotFound {
-                id,
-                folder,
-                archived,
-            } => match (shown(folder), archived) {
-                (folder, true) => format!("loop {id} is in the archive, {folder}"),
-                (folder, false) => format!("there is no loop `{id}` in {folder}"),
-            },
-            Self::OtherMachine {
-                path,
-                found,
-                expected,
-            } => {
-                let (path, found) = (shown(path), found.escape_debug());
-                format!("{path} belongs to the machine `{found}`, not to `{expected}`")
-            }
-            Self::Full { path } => {
-                format!("the journal {} is full: it may have 64 MiB", shown(path))
-            }
-        };
-        f.write_str(&message)
+fn io_message(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
+    match UntrustedError::of(source) {
+        Some(error) => format!("{} is not trusted: {}", shown(&error.path), error.why),
+        None => {
+            let why = shown(source.to_string());
+            format!("cannot {doing} {}: {why}", shown(path))
+        }
+    }
+}
+
+fn io_help(source: &io::Error) -> &'static str {
+    match (UntrustedError::of(source), source.kind()) {
+        (Some(error), _) => error.why.help(),
+        (_, io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) => "fix or remove it",
+        (_, io::ErrorKind::InvalidInput) => {
+            "give another value, or use a command of the machine; nothing was changed"
+        }
+        _ => "check the folder's permissions and the free space",
+    }
+}
+
+/// Returns the loop whose review holds a lock, if it is the lock of a review.
+fn running_review(lock: &Utf8Path) -> Option<&str> {
+    let folder = lock.parent().filter(|_| lock.file_name() == Some(RUN));
+    folder.and_then(Utf8Path::file_name)
+}
+
+fn busy_message(path: &Utf8Path, waited: Duration) -> String {
+    match running_review(path) {
+        Some(id) => format!("a review of loop {} is running", shown(id)),
+        None => format!(
+            "{} is still held after {} ms",
+            shown(path),
+            waited.as_millis()
+        ),
+    }
+}
+
+fn busy_help(path: &Utf8Path) -> &'static str {
+    match running_review(path) {
+        Some(_) => "wait for its end, or end that process",
+        None => {
+            "another process changes this project's loops; try again, or end that process if it hangs"
+        }
+    }
+}
+
+fn active_message(id: &str, phase: Option<&str>, folder: &Utf8Path) -> String {
+    let folder = shown(folder);
+    match phase {
+        Some(phase) => format!("the loop `{id}` is already active in {folder}, in phase {phase}"),
+        None => format!("there is a loop `{id}` already in {folder}"),
+    }
+}
+
+fn active_help(phase: Option<&str>) -> &'static str {
+    match phase {
+        Some(_) => "finish it or cancel it first",
+        None => "take another id",
+    }
+}
+
+fn not_found_message(id: &str, folder: &Utf8Path, archived: bool) -> String {
+    let folder = shown(folder);
+    if archived {
+        format!("loop {id} is in the archive, {folder}")
+    } else {
+        format!("there is no loop `{id}` in {folder}")
+    }
+}
+
+fn not_found_help(archived: bool) -> &'static str {
+    if archived {
+        "a user brings it back with the command resume and its id"
+    } else {
+        "list the loops"
     }
 }
 
@@ -236,97 +290,6 @@ impl WhyNotOurs {
             }
             Self::OtherFile => "move it away, or a user takes it up as it is with import",
         }
-    }
-}
-
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
-
-impl Diagnostic for StoreError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(match self {
-            Self::Io { .. } => "claudex::store::io",
-            Self::Busy { .. } => "claudex::store::busy",
-            Self::NotOurs { .. } => "claudex::store::not_ours",
-            Self::Stale { .. } => "claudex::store::stale",
-            Self::Active { .. } => "claudex::store::active",
-            Self::NotFound { .. } => "claudex::store::not_found",
-            Self::OtherMachine { .. } => "claudex::store::other_machine",
-            Self::Full { .. } => "claudex::store::full",
-        }))
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(match self {
-            Self::Io { source, .. } => match (UntrustedError::of(source), source.kind()) {
-                (Some(error), _) => error.why.help(),
-                (_, io::ErrorKind::InvalidData) => "fix or remove it",
-                (_, io::ErrorKind::InvalidInput) => {
-                    "give another value, or use a command of the machine; nothing was changed"
-                }
-                _ => "check the folder's permissions and the free space",
-            },
-            Self::Busy { path, .. } if path.file_name() == Some(RUN) => {
-                "wait for its end, or end that process"
-            }
-            Self::Busy { .. } => {
-                "another process changes this project's loops; try again, or end that process if it hangs"
-            }
-            Self::NotOurs { why, .. } => why.help(),
-            Self::Stale { .. } => "read it again, and decide again",
-            Self::Active { phase: None, .. } => "take another id",
-            Self::Active { .. } => "finish it or cancel it first",
-            Self::NotFound { archived: true, .. } => {
-                "a user brings it back with the command resume and its id"
-            }
-            Self::NotFound { .. } => "list the loops",
-            Self::OtherMachine { .. } => "use the program of that machine",
-            Self::Full { .. } => {
-                "a user archives the loop with the command rollback; its files are kept"
-            }
-        }))
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Actor { mode, by, actor } => write!(
-                f,
-                "a loop in mode {mode} is started by {by}, and this call comes from {actor}"
-            ),
-            Self::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Diagnostic for StartError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Actor { .. } => Some(Box::new("claudex::store::actor")),
-            Self::Store(error) => error.code(),
-        }
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Actor { .. } => None,
-            Self::Store(error) => error.help(),
-        }
-    }
-}
-
-impl std::error::Error for StartError {}
-
-impl From<StoreError> for StartError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Journals as files: a line is there if it has this user's seal, and survives a power loss once it is synced.
 
+use std::fmt::Debug;
 use std::fs::File;
 use std::io;
 
@@ -7,10 +8,10 @@ use super::entry::{revision_in, snapshot};
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::{After, Journal, Line, Tail};
-use super::loop_folder::{JOURNAL, LoopFolder, START_LOCK};
+use super::loop_folder::{JOURNAL, LOCK, LoopFolder, START_LOCK};
 use super::project::{Mark, Project};
 use super::seal::{Key, Last, Sealing};
-use crate::files::{Folder, if_there, kill_point};
+use crate::files::{Folder, MAX_BYTES, if_there, kill_point};
 
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
@@ -47,7 +48,7 @@ impl LoopFolder {
 
     /// Opens the journal of a loop.
     fn open_journal(&self, id: &LoopId) -> io::Result<File> {
-        self.open_loop(id)?.file(JOURNAL)
+        self.open_loop_folder(id)?.file(JOURNAL)
     }
 
     /// Returns the end of a journal as far as this user sealed it.
@@ -57,14 +58,15 @@ impl LoopFolder {
         let Some(file) = if_there(self.open_journal(id)).map_err(failed)? else {
             return Ok(None);
         };
-        let foreign = || self.not_ours(id, "its journal was not written by you on this machine");
+        let foreign =
+            || self.foreign_journal(id, "its journal was not written by you on this machine");
         let sealing = self.sealing()?.ok_or_else(foreign)?;
         // The mark is read first: another process may append a line, and then the mark of it, at any moment.
         let mark = sealing.project.mark(&self.home, id);
         let last = sealing.search_end(id, &file, MAX_JOURNAL, |end| end.last());
         let last = last.map_err(failed)?.ok_or_else(foreign)?;
         if last.end < mark.bytes {
-            return Err(self.not_ours(id, "its journal lost lines"));
+            return Err(self.foreign_journal(id, "its journal lost lines"));
         }
         Ok(Some(Sealed {
             last,
@@ -78,8 +80,8 @@ impl LoopFolder {
         self.open_journal(id).is_ok()
     }
 
-    /// Makes the error of a loop that is not this user's.
-    pub(super) fn not_ours(&self, id: &LoopId, why: &str) -> StoreError {
+    /// Makes the error of a journal that is not this user's.
+    pub(super) fn foreign_journal(&self, id: &LoopId, why: &str) -> StoreError {
         StoreError::NotOurs {
             id: id.to_string(),
             path: self.folder.clone(),
@@ -149,41 +151,38 @@ impl LoopFolder {
 
 impl Journal for LoopFolder {
     fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
-        self.locked(|here| {
-            let is_foreign = || matches!(self.entries(id, None), Err(StoreError::NotOurs { .. }));
-            let sealed = match line.after {
-                After::Foreign if is_foreign() => None,
-                _ => self.sealed(id)?,
-            };
-            let newest = sealed.as_ref().map(|sealed| &*sealed.last.change);
-            if !line
-                .after
-                .allows(newest.and_then(revision_in).unwrap_or_default())
-            {
-                let found = snapshot(newest);
-                return Err(StoreError::Stale { found });
-            }
-            let (last, sealing, mark) = match sealed {
-                Some(sealed) => (Some(sealed.last), sealed.sealing, sealed.mark),
-                None => (None, self.sealing_to_begin(here)?, Mark::default()),
-            };
-            // The new document is there before its line, so that a full disk refuses the change here.
-            let prepare = |bytes| self.prepare_document(id, bytes);
-            let prepared = line.document.map(prepare).transpose();
-            let prepared = prepared.map_err(io_error("write", &self.document_path(id)))?;
-            let bytes = self.append_line(here, id, last.as_ref(), line.json, &sealing)?;
+        let (here, _lock) = self.lock(LOCK)?;
+        let is_foreign = || matches!(self.entries(id, None), Err(StoreError::NotOurs { .. }));
+        let sealed = match line.after {
+            After::Foreign if is_foreign() => None,
+            _ => self.sealed(id)?,
+        };
+        let newest = sealed.as_ref().map(|sealed| &*sealed.last.change);
+        let revision = newest.and_then(revision_in).unwrap_or_default();
+        if !line.after.allows(revision) {
+            let found = snapshot(newest);
+            return Err(StoreError::Stale { found });
+        }
+        let (last, sealing, mark) = match sealed {
+            Some(sealed) => (Some(sealed.last), sealed.sealing, sealed.mark),
+            None => (None, self.sealing_to_begin(&here)?, Mark::default()),
+        };
+        // The new document is there before its line, so that a full disk refuses the change here.
+        let prepare = |bytes| self.prepare_document(id, bytes);
+        let prepared = line.document.map(prepare).transpose();
+        let prepared = prepared.map_err(io_error("write", &self.path_of(id)))?;
+        let bytes = self.append_line(&here, id, last.as_ref(), line.json, &sealing)?;
 
-            // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
-            if let Some((document, name)) = prepared {
-                let _ = document.rename(&name);
-            }
-            let project = sealing.project;
-            let _ = project.set_mark(&self.home, id, &Mark { bytes, ..mark });
-            if last.is_none() {
-                let _ = project.keep(&self.home, &self.folder);
-            }
-            Ok(())
-        })
+        // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
+        if let Some((document, name)) = prepared {
+            let _ = document.rename(&name);
+        }
+        let project = sealing.project;
+        let _ = project.set_mark(&self.home, id, &Mark { bytes, ..mark });
+        if last.is_none() {
+            let _ = project.keep(&self.home, &self.folder);
+        }
+        Ok(())
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
@@ -192,10 +191,9 @@ impl Journal for LoopFolder {
             let Some(Sealed { last, .. }) = self.sealed(id)? else {
                 return Ok(None);
             };
-            let document = match if_there(self.read_document(id)) {
-                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => None,
-                read => read.map_err(io_error("read", &self.document_path(id)))?,
-            };
+            let document = self.open_document_folder(id);
+            let document = document.and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
+            let document = if_there(document).map_err(io_error("read", &self.path_of(id)))?;
             // A document that another process wrote in between would not be that of this change.
             if self.length(id) == length {
                 let change = last.change;
@@ -205,19 +203,18 @@ impl Journal for LoopFolder {
     }
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
-        self.locked(|_| {
-            let sealed = self.sealed(id)?;
-            if sealed.and_then(|sealed| revision_in(&sealed.last.change)) != Some(revision) {
-                return Ok(());
-            }
-            let write = || {
-                // The process that wrote the line may have died before it was synced.
-                self.open_journal(id)?.sync_data()?;
-                let (document, name) = self.prepare_document(id, document)?;
-                document.rename(&name)
-            };
-            write().map_err(io_error("write", &self.document_path(id)))
-        })
+        let _lock = self.lock(LOCK)?;
+        let sealed = self.sealed(id)?;
+        if sealed.and_then(|sealed| revision_in(&sealed.last.change)) != Some(revision) {
+            return Ok(());
+        }
+        let write = || {
+            // The process that wrote the line may have died before it was synced.
+            self.open_journal(id)?.sync_data()?;
+            let (document, name) = self.prepare_document(id, document)?;
+            document.rename(&name)
+        };
+        write().map_err(io_error("write", &self.path_of(id)))
     }
 
     fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
@@ -237,7 +234,7 @@ impl Journal for LoopFolder {
         };
         let entries = read().map_err(io_error("read", &self.journal_path(id)))?;
         let entries = entries.flatten();
-        entries.ok_or_else(|| self.not_ours(id, "a line of its journal was changed"))
+        entries.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
     }
 
     fn length(&self, id: &LoopId) -> Option<u64> {
@@ -246,7 +243,7 @@ impl Journal for LoopFolder {
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
         let read = || {
-            let here = self.open()?;
+            let here = self.open_folder()?;
             let ids = here.names()?.into_iter();
             let ids = ids.filter_map(|name| LoopId::parse(&name, self.spec.ids).ok());
             let has_journal = |id: &LoopId| {
@@ -259,12 +256,12 @@ impl Journal for LoopFolder {
         Ok(ids.unwrap_or_default())
     }
 
-    fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
-        self.locked_by(START_LOCK, |_| work())
+    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
+        Ok(Box::new(self.lock(START_LOCK)?))
     }
 
     fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.archive_loop(id)
+        self.archive_pieces(id.as_str(), &self.pieces(id))
     }
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {

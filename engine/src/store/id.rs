@@ -4,6 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::spec::IdForm;
 use crate::digest::random_hex;
@@ -13,11 +14,12 @@ const RESERVED: [&str; 4] = ["archive", "log", "project", "scratch"];
 
 /// The id of a loop. It is safe as a file name: no separators, no dots, no leading dash in a stamp.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct LoopId(String);
 
 /// The error for a text that is not the id of a loop, with its first 80 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{}` is not the id of a loop", .0.escape_debug())]
 pub struct InvalidId(String);
 
 impl LoopId {
@@ -54,20 +56,6 @@ impl LoopId {
 impl fmt::Display for LoopId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for InvalidId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not the id of a loop", self.0.escape_debug())
-    }
-}
-
-impl std::error::Error for InvalidId {}
-
-impl From<LoopId> for String {
-    fn from(id: LoopId) -> Self {
-        id.0
     }
 }
 

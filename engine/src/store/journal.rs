@@ -9,7 +9,7 @@ use super::id::LoopId;
 
 /// The end of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tail {
+pub(crate) struct Tail {
     /// The newest change, as JSON.
     pub(super) change: Vec<u8>,
     /// The loop's document, if there is one that is not too large.
@@ -18,7 +18,7 @@ pub(super) struct Tail {
 
 /// A line that is to be appended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'l> {
+pub(crate) struct Line<'l> {
     /// The entry, as one line of JSON.
     pub(super) json: &'l [u8],
     /// The journal that it continues or replaces.
@@ -29,7 +29,7 @@ pub(super) struct Line<'l> {
 
 /// The journal to which a line is appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum After {
+pub(crate) enum After {
     /// Any journal of this user. For notes.
     Any,
     /// One whose newest change has this revision, or none if that is 0.
@@ -53,7 +53,7 @@ impl After {
 ///
 /// A line is complete in itself and never changes. A line that was appended survives a power loss. The document does not
 /// have to: it is rendered again from the last change.
-pub(super) trait Journal: Debug + Send + Sync {
+pub(crate) trait Journal: Debug + Send + Sync {
     /// Appends a line, and replaces the document after it.
     ///
     /// # Errors
@@ -78,8 +78,8 @@ pub(super) trait Journal: Debug + Send + Sync {
     /// Returns the loops that have a journal, by id.
     fn list(&self) -> Result<Vec<LoopId>, StoreError>;
 
-    /// Runs work while no other process starts, archives or restores a loop here.
-    fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError>;
+    /// Returns a guard. As long as it lives, no other process starts or restores a loop here.
+    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError>;
 
     /// Moves a loop out of the way, with everything of it.
     fn archive(&self, id: &LoopId) -> Result<(), StoreError>;

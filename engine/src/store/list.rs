@@ -10,6 +10,7 @@ use super::entry::ChangeEntry;
 use super::error::{StoreError, WhyNotOurs};
 use super::id::LoopId;
 use super::loop_folder::JOURNAL;
+use super::spec::StateSpec;
 use super::store::Store;
 use super::value::FieldValue as _;
 use crate::files::Folder;
@@ -46,14 +47,10 @@ pub struct Listed {
 pub struct Foreign {
     /// The file.
     pub path: Utf8PathBuf,
-    /// The time when it was last written.
-    pub modified: SystemTime,
     /// The phase, if it can be read.
     pub phase: Option<String>,
     /// Whether that phase is terminal.
     pub terminal: bool,
-    /// The reason why it cannot be read.
-    pub problem: Option<String>,
 }
 
 impl Store {
@@ -89,12 +86,12 @@ impl Store {
         self.list().into_iter().find(is_it)
     }
 
-    /// Returns the other state files in the folder, newest first.
+    /// Returns the other state files in the folder, by name.
     pub fn list_foreign(&self) -> Vec<Foreign> {
         let is_id = |stem: &String| LoopId::parse(stem, self.spec().ids).is_ok();
         let stems = self.stems().into_iter().filter(|stem| !is_id(stem));
         let mut foreign: Vec<Foreign> = stems.filter_map(|stem| self.foreign(&stem)).collect();
-        foreign.sort_by_key(|one| Reverse((one.modified, one.path.clone())));
+        foreign.sort_by(|one, other| one.path.cmp(&other.path));
         foreign
     }
 
@@ -108,7 +105,7 @@ impl Store {
             let stem = name.strip_suffix(extension)?.strip_suffix('.')?;
             Some(stem.to_owned()).filter(|stem| !stem.is_empty())
         };
-        let names = self.files().open().and_then(|here| here.names());
+        let names = self.open_folder().and_then(|here| here.names());
         let names = names.unwrap_or_default().into_iter();
         names.filter_map(stem).collect()
     }
@@ -116,24 +113,15 @@ impl Store {
     fn foreign(&self, stem: &str) -> Option<Foreign> {
         let spec = self.spec();
         let name = format!("{stem}.{}", spec.extension);
-        let here = self.files().open().ok()?;
-        let found = here.look(&name).ok()?.filter(|found| !found.is_folder())?;
-        let read = here.read(&name, MAX_BYTES as u64);
-        let parsed = read
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| spec.parse(&bytes).map_err(|error| error.to_string()));
-        let phase = parsed.as_ref().ok().and_then(|document| {
-            let phase = document.get(spec.fields.phase)?;
-            Some(phase.to_plain().into_owned())
-        });
+        let here = self.open_folder().ok()?;
+        here.look(&name).ok()?.filter(|found| !found.is_folder())?;
+        let read = here.read(&name, MAX_BYTES as u64).ok();
+        let document = read.and_then(|bytes| spec.parse(&bytes).ok());
+        let phase = document.and_then(|document| document.text(spec.fields.phase));
         Some(Foreign {
             path: self.folder().join(name),
-            modified: found.modified(),
-            terminal: phase
-                .as_deref()
-                .is_some_and(|phase| spec.is_terminal(phase)),
+            terminal: is_terminal(spec, phase.as_deref()),
             phase,
-            problem: parsed.err(),
         })
     }
 
@@ -150,7 +138,7 @@ impl Store {
             // A start died before its line was whole.
             Err(StoreError::NotFound { .. }) => return None,
             Err(error) => {
-                let bytes = self.files().read_document(&id).ok();
+                let bytes = self.read_document(&id).ok();
                 let document = bytes.and_then(|bytes| spec.parse(&bytes).ok());
                 (None, Some(error), document)
             }
@@ -174,9 +162,7 @@ impl Store {
             path: self.path_of(&id),
             id,
             modified,
-            terminal: phase
-                .as_deref()
-                .is_some_and(|phase| spec.is_terminal(phase)),
+            terminal: is_terminal(spec, phase.as_deref()),
             phase,
             session: text(spec.fields.session),
             root: text(spec.fields.root),
@@ -194,10 +180,10 @@ impl Store {
             return Some(SystemTime::UNIX_EPOCH);
         }
         let time = |folder: &Folder, name: &str| Some(folder.look(name).ok()??.modified());
-        let here = self.files().open().ok()?;
+        let here = self.open_folder().ok()?;
         let journal = here.below(id.as_str());
         let journal = journal.ok().and_then(|folder| time(&folder, JOURNAL));
-        let document = self.files().open_document_folder(id);
+        let document = self.open_document_folder(id);
         let document = document
             .ok()
             .and_then(|(folder, name)| time(&folder, &name));
@@ -206,6 +192,10 @@ impl Store {
             None => document.or(journal),
         }
     }
+}
+
+fn is_terminal(spec: &StateSpec, phase: Option<&str>) -> bool {
+    phase.is_some_and(|phase| spec.is_terminal(phase))
 }
 
 /// Sorts loops by the time of their last change, newest first.

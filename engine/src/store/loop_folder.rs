@@ -1,33 +1,28 @@
 //! A state folder: its files, locks and archive. Only this type knows their paths.
-//!
-//! ```text
-//! .gitignore                 `*`: the folder ignores itself
-//! .lock                      held for every change of a loop
-//! .start.lock                held while a loop is started, archived or restored
-//! project                    see `project`
-//! <id>.state                 the document, unless the machine says that it is a file of the user's elsewhere
-//! <id>/journal.jsonl         one line of JSON with its seal for each change and each note
-//! <id>/replaced-N            documents that were edited by hand and replaced, the newest five
-//! archive/<id>/              an archived loop, with all of the above
-//! ```
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value as Json;
 
 use super::budget::Budget;
-use super::document::MAX_BYTES;
-use super::error::{StoreError, io_error};
+use super::document;
+use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
+use super::lock::RunLock;
 use super::spec::StateSpec;
 use super::state_home::StateHome;
-use crate::files::{Folder, Lock, Made, Prepared, folder_of, if_there, make_all};
+use super::value::FieldValue as _;
+use crate::files::kill_point::kill_point;
+use crate::files::{Folder, Found, Lock, MAX_BYTES, Made, Prepared, folder_of, if_there, make_all};
 
 /// The lock for every change of a loop, which is held for milliseconds.
-const LOCK: &str = ".lock";
+pub(super) const LOCK: &str = ".lock";
 /// The lock for starts, archiving and restoring.
 pub(super) const START_LOCK: &str = ".start.lock";
+/// The file that keeps the state folder out of git.
+pub(super) const IGNORE: &str = ".gitignore";
 /// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
 /// The name of the folder of archived loops.
@@ -43,7 +38,7 @@ const ID: &str = "{id}";
 
 /// The state folder of one machine in one project. Making one creates nothing.
 #[derive(Debug, Clone)]
-pub(super) struct LoopFolder {
+pub struct LoopFolder {
     pub(super) spec: &'static StateSpec,
     pub(super) folder: Utf8PathBuf,
     pub(super) root: Utf8PathBuf,
@@ -89,9 +84,147 @@ impl LoopFolder {
         }
     }
 
-    /// Opens the state folder, from the base down, without following a symlink.
-    pub(super) fn open(&self) -> io::Result<Folder> {
+    /// Returns the state folder.
+    pub fn folder(&self) -> &Utf8Path {
+        &self.folder
+    }
+
+    /// Returns the project's root.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// Returns the machine's description of its documents.
+    pub fn spec(&self) -> &'static StateSpec {
+        self.spec
+    }
+
+    /// Returns the budget of the call.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Returns whether a loop of this root is this store's: of a folder outside the root, which projects share, only the loops
+    /// whose root is this one or lies above it; of any other folder, every loop.
+    pub fn is_for(&self, root: Option<&str>) -> bool {
+        let shared = !self.folder.starts_with(&self.root);
+        root.is_none_or(|root| !shared || self.root.starts_with(root))
+    }
+
+    /// Returns the document of a loop.
+    pub fn path_of(&self, id: &LoopId) -> Utf8PathBuf {
+        match self.spec.file {
+            Some(file) => self.root.join(file.replace(ID, id.as_str())),
+            None => self.folder.join(self.document_name(id)),
+        }
+    }
+
+    /// Returns the folder of a loop's own files.
+    pub fn loop_folder(&self, id: &LoopId) -> Utf8PathBuf {
+        self.folder.join(id.as_str())
+    }
+
+    /// Returns a file beside the document: the id and `suffix`, such as `-runner.sh`.
+    pub fn sidecar(&self, id: &LoopId, suffix: &str) -> Utf8PathBuf {
+        self.folder.join(format!("{id}{suffix}"))
+    }
+
+    /// Returns the journal of a loop.
+    pub fn journal_path(&self, id: &LoopId) -> Utf8PathBuf {
+        self.loop_folder(id).join(JOURNAL)
+    }
+
+    /// Opens the state folder, from the project's root down, without following a symlink. One outside of the root is the user's
+    /// own choice, and is opened as it is named.
+    ///
+    /// # Errors
+    /// Returns an error if it is not there, or it or a folder above it is not trusted (see [`crate::files::UntrustedError`]).
+    pub fn open_folder(&self) -> io::Result<Folder> {
         self.open_below_base(&self.folder)
+    }
+
+    /// Opens the folder of a loop's own files in the same way.
+    ///
+    /// # Errors
+    /// See [`LoopFolder::open_folder`].
+    pub fn open_loop_folder(&self, id: &LoopId) -> io::Result<Folder> {
+        self.open_folder()?.below(id.as_str())
+    }
+
+    /// Opens the folder of a file of the project's or of a loop's, and returns it with the file's name. No symlink is followed
+    /// below the root and below the state folder.
+    ///
+    /// # Errors
+    /// Returns an error if the folder is not there or not trusted, or the path names no file.
+    pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
+        folder_of(&[&self.root, &self.base], path)
+    }
+
+    /// Reads a file of the project's or of a loop's. See [`LoopFolder::folder_of`].
+    ///
+    /// # Errors
+    /// Returns an error if it is not there, is not trusted, is larger than 64 MiB, or the system refuses.
+    pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
+        let (folder, name) = self.folder_of(path)?;
+        folder.read(&name, MAX_BYTES)
+    }
+
+    /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
+    ///
+    /// # Errors
+    /// Returns an error if its folder is not trusted, or the system refuses.
+    pub fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+        let (folder, name) = self.folder_of(path)?;
+        folder.replace(&name, bytes)
+    }
+
+    /// Replaces a file beside the loop's document ([`LoopFolder::sidecar`]). It is written again in each round, so it is not synced.
+    ///
+    /// # Errors
+    /// Returns an error if the folder is not trusted, or the system refuses.
+    pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let name = format!("{id}{suffix}");
+        let folder = self.open_folder();
+        let written = folder.and_then(|folder| folder.prepare(bytes)?.rename(&name));
+        written.map_err(io_error("write", &self.folder.join(&name)))
+    }
+
+    /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
+    ///
+    /// # Errors
+    /// Returns an error if one is there and cannot be removed.
+    pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
+        let here = self.open_folder();
+        let here = here.map_err(io_error("open", &self.folder))?;
+        for suffix in suffixes {
+            let removed = if_there(here.remove(&format!("{id}{suffix}")));
+            removed.map_err(io_error("remove", &self.sidecar(id, suffix)))?;
+        }
+        Ok(())
+    }
+
+    /// Sets the time at which a loop was last touched to now, so that it does not count as stale. It is the time of the document,
+    /// or of the journal if the document is a file of the user's.
+    ///
+    /// # Errors
+    /// Returns an error if the file is not there, is not trusted, or the system refuses.
+    pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
+        let (path, opened) = match self.spec.file {
+            Some(_) => (self.journal_path(id), self.open_loop_folder(id)),
+            None => (self.path_of(id), self.open_folder()),
+        };
+        let name = path.file_name().unwrap_or_default();
+        kill_point();
+        opened
+            .and_then(|folder| folder.file(name))
+            .and_then(|file| file.set_modified(SystemTime::now()))
+            .map_err(io_error("touch", &path))
+    }
+
+    /// Returns whether a review of the loop is running.
+    pub fn is_running(&self, id: &LoopId) -> bool {
+        self.open_loop_folder(id)
+            .is_ok_and(|folder| RunLock::is_held(&folder))
     }
 
     pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
@@ -99,22 +232,17 @@ impl LoopFolder {
         Folder::open(&self.base)?.below(below)
     }
 
-    /// Opens the folder of a loop.
-    pub(super) fn open_loop(&self, id: &LoopId) -> io::Result<Folder> {
-        self.open()?.below(id.as_str())
-    }
-
-    /// Makes the state folder. Returns it with the folders that were made for it, innermost last.
+    /// Makes the state folder, which ignores itself. Returns it with the folders that were made for it, innermost last.
     pub(super) fn make(&self) -> Result<(Folder, Vec<Made>), StoreError> {
-        make_all(&self.base, &self.folder).map_err(io_error("create", &self.folder))
-    }
-
-    /// Returns the path of a loop's document.
-    pub(super) fn document_path(&self, id: &LoopId) -> Utf8PathBuf {
-        match self.spec.file {
-            Some(file) => self.root.join(file.replace(ID, id.as_str())),
-            None => self.folder.join(self.document_name(id)),
+        let made = make_all(&self.base, &self.folder);
+        let (here, made) = made.map_err(io_error("create", &self.folder))?;
+        let found = here.look(IGNORE);
+        let has_text = |found: Found| found.is_file() && found.size() > 0;
+        if !found.is_ok_and(|found| found.is_some_and(has_text)) {
+            let written = here.replace(IGNORE, b"*\n");
+            written.map_err(io_error("write", &self.folder.join(IGNORE)))?;
         }
+        Ok((here, made))
     }
 
     /// Returns the name of a loop's document in the state folder.
@@ -122,23 +250,18 @@ impl LoopFolder {
         format!("{id}.{}", self.spec.extension)
     }
 
-    /// Returns the path of a loop's journal.
-    pub(super) fn journal_path(&self, id: &LoopId) -> Utf8PathBuf {
-        self.folder.join(id.as_str()).join(JOURNAL)
-    }
-
     /// Opens the folder of a loop's document. Returns it with the document's name.
     pub(super) fn open_document_folder(&self, id: &LoopId) -> io::Result<(Folder, String)> {
         match self.spec.file {
-            Some(_) => folder_of(&[&self.root, &self.base], &self.document_path(id)),
-            None => Ok((self.open()?, self.document_name(id))),
+            Some(_) => self.folder_of(&self.path_of(id)),
+            None => Ok((self.open_folder()?, self.document_name(id))),
         }
     }
 
-    /// Reads a loop's document.
+    /// Reads a loop's document, unless it is too large to be one.
     pub(super) fn read_document(&self, id: &LoopId) -> io::Result<Vec<u8>> {
         let (folder, name) = self.open_document_folder(id)?;
-        folder.read(&name, MAX_BYTES as u64)
+        folder.read(&name, document::MAX_BYTES as u64)
     }
 
     /// Writes the new document of a loop to a temporary file beside it. Returns it with the document's name. Not synced.
@@ -148,7 +271,7 @@ impl LoopFolder {
         bytes: &[u8],
     ) -> io::Result<(Prepared, String)> {
         let is_users = self.spec.file.is_some();
-        if is_users && let Some(parent) = self.document_path(id).parent() {
+        if is_users && let Some(parent) = self.path_of(id).parent() {
             make_all(&self.root, parent)?;
         }
         let (folder, name) = self.open_document_folder(id)?;
@@ -178,21 +301,9 @@ impl LoopFolder {
         keep().map_err(io_error("write", &self.folder.join(id.as_str())))
     }
 
-    /// Moves a document that is too large to be read to where replaced ones are kept. Returns its path, or `None` if there is
-    /// no document.
-    pub(super) fn keep_unread(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
-        let keep = || {
-            let (from, document) = self.open_document_folder(id)?;
-            let (folder, name) = self.next_replaced(id)?;
-            from.rename(&document, &folder, &name)?;
-            Ok(folder.path().join(name))
-        };
-        if_there(keep()).map_err(io_error("move", &self.document_path(id)))
-    }
-
     /// Returns the folder of a loop and the name in it of the next document that is kept there. Removes the oldest one.
     fn next_replaced(&self, id: &LoopId) -> io::Result<(Folder, String)> {
-        let folder = self.open_loop(id)?;
+        let folder = self.open_loop_folder(id)?;
         let number = |name: String| name.strip_prefix("replaced-")?.parse::<u32>().ok();
         let numbers: Vec<u32> = folder.names()?.into_iter().filter_map(number).collect();
         let next = numbers.iter().max().map_or(1, |last| last + 1);
@@ -202,96 +313,43 @@ impl LoopFolder {
         Ok((folder, format!("replaced-{next}")))
     }
 
-    /// Runs work under the lock of the state folder.
-    pub(super) fn locked<R>(
-        &self,
-        work: impl FnOnce(&Folder) -> Result<R, StoreError>,
-    ) -> Result<R, StoreError> {
-        self.locked_by(LOCK, work)
-    }
-
-    pub(super) fn locked_by<R>(
-        &self,
-        name: &'static str,
-        work: impl FnOnce(&Folder) -> Result<R, StoreError>,
-    ) -> Result<R, StoreError> {
-        let folder = self.open().map_err(io_error("open", &self.folder))?;
+    /// Takes one of the locks of the state folder. Returns it with the folder.
+    pub(super) fn lock(&self, name: &'static str) -> Result<(Folder, Lock), StoreError> {
+        let folder = self.open_folder().map_err(io_error("open", &self.folder))?;
         let path = self.folder.join(name);
         let begun = Instant::now();
         let take = |timeout| Lock::take(&folder, name, timeout);
         let lock = self.budget.wait(self.lock_timeout, take);
-        let Some(_lock) = lock.map_err(io_error("lock", &path))? else {
-            let waited = begun.elapsed();
-            return Err(StoreError::Busy { path, waited });
-        };
-        work(&folder)
+        let lock = lock.map_err(io_error("lock", &path))?;
+        let waited = begun.elapsed();
+        let lock = lock.ok_or(StoreError::Busy { path, waited })?;
+        Ok((folder, lock))
     }
 
-    /// Moves those of these files and folders that are there to the archive.
-    pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
-        let move_all = |here: &Folder| {
-            let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
-            let Some(last) = found.last() else {
-                return Ok(());
-            };
-            let to = make_archive(here, name, last)?;
-            let mut found = found.into_iter();
-            found.try_for_each(|piece| here.rename(piece, &to, piece))
-        };
-        let archive = self.folder.join(ARCHIVE).join(name);
-        self.locked(|here| move_all(here).map_err(io_error("move to", &archive)))
-    }
-
-    /// Moves a loop with everything of it to the archive.
-    pub(super) fn archive_loop(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.archive_pieces(id.as_str(), &self.pieces(id))
-    }
-
-    /// Moves a loop back from the archive.
-    pub(super) fn restore_loop(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.locked(|here| {
-            let path = self.folder.join(ARCHIVE).join(id.as_str());
-            let archive = here.below(ARCHIVE).map_err(io_error("open", &path))?;
-            let from = archive
-                .below(id.as_str())
-                .map_err(io_error("open", &path))?;
-            // The document comes last: until then nobody sees the loop.
-            for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
-                if here.has(name) {
-                    return Err(StoreError::Active {
-                        id: id.to_string(),
-                        phase: None,
-                        folder: self.folder.clone(),
-                    });
-                }
-                let moved = from.rename(name, here, name);
-                moved.map_err(io_error("move", &path.join(name)))?;
-            }
-            let _ = archive.remove_folder(id.as_str());
-            Ok(())
-        })
-    }
-
-    /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
-    fn pieces(&self, id: &LoopId) -> Vec<String> {
-        let ours = self.spec.file.is_none().then(|| self.document_name(id));
-        let mut pieces: Vec<String> = ours.into_iter().collect();
-        pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
-        pieces.push(id.to_string());
-        pieces
-    }
-}
-
-/// Makes a folder in the archive: `name`, or `name-2` and so on if `piece` was archived there before.
-fn make_archive(here: &Folder, name: &str, piece: &str) -> io::Result<Folder> {
-    let mut target = name.to_owned();
-    let mut number = 1;
-    loop {
-        let folder = here.make(Utf8Path::new(ARCHIVE).join(&target))?;
-        if !folder.has(piece) {
-            return Ok(folder);
+    /// Makes the error of a document that is not that of a loop of this user.
+    pub(super) fn not_ours(&self, id: &LoopId, why: WhyNotOurs) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            path: self.path_of(id),
+            why,
         }
-        number += 1;
-        target = format!("{name}-{number}");
+    }
+
+    /// Makes the error of a loop of another machine.
+    pub(super) fn other_machine(&self, id: &LoopId, found: &Json) -> StoreError {
+        StoreError::OtherMachine {
+            path: self.path_of(id),
+            found: found.to_plain().into_owned(),
+            expected: self.spec.machine,
+        }
+    }
+
+    /// Makes the error of an id that a loop has or had here.
+    pub(super) fn exists(&self, id: &LoopId) -> StoreError {
+        StoreError::Active {
+            id: id.to_string(),
+            phase: None,
+            folder: self.folder.clone(),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Journals in memory, for programs without files and for tests.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::entry::{revision_in, snapshot};
@@ -95,9 +96,8 @@ impl Journal for Memory {
         Ok(present.map(|(id, _)| id.clone()).collect())
     }
 
-    fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
-        let _alone = lock(&self.starting);
-        work()
+    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
+        Ok(Box::new(lock(&self.starting)))
     }
 
     fn archive(&self, id: &LoopId) -> Result<(), StoreError> {

@@ -7,10 +7,10 @@
 //! | files | subject |
 //! |---|---|
 //! | `journal`, `file_journal`, `memory` | the trait of journals, and its two implementations |
-//! | `loop_folder` | the files, locks and archive of a state folder |
+//! | `loop_folder`, `log` | the paths, files and locks of a state folder |
 //! | `seal`, `project`, `state_home` | the user's key, the id of a state folder, and the folder of the user's own that keeps them |
 //! | `entry`, `record` | a line of a journal, and a loop at one revision |
-//! | `document`, `lines`, `json`, `frontmatter`, `scalar`, `nulls`, `value`, `spec` | the forms of documents, and what a machine says of them |
+//! | `document`, `lines`, `map`, `yaml`, `value`, `spec` | the forms of documents, and what a machine says of them |
 //! | `store`, `open`, `commit`, `start`, `archive`, `adopt`, `list` | operations on loops |
 //! | `lock`, `budget`, `id` | the lock of a review, the time of a hook, ids |
 //!
@@ -19,6 +19,7 @@
 //! ```text
 //! .gitignore                 `*`: the folder ignores itself
 //! .lock                      held for every change of a loop
+//! .start.lock                held while a loop is started or brought back
 //! project                    the random id of the folder, which the seals cover
 //! log                        one line for each event
 //! <id>.state                 the document, unless it is a file of the user's elsewhere
@@ -50,6 +51,7 @@ mod journal;
 mod lines;
 mod list;
 mod lock;
+mod log;
 mod loop_folder;
 mod map;
 mod memory;
@@ -79,7 +81,8 @@ pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use lock::RunLock;
-pub use open::{Opened, REFUSED, REPAIRED, Repair, UNEXPLAINED};
+pub use loop_folder::LoopFolder;
+pub use open::{Opened, REFUSED, REPAIRED, UNEXPLAINED};
 pub use record::Record;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Import, StartPlan, Started};

@@ -1,12 +1,10 @@
 //! Opening a loop: its newest change, and a document that shows it.
 
-use std::fmt;
-
 use camino::Utf8PathBuf;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::document::{Document, DocumentError};
+use super::document::Document;
 use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry};
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
@@ -29,51 +27,8 @@ pub const UNEXPLAINED: &str = "unexplained";
 pub struct Opened {
     /// The loop.
     pub record: Record,
-    /// The repairs, for the user to know.
-    pub repairs: Vec<Repair>,
-}
-
-/// A repair of a document that did not show the newest change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Repair {
-    /// The document was not there.
-    Written {
-        /// The document.
-        path: Utf8PathBuf,
-    },
-    /// Fields had been edited by hand that the machine opens to that.
-    EditTaken {
-        /// The fields with their new and old values, such as `max_rounds: 5 (was 3)`.
-        fields: Vec<String>,
-    },
-    /// The document had been changed by hand.
-    EditUndone {
-        /// The fields, or why the document could not be read.
-        what: String,
-        /// The copy.
-        kept: Utf8PathBuf,
-    },
-}
-
-impl fmt::Display for Repair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Written { path } => {
-                write!(f, "{} was missing and was written again", text::shown(path))
-            }
-            Self::EditTaken { fields } => write!(
-                f,
-                "the state was edited by hand, which was taken over: {}",
-                fields.join(", ")
-            ),
-            Self::EditUndone { what, kept } => write!(
-                f,
-                "the state was edited by hand ({what}); the edit was undone, and the file is kept as {}",
-                text::shown(kept)
-            ),
-        }
-    }
+    /// The repairs of its document, for the user to know, each a sentence.
+    pub repairs: Vec<String>,
 }
 
 /// The difference between a document and the newest change.
@@ -109,6 +64,16 @@ impl Store {
         Ok(opened)
     }
 
+    /// Makes a loop of its newest change and its document.
+    pub(super) fn record(&self, id: &LoopId, newest: ChangeEntry, document: Vec<u8>) -> Record {
+        Record {
+            id: id.clone(),
+            newest,
+            document,
+            spec: self.spec(),
+        }
+    }
+
     /// Returns the root of a loop whose project was moved. In a folder that projects share, no loop moves.
     fn root_after_move(&self, record: &Record) -> Option<String> {
         let is_own = self.folder().starts_with(self.root());
@@ -125,60 +90,58 @@ impl Store {
             let mut newest = self.newest(id, &tail)?;
             let found = tail.document;
             if let Some(found) = self.revision_behind(&newest, found.as_deref()) {
-                return Err(StoreError::NotOurs {
-                    id: id.to_string(),
-                    path: self.path_of(id),
-                    why: WhyNotOurs::PutBack {
-                        found,
-                        newest: newest.revision,
-                    },
-                });
+                let newest = newest.revision;
+                return Err(self.not_ours(id, WhyNotOurs::PutBack { found, newest }));
             }
             let difference = self.compare(id, &newest, found.as_deref())?;
             let difference = match difference {
                 Some(difference) if !self.only_looks() => difference,
                 seen => {
                     newest.fields.extend(seen.unwrap_or_default().taken);
-                    let record = Record::new(self.spec(), id, &newest, found.unwrap_or_default());
+                    let record = self.record(id, newest, found.unwrap_or_default());
                     return Ok(Opened { record, repairs });
                 }
             };
-            let kept = match (&found, difference.undone) {
-                (Some(bytes), Some(what)) => Some((what, self.files().keep_replaced(id, bytes)?)),
-                (Some(_), None) => None,
-                (None, _) => self
-                    .files()
-                    .keep_unread(id)?
-                    .map(|kept| (DocumentError::too_large().to_string(), kept)),
-            };
-            match kept {
-                Some((what, kept)) => repairs.push(Repair::EditUndone { what, kept }),
-                None if found.is_none() => repairs.push(Repair::Written {
-                    path: self.path_of(id),
-                }),
-                None => {}
+            match (&found, difference.undone) {
+                (Some(bytes), Some(what)) => {
+                    let kept = text::shown(self.keep_replaced(id, bytes)?);
+                    repairs.push(format!(
+                        "the state was edited by hand ({what}); the edit was undone, and the file is kept as {kept}"
+                    ));
+                }
+                (None, _) => {
+                    let path = text::shown(self.path_of(id));
+                    repairs.push(format!("{path} was missing and was written again"));
+                }
+                (Some(_), None) => {}
             }
             if difference.taken.is_empty() {
                 let document = self.render_onto(id, &newest, found.as_deref())?;
-                self.restore(&newest, id, &document)?;
-                let record = Record::new(self.spec(), id, &newest, document);
-                return self.log_repairs(id, record, repairs);
+                self.journal_of().restore(id, newest.revision, &document)?;
+                let record = self.record(id, newest, document);
+                return Ok(self.opened(record, repairs));
             }
             let shown = |(field, value): (&String, &Json)| {
                 let old = newest.field(field).map(|old| old.to_plain().into_owned());
                 let old = old.map(|old| format!(" (was {old})")).unwrap_or_default();
                 format!("{field}: {}{old}", value.to_plain())
             };
-            let fields = difference.taken.iter().map(shown).collect();
+            let fields: Vec<String> = difference.taken.iter().map(shown).collect();
             let change = Change {
                 edits: difference.taken,
                 ..Change::bare(EDIT, "person")
             };
-            let held = Record::new(self.spec(), id, &newest, found.unwrap_or_default());
+            let held = self.record(id, newest, found.unwrap_or_default());
             match self.write(&held, change) {
                 Ok(record) => {
-                    repairs.push(Repair::EditTaken { fields });
-                    return self.log_repairs(id, record, repairs);
+                    let fields = fields.join(", ");
+                    let taken =
+                        format!("the state was edited by hand, which was taken over: {fields}");
+                    self.log(&format!("{id}: {taken}"));
+                    // It is in the journal as a change already.
+                    let mut opened = self.opened(record, repairs);
+                    opened.repairs.push(taken);
+                    return Ok(opened);
                 }
                 Err(StoreError::Stale { .. }) => {}
                 Err(error) => return Err(error),
@@ -248,9 +211,9 @@ impl Store {
         let Some((newest, bytes)) = self.find_behind(id)? else {
             return Ok(None);
         };
-        let kept = self.files().keep_replaced(id, &bytes)?;
+        let kept = self.keep_replaced(id, &bytes)?;
         let document = self.render_onto(id, &newest, Some(&bytes))?;
-        self.restore(&newest, id, &document)?;
+        self.journal_of().restore(id, newest.revision, &document)?;
         self.log(&format!(
             "{id}: the document was written again; the file that was put back is kept as {kept}"
         ));
@@ -278,29 +241,13 @@ impl Store {
         (shown + 1 < newest.revision).then_some(shown)
     }
 
-    fn log_repairs(
-        &self,
-        id: &LoopId,
-        record: Record,
-        repairs: Vec<Repair>,
-    ) -> Result<Opened, StoreError> {
+    /// Logs and notes the repairs of a document.
+    fn opened(&self, record: Record, repairs: Vec<String>) -> Opened {
         for repair in &repairs {
-            self.log(&format!("{id}: {repair}"));
-            // An edit that was taken over is a change already.
-            if !matches!(repair, Repair::EditTaken { .. }) {
-                self.note_attempt(id, REPAIRED, &[("what", &repair.to_string())]);
-            }
+            self.log(&format!("{}: {repair}", record.id));
+            self.note_attempt(&record.id, REPAIRED, &[("what", repair)]);
         }
-        Ok(Opened { record, repairs })
-    }
-
-    fn restore(
-        &self,
-        newest: &ChangeEntry,
-        id: &LoopId,
-        document: &[u8],
-    ) -> Result<(), StoreError> {
-        self.journal_of().restore(id, newest.revision, document)
+        Opened { record, repairs }
     }
 
     /// Reads the newest change of a tail.
@@ -308,14 +255,12 @@ impl Store {
         let spec = self.spec();
         let Ok(newest) = serde_json::from_slice::<ChangeEntry>(&tail.change) else {
             let why = "another version wrote its journal";
-            return Err(self.files().not_ours(id, why));
+            return Err(self.foreign_journal(id, why));
         };
         match newest.field(spec.fields.machine) {
-            Some(machine) if machine.to_plain() != spec.machine => Err(StoreError::OtherMachine {
-                path: self.path_of(id),
-                found: machine.to_plain().into_owned(),
-                expected: spec.machine,
-            }),
+            Some(machine) if machine.to_plain() != spec.machine => {
+                Err(self.other_machine(id, machine))
+            }
             _ => Ok(newest),
         }
     }
@@ -345,27 +290,17 @@ impl Store {
 
     /// Returns the reason for which there is no loop of this user, from its document.
     pub(super) fn why_none(&self, id: &LoopId) -> StoreError {
-        let path = self.path_of(id);
-        let Ok(bytes) = self.files().read_document(id) else {
+        let Ok(bytes) = self.read_document(id) else {
             return self.no_loop(id);
         };
-        let not_ours = |path, why| StoreError::NotOurs {
-            id: id.to_string(),
-            path,
-            why,
-        };
         match self.spec().parse(&bytes) {
-            Err(error) => StoreError::document("read", path, error),
+            Err(error) => StoreError::document("read", self.path_of(id), error),
             Ok(document) => match document.get(self.spec().fields.machine) {
-                None => not_ours(path, WhyNotOurs::NoMachine),
+                None => self.not_ours(id, WhyNotOurs::NoMachine),
                 Some(machine) if machine.to_plain() == self.spec().machine => {
-                    not_ours(path, WhyNotOurs::NoJournal)
+                    self.not_ours(id, WhyNotOurs::NoJournal)
                 }
-                Some(machine) => StoreError::OtherMachine {
-                    path,
-                    found: machine.to_plain().into_owned(),
-                    expected: self.spec().machine,
-                },
+                Some(machine) => self.other_machine(id, &machine),
             },
         }
     }

@@ -11,33 +11,14 @@ use super::value::{FieldValue as _, Fields};
 #[derive(Debug, Clone)]
 pub struct Record {
     pub(super) id: LoopId,
-    pub(super) revision: u64,
-    pub(super) visit: Option<u64>,
-    pub(super) phase: String,
-    pub(super) fields: Fields,
+    /// The newest change.
+    pub(super) newest: ChangeEntry,
     /// The document as it is on disk.
     pub(super) document: Vec<u8>,
     pub(super) spec: &'static StateSpec,
 }
 
 impl Record {
-    pub(super) fn new(
-        spec: &'static StateSpec,
-        id: &LoopId,
-        newest: &ChangeEntry,
-        document: Vec<u8>,
-    ) -> Self {
-        Self {
-            id: id.clone(),
-            revision: newest.revision,
-            visit: newest.visit,
-            phase: newest.to.clone().unwrap_or_default(),
-            fields: newest.fields.clone(),
-            document,
-            spec,
-        }
-    }
-
     /// Returns the loop's id.
     pub fn id(&self) -> &LoopId {
         &self.id
@@ -45,22 +26,22 @@ impl Record {
 
     /// Returns the number of its changes, its start included.
     pub fn revision(&self) -> u64 {
-        self.revision
+        self.newest.revision
     }
 
     /// Returns the revision with which its visit began: the change that entered the phase, or began its round.
     pub fn visit(&self) -> Option<u64> {
-        self.visit
+        self.newest.visit
     }
 
     /// Returns the stored form of its phase.
     pub fn phase(&self) -> &str {
-        &self.phase
+        self.newest.to.as_deref().unwrap_or_default()
     }
 
     /// Returns whether it is in a terminal phase.
     pub fn is_terminal(&self) -> bool {
-        self.spec.is_terminal(&self.phase)
+        self.spec.is_terminal(self.phase())
     }
 
     /// Returns the session that owns it, or `unknown`.
@@ -85,12 +66,12 @@ impl Record {
 
     /// Returns its fields by name.
     pub fn fields(&self) -> &Fields {
-        &self.fields
+        &self.newest.fields
     }
 
     /// Returns the value of a field.
     pub fn get(&self, field: &str) -> Option<&Json> {
-        self.fields.get(field)
+        self.newest.fields.get(field)
     }
 
     /// Returns the value of a field that holds a count.

@@ -152,15 +152,6 @@ pub struct HeldFields {
     pub run: Option<&'static str>,
 }
 
-impl HeldFields {
-    /// Fields that say what a document is: only the store writes them, whoever asks.
-    pub(super) fn structural(&self) -> impl Iterator<Item = &'static str> {
-        [self.phase, self.id, self.revision, self.machine, self.root]
-            .into_iter()
-            .chain(self.graph_hash)
-    }
-}
-
 impl StateSpec {
     /// Reads a document.
     ///
@@ -180,26 +171,18 @@ impl StateSpec {
         self.terminal.contains(&phase)
     }
 
-    /// Returns whether only the store may write `field`, even where a caller may write machine-owned ones.
+    /// Returns whether `field` says what a document is: only the store writes it, whoever asks.
     pub(super) fn is_structural(&self, field: &str) -> bool {
-        self.fields.structural().any(|held| held == field)
-    }
-
-    /// Returns whether `field` has a role. The time of the last change has one too, but is open to edits by hand:
-    /// nothing is decided by it.
-    pub(super) fn is_held(&self, field: &str) -> bool {
-        let fields = &self.fields;
-        self.is_structural(field)
-            || field == fields.session
-            || [
-                fields.mode,
-                fields.started,
-                fields.started_epoch,
-                fields.visit,
-                fields.findings,
-                fields.run,
-            ]
-            .contains(&Some(field))
+        let names = &self.fields;
+        [
+            names.phase,
+            names.id,
+            names.revision,
+            names.machine,
+            names.root,
+        ]
+        .contains(&field)
+            || names.graph_hash == Some(field)
     }
 
     /// Returns whether an edit by hand may make this of `field`.
@@ -208,9 +191,21 @@ impl StateSpec {
         edits.any(|edit| edit.field == field && edit.takes.takes(value))
     }
 
-    /// Returns whether the journal's value of `field` wins over an edit by hand.
+    /// Returns whether the journal's value of `field` wins over an edit by hand. That of the time of the last change does not:
+    /// nothing is decided by it.
     pub(super) fn is_protected(&self, field: &str) -> bool {
-        self.is_held(field)
+        let names = &self.fields;
+        let held = [
+            Some(names.session),
+            names.mode,
+            names.started,
+            names.started_epoch,
+            names.visit,
+            names.findings,
+            names.run,
+        ];
+        self.is_structural(field)
+            || held.contains(&Some(field))
             || self.owned.contains(&field)
             || self.edits.iter().any(|edit| edit.field == field)
     }

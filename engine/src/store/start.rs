@@ -11,15 +11,14 @@ use super::entry::ChangeEntry;
 use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
 use super::journal::After;
-use super::loop_folder::SIDECARS;
+use super::loop_folder::{IGNORE, LOCK, SIDECARS, START_LOCK};
+use super::project;
 use super::record::Record;
 use super::spec::{Active, HeldFields};
 use super::store::Store;
 use super::value::Fields;
-use crate::files::{Folder, Made, if_there, remove_made};
+use crate::files::{Folder, Made, remove_made};
 
-/// The file that keeps the state folder out of git.
-const IGNORE: &str = ".gitignore";
 /// The first change of a loop that the engine made.
 const START: &str = "start";
 /// The first change of a loop whose document it did not make.
@@ -82,32 +81,16 @@ impl Store {
         plan: StartPlan,
         import: Option<Import>,
     ) -> Result<Started, StartError> {
-        let files = self.files();
-        let (here, made) = match self.is_in_memory() {
-            true => (None, Vec::new()),
-            false => {
-                let (here, made) = files.make()?;
-                (Some(here), made)
-            }
+        let made = match self.is_in_memory() {
+            true => None,
+            false => Some(self.make()?),
         };
-        if let Some(here) = &here {
-            let ignore = || match if_there(here.file(IGNORE).and_then(|file| file.metadata()))? {
-                Some(found) if found.len() > 0 => Ok(()),
-                _ => here.replace(IGNORE, b"*\n"),
-            };
-            ignore().map_err(io_error("write", &files.folder.join(IGNORE)))?;
-        }
-        let mut plan = Some((plan, import));
-        let mut outcome = Err(self.no_phase().into());
-        let alone = self.journal_of().alone(&mut || {
-            if let Some((plan, import)) = plan.take() {
-                outcome = self.start_alone(plan, import);
-            }
-            Ok(())
-        });
-        let result = alone.map_err(StartError::from).and(outcome);
-        if let (Err(_), Some(here)) = (&result, &here) {
-            unmake(here, &made);
+        let result = match self.journal_of().alone() {
+            Ok(_alone) => self.start_alone(plan, import),
+            Err(error) => Err(error.into()),
+        };
+        if let (Err(_), Some((here, made))) = (&result, made) {
+            unmake(&here, &made);
         }
         result
     }
@@ -143,20 +126,21 @@ impl Store {
         let text = |field: &str| fields.get(field)?.as_str();
         self.refuse_active(&id, text(self.spec().fields.session), taken.as_ref())?;
         let phase = text(self.spec().fields.phase).filter(|phase| !phase.is_empty());
-        let phase = phase.ok_or_else(|| self.no_phase())?.to_owned();
+        let phase = phase.ok_or_else(|| {
+            let why = "its fields name no phase".to_owned();
+            StoreError::input("start a loop in", self.folder().to_owned(), why)
+        })?;
+        let phase = phase.to_owned();
         let entry = ChangeEntry {
             revision: after + 1,
             at: plan.now,
             what: what.to_owned(),
             by: plan.by,
-            args: None,
             from: before.and_then(|newest| newest.to),
             to: Some(phase),
-            append: None,
-            run: None,
-            evidence: None,
             visit: Some(after + 1),
             fields,
+            ..ChangeEntry::default()
         };
         let found = document.map(|document| document.to_bytes());
         let record = match self.append(
@@ -175,19 +159,17 @@ impl Store {
         if let Some((taken, bytes)) = taken.zip(found)
             && (taken.parent() == Some(self.folder()) || taken == path)
         {
-            self.files().keep_replaced(&id, &bytes)?;
+            self.keep_replaced(&id, &bytes)?;
             if taken != path
-                && let (Some(name), Ok(here)) = (taken.file_name(), self.files().open())
+                && let (Some(name), Ok(here)) = (taken.file_name(), self.open_folder())
             {
                 here.remove(name).map_err(io_error("remove", &taken))?;
             }
         }
         let pid = format!("{}\n", std::process::id());
         let name = format!("{id}{}", SIDECARS[0]);
-        let written = self
-            .files()
-            .open()
-            .and_then(|here| here.replace(&name, pid.as_bytes()));
+        let here = self.open_folder();
+        let written = here.and_then(|here| here.replace(&name, pid.as_bytes()));
         written.map_err(io_error("write", &self.folder().join(&name)))?;
         self.archive_finished(MAX_FINISHED);
         Ok(Started { record, archived })
@@ -199,7 +181,7 @@ impl Store {
             return Err(self.exists(id));
         }
         let path = self.path_of(id);
-        if taken == Some(&path) || self.files().read_document(id).is_err() {
+        if taken == Some(&path) || self.read_document(id).is_err() {
             return Ok(());
         }
         match self.spec().file {
@@ -219,11 +201,7 @@ impl Store {
                 phase: other.phase,
                 folder: self.folder().to_owned(),
             }),
-            _ => Err(StoreError::NotOurs {
-                id: id.to_string(),
-                path,
-                why: WhyNotOurs::OtherFile,
-            }),
+            _ => Err(self.not_ours(id, WhyNotOurs::OtherFile)),
         }
     }
 
@@ -267,19 +245,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    fn no_phase(&self) -> StoreError {
-        let why = "its fields name no phase".to_owned();
-        StoreError::input("start a loop in", self.folder().to_owned(), why)
-    }
-
-    pub(super) fn exists(&self, id: &LoopId) -> StoreError {
-        StoreError::Active {
-            id: id.to_string(),
-            phase: None,
-            folder: self.folder().to_owned(),
-        }
     }
 
     /// Completes the fields of a new loop with what the engine keeps.
@@ -330,7 +295,7 @@ fn began(document: &Document, names: &HeldFields, now: Timestamp) -> Option<Time
 
 /// Takes away folders that were made for a start that failed, if nothing else is in them.
 fn unmake(here: &Folder, made: &[Made]) {
-    let ours = [".lock", ".start.lock", "project", IGNORE];
+    let ours = [LOCK, START_LOCK, project::FILE, IGNORE];
     let is_ours =
         |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
     if made.is_empty() || !here.list().is_ok_and(|listed| is_ours(&listed)) {

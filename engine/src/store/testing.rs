@@ -7,8 +7,8 @@ use camino::Utf8PathBuf;
 use serde_json::json;
 
 use super::{
-    Active, Change, Fields, Form, HeldFields, IdForm, Record, StartPlan, StateHome, StateSpec,
-    Store,
+    Active, Change, Fields, Form, HeldFields, IdForm, Opened, Record, StartPlan, StateHome,
+    StateSpec, Store,
 };
 
 pub(crate) static SPEC: StateSpec = StateSpec {
@@ -137,4 +137,12 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, u64)]) ->
             .collect(),
         ..Change::bare(what, "hook")
     }
+}
+
+/// Returns the path of the document that opening a loop replaced and kept.
+pub(crate) fn kept_path(opened: &Opened) -> &str {
+    let [repair] = &opened.repairs[..] else {
+        panic!("{:?}", opened.repairs);
+    };
+    repair.rsplit("kept as ").next().unwrap()
 }

@@ -23,7 +23,7 @@ pub struct SettingsError {
     pub(super) help: String,
 }
 
-crate::diagnostic::impl_diagnostic!(SettingsError, "claudex::config", |error| Some(
+claudex_loop_engine::impl_diagnostic!(SettingsError, "claudex::config", |error| Some(
     error.help.clone()
 ));
 

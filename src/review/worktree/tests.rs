@@ -290,7 +290,7 @@ fn index_that_is_pipe_is_error() {
     let made = std::process::Command::new("mkfifo").arg(&index).status();
     assert!(made.unwrap().success());
     let error = taken(&repo.root).unwrap_err();
-    let expected = format!("could not read {index}: {index} is no regular file");
+    let expected = format!("could not read {index}: {index} is not a regular file");
     assert_eq!(error.to_string(), expected);
 }
 

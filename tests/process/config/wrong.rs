@@ -69,7 +69,7 @@ type Put = fn(&Path);
 /// What nobody can use as a configuration, as the user's or the project's: a part of its message, and how it gets there.
 fn unusable(is_project: bool) -> Vec<(&'static str, Put)> {
     let folder = match is_project {
-        true => "no regular file",
+        true => "not a regular file",
         false => "is a directory",
     };
     let mut all: Vec<(&str, Put)> = vec![
@@ -83,7 +83,7 @@ fn unusable(is_project: bool) -> Vec<(&'static str, Put)> {
             write(path, b"# a\nreviewer = \"\xff\"\n")
         }),
         (folder, |path| std::fs::create_dir_all(path).unwrap()),
-        ("no regular file", |path| {
+        ("not a regular file", |path| {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
         }),

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::texts::Word;
-use crate::model::{At, Sign};
+use crate::model::{At, Many, Sign};
 
 fn kind(name: &str) -> FieldKind {
     match name {
         "i" | "args.j" => FieldKind::Count,
         _ => {
             let words = ["x", "y", "z"].map(|word| Word::try_from(word.to_owned()).unwrap());
-            FieldKind::OneOf(words.map(|word| At::new(word, 0..0)).into_iter().collect())
+            FieldKind::OneOf(Many(words.map(|word| At::new(word, 0..0)).to_vec()))
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::store::testing::{OWN, change, plan, started, store_of};
+use crate::store::testing::{OWN, change, kept_path, plan, started, store_of};
 use crate::store::{
-    Import, LoopId, MAX_BYTES, Record, Repair, StartError, StartPlan, Store, StoreError, WhyNotOurs,
+    Import, LoopId, MAX_BYTES, Record, StartError, StartPlan, Store, StoreError, WhyNotOurs,
 };
 
 fn id() -> LoopId {
@@ -71,7 +71,7 @@ fn import_of_document_put_back_takes_its_state() {
     assert_eq!(taken.visit(), Some(taken.revision()));
     assert_eq!(taken.count("round"), Some(1));
     let opened = store.open(&id()).unwrap();
-    assert_eq!(opened.record.fields, taken.fields);
+    assert_eq!(opened.record.fields(), taken.fields());
     assert_eq!(store.journal(&id()).unwrap().len(), 4);
     // A document that shows the loop's state is in nobody's way.
     assert!(matches!(
@@ -89,9 +89,7 @@ fn document_too_large_to_read_is_kept() {
     fs::write(&path, &large).unwrap();
 
     let opened = store.open(held.id()).unwrap();
-    let [Repair::EditUndone { kept, .. }] = &*opened.repairs else {
-        panic!("{:?}", opened.repairs);
-    };
+    let kept = kept_path(&opened);
     assert!(fs::read_to_string(kept).unwrap() == large);
     assert_eq!(fs::read_to_string(path).unwrap(), before);
 }

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use crate::store::testing::{FRONTMATTER, JSON, OWN, SPEC, change, plan, started, store_of};
+use crate::store::testing::{
+    FRONTMATTER, JSON, OWN, SPEC, change, kept_path, plan, started, store_of,
+};
 use crate::store::{
-    Edit, Editable, IdForm, LoopId, Record, Repair, StartPlan, StateSpec, Store, StoreError,
-    WhyNotOurs,
+    Edit, Editable, IdForm, LoopId, Record, StartPlan, StateSpec, Store, StoreError, WhyNotOurs,
 };
 
 /// The machine with a count and a word that an edit by hand may change.
@@ -42,8 +43,8 @@ fn edit_of_an_open_field_becomes_a_change_of_the_user() {
     let opened = store.open(held.id()).unwrap();
     assert_eq!(opened.record.count("round"), Some(5));
     assert_eq!(opened.record.revision(), 2);
-    let fields = vec!["round: 5 (was 1)".to_owned()];
-    assert_eq!(opened.repairs, [Repair::EditTaken { fields }]);
+    let taken = "the state was edited by hand, which was taken over: round: 5 (was 1)";
+    assert_eq!(opened.repairs, [taken]);
     let journal = store.journal(held.id()).unwrap();
     let last = journal.last().unwrap().change().unwrap();
     assert_eq!((&*last.what, &*last.by), ("edit", "person"));
@@ -61,13 +62,11 @@ fn edit_that_lowers_the_revision_is_undone_and_kept() {
 
     // A crash before the rename leaves this one.
     fs::write(store.path_of(held.id()), &first).unwrap();
-    assert_eq!(store.open(held.id()).unwrap().repairs, []);
+    assert!(store.open(held.id()).unwrap().repairs.is_empty());
     let edited = first.replace("phase: drafting", "phase: done");
     fs::write(store.path_of(held.id()), &edited).unwrap();
     let opened = store.open(held.id()).unwrap();
-    let [Repair::EditUndone { kept, .. }] = &opened.repairs[..] else {
-        panic!("{:?}", opened.repairs);
-    };
+    let kept = kept_path(&opened);
     assert_eq!(fs::read_to_string(kept).unwrap(), edited);
     assert_eq!(read(&store, &held), whole);
 }
@@ -87,9 +86,7 @@ fn any_other_edit_is_undone_and_kept() {
         let edited = read(&store, &held);
         let opened = store.open(held.id()).unwrap();
         assert_eq!(opened.record.revision(), 1);
-        let [Repair::EditUndone { kept, .. }] = &opened.repairs[..] else {
-            panic!("{:?}", opened.repairs);
-        };
+        let kept = kept_path(&opened);
         assert_eq!(fs::read_to_string(kept).unwrap(), edited);
         let lines = |text: &str| {
             let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
@@ -143,12 +140,12 @@ fn document_that_is_missing_or_cannot_be_read_is_rendered_again() {
         let whole = read(&store, &held);
         fs::remove_file(store.path_of(held.id())).unwrap();
         let opened = store.open(held.id()).unwrap();
-        assert!(matches!(opened.repairs[..], [Repair::Written { .. }]));
+        assert!(opened.repairs[0].ends_with(" was missing and was written again"));
         assert_eq!(read(&store, &held), whole);
 
         fs::write(store.path_of(held.id()), "\0\0").unwrap();
         let opened = store.open(held.id()).unwrap();
-        assert!(matches!(opened.repairs[..], [Repair::EditUndone { .. }]));
+        assert!(kept_path(&opened).contains("replaced-"));
         assert_eq!(read(&store, &held), whole);
     }
 }

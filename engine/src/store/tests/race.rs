@@ -58,7 +58,7 @@ fn loop_that_others_change_opens_as_it_is() {
             scope.spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
                     let opened = store.open(id).unwrap();
-                    assert_eq!(opened.repairs, []);
+                    assert!(opened.repairs.is_empty());
                 }
             });
         }

@@ -1,6 +1,8 @@
 //! miette diagnostics by hand: its derive macro would add three crates to each build.
 
-/// Implements [`miette::Diagnostic`] for an error: its code, and a function that returns its help.
+/// Implements `miette::Diagnostic` for an error: its code, and a function that returns its help.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! impl_diagnostic {
     ($error:ty, $code:literal, $help:expr) => {
         impl miette::Diagnostic for $error {
@@ -15,5 +17,3 @@ macro_rules! impl_diagnostic {
         }
     };
 }
-
-pub(crate) use impl_diagnostic;
