@@ -45,19 +45,19 @@ pub fn program() -> Program<typestate::Taskie> {
 }
 
 impl Extension<typestate::Taskie> for stops::Taskie {
-    fn context(&self, held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
-        context::of(held, settings, now)
+    fn context(&self, held: &AnyLoop, _: &Settings, _: Timestamp) -> Variables {
+        context::variables(held.raw())
     }
 
-    fn entered(&self, held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
-        entered::entered(held, settings)
+    fn entered(&self, held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
+        entered::entered(held.raw())
     }
 
-    fn caveats(&self, held: &AnyLoop, settings: &Settings) -> Vec<String> {
-        summary::of(held, settings)
+    fn caveats(&self, held: &AnyLoop, _: &Settings) -> Vec<String> {
+        summary::lines(held.raw())
     }
 
     fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
-        summary::next_action(held)
+        summary::next_action(held.raw())
     }
 }

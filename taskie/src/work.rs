@@ -1,4 +1,4 @@
-//! The agent's work in a phase: whether it is complete, and the transition that follows. A stop and `advance` both go through here.
+//! The agent's work in a phase: whether it is complete, and the transition that follows. A stop and `advance` both call this module.
 
 use claudex_loop::Refused;
 use claudex_loop::machine::Raw;
@@ -9,6 +9,7 @@ use claudex_loop::store::{ChangeEntry, Entry, FieldValue as _};
 
 use crate::files::Directory;
 use crate::files::name::Name;
+use crate::files::task::TaskFile;
 use crate::typestate::CODE_REVIEW_REVIEW;
 use crate::{AnyLoop, Phase, context, reviewed};
 
@@ -51,15 +52,8 @@ pub struct Counted {
 ///
 /// # Errors
 /// Returns an error if the work is not complete, or the phase has none.
-pub fn look(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
-    let raw = held.raw();
-    let missing = |reminds: bool, what: &str| {
-        Err(Missing {
-            reminds,
-            what: what.to_owned(),
-        })
-    };
-    match held.phase() {
+pub fn look(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
+    match context::phase(raw) {
         Phase::NewPlan if directory.has_complete_plan() => Ok(Work::Plan),
         Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),
         Phase::CreateTasks => match counted(directory) {
@@ -70,44 +64,43 @@ pub fn look(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
                 "tasks.md must have a pending task",
             ),
         },
-        Phase::CompleteTask | Phase::CompleteTaskTdd => task(held, directory),
-        Phase::PostPlanReview
-        | Phase::PostTasksReview
-        | Phase::PostCodeReview
-        | Phase::PostAllCodeReview => answer(held, directory),
-        _ => missing(false, "there is nothing to advance here"),
+        Phase::CompleteTask | Phase::CompleteTaskTdd => task(raw, directory),
+        _ => answer(raw, directory),
     }
 }
 
+fn missing(reminds: bool, what: impl Into<String>) -> Result<Work, Missing> {
+    Err(Missing {
+        reminds,
+        what: what.into(),
+    })
+}
+
 /// Looks for the task that was done since the last one passed its review.
-fn task(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
-    let raw = held.raw();
+fn task(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
     let newest = newest_done(raw, directory);
-    let is_completed = |task: &u64| {
-        let file = directory.task(*task);
-        file.is_some_and(|file| file.is_completed())
-    };
-    let Some(task) = newest.filter(is_completed) else {
-        let current = directory.task(context::task(held));
-        let begun = current.is_some_and(|file| file.is_begun());
-        return Err(Missing {
-            reminds: newest.is_some() || begun,
-            what: "no finished task is waiting for review; complete all subtasks of a task and set its row to done"
-                .to_owned(),
-        });
+    let file = |task: &u64| directory.task(*task);
+    let Some(task) = newest.filter(|task| file(task).is_some_and(TaskFile::is_completed)) else {
+        let is_begun = context::task(raw)
+            .and_then(|task| file(&task))
+            .is_some_and(TaskFile::is_begun);
+        return missing(
+            newest.is_some() || is_begun,
+            "no finished task is waiting for review; complete all subtasks of a task and set its row to done",
+        );
     };
     if reviewed::is_changed(raw, directory) {
         return Ok(Work::Changed);
     }
-    match has_code(raw) {
-        true => Ok(Work::Task(task)),
-        false => Err(Missing {
-            reminds: true,
-            what: format!(
-                "task {task} is marked as done, and no file of the project has changed since it began; write its code"
-            ),
-        }),
+    if has_code(raw) {
+        return Ok(Work::Task(task));
     }
+    missing(
+        true,
+        format!(
+            "task {task} is marked as done, and no file of the project has changed since it began; write its code"
+        ),
+    )
 }
 
 /// Returns whether a file outside of the plans has changed since the task under way began. What cannot be compared counts as
@@ -117,22 +110,20 @@ fn has_code(raw: &Raw) -> bool {
     !matches!(read, Err(RoundError::Changes(ChangesError::Nothing { .. })))
 }
 
-fn answer(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
-    let name = context::newest(held).map(|(group, number)| Name::PostReview(group, number));
-    let missing = |what: String| Missing {
-        reminds: true,
-        what,
+/// Looks for the answer to the newest review.
+fn answer(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
+    let Some((group, number)) = context::review_to_answer(raw) else {
+        return missing(false, "there is nothing to advance here");
     };
-    match name {
-        Some(name) if !directory.has(name) => Err(missing(format!(
-            "the newest review has no answer yet; write {name}"
-        ))),
-        Some(_) if held.phase() == Phase::PostTasksReview => match directory.table() {
-            Some(tasks) => Ok(Work::TasksAnswer(tasks.active().count() as u64)),
-            None => Err(missing("tasks.md must have a pending task".to_owned())),
-        },
-        Some(_) => Ok(Work::Answer),
-        None => Err(missing("there is no review to answer".to_owned())),
+    let answer = Name::PostReview(group, number);
+    if !directory.has(answer) {
+        let what = format!("the newest review has no answer yet; write {answer}");
+        return missing(true, what);
+    }
+    match directory.table() {
+        _ if context::phase(raw) != Phase::PostTasksReview => Ok(Work::Answer),
+        Some(tasks) => Ok(Work::TasksAnswer(tasks.active().count() as u64)),
+        None => missing(true, "tasks.md must have a pending task"),
     }
 }
 
@@ -182,8 +173,8 @@ fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
 
 /// Returns the number of tasks, or `None` if the table cannot be read or has no pending task.
 pub fn counted(directory: &Directory) -> Option<Counted> {
+    directory.next_task()?;
     let tasks = directory.table()?;
-    tasks.next()?;
     Some(Counted {
         total: tasks.active().count() as u64,
         done: tasks.done().count() as u64,
@@ -198,12 +189,11 @@ pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     }
     let journal = raw.journal().unwrap_or_default();
     let changes = journal.iter().filter_map(Entry::change);
+    let came_to_review = changes.filter(|change| change.what == "task_done");
     let task = |change: &ChangeEntry| change.field("current_task")?.as_count();
-    let came_to_review = |change: &&ChangeEntry| change.what == "task_done";
-    let reviewed: Vec<u64> = changes.filter(came_to_review).filter_map(task).collect();
-    let modified = |id: u64| Some(directory.entries.get(&Name::Task(id).to_string())?.modified);
-    let done = tasks.done().filter(|row| !reviewed.contains(&row.id));
+    let reviewed: Vec<u64> = came_to_review.filter_map(task).collect();
+    let done = tasks.done().map(|row| row.id);
     // Nobody knows which tasks were reviewed before the plan was taken up: the newest file is the one.
-    done.max_by_key(|row| (modified(row.id), row.id))
-        .map(|row| row.id)
+    done.filter(|id| !reviewed.contains(id))
+        .max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
 }

@@ -1,0 +1,132 @@
+//! A bullet of a task file, and the commands that it names: its code spans and the lines of its fences, but no span in a sentence.
+
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+/// The words between two commands of a line.
+const BETWEEN: [&str; 9] = [
+    "and", "then", "also", "run", "or", "plus", "after", "that", "finally",
+];
+/// The words that say that there is no command.
+const NONE: [&str; 3] = ["none", "no", "not"];
+
+/// A bullet `- **Name**: value`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Bullet {
+    /// The text in bold.
+    name: String,
+    /// The text after it.
+    value: String,
+    /// The commands that the value names.
+    pub(super) commands: Vec<String>,
+    /// The whole bullet, as the file has it.
+    pub(super) source: String,
+}
+
+impl Bullet {
+    /// Reads a bullet.
+    pub(super) fn parse(source: &str) -> Self {
+        let mut bullet = Self {
+            source: source.to_owned(),
+            ..Self::default()
+        };
+        let mut is_in_name = false;
+        let mut fence: Option<String> = None;
+        let mut line = Line::default();
+        for event in Parser::new(source) {
+            match event {
+                Event::Start(Tag::Strong) => {
+                    is_in_name = bullet.name.is_empty() && bullet.value.trim().is_empty();
+                }
+                Event::End(TagEnd::Strong) => is_in_name = false,
+                Event::Text(text) if is_in_name => bullet.name.push_str(&text),
+                Event::Start(Tag::CodeBlock(_)) => fence = Some(String::new()),
+                Event::End(TagEnd::CodeBlock) => {
+                    let lines = fence.take().unwrap_or_default();
+                    bullet.commands.extend(fence_commands(&lines));
+                    line = Line::after_command();
+                }
+                Event::Text(text) => match &mut fence {
+                    Some(fence) => fence.push_str(&text),
+                    None => {
+                        bullet.value.push_str(&text);
+                        line.prose.push_str(&text);
+                    }
+                },
+                Event::Code(span) => {
+                    bullet.value.push_str(&span);
+                    if line.ends_before_command() && !span.trim().is_empty() {
+                        bullet.commands.push(span.trim().to_owned());
+                        line = Line::after_command();
+                    } else {
+                        // Whatever follows belongs to the same sentence.
+                        line.prose.push_str("span");
+                    }
+                }
+                Event::SoftBreak => {
+                    bullet.value.push('\n');
+                    line.prose.push(' ');
+                }
+                Event::HardBreak | Event::Start(Tag::Item | Tag::Paragraph) => {
+                    bullet.value.push('\n');
+                    line = Line::default();
+                }
+                _ => {}
+            }
+        }
+        bullet
+    }
+
+    /// Returns whether the bullet has this name.
+    pub(super) fn is(&self, name: &str) -> bool {
+        let own = self.name.trim().trim_end_matches(':').trim_end();
+        own.eq_ignore_ascii_case(name)
+    }
+
+    /// Returns the first line of the value.
+    pub(super) fn first_line(&self) -> &str {
+        let value = self.value.trim_start().trim_start_matches(':');
+        value.trim().lines().next().unwrap_or_default().trim_end()
+    }
+}
+
+/// The part of a line before the next code span.
+#[derive(Default)]
+struct Line {
+    /// The text since the last command.
+    prose: String,
+    /// Whether a command is before that text.
+    has_command: bool,
+}
+
+impl Line {
+    fn after_command() -> Self {
+        Self {
+            prose: String::new(),
+            has_command: true,
+        }
+    }
+
+    /// Returns whether a code span that follows is a command. It is the first one of its line, be it after words such as “Run”, or
+    /// it follows another command. In parentheses, or after a sentence, it belongs to the prose.
+    fn ends_before_command(&self) -> bool {
+        let prose = self.prose.rsplit(')').next().unwrap_or_default();
+        let words = prose.split(|letter: char| !letter.is_alphanumeric());
+        let mut words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
+        if prose.contains('(') {
+            false
+        } else if self.has_command {
+            words.all(|word| BETWEEN.contains(&&*word))
+        } else {
+            !words.any(|word| NONE.contains(&&*word))
+        }
+    }
+}
+
+/// Returns the commands of a fence. A comment is no command, and a prompt no part of one.
+fn fence_commands(text: &str) -> Vec<String> {
+    let joined = text.replace("\\\n", " ");
+    let lines = joined.lines().map(str::trim);
+    let lines = lines.map(|line| line.strip_prefix("$ ").unwrap_or(line).trim());
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(str::to_owned).collect()
+}
