@@ -3,6 +3,7 @@
 use claudex_loop::machine::Raw;
 use claudex_loop::program::Variables;
 use claudex_loop::review::evidence;
+use serde_json::json;
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
@@ -17,27 +18,16 @@ pub fn variables(raw: &Raw) -> Variables {
     let missing = work::look(raw, &directory)
         .err()
         .filter(|missing| missing.reminds && phase(raw) != Phase::NewPlan);
-    let variables = [
-        ("missing", missing.map(|missing| missing.what).into()),
-        ("outdated", is_outdated(raw).into()),
-        ("dir", dir(raw).into()),
-        (
-            "review",
-            review.map(|(group, n)| path(Name::Review(group, n))).into(),
-        ),
-        (
-            "answer",
-            review
-                .map(|(group, n)| path(Name::PostReview(group, n)))
-                .into(),
-        ),
-        ("target", target(phase(raw)).map(word).into()),
-        ("task", task(raw).unwrap_or_default().into()),
-    ];
-    variables
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    let variables = json!({
+        "missing": missing.map(|missing| missing.what),
+        "outdated": is_outdated(raw),
+        "dir": dir(raw),
+        "review": review.map(|(group, number)| path(Name::Review(group, number))),
+        "answer": review.map(|(group, number)| path(Name::PostReview(group, number))),
+        "target": target(phase(raw)).map(word),
+        "task": task(raw, &directory),
+    });
+    variables.as_object().cloned().unwrap_or_default()
 }
 
 /// Returns a plan's directory, from the project's root.
@@ -108,11 +98,12 @@ pub fn review_to_answer(raw: &Raw) -> Option<(Group, u64)> {
 }
 
 /// Returns the number of the task that is under way, or next.
-pub fn task(raw: &Raw) -> Option<u64> {
-    if !matches!(phase(raw), Phase::CompleteTask | Phase::CompleteTaskTdd) {
-        return Some(raw.count("current_task")).filter(|task| *task > 0);
+pub fn task(raw: &Raw, directory: &Directory) -> Option<u64> {
+    match phase(raw) {
+        // One whose row says done and whose subtasks do not is still under way.
+        Phase::CompleteTask | Phase::CompleteTaskTdd => {
+            work::newest_done(raw, directory).or_else(|| directory.next_task())
+        }
+        _ => Some(raw.count("current_task")).filter(|task| *task > 0),
     }
-    let directory = Directory::of_plan(&raw.root(), raw.id().as_str()).unwrap_or_default();
-    // One whose row says done and whose subtasks do not is still under way.
-    work::newest_done(raw, &directory).or_else(|| directory.next_task())
 }

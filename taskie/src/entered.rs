@@ -121,8 +121,8 @@ fn set_counts(raw: &Raw, directory: &Directory) -> Result<(), String> {
     );
     let current = raw.count("current_task");
     let total = directory.active().count() as u64;
-    let done = directory.table().into_iter().flat_map(|tasks| tasks.done());
-    let passed = done.filter(|row| !(is_under_review && row.id == current));
+    let done = directory.done();
+    let passed = done.filter(|id| !(is_under_review && *id == current));
     let passed = passed.count() as u64;
     if total > 0 {
         set(raw, "tasks_total", total)?;

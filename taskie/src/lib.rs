@@ -5,15 +5,15 @@
 //! |------------|----------------------------------------------------------------------|
 //! | `files`    | the files of a plan's directory, as types                            |
 //! | `rules`    | the structure rules S1 to S10                                        |
-//! | `work`     | whether the work of a phase is complete, and the transition then     |
-//! | `stops`    | what a stop does if `machine.toml` leaves it to Rust                 |
-//! | `entered`  | what happens once a phase was entered                                |
+//! | `work`     | the agent's work in a phase, and the transition that follows         |
+//! | `stops`    | the stops that `machine.toml` leaves to Rust                         |
+//! | `entered`  | the work on entering a phase                                         |
 //! | `reviewed` | the plan and the tasks as they passed their review                   |
-//! | `next`     | where a new session continues: the decision table                    |
-//! | `commands` | what users type and what the agent calls                             |
-//! | `summary`  | what `status` shows of a plan                                        |
+//! | `next`     | the next step of a new session: the decision table                   |
+//! | `commands` | the commands of the user and of the agent                            |
+//! | `summary`  | the lines of `status` about a plan                                   |
 //! | `context`  | the variables of the messages                                        |
-//! | `demo`     | runs `demo.sh`, a whole plan by a script                             |
+//! | `demo`     | the command that runs `demo.sh`, a whole plan by a script            |
 
 claudex_loop::machine!(taskie as typestate);
 

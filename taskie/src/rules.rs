@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::files::name::{Group, Name};
-use crate::files::tasks::{Status, Tasks};
 use crate::files::{Directory, Problem};
 
 /// The tasks as the state counts them.
@@ -79,8 +78,8 @@ pub fn violations(
     for file in directory.task_files.values() {
         found.extend(problems(9, file.as_ref().err()));
     }
-    if let (Some(coding), Some(tasks)) = (coding, directory.table()) {
-        found.extend(miscounted(coding, tasks));
+    if let (Some(coding), Some(Ok(_))) = (coding, &directory.tasks) {
+        found.extend(miscounted(coding, directory));
     }
     found.sort_by_key(|violation| violation.rule);
     found
@@ -113,9 +112,9 @@ fn missing_companion(directory: &Directory, name: Name) -> Option<Violation> {
 }
 
 /// Returns the differences between the table and the counts of the state.
-fn miscounted(coding: Coding, tasks: &Tasks) -> Vec<Violation> {
+fn miscounted(coding: Coding, directory: &Directory) -> Vec<Violation> {
     let mut found = Vec::new();
-    let active = tasks.active().count() as u64;
+    let active = directory.active().count() as u64;
     // The row of a task that the user adds during a review of code may follow with the next task.
     let may_follow = coding.current.is_some_and(|task| task > 0) && active < coding.total;
     if active != coding.total && !may_follow {
@@ -125,11 +124,9 @@ fn miscounted(coding: Coding, tasks: &Tasks) -> Vec<Violation> {
         );
         found.push(violation(10, Name::Tasks, what));
     }
-    let is_current_done = coding.current.is_none_or(|current| {
-        let row = tasks.row(current);
-        row.is_some_and(|row| row.status == Status::Done)
-    });
-    let done = tasks.done().count() as u64;
+    let current = coding.current;
+    let is_current_done = current.is_none_or(|current| directory.done().any(|id| id == current));
+    let done = directory.done().count() as u64;
     if done != coding.done && !(is_current_done && done == coding.done + 1) {
         let what = format!(
             "{done} tasks are done, and {} have passed their review; a task is done once it has its own turn",

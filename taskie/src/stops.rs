@@ -104,7 +104,7 @@ fn stop<P: InPhase + Remind<Next = Loop<P>>>(held: Loop<P>) -> Stopped {
         }
     };
     match work::look(held.raw(), &directory) {
-        Ok(work) => match work::take(held.into(), work) {
+        Ok(transition) => match work::take(held.into(), transition) {
             Ok(now) => settle(Attempt::<AnyLoop, AnyLoop>::Taken(now)),
             Err(refused) if refused.refusal.is_guard() => Ok(Step::Waits(refused.held)),
             Err(refused) => Err(refused),

@@ -15,7 +15,20 @@ pub fn lines(raw: &Raw) -> Vec<String> {
     let Ok(directory) = stops::directory(raw) else {
         return vec!["cannot read the plan’s directory".to_owned()];
     };
-    let mut lines = tasks(raw, &directory);
+    let mut lines = Vec::new();
+    let total = directory.active().count();
+    if total > 0 {
+        let done = directory.done().count();
+        lines.push(format!("{done} of {total} tasks are done"));
+    }
+    let task = context::task(raw, &directory).unwrap_or_default();
+    if let Some(file) = directory.task(task) {
+        lines.push(format!(
+            "{} of {} subtasks of task {task} are completed",
+            file.completed(),
+            file.subtasks.len()
+        ));
+    }
     lines.extend(reviews(raw, &directory));
     if context::phase(raw).review().is_some() {
         lines.push(format!(
@@ -86,26 +99,6 @@ pub fn next_action(raw: &Raw) -> Option<NextAction> {
         step.extend(not_run(raw, &directory).map(|line| format!("\n{line}")));
     }
     Some(NextAction::new(waits_for, step))
-}
-
-fn tasks(raw: &Raw, directory: &Directory) -> Vec<String> {
-    let Some(tasks) = directory.table() else {
-        return Vec::new();
-    };
-    let done = tasks.done().count();
-    let mut lines = vec![format!(
-        "{done} of {} tasks are done",
-        tasks.active().count()
-    )];
-    let task = context::task(raw).unwrap_or_default();
-    if let Some(file) = directory.task(task) {
-        lines.push(format!(
-            "{} of {} subtasks of task {task} are completed",
-            file.completed(),
-            file.subtasks.len()
-        ));
-    }
-    lines
 }
 
 /// Returns a line for each group, `reviews of plan: 1 FAIL, 2 PASS`, and one for those of all tasks, of which there may be many.

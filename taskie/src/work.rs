@@ -10,25 +10,8 @@ use claudex_loop::store::{ChangeEntry, Entry, FieldValue as _};
 use crate::files::Directory;
 use crate::files::name::Name;
 use crate::files::task::TaskFile;
-use crate::typestate::CODE_REVIEW_REVIEW;
+use crate::typestate::{CODE_REVIEW_REVIEW, Transition};
 use crate::{AnyLoop, Phase, context, reviewed};
-
-/// Work that is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
-    /// The plan is written.
-    Plan,
-    /// The tasks are written.
-    Tasks(Counted),
-    /// The task of this number is done.
-    Task(u64),
-    /// The newest review is answered.
-    Answer,
-    /// The newest review of the tasks is answered. There are so many active tasks now.
-    TasksAnswer(u64),
-    /// The plan or a task changed after it passed its review.
-    Changed,
-}
 
 /// Work that is not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,26 +22,17 @@ pub struct Missing {
     pub what: String,
 }
 
-/// The number of tasks in tasks.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
-    /// The active tasks.
-    pub total: u64,
-    /// The active tasks that are done.
-    pub done: u64,
-}
-
-/// Looks at the work of a plan's phase.
+/// Looks at the work of a plan's phase, and returns the transition that follows from complete work.
 ///
 /// # Errors
 /// Returns an error if the work is not complete, or the phase has none.
-pub fn look(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
+pub fn look(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     match context::phase(raw) {
-        Phase::NewPlan if directory.has_complete_plan() => Ok(Work::Plan),
+        Phase::NewPlan if directory.has_complete_plan() => Ok(Transition::Planned),
         Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),
         Phase::CreateTasks => match counted(directory) {
-            Some(_) if reviewed::is_changed(raw, directory) => Ok(Work::Changed),
-            Some(counted) => Ok(Work::Tasks(counted)),
+            Some(_) if reviewed::is_changed(raw, directory) => Ok(Transition::Reopen),
+            Some((total, done)) => Ok(Transition::TasksWritten { total, done }),
             None => missing(
                 directory.tasks.is_some(),
                 "tasks.md must have a pending task",
@@ -69,7 +43,7 @@ pub fn look(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
     }
 }
 
-fn missing(reminds: bool, what: impl Into<String>) -> Result<Work, Missing> {
+fn missing(reminds: bool, what: impl Into<String>) -> Result<Transition, Missing> {
     Err(Missing {
         reminds,
         what: what.into(),
@@ -77,11 +51,11 @@ fn missing(reminds: bool, what: impl Into<String>) -> Result<Work, Missing> {
 }
 
 /// Looks for the task that was done since the last one passed its review.
-fn task(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
+fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     let newest = newest_done(raw, directory);
     let file = |task: &u64| directory.task(*task);
     let Some(task) = newest.filter(|task| file(task).is_some_and(TaskFile::is_completed)) else {
-        let is_begun = context::task(raw)
+        let is_begun = context::task(raw, directory)
             .and_then(|task| file(&task))
             .is_some_and(TaskFile::is_begun);
         return missing(
@@ -90,10 +64,10 @@ fn task(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
         );
     };
     if reviewed::is_changed(raw, directory) {
-        return Ok(Work::Changed);
+        return Ok(Transition::Reopen);
     }
     if has_code(raw) {
-        return Ok(Work::Task(task));
+        return Ok(Transition::TaskDone { task });
     }
     missing(
         true,
@@ -111,7 +85,7 @@ fn has_code(raw: &Raw) -> bool {
 }
 
 /// Looks for the answer to the newest review.
-fn answer(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
+fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     let Some((group, number)) = context::review_to_answer(raw) else {
         return missing(false, "there is nothing to advance here");
     };
@@ -120,32 +94,37 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Work, Missing> {
         let what = format!("the newest review has no answer yet; write {answer}");
         return missing(true, what);
     }
-    match directory.table() {
-        _ if context::phase(raw) != Phase::PostTasksReview => Ok(Work::Answer),
-        Some(tasks) => Ok(Work::TasksAnswer(tasks.active().count() as u64)),
-        None => missing(true, "tasks.md must have a pending task"),
+    let total = directory.active().count() as u64;
+    if context::phase(raw) != Phase::PostTasksReview {
+        Ok(Transition::Addressed)
+    } else if total > 0 {
+        Ok(Transition::TasksAddressed { total })
+    } else {
+        missing(true, "tasks.md must have a pending task")
     }
 }
 
-/// Takes the transition that follows from complete work. If the plan has no reviews, the review that it leads to is skipped.
+/// Takes a transition that [`look`] returned. If the plan has no reviews, the review that it leads to is skipped.
 ///
 /// # Errors
 /// Returns an error if the transition is refused.
-pub fn take(held: AnyLoop, work: Work) -> Result<AnyLoop, Refused<AnyLoop>> {
-    let now = match (held, work) {
-        (AnyLoop::NewPlan(held), Work::Plan) => done(held.planned()),
-        (AnyLoop::CreateTasks(held), Work::Changed) => done(held.reopen()),
-        (AnyLoop::CreateTasks(held), Work::Tasks(Counted { total, done: all })) => {
+pub fn take(held: AnyLoop, transition: Transition) -> Result<AnyLoop, Refused<AnyLoop>> {
+    let now = match (held, transition) {
+        (AnyLoop::NewPlan(held), Transition::Planned) => done(held.planned()),
+        (AnyLoop::CreateTasks(held), Transition::Reopen) => done(held.reopen()),
+        (AnyLoop::CreateTasks(held), Transition::TasksWritten { total, done: all }) => {
             done(held.tasks_written(total, all))
         }
-        (AnyLoop::CompleteTask(held), Work::Changed) => done(held.reopen()),
-        (AnyLoop::CompleteTaskTdd(held), Work::Changed) => done(held.reopen()),
-        (AnyLoop::CompleteTask(held), Work::Task(task)) => done(held.task_done(task)),
-        (AnyLoop::CompleteTaskTdd(held), Work::Task(task)) => done(held.task_done(task)),
-        (AnyLoop::PostPlanReview(held), Work::Answer) => done(held.addressed()),
-        (AnyLoop::PostCodeReview(held), Work::Answer) => done(held.addressed()),
-        (AnyLoop::PostAllCodeReview(held), Work::Answer) => done(held.addressed()),
-        (AnyLoop::PostTasksReview(held), Work::TasksAnswer(total)) => {
+        (AnyLoop::CompleteTask(held), Transition::Reopen) => done(held.reopen()),
+        (AnyLoop::CompleteTaskTdd(held), Transition::Reopen) => done(held.reopen()),
+        (AnyLoop::CompleteTask(held), Transition::TaskDone { task }) => done(held.task_done(task)),
+        (AnyLoop::CompleteTaskTdd(held), Transition::TaskDone { task }) => {
+            done(held.task_done(task))
+        }
+        (AnyLoop::PostPlanReview(held), Transition::Addressed) => done(held.addressed()),
+        (AnyLoop::PostCodeReview(held), Transition::Addressed) => done(held.addressed()),
+        (AnyLoop::PostAllCodeReview(held), Transition::Addressed) => done(held.addressed()),
+        (AnyLoop::PostTasksReview(held), Transition::TasksAddressed { total }) => {
             done(held.tasks_addressed(total))
         }
         (held, _) => return Ok(held),
@@ -171,20 +150,16 @@ fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
     }
 }
 
-/// Returns the number of tasks, or `None` if the table cannot be read or has no pending task.
-pub fn counted(directory: &Directory) -> Option<Counted> {
+/// Returns the number of active tasks, and of those that are done, or `None` if the table cannot be read or has no pending task.
+pub fn counted(directory: &Directory) -> Option<(u64, u64)> {
     directory.next_task()?;
-    let tasks = directory.table()?;
-    Some(Counted {
-        total: tasks.active().count() as u64,
-        done: tasks.done().count() as u64,
-    })
+    let total = directory.active().count() as u64;
+    Some((total, directory.done().count() as u64))
 }
 
 /// Returns the task whose row is done and that was not reviewed yet.
 pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
-    let tasks = directory.table()?;
-    if tasks.done().count() as u64 <= raw.count("tasks_done") {
+    if directory.done().count() as u64 <= raw.count("tasks_done") {
         return None;
     }
     let journal = raw.journal().unwrap_or_default();
@@ -192,8 +167,7 @@ pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     let came_to_review = changes.filter(|change| change.what == "task_done");
     let task = |change: &ChangeEntry| change.field("current_task")?.as_count();
     let reviewed: Vec<u64> = came_to_review.filter_map(task).collect();
-    let done = tasks.done().map(|row| row.id);
     // Nobody knows which tasks were reviewed before the plan was taken up: the newest file is the one.
-    done.filter(|id| !reviewed.contains(id))
-        .max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
+    let unreviewed = directory.done().filter(|id| !reviewed.contains(id));
+    unreviewed.max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
 }

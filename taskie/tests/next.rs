@@ -8,6 +8,7 @@ use taskie::next::{Fields, Next, State, next};
 
 const TABLE: &str = "| Id | Status |\n|---|---|\n";
 const PLAN: (&str, &str) = ("plan.md", "## Overview\n");
+const KINDS: [&str; 4] = ["plan", "tasks", "code", "all-code"];
 
 fn files(files: &[(&str, &str)]) -> Directory {
     let kept = tempfile::tempdir().unwrap();
@@ -25,9 +26,10 @@ fn task(number: u64, statuses: &[&str]) -> String {
     statuses.iter().enumerate().map(subtask).collect()
 }
 
-fn table(rows: &[(u64, &str)]) -> String {
-    let rows = rows.iter();
-    let rows = rows.map(|(id, status)| format!("| {id} | {status} |\n"));
+/// Returns a table with these rows, such as `1 done, 2 pending`.
+fn table(rows: &str) -> String {
+    let rows = rows.split(", ").map(|row| row.replace(' ', " | "));
+    let rows = rows.map(|row| format!("| {row} |\n"));
     TABLE.to_owned() + &rows.collect::<String>()
 }
 
@@ -53,12 +55,7 @@ fn at(words: [&str; 2], task: Option<u64>, all: &[(&str, &str)], expected: &str)
 
 #[test]
 fn reviews_not_answered_are_answered() {
-    for (row, kind) in [
-        ("C1", "plan"),
-        ("C2", "tasks"),
-        ("C3", "code"),
-        ("C4", "all-code"),
-    ] {
+    for (row, kind) in ["C1", "C2", "C3", "C4"].into_iter().zip(KINDS) {
         let post = format!("post-{kind}-review");
         let answer = format!("{row} {post}: answer the newest review");
         at([&post, "anything"], None, &[], &answer);
@@ -67,12 +64,7 @@ fn reviews_not_answered_are_answered() {
 
 #[test]
 fn answered_reviews_end_the_turn() {
-    for (row, kind) in [
-        ("C5", "plan"),
-        ("C8", "tasks"),
-        ("C11", "code"),
-        ("C15", "all-code"),
-    ] {
+    for (row, kind) in ["C5", "C8", "C11", "C15"].into_iter().zip(KINDS) {
         let review = format!("{kind}-review");
         let end = format!("{row} end the turn: {review} comes next");
         at([&review, &format!("post-{review}")], None, &[], &end);
@@ -85,18 +77,14 @@ fn answered_reviews_end_the_turn() {
 #[test]
 fn reviews_of_plan_and_tasks_need_documents() {
     let plan = ["plan-review", "new-plan"];
-    at(
-        plan,
-        None,
-        &[PLAN],
-        "C6 end the turn: plan-review comes next",
-    );
+    let end = "C6 end the turn: plan-review comes next";
+    at(plan, None, &[PLAN], end);
     let write = "C7 new-plan: write or finish plan.md";
     at(plan, None, &[("plan.md", "# Plan\n")], write);
     at(plan, None, &[], write);
 
     let tasks = ["tasks-review", "create-tasks"];
-    let rows = table(&[(1, "pending")]);
+    let rows = table("1 pending");
     let end = "C9 end the turn: tasks-review comes next";
     at(tasks, None, &[("tasks.md", &rows)], end);
     let create = "C10 create-tasks: write tasks.md and a file for each task";
@@ -110,18 +98,10 @@ fn review_of_code_needs_a_finished_task() {
     let all = ("task-2.md", &*task(2, &["completed", "completed"]));
     at(code, None, &[all], "C12 ask the user");
     at(code, Some(3), &[all], "C12 ask the user");
-    at(
-        code,
-        Some(2),
-        &[("task-2.md", "# Nothing\n")],
-        "C12 ask the user",
-    );
-    at(
-        code,
-        Some(2),
-        &[all],
-        "C13 end the turn: code-review comes next",
-    );
+    let none = [("task-2.md", "# Nothing\n")];
+    at(code, Some(2), &none, "C12 ask the user");
+    let end = "C13 end the turn: code-review comes next";
+    at(code, Some(2), &[all], end);
     for (statuses, why) in [
         (["completed", "pending"], "1 of 2 subtasks"),
         (["pending", "postponed"], "0 of 2 subtasks"),
@@ -136,33 +116,24 @@ fn review_of_code_needs_a_finished_task() {
 #[test]
 fn review_of_all_code_needs_all_tasks_done() {
     let all = ["all-code-review", "code-review"];
-    let done = table(&[(1, "done"), (2, "done"), (3, "cancelled")]);
+    let done = table("1 done, 2 done, 3 cancelled");
     let end = "C16 end the turn: all-code-review comes next";
     at(all, Some(2), &[("tasks.md", &done)], end);
-    let half = table(&[(1, "done"), (2, "pending")]);
+    let half = table("1 done, 2 pending");
     let found = at(all, Some(2), &[("tasks.md", &half)], "C17 ask the user");
     assert_eq!(found.why, "1 of 2 tasks are done");
-    let none = table(&[(3, "cancelled")]);
+    let none = table("3 cancelled");
     at(all, Some(2), &[("tasks.md", &none)], "C17 ask the user");
     at(all, Some(2), &[], "C17 ask the user");
 }
 
 #[test]
 fn work_phases_are_the_work_itself() {
-    at(
-        ["new-plan", ""],
-        None,
-        &[],
-        "C18 new-plan: write or finish plan.md",
-    );
+    let write = "C18 new-plan: write or finish plan.md";
+    at(["new-plan", ""], None, &[], write);
     let create = "C19 create-tasks: write tasks.md and a file for each task";
     at(["create-tasks", ""], None, &[], create);
-    let tasks = table(&[
-        (1, "done"),
-        (7, "pending"),
-        (4, "pending"),
-        (2, "postponed"),
-    ]);
+    let tasks = table("1 done, 7 pending, 4 pending, 2 postponed");
     for (word, command) in [
         ("complete-task", "complete-task"),
         ("complete-task-tdd", "complete-task-tdd"),
@@ -179,26 +150,18 @@ fn work_phases_are_the_work_itself() {
 
 #[test]
 fn finished_plan_has_no_next_step() {
-    for words in [
-        ["complete", "all-code-review"],
-        ["null", "complete"],
-        ["cancelled", ""],
-        ["errored", ""],
-    ] {
-        at(words, None, &[], "C21 nothing: the plan is finished");
-    }
+    let finished = "C21 nothing: the plan is finished";
+    at(["complete", "all-code-review"], None, &[], finished);
+    at(["null", "complete"], None, &[], finished);
+    at(["cancelled", ""], None, &[], finished);
+    at(["errored", ""], None, &[], finished);
 }
 
 #[test]
 fn standalone_plan_goes_by_phase() {
-    for phase in [
-        "implementation",
-        "next-task",
-        "next-task-tdd",
-        "complete-task",
-        "complete-task-tdd",
-        "continue-task",
-    ] {
+    let by_hand =
+        "implementation next-task next-task-tdd complete-task complete-task-tdd continue-task";
+    for phase in by_hand.split(' ') {
         let step = "C22 continue-task: go on with task 5, without automation";
         at(["null", phase], Some(5), &[], step);
     }
@@ -236,15 +199,13 @@ fn tasks_without_state_are_read() {
     let check = |all: &[(&str, &str)], step: &str| {
         check(&State::None, all, &format!("C26 {step}"));
     };
-    let tasks = table(&[(1, "done"), (2, "pending")]);
+    let tasks = table("1 done, 2 pending");
     let one = task(1, &["completed"]);
     let two = task(2, &["completed", "pending"]);
     let some = [("tasks.md", &*tasks), ("task-1.md", &*one)];
     let in_progress = [&some[..], &[("task-2.md", &two)]].concat();
-    check(
-        &in_progress,
-        "continue-task: go on with task 2, then end the turn",
-    );
+    let go_on = "continue-task: go on with task 2, then end the turn";
+    check(&in_progress, go_on);
     check(&some, "end the turn: code-review comes next");
     let reviewed = |text| [&some[..], &[("task-1-code-review-1.md", text)]].concat();
     let next_task = "complete-task: do task 2 with all of its subtasks";
@@ -254,13 +215,11 @@ fn tasks_without_state_are_read() {
     check(&reviewed("Fine.\n"), "ask the user");
     check(&[], "ask the user");
 
-    let tasks = table(&[(1, "pending"), (2, "pending")]);
+    let tasks = table("1 pending, 2 pending");
     let one = task(1, &["pending"]);
     let pending = [PLAN, ("tasks.md", &*tasks), ("task-1.md", &*one)];
-    check(
-        &pending,
-        "complete-task: do task 1 with all of its subtasks",
-    );
+    let begin = "complete-task: do task 1 with all of its subtasks";
+    check(&pending, begin);
 }
 
 #[test]
@@ -268,10 +227,8 @@ fn plan_without_state_is_read() {
     let check = |all: &[(&str, &str)], step: &str| {
         check(&State::None, all, &format!("C26 {step}"));
     };
-    check(
-        &[("plan.md", "# Plan\n")],
-        "new-plan: write or finish plan.md",
-    );
+    let write = "new-plan: write or finish plan.md";
+    check(&[("plan.md", "# Plan\n")], write);
     check(&[PLAN], "end the turn: plan-review comes next");
     let reviewed = |text| [PLAN, ("plan-review-1.md", text)];
     let create = "create-tasks: write tasks.md and a file for each task";

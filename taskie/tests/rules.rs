@@ -59,47 +59,37 @@ fn s1_missing_plan_is_named() {
 
 #[test]
 fn s2_unknown_and_hidden_names_are_named() {
-    check(
-        &[(".notes", ""), ("task-01.md", "")],
-        &[
-            "S2 .notes: a plan has no file of this name; move it out of the plan’s directory",
-            "S2 task-01.md: a plan has no file of this name; move it out of the plan’s directory",
-        ],
-    );
+    let problem = "a plan has no file of this name; move it out of the plan’s directory";
+    for name in [".notes", "task-01.md"] {
+        check(&[(name, "")], &[&format!("S2 {name}: {problem}")]);
+    }
 }
 
 #[test]
 fn s3_folders_are_named() {
-    check(
-        &[("drafts/", "")],
-        &["S3 drafts: it is a folder; move it out of the plan’s directory"],
-    );
+    let problem = "S3 drafts: it is a folder; move it out of the plan’s directory";
+    check(&[("drafts/", "")], &[problem]);
 }
 
 #[test]
 fn s4_reviews_without_documents_are_named() {
-    check(
-        &[
-            ("design-review-1.md", ""),
-            ("task-3-code-review-1.md", ""),
-            ("tasks-review-1.md", ""),
-        ],
-        &[
-            "S4 design-review-1.md: design.md, to which it belongs, is missing; write that, or remove the review",
-            "S4 task-3-code-review-1.md: task-3.md, to which it belongs, is missing; write that, or remove the review",
-            "S4 tasks-review-1.md: tasks.md, to which it belongs, is missing; write that, or remove the review",
-        ],
-    );
+    for (review, document) in [
+        ("design-review-1.md", "design.md"),
+        ("task-3-code-review-1.md", "task-3.md"),
+        ("tasks-review-1.md", "tasks.md"),
+    ] {
+        let problem = "to which it belongs, is missing; write that, or remove the review";
+        check(
+            &[(review, "")],
+            &[&format!("S4 {review}: {document}, {problem}")],
+        );
+    }
 }
 
 #[test]
 fn s5_answers_without_reviews_are_named() {
     check(
-        &[
-            ("plan-review-1.md", ""),
-            ("plan-post-review-1.md", ""),
-            ("plan-post-review-2.md", ""),
-        ],
+        &[("plan-review-1.md", ""), ("plan-post-review-2.md", "")],
         &[
             "S5 plan-post-review-2.md: plan-review-2.md, to which it belongs, is missing; name it after the review that it answers",
         ],

@@ -31,12 +31,13 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
         let tried = format!("advance {}", word(target));
         attempts::note(&store, &id, call.actor, &tried, &why);
         let what = format!("plan {id} cannot go on to {}: {why}", word(target));
-        call.refused(what, &alternatives(now, target, id.as_str()))
+        call.refused(what, &alternatives(target, id.as_str()))
     };
     if context::target(now) != Some(target) {
         let at = word(now);
-        let why = format!("it is at {at}, from where no advance leads there");
-        return Err(refused(why));
+        return Err(refused(format!(
+            "it is at {at}, from where no advance leads there"
+        )));
     }
     let settings = loops::settings(call.info, store.root(), None)?;
     let permissions = settings.permissions(Actor::Hook);
@@ -48,14 +49,14 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
         let why = format!("its files have problems:{}", lines.concat());
         return Err(refused(why));
     }
-    let work = work::look(raw, &directory).map_err(|missing| refused(missing.what))?;
-    let now = work::take(held, work).map_err(|error| refused(error.to_string()))?;
+    let transition = work::look(raw, &directory).map_err(|missing| refused(missing.what))?;
+    let now = work::take(held, transition).map_err(|error| refused(error.to_string()))?;
     call.entered(&now)?;
     call.say(&now)
 }
 
-/// Returns the phases from which a target is legal, and the command for the next step.
-fn alternatives(now: Phase, target: Phase, id: &str) -> String {
+/// Returns the help of a refusal: the phases from which a target is legal, and the command for the next step.
+fn alternatives(target: Phase, id: &str) -> String {
     let leads_there = |from: &&Phase| context::target(**from) == Some(target);
     let from = PHASES.iter().filter(leads_there);
     let from: Vec<&str> = from.map(|from| word(*from)).collect();
@@ -64,9 +65,5 @@ fn alternatives(now: Phase, target: Phase, id: &str) -> String {
         true => format!("only a review or the user leads to {target}"),
         false => format!("an agent may advance to {target} from {}", from.join(", ")),
     };
-    let here = match context::target(now).map(word) {
-        Some(next) => format!("once the work is there:\n    taskie advance {next} {id}"),
-        None => format!("what is next here:\n    taskie next {id}"),
-    };
-    format!("nothing was changed; {legal}; {here}")
+    format!("nothing was changed; {legal}; what is next:\n    taskie next {id}")
 }

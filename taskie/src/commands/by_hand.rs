@@ -19,28 +19,23 @@ use claudex_loop::text;
 use serde_json::{Map, json};
 
 use super::Call;
-use crate::files::name::{Group, Name};
+use crate::files::name::Name;
 use crate::stops::{self, BY_HAND};
-use crate::{AnyLoop, OnStop as _, Phase};
+use crate::{AnyLoop, OnStop as _};
 
 /// Reviews as a phase does, and writes the findings.
-pub(super) fn review(call: &Call, held: &AnyLoop, phase: Phase) -> Result<Exit, Failure> {
+pub(super) fn review(
+    call: &Call,
+    held: &AnyLoop,
+    spec: &'static ReviewSpec,
+) -> Result<Exit, Failure> {
     let raw = held.raw();
     let id = raw.id();
     let failed = |why: String| call.refused(format!("plan {id}: {why}"), "nothing was written");
-    let task = raw.count("current_task");
-    let group = match phase {
-        Phase::PlanReview => Group::Plan,
-        Phase::TasksReview => Group::Tasks,
-        Phase::CodeReview if task == 0 => {
-            let why = "no task is under way: there is no code of it to review";
-            return Err(failed(why.to_owned()));
-        }
-        Phase::CodeReview => Group::TaskCode(task),
-        _ => Group::AllCode,
-    };
-    let Some(spec) = phase.review() else {
-        return Err(failed("there is no such review".to_owned()));
+    let first = raw.path(&spec.findings_file.replace("{n}", "1"));
+    let Some(Name::Review(group, _)) = first.file_name().and_then(Name::parse) else {
+        let why = "no task is under way: there is no code of it to review";
+        return Err(failed(why.to_owned()));
     };
     let _ = raw.told().subjects.set(stops::Taskie.subjects(held));
     let subject = SubjectText::read(raw, spec, false);
@@ -53,12 +48,9 @@ pub(super) fn review(call: &Call, held: &AnyLoop, phase: Phase) -> Result<Exit, 
     };
     let newest = call.directory(held)?.newest_review(group);
     let name = Name::Review(group, newest.unwrap_or_default() + 1).to_string();
-    let report = format!(
-        "{}\nVERDICT: {verdict}\n",
-        findings_file::render(1, &findings)
-    );
-    let path = raw.path(".taskie/plans/{plan_id}").join(&name);
-    let file = std::fs::File::create_new(path);
+    let report = findings_file::render(1, &findings);
+    let report = format!("{report}\nVERDICT: {verdict}\n");
+    let file = std::fs::File::create_new(first.with_file_name(&name));
     file.and_then(|mut file| file.write_all(report.as_bytes()))
         .map_err(|error| failed(format!("the review cannot be written: {error}")))?;
     let noted = raw.store().note(id, BY_HAND, &json!({ "files": [name] }));

@@ -7,6 +7,7 @@ use claudex_loop::text;
 use super::Call;
 use crate::context::word;
 use crate::files::name::Name;
+use crate::files::tasks::Row;
 use crate::typestate::Verb;
 
 /// The most reviews per cycle, as for an edit of `max_reviews` by hand.
@@ -87,18 +88,14 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
     let directory = call.directory(&held)?;
     let id = held.id();
     let total = held.fields().tasks_total;
-    let table = directory.table();
-    let Some(row) = table.and_then(|table| table.row(task)) else {
-        let help = "nothing was changed; its tasks are in its tasks.md";
-        return Err(call.refused(format!("plan {id} has no task {task}"), help));
-    };
-    if row.is_active() {
-        let what = format!("task {task} of plan {id} is pending or done");
+    let is_dropped = |row: &Row| row.id == task && !row.is_active();
+    if !directory.rows().any(is_dropped) {
+        let what = format!("plan {id} has no task {task} that is cancelled or postponed");
         let help = "have its row of tasks.md say cancelled or postponed, then drop it";
         return Err(call.refused(what, help));
     }
     // Else the directory would break rule S10 from now on.
-    let active = table.map_or(0, |table| table.active().count() as u64);
+    let active = directory.active().count() as u64;
     if active >= total {
         let what = format!("plan {id} counts {total} tasks, without task {task}");
         let help = format!("nothing was changed; tasks.md has {active} active rows");

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Call, take_up};
 use crate::context::{self, word};
 use crate::files::Directory;
-use crate::next::{Next, State, Step, next as next_of};
+use crate::next::{Next, State, next as next_of};
 use crate::{AnyLoop, Phase, rules, stops};
 
 /// A plan that is looked at.
@@ -25,7 +25,7 @@ pub(super) struct Plan {
 impl Plan {
     /// Finds the plan of a call, be it a loop or a directory alone.
     pub(super) fn find(call: &Call) -> Result<Self, Failure> {
-        let (store, id) = located(call)?;
+        let (store, id) = locate_plan(call)?;
         let directory = Directory::of_plan(store.root(), id.as_str());
         let directory = directory.map_err(|error| call.unreadable(&error))?;
         let document = store.read(&store.path_of(&id)).ok();
@@ -82,48 +82,45 @@ impl Plan {
                 commands.join("\n    ")
             ));
         }
-        match next.step {
-            Step::Refuse => Exit::Refused,
+        match next.row {
+            "C24" => Exit::Refused,
             _ => Exit::Complete,
         }
     }
 
     /// Returns the commands with which the user continues from a question, or from the end.
     fn commands(&self, next: &Next) -> Vec<String> {
-        let is_standalone = self
-            .held
-            .as_ref()
-            .is_some_and(|held| held.phase() == Phase::Standalone);
+        let id = &self.id;
+        let at = self.held.as_ref().map(AnyLoop::phase);
         let has_pending = self.directory.next_task().is_some();
-        let commands: &[&str] = match &next.step {
-            Step::Restore => &["resume"],
-            Step::Refuse => &[],
-            Step::Finished => return vec!["taskie new-plan DESCRIPTION".to_owned()],
-            _ if self.held.is_none() => &["continue-plan"],
+        let is_standalone = at == Some(Phase::Standalone);
+        let commands: &[&str] = match next.row {
+            "C21" => return vec!["taskie new-plan DESCRIPTION".to_owned()],
+            "C24" => &[],
+            "C25" => &["resume"],
+            _ if at.is_none() => &["continue-plan"],
             // The plan alone is there: it may be good enough without a review.
-            Step::EndTurn(Phase::PlanReview) if next.row == "C26" => {
-                let id = &self.id;
+            "C26" if at == Some(Phase::PlanReview) => {
                 return vec![format!("taskie pause {id} && taskie create-tasks {id}")];
             }
-            Step::Ask if next.row == "C17" => &["add-task", "drop-task K"],
-            Step::CompleteTask { task: None, .. } => &["add-task", "drop-task K"],
-            Step::Ask => match (is_standalone, has_pending) {
-                (true, true) => &["create-tasks", "complete-task", "next-task"],
-                (true, false) => &["create-tasks"],
-                (false, true) => &["next-task", "pause"],
-                (false, false) => &["pause"],
-            },
-            _ => &[],
+            "C17" => &["add-task", "drop-task K"],
+            "C20" if !has_pending => &["add-task", "drop-task K"],
+            _ if !next.asks => &[],
+            _ if is_standalone && has_pending => &["create-tasks", "complete-task", "next-task"],
+            _ if is_standalone => &["create-tasks"],
+            _ if has_pending => &["next-task", "pause"],
+            _ => &["pause"],
         };
         let lines = commands.iter();
         lines
-            .map(|command| format!("taskie {command} {}", self.id))
+            .map(|command| format!("taskie {command} {id}"))
             .collect()
     }
 }
 
-/// Returns the plan of a call: a loop, or a directory alone.
-fn located(call: &Call) -> Result<(Store, LoopId), Failure> {
+/// Returns the plan of a call: that of the first word, or else the caller's own. It is a loop, or a directory alone. After a slash
+/// command, words that name no plan are for the agent.
+pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let store = locate::for_start(call.info.state, &loops::here()?);
     let plans = store.root().join(".taskie/plans");
     let named = call.first();
@@ -161,7 +158,7 @@ pub(super) fn next(call: &Call) -> Result<Exit, Failure> {
     out::json(&json!({
         "plan": plan.id.as_str(),
         "row": next.row,
-        "next": next.step.to_string(),
+        "next": next.step,
         "why": next.why,
         "advance": plan.target(),
         "person": plan.commands(&next),

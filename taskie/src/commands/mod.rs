@@ -28,15 +28,14 @@ use claudex_loop::program::{
     App as _, Group, Program, attempts, incompatible, loops, messages, out,
 };
 use claudex_loop::store::LoopId;
-use claudex_loop::{Actor, Beginning, StateHome, Store};
+use claudex_loop::{Actor, Beginning, StateHome};
 
 use crate::context::{self, word};
+use crate::files::Directory;
 use crate::typestate::{self, Taskie, Verb};
 use crate::{AnyLoop, entered, stops};
 
 pub use take_up::normalized;
-
-use crate::files::Directory;
 
 /// The commands that are not slash commands, and their help. Those of the plugin have theirs in `messages/commands/`.
 const OTHERS: [(&str, &str); 5] = [
@@ -217,22 +216,9 @@ impl Call {
         loops::person_only(self.info, self.actor, &self.name, id)
     }
 
-    /// Returns the plan that the call is about: that of the first word, or else the caller's own. After a slash command, words that
-    /// name no plan are for the agent.
-    fn plan(&self) -> Result<(Store, LoopId), Failure> {
-        match self
-            .first()
-            .map(|first| loops::find(self.info, Some(first)))
-        {
-            Some(Ok(found)) => Ok(found),
-            Some(Err(failure)) if !self.from_prompt => Err(failure),
-            _ => loops::find_for(self.info, &self.caller),
-        }
-    }
-
     /// Opens the plan for a change.
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
-        let (store, id) = self.plan()?;
+        let (store, id) = look::locate_plan(self)?;
         let held = AnyLoop::open(&store, &id, actor)
             .map_err(|error| incompatible::failure(self.info, error))?;
         loops::tell_repairs(self.info, held.raw());
@@ -276,8 +262,8 @@ impl Call {
         store.log(&format!("{id} {name} by {}: now {phase}", self.actor));
         let failure = |problem| {
             let what = format!("plan {id}: what follows from {name} was not done: {problem}");
-            let help = "make room or the folder writable";
-            Failure::plain(Exit::Internal, "claudex::taskie::entered", what, help)
+            let failure = self.refused(what, "make room or the folder writable");
+            failure.exiting(Exit::Internal)
         };
         entered::entered(now.raw()).map(drop).map_err(failure)
     }
@@ -307,11 +293,10 @@ impl Call {
         let message = messages::phase(raw).message;
         match loop_message::render(raw, message, context::variables(raw)) {
             Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
-            Ok(None) => out::line(&format!(
-                "Plan {} is in phase {}.",
-                raw.id(),
-                word(held.phase())
-            )),
+            Ok(None) => {
+                let at = word(held.phase());
+                out::line(&format!("Plan {} is in phase {at}.", raw.id()));
+            }
             Err(error) => out::note(&self.info.line(&error.to_string())),
         }
         Ok(Exit::Complete)
@@ -320,21 +305,22 @@ impl Call {
 
 /// Takes what was typed after a slash command of this session.
 fn typed(info: &ProgramInfo, name: &str, caller: &Caller) -> Result<String, Failure> {
-    let failure = |exit, why: String| {
-        let help = "type the slash command itself: it keeps what follows it for ten minutes";
-        Failure::plain(exit, "claudex::prompt", why, help)
-    };
     let home = StateHome::of_user(info.program);
     let taken = match (home.folder(), caller.session.as_deref()) {
         (Some(home), Some(session)) => prompt::take(session, name, home),
         _ => Ok(None),
     };
-    let taken = taken.map_err(|error| {
-        let why = format!("cannot read the command that was typed: {error}");
-        failure(Exit::Internal, why)
-    })?;
-    taken.ok_or_else(|| {
-        let why = format!("nothing was typed after {name} in this session");
-        failure(Exit::Usage, why)
-    })
+    let (exit, why) = match taken {
+        Ok(Some(words)) => return Ok(words),
+        Ok(None) => (
+            Exit::Usage,
+            format!("nothing was typed after {name} in this session"),
+        ),
+        Err(error) => (
+            Exit::Internal,
+            format!("cannot read the command that was typed: {error}"),
+        ),
+    };
+    let help = "type the slash command itself: it keeps what follows it for ten minutes";
+    Err(Failure::plain(exit, "claudex::prompt", why, help))
 }

@@ -9,7 +9,6 @@ use super::limits::MAX_REVIEWS;
 use super::look::Plan;
 use super::{Call, take_up};
 use crate::context::word;
-use crate::next::Step;
 use crate::typestate::{Mode, Start};
 use crate::{AnyLoop, entered};
 
@@ -21,16 +20,12 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
     call.person_only()?;
     let begin = start_of(call)?;
     let length = begin.description.len();
-    if length == 0 {
-        let help = "say what it is about:\n    taskie new-plan max_reviews=4 tdd=true DESCRIPTION";
-        return Err(call.usage("a plan needs a description".to_owned(), help));
-    }
-    if length > start::LONGEST {
+    if length == 0 || length > start::LONGEST {
         let what = format!(
-            "the description is {length} bytes long, and {} are the most",
+            "a plan needs a description of 1 to {} bytes, found {length}",
             start::LONGEST
         );
-        let help = "put the details into a file of the project and name it there";
+        let help = "say what it is about; details can be in a file that it names:\n    taskie new-plan max_reviews=4 tdd=true DESCRIPTION";
         return Err(call.usage(what, help));
     }
     let store = locate::for_start(call.info.state, &loops::here()?);
@@ -72,26 +67,25 @@ fn start_of(call: &Call) -> Result<Start, Failure> {
     let mut rest = call.words.trim_start();
     loop {
         let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        if let Some(number) = first.strip_prefix("max_reviews=") {
-            let known = number.parse().ok().filter(|number| *number <= MAX_REVIEWS);
-            start.max_reviews = Some(known.ok_or_else(|| {
-                let number = text::one_line(number, 60);
-                let what = format!(
-                    "max_reviews is “{number}”, and takes a whole number from 0 to {MAX_REVIEWS}"
-                );
-                let help =
-                    "for example: max_reviews=4; without it there are at most 8 reviews per cycle";
-                call.usage(what, help)
-            })?);
+        let is_valid = if let Some(number) = first.strip_prefix("max_reviews=") {
+            let number = number.parse().ok();
+            start.max_reviews = number.filter(|number| *number <= MAX_REVIEWS);
+            start.max_reviews.is_some()
         } else if let Some(flag) = first.strip_prefix("tdd=") {
-            start.tdd = Some(flag.parse().map_err(|_| {
-                let flag = text::one_line(flag, 60);
-                let what = format!("tdd is “{flag}”, and takes true or false");
-                call.usage(what, "for example: tdd=true")
-            })?);
+            start.tdd = flag.parse().ok();
+            start.tdd.is_some()
         } else {
             start.description = rest.to_owned();
             return Ok(start);
+        };
+        if !is_valid {
+            let found = text::one_line(first, 60);
+            let what = format!(
+                "expected max_reviews=0 to {MAX_REVIEWS}, or tdd=true or false, found “{found}”"
+            );
+            let help =
+                "for example: max_reviews=4; without it there are at most 8 reviews per cycle";
+            return Err(call.usage(what, help));
         }
         rest = after.trim_start();
     }
@@ -119,7 +113,7 @@ fn is_taken(store: &Store, id: &LoopId) -> bool {
 pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
     let mut plan = Plan::find(call)?;
     let next = plan.next();
-    if !matches!(next.step, Step::Finished | Step::Refuse | Step::Restore) {
+    if !next.is_end() {
         match &plan.held {
             Some(held) => take_over(call, held)?,
             None => {

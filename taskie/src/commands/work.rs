@@ -6,7 +6,7 @@ use claudex_loop::program::{LoopArgs, out};
 use super::{Call, by_hand};
 use crate::context::{self, parse_word, word};
 use crate::typestate::{LeaveCommand, Verb};
-use crate::work::{Counted, counted};
+use crate::work::counted;
 use crate::{AnyLoop, Phase};
 
 /// Goes from standalone into the work phase of the command's name. If the plan is in that phase, only says what it asks for.
@@ -24,7 +24,7 @@ pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
         Verb::BeginTasks(loop_args)
     } else {
         let counted = counted(&call.directory(&held)?);
-        let Counted { total, done } = counted.ok_or_else(|| no_task(call, &held))?;
+        let (total, done) = counted.ok_or_else(|| no_task(call, &held))?;
         match call.name.as_str() {
             "complete-task" => Verb::BeginTask {
                 loop_args,
@@ -84,7 +84,8 @@ pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
 pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
     mark(call, &held)?;
-    let what = match context::task(held.raw()) {
+    let directory = call.directory(&held)?;
+    let what = match context::task(held.raw(), &directory) {
         Some(task) => format!("go on with task {task}."),
         None => "no task is under way; ask the user which one to continue.".to_owned(),
     };
@@ -110,10 +111,10 @@ pub(super) fn review(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
     if !call.from_prompt
         && held.phase() == Phase::Standalone
-        && let Some(review) = parse_word(&call.name)
+        && let Some(spec) = parse_word(&call.name).and_then(Phase::review)
     {
         mark(call, &held)?;
-        return by_hand::review(call, &held, review);
+        return by_hand::review(call, &held, spec);
     }
     let id = held.id().clone();
     let name = &call.name;

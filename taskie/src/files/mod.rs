@@ -25,7 +25,7 @@ use claudex_loop::text;
 
 use self::name::{Group, Name};
 use self::task::TaskFile;
-use self::tasks::{Row, Status, Tasks};
+use self::tasks::{Row, Status, parse_tasks};
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -77,8 +77,8 @@ pub struct Directory {
     pub plan: Option<Parsed<String>>,
     /// The text of design.md.
     pub design: String,
-    /// The table of tasks.md, if it is there.
-    pub tasks: Option<Parsed<Tasks>>,
+    /// The rows of tasks.md, if it is there.
+    pub tasks: Option<Parsed<Vec<Row>>>,
     /// The task files by their numbers.
     pub task_files: BTreeMap<u64, Parsed<TaskFile>>,
     /// The reviews that end in PASS (true) or FAIL.
@@ -129,7 +129,7 @@ impl Directory {
             Name::Plan => self.plan = Some(text),
             Name::Design => self.design = text.unwrap_or_default(),
             Name::Tasks => {
-                self.tasks = Some(text.and_then(|text| Tasks::parse(entry, &text)));
+                self.tasks = Some(text.and_then(|text| parse_tasks(entry, &text)));
             }
             Name::Task(number) => {
                 let file = text.and_then(|text| TaskFile::parse(entry, number, &text));
@@ -168,14 +168,9 @@ impl Directory {
         numbers.max()
     }
 
-    /// Returns the table of tasks.md, if it can be read.
-    pub fn table(&self) -> Option<&Tasks> {
-        self.tasks.as_ref()?.as_ref().ok()
-    }
-
-    /// Returns the rows of tasks.md, if they can be read.
+    /// Returns the rows of tasks.md. A table that cannot be read has none.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.table().into_iter().flat_map(|tasks| &tasks.rows)
+        self.tasks.iter().flatten().flatten()
     }
 
     /// Returns a task file, if it can be read.
@@ -186,6 +181,12 @@ impl Directory {
     /// Returns the numbers of the active tasks.
     pub fn active(&self) -> impl Iterator<Item = u64> {
         self.rows().filter(|row| row.is_active()).map(|row| row.id)
+    }
+
+    /// Returns the numbers of the tasks that are done.
+    pub fn done(&self) -> impl Iterator<Item = u64> {
+        let done = self.rows().filter(|row| row.status == Status::Done);
+        done.map(|row| row.id)
     }
 
     /// Returns the number of the task to do next: the pending one with the lowest id.
@@ -265,7 +266,7 @@ fn is_complete(plan: &str) -> bool {
 ///
 /// # Errors
 /// Returns the problem and the known words if it is not one of them.
-fn parse_word<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
+fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
     W::from_str(found, false).map_err(|_| {
         let words = W::value_variants().iter();
         let words = words.filter_map(ValueEnum::to_possible_value);

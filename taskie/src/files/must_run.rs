@@ -31,7 +31,9 @@ impl Bullet {
         };
         let mut is_in_name = false;
         let mut fence: Option<String> = None;
-        let mut line = Line::default();
+        // The text since the last command of the line, and whether there is one.
+        let mut prose = String::new();
+        let mut follows_command = false;
         for event in Parser::new(source) {
             match event {
                 Event::Start(Tag::Strong) => {
@@ -43,32 +45,34 @@ impl Bullet {
                 Event::End(TagEnd::CodeBlock) => {
                     let lines = fence.take().unwrap_or_default();
                     bullet.commands.extend(fence_commands(&lines));
-                    line = Line::after_command();
+                    prose.clear();
+                    follows_command = true;
                 }
                 Event::Text(text) => match &mut fence {
                     Some(fence) => fence.push_str(&text),
                     None => {
                         bullet.value.push_str(&text);
-                        line.prose.push_str(&text);
+                        prose.push_str(&text);
                     }
                 },
+                Event::Code(span) if is_command(&span, &prose, follows_command) => {
+                    bullet.commands.push(span.trim().to_owned());
+                    prose.clear();
+                    follows_command = true;
+                }
                 Event::Code(span) => {
                     bullet.value.push_str(&span);
-                    if line.ends_before_command() && !span.trim().is_empty() {
-                        bullet.commands.push(span.trim().to_owned());
-                        line = Line::after_command();
-                    } else {
-                        // Whatever follows belongs to the same sentence.
-                        line.prose.push_str("span");
-                    }
+                    // Whatever follows belongs to the same sentence.
+                    prose.push_str("span");
                 }
                 Event::SoftBreak => {
                     bullet.value.push('\n');
-                    line.prose.push(' ');
+                    prose.push(' ');
                 }
                 Event::HardBreak | Event::Start(Tag::Item | Tag::Paragraph) => {
                     bullet.value.push('\n');
-                    line = Line::default();
+                    prose.clear();
+                    follows_command = false;
                 }
                 _ => {}
             }
@@ -89,36 +93,18 @@ impl Bullet {
     }
 }
 
-/// The part of a line before the next code span.
-#[derive(Default)]
-struct Line {
-    /// The text since the last command.
-    prose: String,
-    /// Whether a command is before that text.
-    has_command: bool,
-}
-
-impl Line {
-    fn after_command() -> Self {
-        Self {
-            prose: String::new(),
-            has_command: true,
-        }
-    }
-
-    /// Returns whether a code span that follows is a command. It is the first one of its line, be it after words such as “Run”, or
-    /// it follows another command. In parentheses, or after a sentence, it belongs to the prose.
-    fn ends_before_command(&self) -> bool {
-        let prose = self.prose.rsplit(')').next().unwrap_or_default();
-        let words = prose.split(|letter: char| !letter.is_alphanumeric());
-        let mut words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
-        if prose.contains('(') {
-            false
-        } else if self.has_command {
-            words.all(|word| BETWEEN.contains(&&*word))
-        } else {
-            !words.any(|word| NONE.contains(&&*word))
-        }
+/// Returns whether a code span after this text is a command. It is the first one of its line, be it after words such as “Run”, or
+/// it follows another command. In parentheses, or after a sentence, it belongs to the prose.
+fn is_command(span: &str, prose: &str, follows_command: bool) -> bool {
+    let prose = prose.rsplit(')').next().unwrap_or_default();
+    let words = prose.split(|letter: char| !letter.is_alphanumeric());
+    let mut words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
+    if span.trim().is_empty() || prose.contains('(') {
+        false
+    } else if follows_command {
+        words.all(|word| BETWEEN.contains(&&*word))
+    } else {
+        !words.any(|word| NONE.contains(&&*word))
     }
 }
 

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::must_run::Bullet;
 use super::name::parse_number;
-use super::{Parsed, Problem, digest, line_at, line_ends, parse_word};
+use super::{Parsed, Problem, digest, line_at, line_ends, parse_status};
 
 /// The status of a subtask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -130,7 +130,7 @@ impl Section {
             ));
         };
         let status = self.bullets.iter().find(|bullet| bullet.is("Status"));
-        let status = parse_word(
+        let status = parse_status(
             &format!("the status of subtask {task}.{number}"),
             status.map_or("", Bullet::first_line),
         )?;

@@ -7,7 +7,7 @@ use claudex_loop::text;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::name::parse_number;
-use super::{Parsed, Problem, line_at, line_ends, parse_word};
+use super::{Parsed, Problem, line_at, line_ends, parse_status};
 
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,13 +26,6 @@ pub enum Status {
 const HEADER: &str = "| Id | Status | Priority | Description | Test strategy |";
 const ONLY: &str = "tasks.md is one table and nothing else; move it to plan.md or a task file";
 
-/// The table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tasks {
-    /// The rows, in the order of the file.
-    pub rows: Vec<Row>,
-}
-
 /// A task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
@@ -49,72 +42,55 @@ impl Row {
     }
 }
 
-impl Tasks {
-    /// Reads the table.
-    ///
-    /// # Errors
-    /// Returns all of its problems, with their lines.
-    pub fn parse(file: &str, text: &str) -> Parsed<Self> {
-        let lines = table_lines(file, text)?;
-        let Some((header, lines)) = lines.split_first() else {
-            let what = format!("there is no table; write one with the columns {HEADER}");
-            return Err(vec![Problem::new(file, None, what)]);
-        };
-        let column = |name: &str| {
-            let mut cells = header.cells.iter();
-            let at = cells.position(|cell| cell.trim().eq_ignore_ascii_case(name));
-            let missing = || format!("there is no column {name}; add it");
-            at.ok_or_else(|| vec![Problem::new(file, Some(header.line), missing())])
-        };
-        let id_column = column("Id")?;
-        let status_column = column("Status")?;
+/// Reads the rows of the table, in the order of the file.
+///
+/// # Errors
+/// Returns all of its problems, with their lines.
+pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
+    let lines = table_lines(file, text)?;
+    let Some((header, lines)) = lines.split_first() else {
+        let what = format!("there is no table; write one with the columns {HEADER}");
+        return Err(vec![Problem::new(file, None, what)]);
+    };
+    let column = |name: &str| {
+        let mut cells = header.cells.iter();
+        let at = cells.position(|cell| cell.trim().eq_ignore_ascii_case(name));
+        let missing = || format!("there is no column {name}; add it");
+        at.ok_or_else(|| vec![Problem::new(file, Some(header.line), missing())])
+    };
+    let id_column = column("Id")?;
+    let status_column = column("Status")?;
 
-        let mut problems = Vec::new();
-        if lines.is_empty() {
-            let what = "the table has no row; write one for each task";
-            problems.push(Problem::new(file, Some(header.line), what));
-        }
-        let mut rows = Vec::new();
-        let mut ids = HashSet::new();
-        for TableLine { line, cells } in lines {
-            let cell = |at: usize| cells.get(at).map_or("", |cell| cell.trim());
-            let mut problem = |what| problems.push(Problem::new(file, Some(*line), what));
-            let id = parse_number(cell(id_column));
-            match id {
-                None => problem(format!(
-                    "the id is “{}”; write a whole number from 1",
-                    text::one_line(cell(id_column), 60)
-                )),
-                Some(id) if !ids.insert(id) => {
-                    problem(format!("the id {id} stands twice; give each task its own"));
-                }
-                Some(_) => {}
+    let mut problems = Vec::new();
+    if lines.is_empty() {
+        let what = "the table has no row; write one for each task";
+        problems.push(Problem::new(file, Some(header.line), what));
+    }
+    let mut rows = Vec::new();
+    let mut ids = HashSet::new();
+    for TableLine { line, cells } in lines {
+        let cell = |at: usize| cells.get(at).map_or("", |cell| cell.trim());
+        let mut problem = |what| problems.push(Problem::new(file, Some(*line), what));
+        let id = parse_number(cell(id_column));
+        match id {
+            None => problem(format!(
+                "the id is “{}”; write a whole number from 1",
+                text::one_line(cell(id_column), 60)
+            )),
+            Some(id) if !ids.insert(id) => {
+                problem(format!("the id {id} stands twice; give each task its own"));
             }
-            match parse_word("the status", cell(status_column)) {
-                Err(what) => problem(what),
-                Ok(status) => rows.extend(id.map(|id| Row { id, status })),
-            }
+            Some(_) => {}
         }
-        if problems.is_empty() {
-            Ok(Self { rows })
-        } else {
-            Err(problems)
+        match parse_status("the status", cell(status_column)) {
+            Err(what) => problem(what),
+            Ok(status) => rows.extend(id.map(|id| Row { id, status })),
         }
     }
-
-    /// Returns the tasks that count.
-    pub fn active(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.is_active())
-    }
-
-    /// Returns the tasks that are done.
-    pub fn done(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.status == Status::Done)
-    }
-
-    /// Returns the row of a task.
-    pub fn row(&self, id: u64) -> Option<&Row> {
-        self.rows.iter().find(|row| row.id == id)
+    if problems.is_empty() {
+        Ok(rows)
+    } else {
+        Err(problems)
     }
 }
 

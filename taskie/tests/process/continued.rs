@@ -63,7 +63,7 @@ impl Walk {
                 project.blocks();
             });
             self.step(answered, |project| {
-                project.write(ID, &format!("{review}-post-review-{at}.md"), "Mended.\n");
+                project.write(ID, &format!("{review}-post-review-{at}.md"), "Fixed.\n");
                 project.blocks();
             });
         }
@@ -75,7 +75,7 @@ impl Walk {
 }
 
 #[test]
-fn each_row_is_said_before_a_write_and_after_one_that_was_cut_in_two() {
+fn rows_are_named_before_and_after_writes() {
     let project = Project::new();
     project.slash("new-plan", ID).done();
     let mut walk = Walk {
@@ -108,7 +108,7 @@ fn each_row_is_said_before_a_write_and_after_one_that_was_cut_in_two() {
 }
 
 #[test]
-fn without_automation_it_says_the_phase_and_asks() {
+fn rows_of_standalone_are_named() {
     let project = Project::new();
     project.slash("new-plan", ID).done();
     project.write(ID, "plan.md", "## Overview\n");

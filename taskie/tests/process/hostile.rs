@@ -35,7 +35,7 @@ fn unreadable_files_are_named_and_kept() {
             "{check:?}"
         );
         stop_to_the_end(&project);
-        let kept = std::fs::read_to_string(project.dir(ID).join(name)).unwrap();
+        let kept = project.read(name);
         assert_eq!(&kept, text);
         assert_eq!(project.state(ID), before);
     }

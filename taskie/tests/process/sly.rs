@@ -4,11 +4,10 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use claudex_testkit::{SESSION, as_agent};
 
-use crate::support::{ID, Project, TABLE, coding, standalone};
+use crate::support::{ID, Project, coding, standalone};
 
 /// Writes a program that notes in a file that it ran.
 fn program(file: &Path, says: &str) {
@@ -36,35 +35,6 @@ fn beginning_a_task_runs_no_git_of_repository() {
     program(&project.root.join("git"), &says);
     begin_task(&project, &format!(".:node_modules/.bin:{}", bin.display()));
     assert!(!ran.exists());
-}
-
-#[test]
-fn beginning_a_task_fetches_no_missing_commit() {
-    let project = standalone();
-    let ran = project.folder.home().join("ran");
-    let config = format!(
-        "[core]\nrepositoryformatversion = 1\n[extensions]\npartialClone = o\n\
-         [remote \"o\"]\nurl = /nowhere\npromisor = true\nuploadpack = \"touch '{}';false\"\n",
-        ran.display()
-    );
-    project.folder.write(".git/config", &config).unwrap();
-    project
-        .folder
-        .write(".git/HEAD", &format!("{}\n", "1".repeat(40)))
-        .unwrap();
-    begin_task(&project, "/nowhere");
-    assert!(!ran.exists());
-}
-
-#[test]
-fn beginning_a_task_waits_for_no_pipe() {
-    let project = standalone();
-    let head = project.root.join(".git/HEAD");
-    std::fs::remove_file(&head).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, &head, rustix::fs::Mode::RWXU).unwrap();
-    let begun = Instant::now();
-    begin_task(&project, "/nowhere");
-    assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
@@ -125,23 +95,5 @@ fn plan_of_another_session_stays_as_it_is() {
     }
     assert_eq!(project.state(ID), before);
     project.agent(&["advance", "plan-review", ID]).done();
-    project.person(&["cancel", ID]).done();
-}
-
-#[test]
-fn number_above_limit_is_refused_when_it_arrives() {
-    let project = standalone();
-    let large = "9007199254740992";
-    let table = format!("{TABLE}| {large} | pending | low | Part | by hand |\n");
-    project.write(ID, "tasks.md", &table);
-    let said = project.agent(&["check", ID]).0;
-    assert!(
-        said.out.contains(&format!("the id is “{large}”")),
-        "{said:?}"
-    );
-    let before = project.state(ID);
-    let said = project.person(&["max-reviews", large, ID]).refused();
-    assert!(said.contains("at most 99 reviews"), "{said}");
-    assert_eq!(project.state(ID), before);
     project.person(&["cancel", ID]).done();
 }
