@@ -7,7 +7,7 @@ use claudex_loop::machine::Raw;
 use claudex_loop::review::Subject;
 use claudex_loop::review::runs::{self, Run};
 use claudex_loop::store::Entry;
-use claudex_loop::{Refusal, Refused, Step};
+use claudex_loop::{Refused, Step};
 use serde_json::Value as Json;
 
 use crate::files::Directory;
@@ -96,13 +96,8 @@ impl OnStop for Taskie {
 
 /// Takes the transition of complete work, or reminds the agent of what is missing.
 fn stop<P: InPhase + Remind<Next = Loop<P>>>(held: Loop<P>) -> Stopped {
-    let directory = match directory(held.raw()) {
-        Ok(directory) => directory,
-        Err(source) => {
-            let what = context::dir(held.raw());
-            return Err(Refused::new(held.into(), Refusal::Observe { what, source }));
-        }
-    };
+    // A directory that cannot be read breaks a rule, and no stop comes here then.
+    let directory = directory(held.raw()).unwrap_or_default();
     match work::look(held.raw(), &directory) {
         Ok(transition) => match work::take(held.into(), transition) {
             Ok(now) => settle(Attempt::<AnyLoop, AnyLoop>::Taken(now)),

@@ -1,7 +1,7 @@
 //! `next` and `check`, which change nothing.
 
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{incompatible, locate, loops, out};
+use claudex_loop::program::{locate, loops, out};
 use claudex_loop::store::{IdForm, LoopId};
 use claudex_loop::{Actor, Store, text};
 use serde_json::json;
@@ -45,8 +45,8 @@ impl Plan {
             plan.state = State::Broken;
             return Ok(plan);
         }
-        let held = AnyLoop::open(&plan.store.clone().to_look(), &plan.id, Actor::Person)
-            .map_err(|error| incompatible::failure(call.info, error))?;
+        let store = plan.store.clone().to_look();
+        let held = call.open_loop(&store, &plan.id, Actor::Person)?;
         plan.state = State::of(held.raw());
         plan.held = Some(held);
         Ok(plan)

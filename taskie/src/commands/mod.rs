@@ -28,7 +28,7 @@ use claudex_loop::program::{
     App as _, Group, Program, attempts, incompatible, loops, messages, out,
 };
 use claudex_loop::store::LoopId;
-use claudex_loop::{Actor, Beginning, StateHome};
+use claudex_loop::{Actor, Beginning, StateHome, Store};
 
 use crate::context::{self, word};
 use crate::files::Directory;
@@ -216,11 +216,16 @@ impl Call {
         loops::person_only(self.info, self.actor, &self.name, id)
     }
 
+    /// Opens a loop.
+    fn open_loop(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
+        let held = AnyLoop::open(store, id, actor);
+        held.map_err(|error| incompatible::failure(self.info, error))
+    }
+
     /// Opens the plan for a change.
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
         let (store, id) = look::locate_plan(self)?;
-        let held = AnyLoop::open(&store, &id, actor)
-            .map_err(|error| incompatible::failure(self.info, error))?;
+        let held = self.open_loop(&store, &id, actor)?;
         loops::tell_repairs(self.info, held.raw());
         loops::own_session(self.info, held.raw(), self.actor)?;
         Ok(held)

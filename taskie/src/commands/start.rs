@@ -115,7 +115,13 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
     let next = plan.next();
     if !next.is_end() {
         match &plan.held {
-            Some(held) => take_over(call, held)?,
+            Some(held) => {
+                take_over(call, held)?;
+                // A kill may have come between the document and what it does not say.
+                let taken_up = entered::taken_up(held.raw());
+                taken_up
+                    .map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
+            }
             None => {
                 let held = take_up::take_up(call, &plan.store, &plan.id, &plan.directory)?;
                 let at = word(held.phase());
@@ -123,11 +129,6 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
                 plan.held = Some(held);
             }
         }
-    }
-    if let Some(held) = &plan.held {
-        // A kill may have come between the document and what it does not say.
-        let taken_up = entered::taken_up(held.raw());
-        taken_up.map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
     }
     Ok(plan.tell(&next))
 }

@@ -3,7 +3,7 @@
 use claudex_loop::machine::import::ImportError;
 use claudex_loop::program::App as _;
 use claudex_loop::program::exit::Failure;
-use claudex_loop::program::{incompatible, loops, start};
+use claudex_loop::program::{loops, start};
 use claudex_loop::store::{LoopId, MAX_BYTES, Store};
 use serde_json::{Map, Value as Json, json};
 
@@ -108,5 +108,5 @@ pub(super) fn take_up(
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     entered::taken_up(held.raw()).map_err(refused)?;
-    AnyLoop::open(store, id, call.actor).map_err(|error| incompatible::failure(call.info, error))
+    Ok(held)
 }

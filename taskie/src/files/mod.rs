@@ -111,12 +111,7 @@ impl Directory {
             if let Some(name) = Name::parse(&entry).filter(|_| found.is_file())
                 && !matches!(name, Name::State | Name::PostReview(..))
             {
-                let text = if found.size() > MAX_FILE_BYTES.min(bytes_left) {
-                    Err(vec![Problem::new(&entry, None, too_large())])
-                } else {
-                    bytes_left -= found.size();
-                    read_text(folder, &entry)
-                };
+                let text = read_text(folder, &entry, found.size(), &mut bytes_left);
                 directory.add(&entry, name, text);
             }
             directory.entries.insert(entry, found);
@@ -209,17 +204,14 @@ impl Directory {
 
     /// Returns whether plan.md is there and complete.
     pub fn has_complete_plan(&self) -> bool {
-        matches!(&self.plan, Some(Ok(plan)) if is_complete(plan))
+        let mut plan = self.plan.iter().flatten();
+        plan.any(|plan| is_complete(plan))
     }
 
     /// Returns the digest of plan.md and design.md.
     pub fn plan_digest(&self) -> String {
-        let plan = self.plan.as_ref().and_then(|plan| plan.as_ref().ok());
-        digest(&format!(
-            "{}{}",
-            plan.map_or("", String::as_str),
-            self.design
-        ))
+        let texts = self.plan.iter().flatten().chain([&self.design]);
+        digest(&texts.map(String::as_str).collect::<String>())
     }
 }
 
@@ -228,22 +220,20 @@ fn digest(text: &str) -> String {
     Digest::of(text.as_bytes()).as_str()[..16].to_owned()
 }
 
-fn too_large() -> String {
-    format!(
-        "it is larger than {MAX_FILE_BYTES} bytes, or the files of the plan are larger than {MAX_PLAN_BYTES} bytes together; shorten it"
-    )
-}
-
 /// Reads a file as text without its byte-order mark.
-fn read_text(folder: &Folder, name: &str) -> Parsed<String> {
-    let bytes = folder.read(name, MAX_FILE_BYTES);
-    match bytes.and_then(claudex_loop::files::text) {
-        Ok(text) => Ok(text.trim_start_matches('\u{feff}').to_owned()),
-        Err(error) => {
-            let what = format!("it cannot be read as UTF-8 text: {error}");
-            Err(vec![Problem::new(name, None, what)])
-        }
+fn read_text(folder: &Folder, name: &str, size: u64, bytes_left: &mut u64) -> Parsed<String> {
+    let problem = |what: String| vec![Problem::new(name, None, what)];
+    if size > MAX_FILE_BYTES.min(*bytes_left) {
+        return Err(problem(format!(
+            "it is larger than {MAX_FILE_BYTES} bytes, or the files of the plan are larger than {MAX_PLAN_BYTES} bytes together; shorten it"
+        )));
     }
+    *bytes_left -= size;
+    let bytes = folder.read(name, MAX_FILE_BYTES);
+    let text = bytes
+        .and_then(claudex_loop::files::text)
+        .map_err(|error| problem(format!("it cannot be read as UTF-8 text: {error}")))?;
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 /// Returns whether the last line of a review says PASS, or `None` if it has no verdict.
@@ -279,14 +269,10 @@ fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
     })
 }
 
-/// Returns the line of an offset, from 1.
-fn line_at(line_ends: &[usize], offset: usize) -> usize {
-    line_ends.partition_point(|end| *end < offset) + 1
-}
-
-/// Returns the offsets at which lines end, so that the lines of a large file cost no more than its size.
-fn line_ends(text: &str) -> Vec<usize> {
-    text.match_indices('\n').map(|(at, _)| at).collect()
+/// Returns a function that returns the line of an offset, from 1. The lines of a large file cost no more than its size.
+fn line_counter(text: &str) -> impl Fn(usize) -> usize {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    move |offset| ends.partition_point(|end| *end < offset) + 1
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::must_run::Bullet;
 use super::name::parse_number;
-use super::{Parsed, Problem, digest, line_at, line_ends, parse_status};
+use super::{Parsed, Problem, digest, line_counter, parse_status};
 
 /// The status of a subtask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -153,7 +153,7 @@ fn subtask_number(heading: &str, task: u64) -> Option<u64> {
 
 /// Returns the sections whose headings begin as those of subtasks do. The level of a heading does not matter.
 fn sections(text: &str) -> Vec<Section> {
-    let ends = line_ends(text);
+    let line_at = line_counter(text);
     let mut sections: Vec<Section> = Vec::new();
     let mut heading: Option<Section> = None;
     // The number of items and quotes around the event: only what is in none of them counts.
@@ -162,7 +162,7 @@ fn sections(text: &str) -> Vec<Section> {
         match event {
             Event::Start(Tag::Heading { .. }) if depth == 0 => {
                 heading = Some(Section {
-                    line: line_at(&ends, at.start),
+                    line: line_at(at.start),
                     heading: String::new(),
                     bullets: Vec::new(),
                 });

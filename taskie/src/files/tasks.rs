@@ -7,7 +7,7 @@ use claudex_loop::text;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::name::parse_number;
-use super::{Parsed, Problem, line_at, line_ends, parse_status};
+use super::{Parsed, Problem, line_counter, parse_status};
 
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -105,12 +105,12 @@ struct TableLine {
 /// # Errors
 /// Returns a problem for everything else in the file.
 fn table_lines(file: &str, text: &str) -> Parsed<Vec<TableLine>> {
-    let ends = line_ends(text);
+    let line_at = line_counter(text);
     let mut lines: Vec<TableLine> = Vec::new();
     let mut problems = Vec::new();
     let mut depth = 0_usize;
     for (event, at) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
-        let line = line_at(&ends, at.start);
+        let line = line_at(at.start);
         let is_table = lines.is_empty() && matches!(event, Event::Start(Tag::Table(_)));
         if depth == 0 && !is_table {
             problems.push(Problem::new(file, Some(line), ONLY));

@@ -243,10 +243,3 @@ fn large_table_costs_its_size() {
     assert_eq!(table_problems(&table).len(), 20_000);
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
-
-#[test]
-fn missing_directory_is_empty() {
-    let kept = tempfile::tempdir().unwrap();
-    let directory = Directory::of_plan(kept.path().try_into().unwrap(), "billing").unwrap();
-    assert!(directory.entries.is_empty());
-}

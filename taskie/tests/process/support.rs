@@ -183,14 +183,12 @@ impl Project {
     pub(crate) fn tasks(&self, id: &str, total: u64, done: u64) {
         let mut table = TABLE.to_owned();
         for task in 1..=total {
-            let (row, subtask) = if task <= done {
-                ("done", "completed")
-            } else {
-                ("pending", "pending")
-            };
+            let is_done = task <= done;
+            let row = if is_done { "done" } else { "pending" };
+            let subtask = if is_done { "completed" } else { "pending" };
             table += &format!("| {task} | {row} | low | Part {task} | by hand |\n");
             self.write(id, &format!("task-{task}.md"), &task_file(task, subtask));
-            if task <= done {
+            if is_done {
                 let code = self.root.join(format!("part-{task}.txt"));
                 std::fs::write(code, format!("Part {task}.\n")).unwrap();
             }
