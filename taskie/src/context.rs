@@ -1,4 +1,4 @@
-//! The variables that messages have besides the fields: the plan's directory, the review to answer, the target of an advance.
+//! The variables of messages besides the fields, and the words of `next_phase`.
 
 use claudex_loop::machine::Raw;
 use claudex_loop::program::Variables;
@@ -62,7 +62,7 @@ pub fn word(phase: Phase) -> &'static str {
     phase.info().stored
 }
 
-/// Reads a word of `next_phase`, also those of the bash version. Returns `None` if there is no such word.
+/// Reads a word of `next_phase`, also of the bash version, or returns `None` if there is none.
 pub fn parse_word(text: &str) -> Option<Phase> {
     match text {
         "next-task" => Some(Phase::CompleteTask),

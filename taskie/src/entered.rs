@@ -1,4 +1,4 @@
-//! The work on entering a phase: notes the commits at which work began, what passed its review, and what an import does not say.
+//! The work on entering a phase: the commits at which work began, and the files that passed.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use crate::{Phase, context, reviewed, stops, summary};
 /// How long a stop waits for git.
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Keeps what a phase needs to know of the moment at which it was entered, and returns sentences for the user when the plan is
-/// over.
+/// Notes the facts of the moment at which a phase was entered. Returns sentences for the user if
+/// the plan is over.
 ///
 /// # Errors
 /// Returns an error if the store cannot write.
@@ -53,8 +53,8 @@ pub fn entered(raw: &Raw) -> Result<Vec<String>, String> {
     Ok(not_run.into_iter().collect())
 }
 
-/// Keeps the commit since which the review of a task is given the changes. The first task begins with the plan, so that code
-/// that was committed while planning is reviewed, too. A task that goes on keeps its commit.
+/// Notes the commit at which a task began. The first task begins with the plan, so that code that
+/// was committed while planning is reviewed. A task that goes on keeps its commit.
 fn begin_task(raw: &Raw, from: &str) -> Result<(), String> {
     let mut plan_base = raw.text("coding_base");
     if plan_base.is_empty() {
@@ -83,8 +83,8 @@ fn commit(raw: &Raw) -> String {
     git::call(&raw.root(), &arguments, GIT_TIMEOUT).unwrap_or_else(|_| "0".repeat(40))
 }
 
-/// Writes down what the document of a plan that was taken up does not say: how many tasks there are, how many reviews the cycle
-/// has, which reviews were there, and which one is to be answered. Does nothing if that is written down.
+/// Notes the facts that the document of a plan that was taken up lacks: the counts of tasks and
+/// reviews, the reviews that were there, and the one to answer. Does so once.
 ///
 /// # Errors
 /// Returns an error if the directory cannot be read, or the store cannot write.
@@ -113,7 +113,7 @@ pub fn taken_up(raw: &Raw) -> Result<(), String> {
     note(raw, FOUND, &json!({ "files": files }))
 }
 
-/// Counts the tasks of a plan that was taken up: those that are active, and those that passed their review.
+/// Counts the active tasks of a plan that was taken up, and those that passed their review.
 fn set_counts(raw: &Raw, directory: &Directory) -> Result<(), String> {
     let is_under_review = matches!(
         context::phase(raw),
@@ -121,9 +121,8 @@ fn set_counts(raw: &Raw, directory: &Directory) -> Result<(), String> {
     );
     let current = raw.count("current_task");
     let total = directory.active().count() as u64;
-    let done = directory.done();
-    let passed = done.filter(|id| !(is_under_review && *id == current));
-    let passed = passed.count() as u64;
+    let has_passed = |id: &u64| !(is_under_review && *id == current);
+    let passed = directory.done().filter(has_passed).count() as u64;
     if total > 0 {
         set(raw, "tasks_total", total)?;
         set(raw, "tasks_done", passed)?;
@@ -142,8 +141,8 @@ fn note_accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let mut runs = runs::read(&journal).into_iter();
     let run = runs.find(|run| last.run.as_ref() == Some(&run.began.run));
     let found = run.and_then(|run| FindingsJson::of_run(raw.store(), raw.id(), &run).ok()?);
-    let open = found.iter().flat_map(|found| &found.findings.0);
-    let open: Vec<String> = open.map(bullet).collect();
+    let findings = found.iter().flat_map(|found| &found.findings.0);
+    let open: Vec<String> = findings.map(bullet).collect();
     note(raw, "accepted", &json!({ "open": open }))
 }
 

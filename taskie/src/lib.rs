@@ -1,5 +1,5 @@
-//! Taskie, stateful: a plan is written, cut into tasks, and built task by task; each step is reviewed until two reviews in a row are
-//! clean.
+//! Taskie, stateful: a plan is written, cut into tasks, and built task by task. Each step is
+//! reviewed until two reviews in a row are clean.
 //!
 //! | module     | subject                                                              |
 //! |------------|----------------------------------------------------------------------|

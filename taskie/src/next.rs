@@ -1,5 +1,4 @@
-//! The next step of a crashed or new session: the decision table C1 to C26 as one function of the state and the files. It moves
-//! nothing.
+//! The next step of a crashed or new session: the decision table C1 to C26. It moves nothing.
 
 use claudex_loop::machine::Raw;
 use claudex_loop::text;
@@ -85,7 +84,7 @@ impl Next {
         }
     }
 
-    /// Returns whether no command of the table continues the plan: it is finished, or its state cannot be used.
+    /// Returns whether the plan is finished, or its state cannot be used.
     pub fn is_end(&self) -> bool {
         ["C21", "C24", "C25"].contains(&self.row)
     }

@@ -1,4 +1,4 @@
-//! The plan and the task files as they were when they passed their review, so that a later change means another review.
+//! The plan and the task files that passed: a later change means another review.
 
 use claudex_loop::machine::Raw;
 
@@ -20,7 +20,7 @@ pub fn plan(directory: &Directory) -> String {
     format!("{PLAN}:{}", directory.plan_digest())
 }
 
-/// Returns whether the plan or a task is not what passed its review. A task that was added since then is no change.
+/// Returns whether the plan or a task is not what passed its review. A new task is no change.
 pub fn is_changed(raw: &Raw, directory: &Directory) -> bool {
     let current = digests(directory);
     let current: Vec<(&str, &str)> = entries(&current).collect();

@@ -32,8 +32,8 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Returns everything in a directory that breaks a rule, rule by rule. `coding` is set if a task is under way. `asked` are the reviews
-/// that the agent has to answer, by default all.
+/// Returns everything in a directory that breaks a rule, rule by rule. `coding` is set if a task is
+/// under way. `asked` are the reviews that the agent has to answer, by default all.
 pub fn violations(
     directory: &Directory,
     coding: Option<Coding>,

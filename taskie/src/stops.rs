@@ -1,4 +1,4 @@
-//! The stop of a plan if `machine.toml` leaves it to Rust: the structure rules, and whether the agent's work is there.
+//! The stops that `machine.toml` leaves to Rust: the structure rules, and the agent's work.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::typestate::{
 };
 use crate::{AnyLoop, Loop, OnStop, Phase, context, work};
 
-/// The note of the reviews that the user had made by hand: its `files` are names in the plan's directory.
+/// The note of the reviews by hand: its `files` are names in the plan's directory.
 pub const BY_HAND: &str = "reviews-by-hand";
 /// The note of the reviews that were there when a plan was taken up.
 pub const FOUND: &str = "reviews-found";
@@ -117,11 +117,11 @@ pub fn directory(raw: &Raw) -> std::io::Result<Directory> {
     Directory::of_plan(&raw.root(), raw.id().as_str())
 }
 
-/// Returns what breaks a rule in the directory of a loop. While the plan is being written, plan.md may be missing.
+/// Returns what breaks a rule in the directory of a loop. A plan being written needs no plan.md.
 pub fn violations(raw: &Raw, directory: &Directory) -> Vec<Violation> {
     let coding = coding(raw);
     let mut found = rules::violations(directory, coding, None);
-    // The whole journal is read only if it may excuse a violation: a stop costs the same however old a plan is.
+    // The whole journal is read only if it may excuse a violation, so that old plans cost no more.
     if found.iter().any(|violation| violation.rule == 6) {
         let asked = asked_reviews(&raw.journal().unwrap_or_default());
         found = rules::violations(directory, coding, Some(&asked));
@@ -130,7 +130,7 @@ pub fn violations(raw: &Raw, directory: &Directory) -> Vec<Violation> {
     found
 }
 
-/// Returns the counts of the tasks. They are counted when their review begins, so that from then on no task comes or goes unseen.
+/// Returns the counts of the tasks, from the beginning of their review on.
 fn coding(raw: &Raw) -> Option<Coding> {
     let current = match context::phase(raw) {
         // The tasks are reviewed again after one was done.
@@ -147,21 +147,21 @@ fn coding(raw: &Raw) -> Option<Coding> {
     })
 }
 
-/// Returns the reviews that the agent was asked to answer: those that led to a phase of answering, and those that were there
-/// when the plan was taken up. One that was made by hand, forged or cut off, or that no longer counted, is none of them.
+/// Returns the reviews that the agent was asked to answer, and those that were there when the plan
+/// was taken up. Reviews that were made by hand, forged or cut off are not among them.
 fn asked_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let changes = journal.iter().filter_map(Entry::change);
     let asking = changes.filter(|change| ["fail", "pass"].contains(&change.what.as_str()));
-    let asking: BTreeSet<&String> = asking.filter_map(|change| change.run.as_ref()).collect();
+    let ids: BTreeSet<&String> = asking.filter_map(|change| change.run.as_ref()).collect();
     let runs = runs::read(journal).into_iter();
-    let asked = runs.filter(|run| asking.contains(&run.began.run));
+    let asked = runs.filter(|run| ids.contains(&run.began.run));
     asked
         .filter_map(review_file)
         .chain(noted(journal, FOUND))
         .collect()
 }
 
-/// Returns the reviews that count: those that the program ran, and those that were there when the plan was taken up.
+/// Returns the reviews that the program ran, and those that were there when the plan was taken up.
 pub fn known_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let runs = runs::read(journal).into_iter().filter_map(review_file);
     let noted = noted(journal, FOUND).chain(noted(journal, BY_HAND));

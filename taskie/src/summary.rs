@@ -1,4 +1,4 @@
-//! The lines of `status` about a plan: tasks, subtasks, reviews with their verdicts, what the plan waits for and what comes next.
+//! The lines of `status` about a plan: tasks, reviews with their verdicts, and the next action.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub fn not_run(raw: &Raw, directory: &Directory) -> Option<String> {
     })
 }
 
-/// Returns what a plan waits for and what comes next, or `None` if the engine knows better: a review may be running.
+/// Returns the next action, or `None` if the engine knows better: a review may be running.
 pub fn next_action(raw: &Raw) -> Option<NextAction> {
     let id = raw.id();
     let limit = raw.count("cycle_limit");
@@ -101,7 +101,7 @@ pub fn next_action(raw: &Raw) -> Option<NextAction> {
     Some(NextAction::new(waits_for, step))
 }
 
-/// Returns a line for each group, `reviews of plan: 1 FAIL, 2 PASS`, and one for those of all tasks, of which there may be many.
+/// Returns a line for each group, such as `reviews of plan: 1 FAIL, 2 PASS`, and one for all tasks.
 fn reviews(raw: &Raw, directory: &Directory) -> Vec<String> {
     let known = stops::known_reviews(&raw.journal().unwrap_or_default());
     let mut groups: BTreeMap<Group, Vec<String>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The agent's work in a phase: whether it is complete, and the transition that follows. A stop and `advance` both call this module.
+//! The agent's work in a phase, and the transition that follows. A stop and `advance` call this.
 
 use claudex_loop::Refused;
 use claudex_loop::machine::Raw;
@@ -77,8 +77,8 @@ fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     )
 }
 
-/// Returns whether a file outside of the plans has changed since the task under way began. What cannot be compared counts as
-/// changed: the review then names the problem.
+/// Returns whether a file outside of the plans has changed since the task under way began. A tree
+/// that cannot be compared counts as changed: the review then names the problem.
 fn has_code(raw: &Raw) -> bool {
     let read = SubjectText::read(raw, &CODE_REVIEW_REVIEW, false);
     !matches!(read, Err(RoundError::Changes(ChangesError::Nothing { .. })))
@@ -104,7 +104,7 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     }
 }
 
-/// Takes a transition that [`look`] returned. If the plan has no reviews, the review that it leads to is skipped.
+/// Takes a transition that [`look`] returned. If the plan has no reviews, skips the one after it.
 ///
 /// # Errors
 /// Returns an error if the transition is refused.
@@ -150,7 +150,7 @@ fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
     }
 }
 
-/// Returns the number of active tasks, and of those that are done, or `None` if the table cannot be read or has no pending task.
+/// Returns the number of active tasks, and of those that are done, if a task is pending.
 pub fn counted(directory: &Directory) -> Option<(u64, u64)> {
     directory.next_task()?;
     let total = directory.active().count() as u64;
@@ -167,7 +167,7 @@ pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     let came_to_review = changes.filter(|change| change.what == "task_done");
     let task = |change: &ChangeEntry| change.field("current_task")?.as_count();
     let reviewed: Vec<u64> = came_to_review.filter_map(task).collect();
-    // Nobody knows which tasks were reviewed before the plan was taken up: the newest file is the one.
+    // Reviews before the plan was taken up are not known: the newest file counts.
     let unreviewed = directory.done().filter(|id| !reviewed.contains(id));
     unreviewed.max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
 }

@@ -28,9 +28,8 @@ fn task(number: u64, statuses: &[&str]) -> String {
 
 /// Returns a table with these rows, such as `1 done, 2 pending`.
 fn table(rows: &str) -> String {
-    let rows = rows.split(", ").map(|row| row.replace(' ', " | "));
-    let rows = rows.map(|row| format!("| {row} |\n"));
-    TABLE.to_owned() + &rows.collect::<String>()
+    let row = |row: &str| format!("| {} |\n", row.replace(' ', " | "));
+    TABLE.to_owned() + &rows.split(", ").map(row).collect::<String>()
 }
 
 /// Checks the row and the step.

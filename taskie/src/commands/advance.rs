@@ -55,11 +55,11 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     call.say(&now)
 }
 
-/// Returns the help of a refusal: the phases from which a target is legal, and the command for the next step.
+/// Returns the help of a refusal: the phases from which a target is legal, and `next`.
 fn alternatives(target: Phase, id: &str) -> String {
     let leads_there = |from: &&Phase| context::target(**from) == Some(target);
-    let from = PHASES.iter().filter(leads_there);
-    let from: Vec<&str> = from.map(|from| word(*from)).collect();
+    let phases = PHASES.iter().filter(leads_there);
+    let from: Vec<&str> = phases.map(|from| word(*from)).collect();
     let target = word(target);
     let legal = match from.is_empty() {
         true => format!("only a review or the user leads to {target}"),

@@ -1,4 +1,4 @@
-//! A review by hand: by the same reviewer, into the next free file. It is a note in the journal and evidence of nothing.
+//! A review by hand: by the same reviewer, into the next free file. It is evidence of nothing.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -38,9 +38,8 @@ pub(super) fn review(
         return Err(failed(why.to_owned()));
     };
     let _ = raw.told().subjects.set(stops::Taskie.subjects(held));
-    let subject = SubjectText::read(raw, spec, false);
-    let subject = subject
-        .map_err(|error| failed(format!("what is to be reviewed cannot be read: {error}")))?;
+    let subject = SubjectText::read(raw, spec, false)
+        .map_err(|error| failed(format!("the subject cannot be read: {error}")))?;
     let (findings, reviewer) = ask(call, raw, spec, &subject)?;
     let verdict = match findings.counts().material() {
         0 => "PASS",

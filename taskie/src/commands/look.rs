@@ -26,10 +26,10 @@ impl Plan {
     /// Finds the plan of a call, be it a loop or a directory alone.
     pub(super) fn find(call: &Call) -> Result<Self, Failure> {
         let (store, id) = locate_plan(call)?;
-        let directory = Directory::of_plan(store.root(), id.as_str());
-        let directory = directory.map_err(|error| call.unreadable(&error))?;
-        let document = store.read(&store.path_of(&id)).ok();
-        let document = document.map(|bytes| take_up::state(&bytes));
+        let directory = Directory::of_plan(store.root(), id.as_str())
+            .map_err(|error| call.unreadable(&error))?;
+        let bytes = store.read(&store.path_of(&id)).ok();
+        let document = bytes.map(|bytes| take_up::state(&bytes));
         let mut plan = Self {
             state: document.clone().unwrap_or(State::None),
             store,
@@ -118,14 +118,15 @@ impl Plan {
     }
 }
 
-/// Returns the plan of a call: that of the first word, or else the caller's own. It is a loop, or a directory alone. After a slash
-/// command, words that name no plan are for the agent.
+/// Returns the plan of a call, a loop or a directory alone: that of the first word, or else the
+/// caller's own. After a slash command, words that name no plan are for the agent.
 pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let store = locate::for_start(call.info.state, &loops::here()?);
     let plans = store.root().join(".taskie/plans");
     let named = call.first();
-    let named_id = named.and_then(|name| LoopId::parse(name, IdForm::Name).ok());
-    let named_id = named_id.filter(|id| plans.join(id.as_str()).is_dir());
+    let named_id = named
+        .and_then(|name| LoopId::parse(name, IdForm::Name).ok())
+        .filter(|id| plans.join(id.as_str()).is_dir());
     let is_named = named_id.is_some() || named.is_some() && !call.from_prompt;
     let found = if is_named {
         loops::find(call.info, named)

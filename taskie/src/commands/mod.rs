@@ -1,4 +1,4 @@
-//! The commands that Taskie has besides those of every machine: what users type, and what the agent calls.
+//! The commands of Taskie's own, which users type and the agent calls.
 //!
 //! | file      | subject                                                                 |
 //! |-----------|-------------------------------------------------------------------------|
@@ -37,7 +37,7 @@ use crate::{AnyLoop, entered, stops};
 
 pub use take_up::normalized;
 
-/// The commands that are not slash commands, and their help. Those of the plugin have theirs in `messages/commands/`.
+/// The commands that are not slash commands, and their help. Others: `messages/commands/`.
 const OTHERS: [(&str, &str); 5] = [
     ("next", "Show the next step of a plan, and why"),
     ("check", "Check the files of a plan"),
@@ -211,8 +211,8 @@ impl Call {
 
     /// Refuses the command to an agent.
     fn person_only(&self) -> Result<(), Failure> {
-        let id = self.first();
-        let id = id.filter(|id| loops::find(self.info, Some(id)).is_ok());
+        let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
+        let id = self.first().filter(is_loop);
         loops::person_only(self.info, self.actor, &self.name, id)
     }
 

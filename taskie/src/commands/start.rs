@@ -37,7 +37,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
             1 => words.clone(),
             _ => format!("{words}-{at}"),
         };
-        // The engine keeps a few names for itself. A directory that is there is another plan's, also if two start at once.
+        // The engine keeps a few names for itself, and a directory that is there is another plan's.
         let Ok(id) = LoopId::parse(&name, IdForm::Name) else {
             continue;
         };
@@ -56,7 +56,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
     }
 }
 
-/// Reads `max_reviews=N` and `tdd=true`, in any order, and the description after them, byte for byte.
+/// Reads `max_reviews=N` and `tdd=true`, in any order, and the description, byte for byte.
 fn start_of(call: &Call) -> Result<Start, Failure> {
     let mut start = Start {
         mode: Mode::Plan,
@@ -94,8 +94,8 @@ fn start_of(call: &Call) -> Result<Start, Failure> {
 /// Makes an id of the first words of a description.
 fn id_of(description: &str) -> String {
     let letters = description.to_ascii_lowercase();
-    let words = letters.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let parts = letters.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     let id: String = words.join("-").chars().take(MAX_ID_CHARS).collect();
     match id.trim_end_matches('-') {
         "" => "plan".to_owned(),
@@ -109,7 +109,7 @@ fn is_taken(store: &Store, id: &LoopId) -> bool {
     folder.symlink_metadata().is_ok() || store.loop_folder(id).symlink_metadata().is_ok()
 }
 
-/// Prints the next step. Takes the plan over into this session, and takes up a directory without a journal.
+/// Prints the next step. Takes the plan over, or takes up a directory without a journal.
 pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
     let mut plan = Plan::find(call)?;
     let next = plan.next();
@@ -133,7 +133,7 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
     Ok(plan.tell(&next))
 }
 
-/// Takes a plan over into the session that continues it. If another session may still be at work on it, the user is asked.
+/// Takes a plan over into this session. Asks if another session may still be at work on it.
 fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     let Some(session) = &call.caller.session else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Takes up a directory that the bash version wrote, or a fresh clone: its state as the machine reads it.
+//! Takes up a directory that the bash version wrote, or a fresh clone.
 
 use claudex_loop::machine::import::ImportError;
 use claudex_loop::program::App as _;
@@ -39,8 +39,8 @@ fn number(value: &Json) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns the document that is taken up, with the words of the bash version as the machine has them. Without a document the state
-/// follows from the files.
+/// Returns the document that is taken up, with the machine's words for those of the bash version.
+/// Without a document the state follows from the files.
 ///
 /// # Errors
 /// Returns an error if there is no JSON object, and nothing that it could follow from.
@@ -101,8 +101,8 @@ pub(super) fn take_up(
         .map_err(|error| refused(error.to_string()))?;
     let document = normalized(bytes.as_deref(), files).map_err(&refused)?;
     let how = call.beginning(id.clone());
-    let held = Taskie::import(store, &document, path, how, call.actor);
-    let held = held.map_err(|error| match error {
+    let imported = Taskie::import(store, &document, path, how, call.actor);
+    let held = imported.map_err(|error| match error {
         ImportError::Start(error) => start::refused(call.info, error),
         error => refused(error.to_string()),
     })?;

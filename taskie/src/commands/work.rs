@@ -9,7 +9,7 @@ use crate::typestate::{LeaveCommand, Verb};
 use crate::work::counted;
 use crate::{AnyLoop, Phase};
 
-/// Goes from standalone into the work phase of the command's name. If the plan is in that phase, only says what it asks for.
+/// Goes from standalone into the phase of the command's name, and prints what it asks for.
 pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
     if word(held.phase()) == call.name {
@@ -61,8 +61,8 @@ fn no_task(call: &Call, held: &AnyLoop) -> Failure {
 /// Leaves automation for one task without reviews.
 pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
-    let task = call.directory(&held)?.next_task();
-    let task = task.ok_or_else(|| no_task(call, &held))?;
+    let pending = call.directory(&held)?.next_task();
+    let task = pending.ok_or_else(|| no_task(call, &held))?;
     let (command, how) = match call.name.as_str() {
         "next-task" => (LeaveCommand::NextTask, ""),
         _ => (LeaveCommand::NextTaskTdd, ", test first"),
@@ -105,8 +105,8 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
         .map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-/// Runs a review: in automation the phase's own, else by hand. After a slash command the agent is told to run it, because a review
-/// takes longer than a slash command may.
+/// Runs a review: in automation the phase's own, else by hand. After a slash command the agent runs
+/// it, because a review takes longer than a slash command may.
 pub(super) fn review(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
     if !call.from_prompt
@@ -131,7 +131,7 @@ pub(super) fn post_review(call: &Call) -> Result<Exit, Failure> {
     begin_review(call, &held, instruction)
 }
 
-/// Prints what the command of a review asks for: in automation the phase's own work, in standalone the instruction.
+/// Prints the message of the phase in automation, and the instruction in standalone.
 fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, Failure> {
     if word(held.phase()) == call.name {
         return call.say(held);

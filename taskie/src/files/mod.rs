@@ -1,5 +1,4 @@
-//! The files of a plan's directory, as types: the names that there are, and the content of the Markdown files. This module only
-//! reads, and knows nothing of phases.
+//! The files of a plan's directory, as types: their names, and the content of the Markdown files.
 //!
 //! | file       | subject                                               |
 //! |------------|-------------------------------------------------------|
@@ -89,7 +88,7 @@ impl Directory {
     /// Reads the directory of a plan of a project. A directory that is not there is empty.
     ///
     /// # Errors
-    /// Returns an error if it, or a folder above it in the project, is not trusted, or the system refuses.
+    /// Returns an error if it or a folder above it is not trusted, or the system refuses.
     pub fn of_plan(root: &Utf8Path, plan_id: &str) -> io::Result<Self> {
         let path = root.join(".taskie/plans").join(plan_id).join("plan.md");
         match if_there(folder_of(&[root], &path))? {
@@ -258,9 +257,9 @@ fn is_complete(plan: &str) -> bool {
 /// Returns the problem and the known words if it is not one of them.
 fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
     W::from_str(found, false).map_err(|_| {
-        let words = W::value_variants().iter();
-        let words = words.filter_map(ValueEnum::to_possible_value);
-        let words: Vec<String> = words.map(|word| word.get_name().to_owned()).collect();
+        let variants = W::value_variants().iter();
+        let values = variants.filter_map(ValueEnum::to_possible_value);
+        let words: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
         let problem = match found {
             "" => "is missing".to_owned(),
             _ => format!("is “{}”", text::one_line(found, 60)),
@@ -269,7 +268,7 @@ fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
     })
 }
 
-/// Returns a function that returns the line of an offset, from 1. The lines of a large file cost no more than its size.
+/// Returns a function from an offset to its line, from 1. All lines together cost the file's size.
 fn line_counter(text: &str) -> impl Fn(usize) -> usize {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     move |offset| ends.partition_point(|end| *end < offset) + 1

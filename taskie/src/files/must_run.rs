@@ -1,4 +1,4 @@
-//! A bullet of a task file, and the commands that it names: its code spans and the lines of its fences, but no span in a sentence.
+//! A bullet of a task file, and its commands: the code spans outside of sentences, and fences.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
@@ -93,12 +93,12 @@ impl Bullet {
     }
 }
 
-/// Returns whether a code span after this text is a command. It is the first one of its line, be it after words such as “Run”, or
-/// it follows another command. In parentheses, or after a sentence, it belongs to the prose.
+/// Returns whether a code span after this text is a command: the first one of its line, be it after
+/// words such as “Run”, or one after another command, but none in parentheses or in a sentence.
 fn is_command(span: &str, prose: &str, follows_command: bool) -> bool {
     let prose = prose.rsplit(')').next().unwrap_or_default();
-    let words = prose.split(|letter: char| !letter.is_alphanumeric());
-    let mut words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
+    let parts = prose.split(|letter: char| !letter.is_alphanumeric());
+    let mut words = parts.filter(|part| !part.is_empty()).map(str::to_lowercase);
     if span.trim().is_empty() || prose.contains('(') {
         false
     } else if follows_command {
@@ -112,7 +112,7 @@ fn is_command(span: &str, prose: &str, follows_command: bool) -> bool {
 fn fence_commands(text: &str) -> Vec<String> {
     let joined = text.replace("\\\n", " ");
     let lines = joined.lines().map(str::trim);
-    let lines = lines.map(|line| line.strip_prefix("$ ").unwrap_or(line).trim());
-    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(str::to_owned).collect()
+    let commands = lines.map(|line| line.strip_prefix("$ ").unwrap_or(line).trim());
+    let is_command = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    commands.filter(is_command).map(str::to_owned).collect()
 }

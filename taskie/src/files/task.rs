@@ -89,7 +89,7 @@ impl TaskFile {
         self.completed() == self.subtasks.len()
     }
 
-    /// Returns the digest of what a review of the tasks looks at: everything but how far the subtasks are.
+    /// Returns the digest of the subtasks without their progress, for the review of the tasks.
     pub fn digest(&self) -> String {
         let mut text = String::new();
         for subtask in &self.subtasks {
@@ -142,7 +142,7 @@ impl Section {
     }
 }
 
-/// Returns the number of a subtask if the heading, such as `Subtask 2.1: title`, names one of the task.
+/// Returns the number of a subtask from its heading, such as `Subtask 2.1: title`.
 fn subtask_number(heading: &str, task: u64) -> Option<u64> {
     let rest = heading.strip_prefix("Subtask ")?.trim_start();
     let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
@@ -151,7 +151,7 @@ fn subtask_number(heading: &str, task: u64) -> Option<u64> {
     parse_number(number).filter(|_| parse_number(of) == Some(task))
 }
 
-/// Returns the sections whose headings begin as those of subtasks do. The level of a heading does not matter.
+/// Returns the sections whose headings, of any level, begin as those of subtasks do.
 fn sections(text: &str) -> Vec<Section> {
     let line_at = line_counter(text);
     let mut sections: Vec<Section> = Vec::new();

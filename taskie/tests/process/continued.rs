@@ -1,4 +1,4 @@
-//! continue-plan says each row of the table: before a write, and after one that a kill cut in two.
+//! continue-plan names each row of the table, before a write and after one that a kill cut in two.
 
 use std::fs;
 
@@ -20,8 +20,8 @@ impl Walk {
         assert!(said.contains(&format!("({row}: ")), "{row}: {said}");
     }
 
-    /// Takes a step that writes. A kill before it leaves everything as it was. After one between the journal's line and the document,
-    /// the row is that of the journal, and saying it writes nothing.
+    /// Takes a step that writes. A kill before it leaves everything as it was. After a kill between the
+    /// journal and the document, the row is that of the journal, and naming it writes nothing.
     fn step(&mut self, row: &'static str, step: impl FnOnce(&Project)) {
         let before = self.document();
         self.says(self.row);

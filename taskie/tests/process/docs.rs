@@ -1,4 +1,4 @@
-//! docs/taskie.md says what is there: its table is the program's, its commands are run here, and its tests exist.
+//! docs/taskie.md is true: its commands are run here, and its tests exist.
 
 use std::path::Path;
 

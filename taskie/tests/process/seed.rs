@@ -31,7 +31,7 @@ fn at(next_phase: &str, tasks: (u64, u64), fields: &Value) -> Project {
     project
 }
 
-/// Returns a project in a review, one PASS behind it, with a task done and another one pending, or none.
+/// Returns a project in a review after one PASS, with a task done and another one pending, or none.
 pub(crate) fn in_review(review: &str, pending: bool, fields: &Value) -> Project {
     let mut fields = fields.clone();
     let tasks = match review {
@@ -46,7 +46,7 @@ pub(crate) fn in_review(review: &str, pending: bool, fields: &Value) -> Project 
     at(review, tasks, &fields)
 }
 
-/// Checks the eight keys: max_reviews, current_task, phase, next_phase, phase_iteration, review_model, consecutive_clean, tdd.
+/// Checks the values of the eight keys, in their order.
 #[track_caller]
 fn is_state(project: &Project, expected: &str) {
     let state = project.state(ID);

@@ -1,4 +1,4 @@
-//! A project with a plan in it, a scripted reviewer, and the program as the user, an agent and the hook call it.
+//! A project with a scripted reviewer, and the program as the user, an agent and the hook call it.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
