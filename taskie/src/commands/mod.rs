@@ -225,6 +225,11 @@ impl Call {
     /// Opens the plan for a change.
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
         let (store, id) = look::locate_plan(self)?;
+        if !store.has_journal(&id) && !store.has_archived(&id) {
+            let what = format!("plan {id} was not taken up here");
+            let help = format!("nothing was changed; take it up:\n    taskie continue-plan {id}");
+            return Err(self.refused(what, &help));
+        }
         let held = self.open_loop(&store, &id, actor)?;
         loops::tell_repairs(self.info, held.raw());
         loops::own_session(self.info, held.raw(), self.actor)?;

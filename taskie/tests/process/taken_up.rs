@@ -142,11 +142,10 @@ fn plan_without_state_is_taken_up() {
 
     let project = Project::new();
     project.write(ID, "plan.md", "## Overview\n");
+    let refusal = project.person(&["create-tasks", ID]).refused();
+    has(&refusal, "taskie continue-plan billing");
     let shown = project.person(&["continue-plan"]).done();
-    has(
-        &shown,
-        "taskie pause billing && taskie create-tasks billing",
-    );
+    has(&shown, "taskie pause billing && taskie create-tasks");
     assert_eq!(project.state(ID)["next_phase"], "plan-review");
 }
 
