@@ -106,19 +106,16 @@ pub fn taken_up(raw: &Raw) -> Result<(), String> {
     {
         set(raw, "review_file", newest)?;
     }
-    let reviews = directory
-        .names()
-        .filter(|name| matches!(name, Name::Review(..)));
+    let is_review = |name: &Name| matches!(name, Name::Review(..));
+    let reviews = directory.names().filter(is_review);
     let files: Vec<String> = reviews.map(|name| name.to_string()).collect();
     note(raw, FOUND, &json!({ "files": files }))
 }
 
 /// Counts the active tasks of a plan that was taken up, and those that passed their review.
 fn set_counts(raw: &Raw, directory: &Directory) -> Result<(), String> {
-    let is_under_review = matches!(
-        context::phase(raw),
-        Phase::CodeReview | Phase::PostCodeReview
-    );
+    let phase = context::phase(raw);
+    let is_under_review = matches!(phase, Phase::CodeReview | Phase::PostCodeReview);
     let current = raw.count("current_task");
     let total = directory.active().count() as u64;
     let has_passed = |id: &u64| !(is_under_review && *id == current);

@@ -46,11 +46,8 @@ impl State {
     /// Returns the state of a loop.
     pub fn of(raw: &Raw) -> Self {
         let current_task = Some(raw.count("current_task")).filter(|task| *task > 0);
-        Self::There(Fields::new(
-            context::phase(raw),
-            raw.text("phase"),
-            current_task,
-        ))
+        let phase = raw.text("phase");
+        Self::There(Fields::new(context::phase(raw), phase, current_task))
     }
 }
 
@@ -82,11 +79,6 @@ impl Next {
             asks: true,
             ..Self::new(row, "ask the user", why)
         }
-    }
-
-    /// Returns whether the plan is finished, or its state cannot be used.
-    pub fn is_end(&self) -> bool {
-        ["C21", "C24", "C25"].contains(&self.row)
     }
 }
 

@@ -71,16 +71,12 @@ pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
     for TableLine { line, cells } in lines {
         let cell = |at: usize| cells.get(at).map_or("", |cell| cell.trim());
         let mut problem = |what| problems.push(Problem::new(file, Some(*line), what));
-        let id = parse_number(cell(id_column));
-        match id {
-            None => problem(format!(
-                "the id is “{}”; write a whole number from 1",
-                text::one_line(cell(id_column), 60)
-            )),
-            Some(id) if !ids.insert(id) => {
-                problem(format!("the id {id} stands twice; give each task its own"));
-            }
-            Some(_) => {}
+        let id = parse_number(cell(id_column)).filter(|id| ids.insert(*id));
+        if id.is_none() {
+            let found = text::one_line(cell(id_column), 60);
+            problem(format!(
+                "the id is “{found}”; write a whole number from 1 that no other row has"
+            ));
         }
         match parse_status("the status", cell(status_column)) {
             Err(what) => problem(what),

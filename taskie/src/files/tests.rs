@@ -67,8 +67,8 @@ fn table_problems_have_lines() {
         table_problems(&format!("{TABLE}{rows}")),
         [
             "tasks.md:3: the status is “doing”; write one of pending, done, cancelled, postponed",
-            "tasks.md:4: the id is “x”; write a whole number from 1",
-            "tasks.md:5: the id 1 stands twice; give each task its own",
+            "tasks.md:4: the id is “x”; write a whole number from 1 that no other row has",
+            "tasks.md:5: the id is “1”; write a whole number from 1 that no other row has",
             "tasks.md:5: the status is missing; write one of pending, done, cancelled, postponed",
         ]
     );
