@@ -1,7 +1,6 @@
 //! The structure rules S1 to S10 of a plan's directory: one function that names every violation.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::files::name::{Group, Name};
 use crate::files::{Directory, Problem};
@@ -17,32 +16,17 @@ pub struct Coding {
     pub current: Option<u64>,
 }
 
-/// A violation of a rule.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Violation {
-    /// The rule's number.
-    pub rule: u8,
-    /// The file and its problem.
-    pub problem: Problem,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "S{} {}", self.rule, self.problem)
-    }
-}
-
 /// Returns everything in a directory that breaks a rule, rule by rule. `coding` is set if a task is
 /// under way. `asked` are the reviews that the agent has to answer, by default all.
 pub fn violations(
     directory: &Directory,
     coding: Option<Coding>,
     asked: Option<&BTreeSet<Name>>,
-) -> Vec<Violation> {
+) -> Vec<Problem> {
     let mut found = Vec::new();
     match &directory.plan {
         None => found.push(violation(1, "plan.md", "it is missing; write it")),
-        Some(plan) => found.extend(problems(1, plan.as_ref().err())),
+        Some(plan) => found.extend(plan.clone().err().unwrap_or_default()),
     }
     for (entry, kind) in &directory.entries {
         let broken = if kind.is_folder() {
@@ -72,12 +56,13 @@ pub fn violations(
             found.push(violation(7, Name::Tasks, what));
         }
     }
-    if let Some(tasks) = &directory.tasks {
-        found.extend(problems(8, tasks.as_ref().err()));
-    }
-    for file in directory.task_files.values() {
-        found.extend(problems(9, file.as_ref().err()));
-    }
+    let tasks = directory
+        .tasks
+        .iter()
+        .filter_map(|tasks| tasks.as_ref().err());
+    let task_files = directory.task_files.values();
+    let unread = tasks.chain(task_files.filter_map(|file| file.as_ref().err()));
+    found.extend(unread.flatten().cloned());
     if let (Some(coding), Some(Ok(_))) = (coding, &directory.tasks) {
         found.extend(miscounted(coding, directory));
     }
@@ -85,18 +70,12 @@ pub fn violations(
     found
 }
 
-fn violation(rule: u8, file: impl fmt::Display, what: impl Into<String>) -> Violation {
-    let problem = Problem::new(&file.to_string(), None, what);
-    Violation { rule, problem }
-}
-
-fn problems(rule: u8, problems: Option<&Vec<Problem>>) -> impl Iterator<Item = Violation> {
-    let problems = problems.into_iter().flatten().cloned();
-    problems.map(move |problem| Violation { rule, problem })
+fn violation(rule: u8, file: impl ToString, what: impl Into<String>) -> Problem {
+    Problem::new(rule, &file.to_string(), None, what)
 }
 
 /// Returns the violation of a file without the file that it belongs to.
-fn missing_companion(directory: &Directory, name: Name) -> Option<Violation> {
+fn missing_companion(directory: &Directory, name: Name) -> Option<Problem> {
     let (rule, needed, fix) = match name {
         Name::Review(group, _) => (4, group.document()?, "write that, or remove the review"),
         Name::PostReview(group, number) => (
@@ -112,7 +91,7 @@ fn missing_companion(directory: &Directory, name: Name) -> Option<Violation> {
 }
 
 /// Returns the differences between the table and the counts of the state.
-fn miscounted(coding: Coding, directory: &Directory) -> Vec<Violation> {
+fn miscounted(coding: Coding, directory: &Directory) -> Vec<Problem> {
     let mut found = Vec::new();
     let active = directory.active().count() as u64;
     // The row of a task that the user adds during a review of code may follow with the next task.

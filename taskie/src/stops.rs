@@ -10,9 +10,9 @@ use claudex_loop::store::Entry;
 use claudex_loop::{Refused, Step};
 use serde_json::Value as Json;
 
-use crate::files::Directory;
 use crate::files::name::Name;
-use crate::rules::{self, Coding, Violation};
+use crate::files::{Directory, Problem};
+use crate::rules::{self, Coding};
 use crate::typestate::{
     CompleteTask, CompleteTaskTdd, CreateTasks, InPhase, NewPlan, PostAllCodeReview,
     PostCodeReview, PostPlanReview, PostTasksReview, Remind, Standalone,
@@ -118,7 +118,7 @@ pub fn directory(raw: &Raw) -> std::io::Result<Directory> {
 }
 
 /// Returns what breaks a rule in the directory of a loop. A plan being written needs no plan.md.
-pub fn violations(raw: &Raw, directory: &Directory) -> Vec<Violation> {
+pub fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
     let coding = coding(raw);
     let mut found = rules::violations(directory, coding, None);
     // The whole journal is read only if it may excuse a violation, so that old plans cost no more.

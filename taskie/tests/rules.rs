@@ -155,9 +155,7 @@ fn s9_files_beyond_limit_are_not_read() {
     files.push(("tasks.md", "| Id | Status |\n|---|---|\n| 1 | pending |\n"));
     let found = violations(&directory(&files), None, None);
     let unread = "larger than 8388608 bytes together; shorten it";
-    let unread = found
-        .iter()
-        .filter(|one| one.problem.what.ends_with(unread));
+    let unread = found.iter().filter(|one| one.what.ends_with(unread));
     assert_eq!(unread.count(), 2, "{found:?}");
 }
 

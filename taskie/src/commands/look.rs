@@ -179,9 +179,9 @@ pub(super) fn check(call: &Call) -> Result<Exit, Failure> {
         let violations = violations.iter().map(|one| {
             json!({
                 "rule": format!("S{}", one.rule),
-                "file": one.problem.file,
-                "line": one.problem.line,
-                "what": one.problem.what,
+                "file": one.file,
+                "line": one.line,
+                "what": one.what,
             })
         });
         let violations: Vec<_> = violations.collect();

@@ -33,9 +33,11 @@ const MAX_PLAN_BYTES: u64 = 8 * MAX_FILE_BYTES;
 /// The number of lines with which a plan without an overview is complete.
 const COMPLETE_PLAN_LINES: usize = 50;
 
-/// A problem of a file, and how to fix it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A violation of a structure rule, and how to fix it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
+    /// The rule's number: 1 for S1.
+    pub rule: u8,
     /// The name of the file.
     pub file: String,
     /// The line from 1, or `None` for the file as a whole.
@@ -45,8 +47,9 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: u8, file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
         Self {
+            rule,
             file: text::shown(file),
             line,
             what: what.into(),
@@ -56,11 +59,9 @@ impl Problem {
 
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { file, line, what } = self;
-        match line {
-            Some(line) => write!(f, "{file}:{line}: {what}"),
-            None => write!(f, "{file}: {what}"),
-        }
+        let line = self.line.map(|line| format!(":{line}"));
+        let line = line.unwrap_or_default();
+        write!(f, "S{} {}{line}: {}", self.rule, self.file, self.what)
     }
 }
 
@@ -221,7 +222,12 @@ fn digest(text: &str) -> String {
 
 /// Reads a file as text without its byte-order mark.
 fn read_text(folder: &Folder, name: &str, size: u64, bytes_left: &mut u64) -> Parsed<String> {
-    let problem = |what: String| vec![Problem::new(name, None, what)];
+    let rule = match Name::parse(name) {
+        Some(Name::Tasks) => 8,
+        Some(Name::Task(_)) => 9,
+        _ => 1,
+    };
+    let problem = |what: String| vec![Problem::new(rule, name, None, what)];
     if size > MAX_FILE_BYTES.min(*bytes_left) {
         return Err(problem(format!(
             "it is larger than {MAX_FILE_BYTES} bytes, or the files of the plan are larger than {MAX_PLAN_BYTES} bytes together; shorten it"

@@ -50,13 +50,13 @@ pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
     let lines = table_lines(file, text)?;
     let Some((header, lines)) = lines.split_first() else {
         let what = format!("there is no table; write one with the columns {HEADER}");
-        return Err(vec![Problem::new(file, None, what)]);
+        return Err(vec![Problem::new(8, file, None, what)]);
     };
     let column = |name: &str| {
         let mut cells = header.cells.iter();
         let at = cells.position(|cell| cell.trim().eq_ignore_ascii_case(name));
         let missing = || format!("there is no column {name}; add it");
-        at.ok_or_else(|| vec![Problem::new(file, Some(header.line), missing())])
+        at.ok_or_else(|| vec![Problem::new(8, file, Some(header.line), missing())])
     };
     let id_column = column("Id")?;
     let status_column = column("Status")?;
@@ -64,13 +64,13 @@ pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
     let mut problems = Vec::new();
     if lines.is_empty() {
         let what = "the table has no row; write one for each task";
-        problems.push(Problem::new(file, Some(header.line), what));
+        problems.push(Problem::new(8, file, Some(header.line), what));
     }
     let mut rows = Vec::new();
     let mut ids = HashSet::new();
     for TableLine { line, cells } in lines {
         let cell = |at: usize| cells.get(at).map_or("", |cell| cell.trim());
-        let mut problem = |what| problems.push(Problem::new(file, Some(*line), what));
+        let mut problem = |what| problems.push(Problem::new(8, file, Some(*line), what));
         let id = parse_number(cell(id_column)).filter(|id| ids.insert(*id));
         if id.is_none() {
             let found = text::one_line(cell(id_column), 60);
@@ -109,7 +109,7 @@ fn table_lines(file: &str, text: &str) -> Parsed<Vec<TableLine>> {
         let line = line_at(at.start);
         let is_table = lines.is_empty() && matches!(event, Event::Start(Tag::Table(_)));
         if depth == 0 && !is_table {
-            problems.push(Problem::new(file, Some(line), ONLY));
+            problems.push(Problem::new(8, file, Some(line), ONLY));
         }
         match event {
             Event::Start(tag) => {

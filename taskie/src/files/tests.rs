@@ -66,32 +66,32 @@ fn table_problems_have_lines() {
     assert_eq!(
         table_problems(&format!("{TABLE}{rows}")),
         [
-            "tasks.md:3: the status is “doing”; write one of pending, done, cancelled, postponed",
-            "tasks.md:4: the id is “x”; write a whole number from 1 that no other row has",
-            "tasks.md:5: the id is “1”; write a whole number from 1 that no other row has",
-            "tasks.md:5: the status is missing; write one of pending, done, cancelled, postponed",
+            "S8 tasks.md:3: the status is “doing”; write one of pending, done, cancelled, postponed",
+            "S8 tasks.md:4: the id is “x”; write a whole number from 1 that no other row has",
+            "S8 tasks.md:5: the id is “1”; write a whole number from 1 that no other row has",
+            "S8 tasks.md:5: the status is missing; write one of pending, done, cancelled, postponed",
         ]
     );
     for (text, problem) in [
         (
             TABLE,
-            "tasks.md:1: the table has no row; write one for each task",
+            "S8 tasks.md:1: the table has no row; write one for each task",
         ),
         (
             "",
-            "tasks.md: there is no table; write one with the columns | Id | Status | Priority | Description | Test strategy |",
+            "S8 tasks.md: there is no table; write one with the columns | Id | Status | Priority | Description | Test strategy |",
         ),
         (
             "| Id | State |\n|---|---|\n| 1 | 2 |\n",
-            "tasks.md:1: there is no column Status; add it",
+            "S8 tasks.md:1: there is no column Status; add it",
         ),
         (
             "# Tasks\n\n| Id | Status |\n|---|---|\n| 1 | done |\n",
-            "tasks.md:1: tasks.md is one table and nothing else; move it to plan.md or a task file",
+            "S8 tasks.md:1: tasks.md is one table and nothing else; move it to plan.md or a task file",
         ),
         (
             "| Id | Status |\n|---|---|\n| 1 | done |\n\n| Id | Status |\n|---|---|\n",
-            "tasks.md:5: tasks.md is one table and nothing else; move it to plan.md or a task file",
+            "S8 tasks.md:5: tasks.md is one table and nothing else; move it to plan.md or a task file",
         ),
     ] {
         assert_eq!(table_problems(text), [problem]);
@@ -190,17 +190,17 @@ fn task_file_problems_have_lines() {
     assert_eq!(
         problems(TaskFile::parse("task-2.md", 2, text)),
         [
-            "task-2.md:1: “Subtask 3.1: another task's” is no subtask of task 2; write ### Subtask 2.1: title",
-            "task-2.md:4: the status of subtask 2.3 is “Completed”; write one of pending, awaiting-review, \
+            "S9 task-2.md:1: “Subtask 3.1: another task's” is no subtask of task 2; write ### Subtask 2.1: title",
+            "S9 task-2.md:4: the status of subtask 2.3 is “Completed”; write one of pending, awaiting-review, \
              review-changes-requested, completed, postponed",
-            "task-2.md:7: the status of subtask 2.4 is missing; write one of pending, awaiting-review, review-changes-requested, \
+            "S9 task-2.md:7: the status of subtask 2.4 is missing; write one of pending, awaiting-review, review-changes-requested, \
              completed, postponed",
         ]
     );
     assert_eq!(
         problems(TaskFile::parse("task-2.md", 2, "# Nothing\n")),
         [
-            "task-2.md: it has no subtask; write ### Subtask 2.1: title, with a bullet - **Status**: pending below"
+            "S9 task-2.md: it has no subtask; write ### Subtask 2.1: title, with a bullet - **Status**: pending below"
         ]
     );
 }
@@ -231,8 +231,8 @@ fn directory_is_read_without_byte_order_marks() {
     assert_eq!(directory.rows().count(), 1);
     assert!(directory.has_complete_plan());
     let of = |number: u64| problems(directory.task_files[&number].clone()).concat();
-    assert!(of(1).starts_with("task-1.md: it is larger than 1048576 bytes"));
-    assert!(of(2).starts_with("task-2.md: it cannot be read as UTF-8 text: "));
+    assert!(of(1).starts_with("S9 task-1.md: it is larger than 1048576 bytes"));
+    assert!(of(2).starts_with("S9 task-2.md: it cannot be read as UTF-8 text: "));
 }
 
 #[test]
