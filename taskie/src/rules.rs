@@ -24,24 +24,19 @@ pub fn violations(
     asked: Option<&BTreeSet<Name>>,
 ) -> Vec<Problem> {
     let mut found = Vec::new();
-    match &directory.plan {
-        None => found.push(violation(1, "plan.md", "it is missing; write it")),
-        Some(plan) => found.extend(plan.clone().err().unwrap_or_default()),
+    if directory.plan.is_none() {
+        found.push(violation(1, "plan.md", "it is missing; write it"));
     }
     for (entry, kind) in &directory.entries {
-        let broken = if kind.is_folder() {
-            (3, "it is a folder; move it out of the plan’s directory")
+        if kind.is_folder() {
+            let what = "it is a folder; move it out of the plan’s directory";
+            found.push(violation(3, entry, what));
         } else if !kind.is_file() {
-            (2, "not a regular file; remove it")
+            found.push(violation(2, entry, "not a regular file; remove it"));
         } else if Name::parse(entry).is_none() {
-            (
-                2,
-                "a plan has no file of this name; move it out of the plan’s directory",
-            )
-        } else {
-            continue;
-        };
-        found.push(violation(broken.0, entry, broken.1));
+            let what = "a plan has no file of this name; move it out of the plan’s directory";
+            found.push(violation(2, entry, what));
+        }
     }
     let companions = directory.names();
     found.extend(companions.filter_map(|name| missing_companion(directory, name)));
@@ -56,13 +51,11 @@ pub fn violations(
             found.push(violation(7, Name::Tasks, what));
         }
     }
-    let tasks = directory
-        .tasks
-        .iter()
-        .filter_map(|tasks| tasks.as_ref().err());
-    let task_files = directory.task_files.values();
-    let unread = tasks.chain(task_files.filter_map(|file| file.as_ref().err()));
-    found.extend(unread.flatten().cloned());
+    let plan = directory.plan.iter().filter_map(|plan| plan.as_ref().err());
+    let tasks = directory.tasks.iter().filter_map(|all| all.as_ref().err());
+    let files = directory.task_files.values();
+    let files = files.filter_map(|file| file.as_ref().err());
+    found.extend(plan.chain(tasks).chain(files).flatten().cloned());
     if let (Some(coding), Some(Ok(_))) = (coding, &directory.tasks) {
         found.extend(miscounted(coding, directory));
     }
