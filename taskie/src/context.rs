@@ -1,51 +1,33 @@
-//! The variables that messages have besides the fields: the plan's directory, the review to answer, the target of an advance.
+//! The variables of messages besides the fields, and the words of `next_phase`.
 
-use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
-use claudex_loop::program::settings::Settings;
+use claudex_loop::program::Variables;
 use claudex_loop::review::evidence;
-use claudex_loop::store::FieldValue;
+use serde_json::json;
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
-use crate::typestate::TABLE;
-use crate::{AnyLoop, Phase, stops, work};
+use crate::typestate::PHASES;
+use crate::{Phase, stops, work};
 
 /// Returns the variables.
-pub fn of(
-    held: &AnyLoop,
-    _: &Settings,
-    _: Timestamp,
-) -> serde_json::Map<String, serde_json::Value> {
-    let raw = held.raw();
+pub fn variables(raw: &Raw) -> Variables {
     let path = |name: Name| format!("{}/{name}", dir(raw));
-    let (review, answer) = newest(held).map_or_else(Default::default, |(group, number)| {
-        (
-            path(Name::Review(group, number)),
-            path(Name::PostReview(group, number)),
-        )
-    });
-    let target = target(held.phase()).map_or("", stored);
+    let review = review_to_answer(raw);
     let directory = stops::directory(raw).unwrap_or_default();
-    let missing = work::look(held, &directory)
+    let missing = work::look(raw, &directory)
         .err()
-        .filter(|missing| missing.reminds && held.phase() != Phase::NewPlan);
-    let outdated = claudex_loop::program::messages::phase(raw)
-        .review
-        .is_some_and(|spec| evidence::is_outdated(raw, spec));
-    let variables = [
-        ("missing", missing.map(|missing| missing.what).into()),
-        ("outdated", outdated.into()),
-        ("dir", dir(raw).into()),
-        ("review", review.into()),
-        ("answer", answer.into()),
-        ("target", target.into()),
-        ("task", task(held).into()),
-    ];
-    variables
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+        .filter(|missing| missing.reminds && phase(raw) != Phase::NewPlan);
+    let variables = json!({
+        "missing": missing.map(|missing| missing.what),
+        "outdated": is_outdated(raw),
+        "dir": dir(raw),
+        "review": review.map(|(group, number)| path(Name::Review(group, number))),
+        "answer": review.map(|(group, number)| path(Name::PostReview(group, number))),
+        "target": target(phase(raw)).map(word),
+        "task": task(raw, &directory),
+    });
+    variables.as_object().cloned().unwrap_or_default()
 }
 
 /// Returns a plan's directory, from the project's root.
@@ -53,7 +35,18 @@ pub fn dir(raw: &Raw) -> String {
     format!(".taskie/plans/{}", raw.id())
 }
 
-/// Returns the phase that an agent's advance leads to; `None`: there is nothing to advance.
+/// Returns the phase of a loop.
+pub fn phase(raw: &Raw) -> Phase {
+    PHASES[raw.phase()]
+}
+
+/// Returns whether what was reviewed changed after it passed.
+pub fn is_outdated(raw: &Raw) -> bool {
+    let review = phase(raw).review();
+    review.is_some_and(|spec| evidence::is_outdated(raw, spec))
+}
+
+/// Returns the phase that an agent's advance leads to, or `None` if there is nothing to advance.
 pub fn target(phase: Phase) -> Option<Phase> {
     Some(match phase {
         Phase::NewPlan | Phase::PostPlanReview => Phase::PlanReview,
@@ -64,41 +57,53 @@ pub fn target(phase: Phase) -> Option<Phase> {
     })
 }
 
-/// Returns a phase as it stands in `next_phase`.
-pub fn stored(phase: Phase) -> &'static str {
-    let name: &str = phase.into();
-    let mut phases = TABLE.phases.iter();
-    let known = phases.find(|known| known.name == name);
-    known.map_or("", |known| known.stored)
+/// Returns the word of a phase in `next_phase`.
+pub fn word(phase: Phase) -> &'static str {
+    phase.info().stored
 }
 
-/// Returns the review that is to be answered in the loop's phase.
-pub fn newest(held: &AnyLoop) -> Option<(Group, u64)> {
-    let raw = held.raw();
-    let group = match held.phase() {
+/// Reads a word of `next_phase`, also of the bash version, or returns `None` if there is none.
+pub fn parse_word(text: &str) -> Option<Phase> {
+    match text {
+        "next-task" => Some(Phase::CompleteTask),
+        "next-task-tdd" => Some(Phase::CompleteTaskTdd),
+        "continue-plan" | "add-task" => Some(Phase::Standalone),
+        _ => {
+            let mut phases = PHASES.iter().copied();
+            phases.find(|phase| *phase != Phase::Standalone && word(*phase) == text)
+        }
+    }
+}
+
+/// Returns the sentence part that lists the words of `next_phase`.
+pub fn legal_words() -> String {
+    let phases = PHASES.iter().filter(|phase| **phase != Phase::Standalone);
+    let words: Vec<&str> = phases.map(|phase| word(*phase)).collect();
+    format!(
+        "the legal words are null, {}, next-task, next-task-tdd, continue-plan, add-task",
+        words.join(", ")
+    )
+}
+
+/// Returns the group and the number of the review that is to be answered in the loop's phase.
+pub fn review_to_answer(raw: &Raw) -> Option<(Group, u64)> {
+    let group = match phase(raw) {
         Phase::PostPlanReview => Group::Plan,
         Phase::PostTasksReview => Group::Tasks,
         Phase::PostCodeReview => Group::TaskCode(raw.count("current_task")),
         Phase::PostAllCodeReview => Group::AllCode,
         _ => return None,
     };
-    let number = raw
-        .record()
-        .get("review_file")
-        .and_then(FieldValue::as_count)?;
-    Some((group, number))
+    Some((group, raw.count("review_file")))
 }
 
-/// Returns the number of the task that is under way, or next; 0: there is none.
-pub fn task(held: &AnyLoop) -> u64 {
-    let raw = held.raw();
-    if !matches!(held.phase(), Phase::CompleteTask | Phase::CompleteTaskTdd) {
-        return raw.count("current_task");
+/// Returns the number of the task that is under way, or next.
+pub fn task(raw: &Raw, directory: &Directory) -> Option<u64> {
+    match phase(raw) {
+        // One whose row says done and whose subtasks do not is still under way.
+        Phase::CompleteTask | Phase::CompleteTaskTdd => {
+            work::newest_done(raw, directory).or_else(|| directory.next_task())
+        }
+        _ => Some(raw.count("current_task")).filter(|task| *task > 0),
     }
-    let directory = Directory::of_plan(&raw.root(), raw.id().as_str()).unwrap_or_default();
-    let pending = || directory.table()?.next().map(|row| row.id);
-    // One whose row says done and whose subtasks do not is still under way.
-    work::newest_done(raw, &directory)
-        .or_else(pending)
-        .unwrap_or_default()
 }

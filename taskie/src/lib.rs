@@ -1,19 +1,19 @@
-//! Taskie, stateful: a plan is written, cut into tasks, and built task by task; each step is reviewed until two reviews in a row are
-//! clean.
+//! Taskie, stateful: a plan is written, cut into tasks, and built task by task. Each step is
+//! reviewed until two reviews in a row are clean.
 //!
 //! | module     | subject                                                              |
 //! |------------|----------------------------------------------------------------------|
 //! | `files`    | the files of a plan's directory, as types                            |
 //! | `rules`    | the structure rules S1 to S10                                        |
-//! | `work`     | whether the work of a phase is complete, and the transition then     |
-//! | `stops`    | what a stop does if `machine.toml` leaves it to Rust                 |
-//! | `entered`  | what happens once a phase was entered                                |
+//! | `work`     | the agent's work in a phase, and the transition that follows         |
+//! | `stops`    | the stops that `machine.toml` leaves to Rust                         |
+//! | `entered`  | the work on entering a phase                                         |
 //! | `reviewed` | the plan and the tasks as they passed their review                   |
-//! | `next`     | where a new session continues: the decision table                    |
-//! | `commands` | what users type and what the agent calls                             |
-//! | `summary`  | what `status` shows of a plan                                        |
+//! | `next`     | the next step of a new session: the decision table                   |
+//! | `commands` | the commands of the user and of the agent                            |
+//! | `summary`  | the lines of `status` about a plan                                   |
 //! | `context`  | the variables of the messages                                        |
-//! | `demo`     | runs `demo.sh`, a whole plan by a script                             |
+//! | `demo`     | the command that runs `demo.sh`, a whole plan by a script            |
 
 claudex_loop::machine!(taskie as typestate);
 
@@ -44,19 +44,19 @@ pub fn program() -> Program {
 }
 
 impl Extension<typestate::Taskie> for stops::Taskie {
-    fn context(&self, held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
-        context::of(held, settings, now)
+    fn context(&self, held: &AnyLoop, _: &Settings, _: Timestamp) -> Variables {
+        context::variables(held.raw())
     }
 
-    fn entered(&self, held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
-        entered::entered(held, settings)
+    fn entered(&self, held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
+        entered::entered(held.raw())
     }
 
-    fn caveats(&self, held: &AnyLoop, settings: &Settings) -> Vec<String> {
-        summary::of(held, settings)
+    fn caveats(&self, held: &AnyLoop, _: &Settings) -> Vec<String> {
+        summary::lines(held.raw())
     }
 
     fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
-        summary::next_action(held)
+        summary::next_action(held.raw())
     }
 }

@@ -1,148 +1,92 @@
-//! Where a crashed or new session takes up: the decision table C1 to C26 as one function of the state and the files. It moves nothing.
+//! The next step of a crashed or new session: the decision table C1 to C26. It moves nothing.
 
-use std::fmt;
+use claudex_loop::machine::Raw;
+use claudex_loop::text;
 
+use crate::Phase;
+use crate::context::{self, legal_words, parse_word, word};
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
-use crate::files::task::Status as SubtaskStatus;
-use crate::files::tasks::Status;
+use crate::files::task::TaskFile;
+use crate::files::tasks::{Row, Status};
 
 /// The state, as far as the table reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// There is no state.json, or one that is no JSON object and has no journal.
     None,
-    /// It is no JSON object, and the journal has the last state.
+    /// The file is no JSON object, and the journal has the last state.
     Broken,
-    /// It is there.
-    There {
-        /// `next_phase`; `None`: null.
-        next_phase: Option<String>,
-        /// `phase`
-        phase: String,
-        /// `current_task`; `None`: null.
-        current_task: Option<u64>,
-    },
+    /// The file can be read.
+    There(Fields),
 }
 
-/// The four kinds of reviews.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Of the plan.
-    Plan,
-    /// Of the tasks.
-    Tasks,
-    /// Of the current task's code.
-    Code,
-    /// Of all code.
-    AllCode,
+/// The fields that the table reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fields {
+    /// `next_phase`, or `None` for null.
+    pub next_phase: Option<String>,
+    /// `phase`
+    pub phase: String,
+    /// `current_task`, or `None` for null.
+    pub current_task: Option<u64>,
 }
 
-impl Kind {
-    /// Lists them, each with the word of its phase.
-    pub const ALL: [(Self, &str); 4] = [
-        (Self::Plan, "plan-review"),
-        (Self::Tasks, "tasks-review"),
-        (Self::Code, "code-review"),
-        (Self::AllCode, "all-code-review"),
-    ];
-
-    /// Returns the word of its phase.
-    pub fn word(self) -> &'static str {
-        let [plan, tasks, code, all_code] = Self::ALL.map(|(_, word)| word);
-        match self {
-            Self::Plan => plan,
-            Self::Tasks => tasks,
-            Self::Code => code,
-            Self::AllCode => all_code,
+impl Fields {
+    fn new(at: Phase, phase: impl Into<String>, current_task: Option<u64>) -> Self {
+        Self {
+            next_phase: (at != Phase::Standalone).then(|| word(at).to_owned()),
+            phase: phase.into(),
+            current_task,
         }
     }
+}
 
-    fn of(word: &str) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|(_, known)| *known == word).map(|(kind, _)| kind)
+impl State {
+    /// Returns the state of a loop.
+    pub fn of(raw: &Raw) -> Self {
+        let current_task = Some(raw.count("current_task")).filter(|task| *task > 0);
+        let phase = raw.text("phase");
+        Self::There(Fields::new(context::phase(raw), phase, current_task))
     }
 }
 
-/// The next step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// Deal with the newest review of this kind.
-    PostReview(Kind),
-    /// End the turn: the review of this kind comes next.
-    EndTurn(Kind),
-    /// Write the plan, or go on with what is there.
-    NewPlan,
-    /// Write the tasks.
-    CreateTasks,
-    /// Do the next task; `None`: no row is pending.
-    CompleteTask {
-        /// The pending row with the lowest id.
-        task: Option<u64>,
-        /// Test first.
-        tdd: bool,
-    },
-    /// Go on with this task; `None`: the current one is not known.
-    ContinueTask {
-        /// The task.
-        task: Option<u64>,
-        /// Whether a review follows.
-        automated: bool,
-    },
-    /// Have this task's code reviewed.
-    CodeReview(u64),
-    /// Ask the user.
-    Ask,
-    /// Nothing: it is finished.
-    Finished,
-    /// Nothing: the word in `next_phase` is not known.
-    Refuse,
-    /// Offer the journal's last state.
-    Restore,
-}
-
-/// A row of the table, and what follows from it.
+/// A row of the table, and the step that follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     /// The row: `C1` to `C26`.
     pub row: &'static str,
-    /// What is to be done.
-    pub step: Step,
-    /// Why, as a sentence without its stop.
+    /// The next step, as an instruction for the agent.
+    pub step: String,
+    /// Whether the user has to decide first.
+    pub asks: bool,
+    /// The reason, as a sentence without its stop.
     pub why: String,
 }
 
 impl Next {
-    fn new(row: &'static str, step: Step, why: impl Into<String>) -> Self {
-        let why = why.into();
-        Self { row, step, why }
+    fn new(row: &'static str, step: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            row,
+            step: step.into(),
+            asks: false,
+            why: why.into(),
+        }
+    }
+
+    fn ask(row: &'static str, why: impl Into<String>) -> Self {
+        Self {
+            asks: true,
+            ..Self::new(row, "ask the user", why)
+        }
     }
 }
 
-/// The words that `next_phase` may be.
-pub const WORDS: [&str; 19] = [
-    "plan-review",
-    "tasks-review",
-    "code-review",
-    "all-code-review",
-    "post-plan-review",
-    "post-tasks-review",
-    "post-code-review",
-    "post-all-code-review",
-    "new-plan",
-    "create-tasks",
-    "complete-task",
-    "complete-task-tdd",
-    "next-task",
-    "next-task-tdd",
-    "continue-plan",
-    "add-task",
-    "complete",
-    "cancelled",
-    "errored",
-];
+const NEW_PLAN: &str = "new-plan: write or finish plan.md";
+const CREATE_TASKS: &str = "create-tasks: write tasks.md and a file for each task";
+const FINISHED: &str = "nothing: the plan is finished";
 
-/// Lists what `phase` is where a task was being done without automation.
+/// The words in `phase` if a task was being done without automation.
 const BY_HAND: [&str; 6] = [
     "implementation",
     "next-task",
@@ -154,310 +98,224 @@ const BY_HAND: [&str; 6] = [
 
 /// Returns the first row of the table that fits.
 pub fn next(state: &State, files: &Directory) -> Next {
-    let (word, phase, task) = match state {
-        State::None => return from_files(files),
+    match state {
+        State::None => without_state(files),
         State::Broken => {
-            return Next::new(
-                "C25",
-                Step::Restore,
-                "state.json is no JSON object, and the journal has the last state",
-            );
+            let why = "state.json is no JSON object, and the journal has the last state";
+            let step = "ask the user to restore the last state from the journal";
+            Next::new("C25", step, why)
         }
-        State::There {
-            next_phase,
-            phase,
-            current_task,
-        } => (next_phase.as_deref(), phase.as_str(), *current_task),
-    };
-    match word {
-        None => standalone(phase, task),
-        // The bash version lets them stand there.
-        Some(word @ ("continue-plan" | "add-task")) => standalone(word, task),
-        Some("new-plan") => Next::new("C18", Step::NewPlan, "the plan is to be written"),
-        Some("create-tasks") => Next::new("C19", Step::CreateTasks, "the tasks are to be written"),
-        Some(word @ ("complete-task" | "next-task")) => of_task(word, false, files),
-        Some(word @ ("complete-task-tdd" | "next-task-tdd")) => of_task(word, true, files),
-        Some("complete") => Next::new("C21", Step::Finished, "every task is done and reviewed"),
-        Some(word @ ("cancelled" | "errored")) => {
-            Next::new("C21", Step::Finished, format!("the plan is {word}"))
-        }
-        Some(word) => match (
-            Kind::of(word),
-            word.strip_prefix("post-").and_then(Kind::of),
-        ) {
-            (Some(kind), _) => of_review(kind, phase, task, files),
-            (_, Some(kind)) => Next::new(
-                ["C1", "C2", "C3", "C4"][kind as usize],
-                Step::PostReview(kind),
-                "the newest review is not answered yet",
-            ),
-            _ => {
-                let shown = claudex_loop::text::one_line(&claudex_loop::text::shown(word), 60);
-                let why = format!(
-                    "next_phase is “{shown}”; the legal words are null, {}",
-                    WORDS.join(", ")
-                );
-                Next::new("C24", Step::Refuse, why)
-            }
-        },
+        State::There(fields) => with_state(fields, files),
     }
+}
+
+fn with_state(fields: &Fields, files: &Directory) -> Next {
+    let phase = fields.phase.as_str();
+    let task = fields.current_task;
+    let Some(next_phase) = &fields.next_phase else {
+        return standalone(phase, task);
+    };
+    let Some(at) = parse_word(next_phase) else {
+        let shown = text::one_line(next_phase, 60);
+        let why = format!("next_phase is “{shown}”; {}", legal_words());
+        let step = "nothing: fix next_phase in state.json";
+        return Next::new("C24", step, why);
+    };
+    let answer = |row| {
+        let step = format!("{}: answer the newest review", word(at));
+        Next::new(row, step, "the newest review is not answered yet")
+    };
+    match at {
+        Phase::PostPlanReview => answer("C1"),
+        Phase::PostTasksReview => answer("C2"),
+        Phase::PostCodeReview => answer("C3"),
+        Phase::PostAllCodeReview => answer("C4"),
+        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview => {
+            review(at, phase, task, files)
+        }
+        Phase::NewPlan => Next::new("C18", NEW_PLAN, "the plan is to be written"),
+        Phase::CreateTasks => Next::new("C19", CREATE_TASKS, "the tasks are to be written"),
+        Phase::CompleteTask | Phase::CompleteTaskTdd => complete_task(at, next_phase, files),
+        Phase::Complete => Next::new("C21", FINISHED, "every task is done and reviewed"),
+        Phase::Cancelled | Phase::Errored => {
+            Next::new("C21", FINISHED, format!("the plan is {next_phase}"))
+        }
+        // The bash version may write the name of a command here.
+        Phase::Standalone => standalone(next_phase, task),
+    }
+}
+
+fn complete_task(at: Phase, next_phase: &str, files: &Directory) -> Next {
+    let Some(task) = files.next_task() else {
+        let step =
+            "end the turn if the last task is done; otherwise ask the user to add or drop one";
+        let why = format!("{next_phase} is next, and tasks.md has no pending task");
+        return Next::new("C20", step, why);
+    };
+    let step = format!("{}: do task {task} with all of its subtasks", word(at));
+    let why =
+        format!("{next_phase} is next, and task {task} is the pending one with the lowest id");
+    Next::new("C20", step, why)
 }
 
 fn standalone(phase: &str, task: Option<u64>) -> Next {
     if phase == "complete" {
-        return Next::new("C21", Step::Finished, "every task is done and reviewed");
+        return Next::new("C21", FINISHED, "every task is done and reviewed");
     }
     if BY_HAND.contains(&phase) {
-        let step = Step::ContinueTask {
-            task,
-            automated: false,
-        };
-        return Next::new(
-            "C22",
-            step,
-            format!("there is no automation, and {phase} ran last"),
-        );
+        let task = task.map_or("the task".to_owned(), |task| format!("task {task}"));
+        let step = format!("continue-task: go on with {task}, without automation");
+        let why = format!("there is no automation, and {phase} ran last");
+        return Next::new("C22", step, why);
     }
-    let shown = claudex_loop::text::one_line(&claudex_loop::text::shown(phase), 60);
-    Next::new(
+    let shown = text::one_line(phase, 60);
+    Next::ask(
         "C23",
-        Step::Ask,
         format!("there is no automation, and “{shown}” ran last"),
     )
 }
 
-fn of_task(word: &str, tdd: bool, files: &Directory) -> Next {
-    let task = files
-        .table()
-        .and_then(|tasks| tasks.next())
-        .map(|row| row.id);
-    let why = match task {
-        Some(task) => {
-            format!("{word} is next, and task {task} is the pending one with the lowest id")
-        }
-        None => format!("{word} is next, and tasks.md has no pending task"),
-    };
-    Next::new("C20", Step::CompleteTask { task, tdd }, why)
+fn end_turn(row: &'static str, review: Phase, why: impl Into<String>) -> Next {
+    let step = format!("end the turn: {} comes next", word(review));
+    Next::new(row, step, why)
 }
 
-fn of_review(kind: Kind, phase: &str, task: Option<u64>, files: &Directory) -> Next {
-    let end = |row, why: String| Next::new(row, Step::EndTurn(kind), why);
-    let answered = phase
-        .strip_prefix("post-")
-        .is_some_and(|of| of == kind.word());
-    let fixed = "the last review was answered".to_owned();
-    match kind {
-        Kind::Plan if answered => end("C5", fixed),
-        Kind::Plan if files.has_complete_plan() => end("C6", "plan.md is complete".to_owned()),
-        Kind::Plan => Next::new("C7", Step::NewPlan, "plan.md is not complete yet"),
-        Kind::Tasks if answered => end("C8", fixed),
-        Kind::Tasks if files.table().is_some() => end("C9", "tasks.md has its rows".to_owned()),
-        Kind::Tasks => Next::new(
-            "C10",
-            Step::CreateTasks,
-            "tasks.md has no row that can be read",
-        ),
-        Kind::Code if answered => end("C11", fixed),
-        Kind::Code => match task.and_then(|task| Some((task, files.task(task)?))) {
-            None => Next::new(
-                "C12",
-                Step::Ask,
-                "no current task is known whose file has subtasks: which one is it",
-            ),
-            Some((task, file)) if file.is_completed() => {
-                end("C13", format!("all subtasks of task {task} are completed"))
-            }
-            Some((task, file)) => Next::new(
-                "C14",
-                Step::ContinueTask {
-                    task: Some(task),
-                    automated: true,
-                },
-                format!(
-                    "{} of {} subtasks of task {task} are completed",
-                    file.completed(),
-                    file.subtasks.len()
-                ),
-            ),
-        },
-        Kind::AllCode if answered => end("C15", fixed),
-        Kind::AllCode => {
-            let active = files.table().map_or(0, |tasks| tasks.active().count());
-            let done = files.table().map_or(0, |tasks| tasks.done().count());
-            match active > 0 && done == active {
-                true => end("C16", format!("all {active} tasks are done")),
-                false => Next::new(
-                    "C17",
-                    Step::Ask,
-                    format!("{done} of {active} tasks are done"),
-                ),
-            }
+fn review(at: Phase, phase: &str, task: Option<u64>, files: &Directory) -> Next {
+    let is_answered = phase.strip_prefix("post-") == Some(word(at));
+    let answered = |row| end_turn(row, at, "the last review was answered");
+    match at {
+        Phase::PlanReview if is_answered => answered("C5"),
+        Phase::PlanReview if files.has_complete_plan() => end_turn("C6", at, "plan.md is complete"),
+        Phase::PlanReview => Next::new("C7", NEW_PLAN, "plan.md is not complete yet"),
+        Phase::TasksReview if is_answered => answered("C8"),
+        Phase::TasksReview if files.rows().next().is_some() => {
+            end_turn("C9", at, "tasks.md has its rows")
         }
+        Phase::TasksReview => {
+            let why = "tasks.md has no row that can be read";
+            Next::new("C10", CREATE_TASKS, why)
+        }
+        Phase::CodeReview if is_answered => answered("C11"),
+        Phase::CodeReview => code_review(task, files),
+        _ if is_answered => answered("C15"),
+        _ => all_code_review(files),
     }
 }
 
-/// Returns the next step of a plan that has no state, by its files.
-fn from_files(files: &Directory) -> Next {
-    let found = |step, why: String| Next::new("C26", step, format!("there is no state, and {why}"));
-    if files.tasks.is_none() && files.plan.is_some() {
-        return from_plan(files);
-    }
-    let rows = || files.table().into_iter().flat_map(|tasks| &tasks.rows);
-    let begun = |task: u64| {
-        files.task(task).is_some_and(|file| {
-            let begun = file
-                .subtasks
-                .iter()
-                .any(|one| one.status != SubtaskStatus::Pending);
-            begun && !file.is_completed()
-        })
+fn code_review(task: Option<u64>, files: &Directory) -> Next {
+    let Some((task, file)) = task.and_then(|task| Some((task, files.task(task)?))) else {
+        let why = "no current task is known whose file has subtasks: which one is it";
+        return Next::ask("C12", why);
     };
-    if let Some(row) = rows()
-        .filter(|row| row.status == Status::Pending)
-        .find(|row| begun(row.id))
+    if file.is_completed() {
+        let why = format!("all subtasks of task {task} are completed");
+        return end_turn("C13", Phase::CodeReview, why);
+    }
+    let why = format!(
+        "{} of {} subtasks of task {task} are completed",
+        file.completed(),
+        file.subtasks.len()
+    );
+    Next::new("C14", continue_task(task), why)
+}
+
+fn all_code_review(files: &Directory) -> Next {
+    let active = files.active().count();
+    let done = files.done().count();
+    if active > 0 && done == active {
+        let why = format!("all {active} tasks are done");
+        end_turn("C16", Phase::AllCodeReview, why)
+    } else {
+        Next::ask("C17", format!("{done} of {active} tasks are done"))
+    }
+}
+
+fn continue_task(task: u64) -> String {
+    format!("continue-task: go on with task {task}, then end the turn")
+}
+
+/// Returns the next step of a plan without a state: that of the state that its files imply.
+fn without_state(files: &Directory) -> Next {
+    let (implied, why) = implied_fields(files);
+    let mut next = with_state(&implied, files);
+    if let Some(task) = implied
+        .current_task
+        .filter(|_| implied.phase == "continue-task")
     {
-        let step = Step::ContinueTask {
-            task: Some(row.id),
-            automated: true,
-        };
-        return found(step, format!("task {} is in progress", row.id));
+        next.step = continue_task(task);
+    }
+    next.row = "C26";
+    next.why = format!("there is no state, and {why}");
+    next
+}
+
+/// Returns the state that the files of a plan imply, and the reason.
+pub fn implied_fields(files: &Directory) -> (Fields, String) {
+    if files.tasks.is_none() && files.plan.is_some() {
+        return implied_by_plan(files);
+    }
+    let is_begun = |file: &TaskFile| file.is_begun() && !file.is_completed();
+    let in_progress = files.rows().find(|row| {
+        let file = files.task(row.id);
+        row.status == Status::Pending && file.is_some_and(is_begun)
+    });
+    if let Some(Row { id, .. }) = in_progress {
+        let why = format!("task {id} is in progress");
+        return implied(Phase::CompleteTask, "continue-task", Some(*id), why);
+    }
+    let is_unreviewed = |task: &u64| {
+        let is_completed = files.task(*task).is_some_and(TaskFile::is_completed);
+        is_completed && files.newest_review(Group::TaskCode(*task)).is_none()
+    };
+    if let Some(task) = files.active().find(is_unreviewed) {
+        let why = format!("task {task} is done and not reviewed");
+        return implied(Phase::CodeReview, "complete-task", Some(task), why);
     }
     let code_reviews = files.names().filter_map(|name| match name {
-        Name::Review(Group::TaskCode(task), number) => Some((task, number)),
+        Name::Review(Group::TaskCode(task), number) => Some((name, task, number)),
         _ => None,
     });
-    let code_reviews: Vec<(u64, u64)> = code_reviews.collect();
-    let is_unreviewed = |task: u64| {
-        let done = files.task(task).is_some_and(|file| file.is_completed());
-        done && !code_reviews.iter().any(|(of, _)| *of == task)
-    };
-    if let Some(row) = rows()
-        .filter(|row| row.is_active())
-        .find(|row| is_unreviewed(row.id))
-    {
-        return found(
-            Step::CodeReview(row.id),
-            format!("task {} is done and not reviewed", row.id),
-        );
-    }
-    let modified = |(task, number): &(u64, u64)| {
-        let name = Name::Review(Group::TaskCode(*task), *number).to_string();
-        (
-            files.entries.get(&name).map(|entry| entry.modified),
-            *number,
-        )
-    };
-    let newest = code_reviews.into_iter().max_by_key(modified);
-    let verdict = newest.and_then(|(task, number)| {
-        let name = Name::Review(Group::TaskCode(task), number);
-        Some((name, *files.verdicts.get(&name)?))
-    });
+    let newest = code_reviews.max_by_key(|(name, _, number)| (files.modified(*name), *number));
+    let verdict = newest.and_then(|(name, task, _)| Some((task, *files.verdicts.get(&name)?)));
+    let is_underway = files.next_task().is_none() || files.done().next().is_some();
     match verdict {
-        Some((name, true)) => {
-            let task = files
-                .table()
-                .and_then(|tasks| tasks.next())
-                .map(|row| row.id);
-            let step = Step::CompleteTask { task, tdd: false };
-            found(step, format!("the newest review, {name}, says PASS"))
+        Some((_, true)) => {
+            let why = "the newest review says PASS";
+            implied(Phase::CompleteTask, "code-review", None, why)
         }
-        Some((name, false)) => found(
-            Step::PostReview(Kind::Code),
-            format!("the newest review, {name}, says FAIL"),
-        ),
-        None => match rows().filter(|row| row.is_active()).map(|row| row.id).min() {
-            Some(task) if rows().all(|row| row.status != Status::Done) => found(
-                Step::CompleteTask {
-                    task: Some(task),
-                    tdd: false,
-                },
-                "no task is begun".to_owned(),
-            ),
-            _ => Next::new(
-                "C26",
-                Step::Ask,
-                "there is no state, and the files do not say how far the plan is",
-            ),
-        },
+        Some((task, false)) => {
+            let why = "the newest review says FAIL";
+            implied(Phase::PostCodeReview, "code-review", Some(task), why)
+        }
+        None if is_underway => {
+            let why = "the files do not say how far the plan is";
+            implied(Phase::Standalone, "continue-plan", None, why)
+        }
+        None => implied(Phase::CompleteTask, "code-review", None, "no task is begun"),
     }
 }
 
-/// Returns the next step of a plan that has no state and no tasks yet.
-fn from_plan(files: &Directory) -> Next {
-    let reviews = files.names().filter_map(|name| match name {
-        Name::Review(Group::Plan, number) => Some(number),
-        _ => None,
-    });
-    let newest = reviews
-        .max()
-        .map(|number| Name::Review(Group::Plan, number));
-    let verdict = newest.and_then(|name| files.verdicts.get(&name));
-    let (step, why) = match verdict {
-        Some(true) => (Step::CreateTasks, "plan.md passed its review"),
+fn implied(at: Phase, phase: &str, task: Option<u64>, why: impl Into<String>) -> (Fields, String) {
+    (Fields::new(at, phase, task), why.into())
+}
+
+/// Returns the state that is implied by a plan without tasks.
+fn implied_by_plan(files: &Directory) -> (Fields, String) {
+    let newest = files.newest_review(Group::Plan);
+    let verdict = newest.and_then(|number| files.verdicts.get(&Name::Review(Group::Plan, number)));
+    let (at, phase, why) = match verdict {
+        Some(true) => (
+            Phase::CreateTasks,
+            "plan-review",
+            "plan.md passed its review",
+        ),
         Some(false) => (
-            Step::PostReview(Kind::Plan),
-            "the newest review of plan.md says FAIL",
+            Phase::PostPlanReview,
+            "plan-review",
+            "plan.md failed its review",
         ),
-        None if files.has_complete_plan() => (Step::EndTurn(Kind::Plan), "plan.md is complete"),
-        None => (Step::NewPlan, "plan.md is not complete yet"),
+        None if files.has_complete_plan() => (Phase::PlanReview, "new-plan", "plan.md is complete"),
+        None => (Phase::NewPlan, "new-plan", "plan.md is not complete yet"),
     };
-    Next::new("C26", step, format!("there is no state, and {why}"))
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let task = |task: &Option<u64>| match task {
-            Some(task) => format!("task {task}"),
-            None => "the task".to_owned(),
-        };
-        match self {
-            Self::PostReview(kind) => {
-                write!(f, "post-{}: answer the newest review", kind.word())
-            }
-            Self::EndTurn(kind) => write!(f, "end the turn: {} comes next", kind.word()),
-            Self::NewPlan => write!(f, "new-plan: write or finish plan.md"),
-            Self::CreateTasks => write!(f, "create-tasks: write tasks.md and a file for each task"),
-            Self::CompleteTask { task: None, .. } => {
-                write!(
-                    f,
-                    "end the turn if the last task is done; otherwise ask the user to add or drop one"
-                )
-            }
-            Self::CompleteTask {
-                task: Some(task),
-                tdd,
-            } => {
-                let tdd = if *tdd { "-tdd" } else { "" };
-                write!(
-                    f,
-                    "complete-task{tdd}: do task {task} with all of its subtasks"
-                )
-            }
-            Self::ContinueTask {
-                task: of,
-                automated: true,
-            } => {
-                write!(
-                    f,
-                    "continue-task: go on with {}, then end the turn",
-                    task(of)
-                )
-            }
-            Self::ContinueTask {
-                task: of,
-                automated: false,
-            } => {
-                write!(
-                    f,
-                    "continue-task: go on with {}, without automation",
-                    task(of)
-                )
-            }
-            Self::CodeReview(task) => write!(f, "code-review: have task {task} reviewed"),
-            Self::Ask => write!(f, "ask the user"),
-            Self::Finished => write!(f, "nothing: the plan is finished"),
-            Self::Refuse => write!(f, "nothing: fix next_phase in state.json"),
-            Self::Restore => write!(f, "ask the user to restore the last state from the journal"),
-        }
-    }
+    implied(at, phase, None, why)
 }

@@ -1,10 +1,10 @@
-//! The plan and the task files as they were when they passed their review, so that a later change means another review.
+//! The plan and the task files that passed: a later change means another review.
 
 use claudex_loop::machine::Raw;
 
 use crate::files::Directory;
 
-/// The name under which the digest of the plan is kept; those of tasks are kept under their numbers.
+/// The name of the plan's digest. The digest of a task has the task's number as its name.
 const PLAN: &str = "plan";
 
 /// Returns the digests of the plan and of its tasks, for the field `reviewed`.
@@ -17,20 +17,21 @@ pub fn digests(directory: &Directory) -> String {
 
 /// Returns the digest of the plan, for the field `reviewed`.
 pub fn plan(directory: &Directory) -> String {
-    format!("{PLAN}:{}", directory.plan_digest)
+    format!("{PLAN}:{}", directory.plan_digest())
 }
 
-/// Returns whether the plan or a task is not what passed its review. A task that was added since then is no change.
+/// Returns whether the plan or a task is not what passed its review. A new task is no change.
 pub fn is_changed(raw: &Raw, directory: &Directory) -> bool {
-    let now = digests(directory);
-    let now: Vec<(&str, &str)> = now
-        .split(' ')
-        .filter_map(|one| one.split_once(':'))
-        .collect();
+    let current = digests(directory);
+    let current: Vec<(&str, &str)> = entries(&current).collect();
     let reviewed = raw.text("reviewed");
-    let mut reviewed = reviewed.split(' ').filter_map(|one| one.split_once(':'));
-    reviewed.any(|(name, digest)| {
-        now.iter()
-            .any(|(known, now)| *known == name && *now != digest)
+    entries(&reviewed).any(|(name, digest)| {
+        let now = current.iter().find(|(known, _)| *known == name);
+        now.is_some_and(|(_, now)| *now != digest)
     })
+}
+
+/// Returns the names and digests of a text.
+fn entries(digests: &str) -> impl Iterator<Item = (&str, &str)> {
+    digests.split(' ').filter_map(|one| one.split_once(':'))
 }

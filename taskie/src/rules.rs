@@ -1,20 +1,9 @@
 //! The structure rules S1 to S10 of a plan's directory: one function that names every violation.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::files::name::{Group, Name};
-use crate::files::tasks::{Status, Tasks};
-use crate::files::{Directory, Kind, Problem};
-
-/// What the rules need besides the directory.
-#[derive(Debug, Clone, Default)]
-pub struct Context {
-    /// The counts of the tasks, or `None` if no task is under way.
-    pub coding: Option<Coding>,
-    /// The reviews that the agent has to answer; `None` if all of them.
-    pub asked: Option<BTreeSet<Name>>,
-}
+use crate::files::{Directory, Problem};
 
 /// The tasks as the state counts them.
 #[derive(Debug, Clone, Copy)]
@@ -23,176 +12,118 @@ pub struct Coding {
     pub total: u64,
     /// The number of tasks that passed their review.
     pub done: u64,
-    /// The task under review, or `None` while one is being done.
+    /// The task under review, 0 if it is none of them, or `None` while one is being done.
     pub current: Option<u64>,
-    /// Whether the user added a task since tasks.md was written, whose row may be missing.
-    pub added: bool,
 }
 
-/// A violation of a rule.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Violation {
-    /// The rule's number.
-    pub rule: u8,
-    /// The file and what is wrong with it.
-    pub problem: Problem,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "S{} {}", self.rule, self.problem)
-    }
-}
-
-/// Returns everything in a directory that breaks a rule, rule by rule.
-pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
+/// Returns everything in a directory that breaks a rule, rule by rule. `coding` is set if a task is
+/// under way. `asked` are the reviews that the agent has to answer, by default all.
+pub fn violations(
+    directory: &Directory,
+    coding: Option<Coding>,
+    asked: Option<&BTreeSet<Name>>,
+) -> Vec<Problem> {
     let mut found = Vec::new();
-    match &directory.plan {
-        None => found.push(broken(1, "plan.md", "it is missing; write it")),
-        Some(Err(problems)) => found.extend(all(1, problems)),
-        Some(Ok(_)) => {}
+    if directory.plan.is_none() {
+        found.push(violation(1, "plan.md", "it is missing; write it"));
     }
-    for (entry, what) in &directory.entries {
-        found.extend(match what.kind {
-            Kind::Folder => Some(broken(
-                3,
-                entry,
-                "it is a folder; move it out of the plan’s directory",
-            )),
-            Kind::Other => Some(broken(2, entry, "not a regular file; remove it")),
-            Kind::File if Name::parse(entry).is_none() => Some(broken(
-                2,
-                entry,
-                "a plan has no file of this name; move it out of the plan’s directory",
-            )),
-            Kind::File => None,
-        });
-    }
-    found.extend(
-        directory
-            .names()
-            .filter_map(|name| of_name(directory, name)),
-    );
-    for review in unanswered(directory, context.asked.as_ref()) {
-        if let Name::Review(group, number) = review {
-            let answer = Name::PostReview(group, number);
-            let what =
-                format!("a newer review is there, and this one has no answer; write {answer}");
-            found.push(broken(6, review, what));
+    for (entry, kind) in &directory.entries {
+        if kind.is_folder() {
+            let what = "it is a folder; move it out of the plan’s directory";
+            found.push(violation(3, entry, what));
+        } else if !kind.is_file() {
+            found.push(violation(2, entry, "not a regular file; remove it"));
+        } else if Name::parse(entry).is_none() {
+            let what = "a plan has no file of this name; move it out of the plan’s directory";
+            found.push(violation(2, entry, what));
         }
     }
-    let tasks = directory.table();
-    for row in tasks.iter().flat_map(|tasks| tasks.active()) {
-        let file = Name::Task(row.id);
-        if !directory.has(file) {
-            let status = row.status.word();
-            let what = format!(
-                "task {} is {status}, and {file} is missing; write it",
-                row.id
-            );
-            found.push(broken(7, Name::Tasks, what));
+    let companions = directory.names();
+    found.extend(companions.filter_map(|name| missing_companion(directory, name)));
+    for (group, number) in unanswered(directory, asked) {
+        let answer = Name::PostReview(group, number);
+        let what = format!("a newer review is there, and this one has no answer; write {answer}");
+        found.push(violation(6, Name::Review(group, number), what));
+    }
+    for task in directory.active().map(Name::Task) {
+        if !directory.has(task) {
+            let what = format!("{task} is missing, and its row is pending or done; write it");
+            found.push(violation(7, Name::Tasks, what));
         }
     }
-    if let Some(Err(problems)) = &directory.tasks {
-        found.extend(all(8, problems));
-    }
-    let task_files = directory.task_files.values();
-    let unread = task_files.filter_map(|file| file.as_ref().err());
-    found.extend(unread.flat_map(|problems| all(9, problems)));
-    if let (Some(coding), Some(tasks)) = (context.coding, tasks) {
-        found.extend(miscounted(coding, tasks));
+    let plan = directory.plan.iter().filter_map(|plan| plan.as_ref().err());
+    let tasks = directory.tasks.iter().filter_map(|all| all.as_ref().err());
+    let files = directory.task_files.values();
+    let files = files.filter_map(|file| file.as_ref().err());
+    found.extend(plan.chain(tasks).chain(files).flatten().cloned());
+    if let (Some(coding), Some(Ok(_))) = (coding, &directory.tasks) {
+        found.extend(miscounted(coding, directory));
     }
     found.sort_by_key(|violation| violation.rule);
     found
 }
 
-fn broken(rule: u8, file: impl fmt::Display, what: impl Into<String>) -> Violation {
-    let problem = Problem {
-        file: claudex_loop::text::shown(file.to_string()),
-        line: None,
-        what: what.into(),
+fn violation(rule: u8, file: impl ToString, what: impl Into<String>) -> Problem {
+    Problem::new(rule, &file.to_string(), None, what)
+}
+
+/// Returns the violation of a file without the file that it belongs to.
+fn missing_companion(directory: &Directory, name: Name) -> Option<Problem> {
+    let (rule, needed, fix) = match name {
+        Name::Review(group, _) => (4, group.document()?, "write that, or remove the review"),
+        Name::PostReview(group, number) => (
+            5,
+            Name::Review(group, number),
+            "name it after the review that it answers",
+        ),
+        Name::Task(_) => (7, Name::Tasks, "write it, with a row for each task"),
+        _ => return None,
     };
-    Violation { rule, problem }
-}
-
-fn all(rule: u8, problems: &[Problem]) -> impl Iterator<Item = Violation> {
-    let problems = problems.iter().cloned();
-    problems.map(move |problem| Violation { rule, problem })
-}
-
-/// Returns what a file needs beside it.
-fn of_name(directory: &Directory, name: Name) -> Option<Violation> {
-    let missing = |needed: Name| !directory.has(needed);
-    match name {
-        Name::Review(group, _) => {
-            let document = group.document().filter(|document| missing(*document))?;
-            let what = format!(
-                "{document}, which it reviews, is missing; write that, or remove the review"
-            );
-            Some(broken(4, name, what))
-        }
-        Name::PostReview(group, number) if missing(Name::Review(group, number)) => {
-            let review = Name::Review(group, number);
-            let what = format!(
-                "{review}, which it answers, is missing; name it after the review that it answers"
-            );
-            Some(broken(5, name, what))
-        }
-        Name::Task(_) if missing(Name::Tasks) => Some(broken(
-            7,
-            name,
-            "tasks.md is missing; write it, with a row for each task",
-        )),
-        _ => None,
-    }
+    let what = format!("{needed}, to which it belongs, is missing; {fix}");
+    (!directory.has(needed)).then(|| violation(rule, name, what))
 }
 
 /// Returns the differences between the table and the counts of the state.
-fn miscounted(coding: Coding, tasks: &Tasks) -> Vec<Violation> {
+fn miscounted(coding: Coding, directory: &Directory) -> Vec<Problem> {
     let mut found = Vec::new();
-    let active = tasks.active().count() as u64;
-    if active != coding.total && !(coding.added && active < coding.total) {
+    let active = directory.active().count() as u64;
+    // The row of a task that the user adds during a review of code may follow with the next task.
+    let may_follow = coding.current.is_some_and(|task| task > 0) && active < coding.total;
+    if active != coding.total && !may_follow {
         let what = format!(
             "{active} tasks are pending or done, and the plan has {}; put the table back: the user adds and drops tasks",
             coding.total
         );
-        found.push(broken(10, Name::Tasks, what));
+        found.push(violation(10, Name::Tasks, what));
     }
-    let is_current_done = coding.current.is_none_or(|current| {
-        let row = tasks.row(current);
-        row.is_some_and(|row| row.status == Status::Done)
-    });
-    let done = tasks.done().count() as u64;
+    let current = coding.current;
+    let is_current_done = current.is_none_or(|current| directory.done().any(|id| id == current));
+    let done = directory.done().count() as u64;
     if done != coding.done && !(is_current_done && done == coding.done + 1) {
         let what = format!(
             "{done} tasks are done, and {} have passed their review; a task is done once it has its own turn",
             coding.done
         );
-        found.push(broken(10, Name::Tasks, what));
+        found.push(violation(10, Name::Tasks, what));
     }
     found
 }
 
 /// Returns the reviews that have no answer although a newer one of their group is there.
-fn unanswered(directory: &Directory, asked: Option<&BTreeSet<Name>>) -> Vec<Name> {
-    let asked = |name: &Name| {
-        matches!(name, Name::Review(..)) && asked.is_none_or(|asked| asked.contains(name))
-    };
-    // In order of group and number: the newest of a group stands last.
-    let reviews: BTreeSet<Name> = directory.names().filter(asked).collect();
-    let group = |name: &Name| match name {
-        Name::Review(group, _) => Some(*group),
-        _ => None::<Group>,
-    };
-    let mut next = reviews.iter().skip(1);
-    let mut unanswered = Vec::new();
-    for review in &reviews {
-        let is_newest = next.next().is_none_or(|next| group(next) != group(review));
-        if let (false, Name::Review(group, number)) = (is_newest, *review)
-            && !directory.has(Name::PostReview(group, number))
-        {
-            unanswered.push(*review);
+fn unanswered(directory: &Directory, asked: Option<&BTreeSet<Name>>) -> Vec<(Group, u64)> {
+    let reviews = directory.names().filter_map(|name| match name {
+        Name::Review(group, number) if asked.is_none_or(|asked| asked.contains(&name)) => {
+            Some((group, number))
         }
-    }
-    unanswered
+        _ => None,
+    });
+    // In order of group and number.
+    let reviews: BTreeSet<(Group, u64)> = reviews.collect();
+    let has_newer = |(group, number): &(Group, u64)| {
+        let mut later = reviews.range((*group, number + 1)..);
+        later.next().is_some_and(|(next, _)| next == group)
+    };
+    let open = reviews.iter().copied().filter(has_newer);
+    open.filter(|(group, number)| !directory.has(Name::PostReview(*group, *number)))
+        .collect()
 }

@@ -1,4 +1,4 @@
-//! The agent's work in a phase: whether it is complete, and the transition that follows. A stop and `advance` both go through here.
+//! The agent's work in a phase, and the transition that follows. A stop and `advance` call this.
 
 use claudex_loop::Refused;
 use claudex_loop::machine::Raw;
@@ -9,25 +9,9 @@ use claudex_loop::store::{ChangeEntry, Entry, FieldValue as _};
 
 use crate::files::Directory;
 use crate::files::name::Name;
-use crate::typestate::CODE_REVIEW_REVIEW;
+use crate::files::task::TaskFile;
+use crate::typestate::{CODE_REVIEW_REVIEW, Transition};
 use crate::{AnyLoop, Phase, context, reviewed};
-
-/// Work that is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
-    /// The plan is written.
-    Plan,
-    /// The tasks are written.
-    Tasks(Counted),
-    /// The task of this number is done.
-    Task(u64),
-    /// The newest review is answered.
-    Answer,
-    /// The newest review of the tasks is answered. There are so many active tasks now.
-    TasksAnswer(u64),
-    /// The plan or a task changed after it passed its review.
-    Changed,
-}
 
 /// Work that is not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,123 +22,109 @@ pub struct Missing {
     pub what: String,
 }
 
-/// The number of tasks in tasks.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
-    /// The active tasks.
-    pub total: u64,
-    /// The active tasks that are done.
-    pub done: u64,
-}
-
-/// Looks at the work of a plan's phase.
+/// Looks at the work of a plan's phase, and returns the transition that follows from complete work.
 ///
 /// # Errors
 /// Returns an error if the work is not complete, or the phase has none.
-pub fn look(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
-    let raw = held.raw();
-    let missing = |reminds: bool, what: &str| {
-        Err(Missing {
-            reminds,
-            what: what.to_owned(),
-        })
-    };
-    match held.phase() {
-        Phase::NewPlan if directory.has_complete_plan() => Ok(Work::Plan),
+pub fn look(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
+    match context::phase(raw) {
+        Phase::NewPlan if directory.has_complete_plan() => Ok(Transition::Planned),
         Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),
         Phase::CreateTasks => match counted(directory) {
-            Some(_) if reviewed::is_changed(raw, directory) => Ok(Work::Changed),
-            Some(counted) => Ok(Work::Tasks(counted)),
+            Some(_) if reviewed::is_changed(raw, directory) => Ok(Transition::Reopen),
+            Some((total, done)) => Ok(Transition::TasksWritten { total, done }),
             None => missing(
                 directory.tasks.is_some(),
                 "tasks.md must have a pending task",
             ),
         },
-        Phase::CompleteTask | Phase::CompleteTaskTdd => task(held, directory),
-        Phase::PostPlanReview
-        | Phase::PostTasksReview
-        | Phase::PostCodeReview
-        | Phase::PostAllCodeReview => answer(held, directory),
-        _ => missing(false, "there is nothing to advance here"),
+        Phase::CompleteTask | Phase::CompleteTaskTdd => task(raw, directory),
+        _ => answer(raw, directory),
     }
+}
+
+fn missing(reminds: bool, what: impl Into<String>) -> Result<Transition, Missing> {
+    Err(Missing {
+        reminds,
+        what: what.into(),
+    })
 }
 
 /// Looks for the task that was done since the last one passed its review.
-fn task(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
-    let raw = held.raw();
+fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     let newest = newest_done(raw, directory);
-    let is_completed = |task: &u64| {
-        let file = directory.task(*task);
-        file.is_some_and(|file| file.is_completed())
-    };
-    let Some(task) = newest.filter(is_completed) else {
-        let current = directory.task(context::task(held));
-        let begun = current.is_some_and(|file| file.is_begun());
-        return Err(Missing {
-            reminds: newest.is_some() || begun,
-            what: "no finished task is waiting for review; complete all subtasks of a task and set its row to done"
-                .to_owned(),
-        });
+    let file = |task: &u64| directory.task(*task);
+    let Some(task) = newest.filter(|task| file(task).is_some_and(TaskFile::is_completed)) else {
+        let is_begun = context::task(raw, directory)
+            .and_then(|task| file(&task))
+            .is_some_and(TaskFile::is_begun);
+        return missing(
+            newest.is_some() || is_begun,
+            "no finished task is waiting for review; complete all subtasks of a task and set its row to done",
+        );
     };
     if reviewed::is_changed(raw, directory) {
-        return Ok(Work::Changed);
+        return Ok(Transition::Reopen);
     }
-    match has_code(raw) {
-        true => Ok(Work::Task(task)),
-        false => Err(Missing {
-            reminds: true,
-            what: format!(
-                "task {task} is marked as done, and no file of the project has changed since it began; write its code"
-            ),
-        }),
+    if has_code(raw) {
+        return Ok(Transition::TaskDone { task });
     }
+    missing(
+        true,
+        format!(
+            "task {task} is marked as done, and no file of the project has changed since it began; write its code"
+        ),
+    )
 }
 
-/// Returns whether a file outside of the plans has changed since the task under way began. What cannot be compared counts as
-/// changed: the review then names the problem.
+/// Returns whether a file outside of the plans has changed since the task under way began. A tree
+/// that cannot be compared counts as changed: the review then names the problem.
 fn has_code(raw: &Raw) -> bool {
     let read = SubjectText::read(raw, &CODE_REVIEW_REVIEW, false);
     !matches!(read, Err(RoundError::Changes(ChangesError::Nothing { .. })))
 }
 
-fn answer(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
-    let name = context::newest(held).map(|(group, number)| Name::PostReview(group, number));
-    let missing = |what: String| Missing {
-        reminds: true,
-        what,
+/// Looks for the answer to the newest review.
+fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
+    let Some((group, number)) = context::review_to_answer(raw) else {
+        return missing(false, "there is nothing to advance here");
     };
-    match name {
-        Some(name) if !directory.has(name) => Err(missing(format!(
-            "the newest review has no answer yet; write {name}"
-        ))),
-        Some(_) if held.phase() == Phase::PostTasksReview => match directory.table() {
-            Some(tasks) => Ok(Work::TasksAnswer(tasks.active().count() as u64)),
-            None => Err(missing("tasks.md must have a pending task".to_owned())),
-        },
-        Some(_) => Ok(Work::Answer),
-        None => Err(missing("there is no review to answer".to_owned())),
+    let answer = Name::PostReview(group, number);
+    if !directory.has(answer) {
+        let what = format!("the newest review has no answer yet; write {answer}");
+        return missing(true, what);
+    }
+    let total = directory.active().count() as u64;
+    if context::phase(raw) != Phase::PostTasksReview {
+        Ok(Transition::Addressed)
+    } else if total > 0 {
+        Ok(Transition::TasksAddressed { total })
+    } else {
+        missing(true, "tasks.md must have a pending task")
     }
 }
 
-/// Takes the transition that follows from complete work. If the plan has no reviews, the review that it leads to is skipped.
+/// Takes a transition that [`look`] returned. If the plan has no reviews, skips the one after it.
 ///
 /// # Errors
 /// Returns an error if the transition is refused.
-pub fn take(held: AnyLoop, work: Work) -> Result<AnyLoop, Refused<AnyLoop>> {
-    let now = match (held, work) {
-        (AnyLoop::NewPlan(held), Work::Plan) => done(held.planned()),
-        (AnyLoop::CreateTasks(held), Work::Changed) => done(held.reopen()),
-        (AnyLoop::CreateTasks(held), Work::Tasks(Counted { total, done: all })) => {
+pub fn take(held: AnyLoop, transition: Transition) -> Result<AnyLoop, Refused<AnyLoop>> {
+    let now = match (held, transition) {
+        (AnyLoop::NewPlan(held), Transition::Planned) => done(held.planned()),
+        (AnyLoop::CreateTasks(held), Transition::Reopen) => done(held.reopen()),
+        (AnyLoop::CreateTasks(held), Transition::TasksWritten { total, done: all }) => {
             done(held.tasks_written(total, all))
         }
-        (AnyLoop::CompleteTask(held), Work::Changed) => done(held.reopen()),
-        (AnyLoop::CompleteTaskTdd(held), Work::Changed) => done(held.reopen()),
-        (AnyLoop::CompleteTask(held), Work::Task(task)) => done(held.task_done(task)),
-        (AnyLoop::CompleteTaskTdd(held), Work::Task(task)) => done(held.task_done(task)),
-        (AnyLoop::PostPlanReview(held), Work::Answer) => done(held.addressed()),
-        (AnyLoop::PostCodeReview(held), Work::Answer) => done(held.addressed()),
-        (AnyLoop::PostAllCodeReview(held), Work::Answer) => done(held.addressed()),
-        (AnyLoop::PostTasksReview(held), Work::TasksAnswer(total)) => {
+        (AnyLoop::CompleteTask(held), Transition::Reopen) => done(held.reopen()),
+        (AnyLoop::CompleteTaskTdd(held), Transition::Reopen) => done(held.reopen()),
+        (AnyLoop::CompleteTask(held), Transition::TaskDone { task }) => done(held.task_done(task)),
+        (AnyLoop::CompleteTaskTdd(held), Transition::TaskDone { task }) => {
+            done(held.task_done(task))
+        }
+        (AnyLoop::PostPlanReview(held), Transition::Addressed) => done(held.addressed()),
+        (AnyLoop::PostCodeReview(held), Transition::Addressed) => done(held.addressed()),
+        (AnyLoop::PostAllCodeReview(held), Transition::Addressed) => done(held.addressed()),
+        (AnyLoop::PostTasksReview(held), Transition::TasksAddressed { total }) => {
             done(held.tasks_addressed(total))
         }
         (held, _) => return Ok(held),
@@ -180,30 +150,24 @@ fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
     }
 }
 
-/// Returns the number of tasks, or `None` if the table cannot be read or has no pending task.
-pub fn counted(directory: &Directory) -> Option<Counted> {
-    let tasks = directory.table()?;
-    tasks.next()?;
-    Some(Counted {
-        total: tasks.active().count() as u64,
-        done: tasks.done().count() as u64,
-    })
+/// Returns the number of active tasks, and of those that are done, if a task is pending.
+pub fn counted(directory: &Directory) -> Option<(u64, u64)> {
+    directory.next_task()?;
+    let total = directory.active().count() as u64;
+    Some((total, directory.done().count() as u64))
 }
 
 /// Returns the task whose row is done and that was not reviewed yet.
 pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
-    let tasks = directory.table()?;
-    if tasks.done().count() as u64 <= raw.count("tasks_done") {
+    if directory.done().count() as u64 <= raw.count("tasks_done") {
         return None;
     }
     let journal = raw.journal().unwrap_or_default();
     let changes = journal.iter().filter_map(Entry::change);
+    let came_to_review = changes.filter(|change| change.what == "task_done");
     let task = |change: &ChangeEntry| change.field("current_task")?.as_count();
-    let came_to_review = |change: &&ChangeEntry| change.what == "task_done";
-    let reviewed: Vec<u64> = changes.filter(came_to_review).filter_map(task).collect();
-    let modified = |id: u64| Some(directory.entries.get(&Name::Task(id).to_string())?.modified);
-    let done = tasks.done().filter(|row| !reviewed.contains(&row.id));
-    // Nobody knows which tasks were reviewed before the plan was taken up: the newest file is the one.
-    done.max_by_key(|row| (modified(row.id), row.id))
-        .map(|row| row.id)
+    let reviewed: Vec<u64> = came_to_review.filter_map(task).collect();
+    // Reviews before the plan was taken up are not known: the newest file counts.
+    let unreviewed = directory.done().filter(|id| !reviewed.contains(id));
+    unreviewed.max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
 }

@@ -1,4 +1,4 @@
-//! Every edge of Taskie can be taken and does what the machine file says, and its guards are the file's.
+//! Every edge of Taskie can be taken as the machine file declares it, and has the file's guards.
 
 #[path = "../../tests/support/edges.rs"]
 mod edges;

@@ -4,10 +4,11 @@ use std::fs;
 
 use claudex_loop::files::Folder;
 use taskie::files::Directory;
-use taskie::next::{Kind, Next, State, Step, WORDS, next};
+use taskie::next::{Fields, Next, State, next};
 
-const TABLE: &str =
-    "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
+const TABLE: &str = "| Id | Status |\n|---|---|\n";
+const PLAN: (&str, &str) = ("plan.md", "## Overview\n");
+const KINDS: [&str; 4] = ["plan", "tasks", "code", "all-code"];
 
 fn files(files: &[(&str, &str)]) -> Directory {
     let kept = tempfile::tempdir().unwrap();
@@ -17,315 +18,220 @@ fn files(files: &[(&str, &str)]) -> Directory {
     Directory::read(&Folder::open(kept.path().try_into().unwrap()).unwrap()).unwrap()
 }
 
-fn state(
-    next_phase: impl Into<Option<&'static str>>,
-    phase: &str,
-    current_task: Option<u64>,
-) -> State {
-    State::There {
-        next_phase: next_phase.into().map(str::to_owned),
-        phase: phase.to_owned(),
-        current_task,
-    }
-}
-
 fn task(number: u64, statuses: &[&str]) -> String {
     let subtask = |(at, status): (usize, &&str)| {
-        format!(
-            "### Subtask {number}.{}: a\n- **Status**: {status}\n",
-            at + 1
-        )
+        let at = at + 1;
+        format!("### Subtask {number}.{at}: a\n- **Status**: {status}\n")
     };
     statuses.iter().enumerate().map(subtask).collect()
 }
 
-fn table(rows: &[(u64, &str)]) -> String {
-    let rows = rows
-        .iter()
-        .map(|(id, status)| format!("| {id} | {status} | low | a | b |\n"));
-    TABLE.to_owned() + &rows.collect::<String>()
+/// Returns a table with these rows, such as `1 done, 2 pending`.
+fn table(rows: &str) -> String {
+    let row = |row: &str| format!("| {} |\n", row.replace(' ', " | "));
+    TABLE.to_owned() + &rows.split(", ").map(row).collect::<String>()
 }
 
-/// Checks the row and the step of a state.
-fn row(state: &State, all: &[(&str, &str)], row: &str, step: Step) -> Next {
+/// Checks the row and the step.
+#[track_caller]
+fn check(state: &State, all: &[(&str, &str)], expected: &str) -> Next {
     let found = next(state, &files(all));
-    assert_eq!((found.row, &found.step), (row, &step), "{found:?}");
+    assert_eq!(format!("{} {}", found.row, found.step), expected);
     found
 }
 
+/// Checks the step of a state with these words in `next_phase` and `phase`.
+#[track_caller]
+fn at(words: [&str; 2], task: Option<u64>, all: &[(&str, &str)], expected: &str) -> Next {
+    let [next_phase, phase] = words;
+    let state = State::There(Fields {
+        next_phase: Some(next_phase.to_owned()).filter(|word| word != "null"),
+        phase: phase.to_owned(),
+        current_task: task,
+    });
+    check(&state, all, expected)
+}
+
 #[test]
-fn c1_to_c4_answer_the_newest_review() {
-    for (at, (kind, post)) in [
-        (Kind::Plan, "post-plan-review"),
-        (Kind::Tasks, "post-tasks-review"),
-        (Kind::Code, "post-code-review"),
-        (Kind::AllCode, "post-all-code-review"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let c = format!("C{}", at + 1);
-        row(
-            &state(post, "anything", None),
-            &[],
-            &c,
-            Step::PostReview(kind),
-        );
+fn reviews_not_answered_are_answered() {
+    for (row, kind) in ["C1", "C2", "C3", "C4"].into_iter().zip(KINDS) {
+        let post = format!("post-{kind}-review");
+        let answer = format!("{row} {post}: answer the newest review");
+        at([&post, "anything"], None, &[], &answer);
     }
 }
 
 #[test]
-fn c5_c8_c11_c15_end_the_turn_once_the_review_is_answered() {
-    for ((kind, word), c) in Kind::ALL.into_iter().zip(["C5", "C8", "C11", "C15"]) {
-        let answered = State::There {
-            next_phase: Some(word.to_owned()),
-            phase: format!("post-{word}"),
-            current_task: None,
-        };
-        row(&answered, &[], c, Step::EndTurn(kind));
+fn answered_reviews_end_the_turn() {
+    for (row, kind) in ["C5", "C8", "C11", "C15"].into_iter().zip(KINDS) {
+        let review = format!("{kind}-review");
+        let end = format!("{row} end the turn: {review} comes next");
+        at([&review, &format!("post-{review}")], None, &[], &end);
     }
     // Another review's answer is none of this one's.
-    let other = state("tasks-review", "post-plan-review", None);
-    row(&other, &[], "C10", Step::CreateTasks);
+    let create = "C10 create-tasks: write tasks.md and a file for each task";
+    at(["tasks-review", "post-plan-review"], None, &[], create);
 }
 
 #[test]
-fn c6_c7_look_at_the_plan() {
-    let plan = state("plan-review", "new-plan", None);
-    row(
-        &plan,
-        &[("plan.md", "## Overview\n")],
-        "C6",
-        Step::EndTurn(Kind::Plan),
-    );
-    row(&plan, &[("plan.md", "# Plan\n")], "C7", Step::NewPlan);
-    row(&plan, &[], "C7", Step::NewPlan);
+fn reviews_of_plan_and_tasks_need_documents() {
+    let plan = ["plan-review", "new-plan"];
+    let end = "C6 end the turn: plan-review comes next";
+    at(plan, None, &[PLAN], end);
+    let write = "C7 new-plan: write or finish plan.md";
+    at(plan, None, &[("plan.md", "# Plan\n")], write);
+    at(plan, None, &[], write);
+
+    let tasks = ["tasks-review", "create-tasks"];
+    let rows = table("1 pending");
+    let end = "C9 end the turn: tasks-review comes next";
+    at(tasks, None, &[("tasks.md", &rows)], end);
+    let create = "C10 create-tasks: write tasks.md and a file for each task";
+    at(tasks, None, &[("tasks.md", TABLE)], create);
+    at(tasks, None, &[], create);
 }
 
 #[test]
-fn c9_c10_look_at_the_tasks() {
-    let tasks = state("tasks-review", "create-tasks", None);
-    row(
-        &tasks,
-        &[("tasks.md", &table(&[(1, "pending")]))],
-        "C9",
-        Step::EndTurn(Kind::Tasks),
-    );
-    row(&tasks, &[("tasks.md", TABLE)], "C10", Step::CreateTasks);
-    row(&tasks, &[], "C10", Step::CreateTasks);
-}
-
-#[test]
-fn c12_c13_c14_look_at_the_current_task() {
-    let code = |task| state("code-review", "complete-task", task);
+fn review_of_code_needs_a_finished_task() {
+    let code = ["code-review", "complete-task"];
     let all = ("task-2.md", &*task(2, &["completed", "completed"]));
-    row(&code(None), &[all], "C12", Step::Ask);
-    row(&code(Some(3)), &[all], "C12", Step::Ask);
-    row(
-        &code(Some(2)),
-        &[("task-2.md", "# Nothing\n")],
-        "C12",
-        Step::Ask,
-    );
-    row(&code(Some(2)), &[all], "C13", Step::EndTurn(Kind::Code));
-    for (statuses, said) in [
+    at(code, None, &[all], "C12 ask the user");
+    at(code, Some(3), &[all], "C12 ask the user");
+    let none = [("task-2.md", "# Nothing\n")];
+    at(code, Some(2), &none, "C12 ask the user");
+    let end = "C13 end the turn: code-review comes next";
+    at(code, Some(2), &[all], end);
+    for (statuses, why) in [
         (["completed", "pending"], "1 of 2 subtasks"),
         (["pending", "postponed"], "0 of 2 subtasks"),
     ] {
-        let step = Step::ContinueTask {
-            task: Some(2),
-            automated: true,
-        };
-        let found = row(
-            &code(Some(2)),
-            &[("task-2.md", &task(2, &statuses))],
-            "C14",
-            step,
-        );
-        assert!(found.why.starts_with(said), "{found:?}");
+        let some = ("task-2.md", &*task(2, &statuses));
+        let step = "C14 continue-task: go on with task 2, then end the turn";
+        let found = at(code, Some(2), &[some], step);
+        assert!(found.why.starts_with(why), "{found:?}");
     }
 }
 
 #[test]
-fn c16_c17_look_at_all_tasks() {
-    let all = state("all-code-review", "code-review", Some(2));
-    let done = table(&[(1, "done"), (2, "done"), (3, "cancelled")]);
-    row(
-        &all,
-        &[("tasks.md", &done)],
-        "C16",
-        Step::EndTurn(Kind::AllCode),
-    );
-    let found = row(
-        &all,
-        &[("tasks.md", &table(&[(1, "done"), (2, "pending")]))],
-        "C17",
-        Step::Ask,
-    );
+fn review_of_all_code_needs_all_tasks_done() {
+    let all = ["all-code-review", "code-review"];
+    let done = table("1 done, 2 done, 3 cancelled");
+    let end = "C16 end the turn: all-code-review comes next";
+    at(all, Some(2), &[("tasks.md", &done)], end);
+    let half = table("1 done, 2 pending");
+    let found = at(all, Some(2), &[("tasks.md", &half)], "C17 ask the user");
     assert_eq!(found.why, "1 of 2 tasks are done");
-    row(
-        &all,
-        &[("tasks.md", &table(&[(3, "cancelled")]))],
-        "C17",
-        Step::Ask,
+    let none = table("3 cancelled");
+    at(all, Some(2), &[("tasks.md", &none)], "C17 ask the user");
+    at(all, Some(2), &[], "C17 ask the user");
+}
+
+#[test]
+fn work_phases_are_the_work_itself() {
+    let write = "C18 new-plan: write or finish plan.md";
+    at(["new-plan", ""], None, &[], write);
+    let create = "C19 create-tasks: write tasks.md and a file for each task";
+    at(["create-tasks", ""], None, &[], create);
+    let tasks = table("1 done, 7 pending, 4 pending, 2 postponed");
+    for (word, command) in [
+        ("complete-task", "complete-task"),
+        ("complete-task-tdd", "complete-task-tdd"),
+        ("next-task", "complete-task"),
+        ("next-task-tdd", "complete-task-tdd"),
+    ] {
+        let step = format!("C20 {command}: do task 4 with all of its subtasks");
+        at([word, ""], None, &[("tasks.md", &tasks)], &step);
+        let step =
+            "C20 end the turn if the last task is done; otherwise ask the user to add or drop one";
+        at([word, ""], None, &[], step);
+    }
+}
+
+#[test]
+fn finished_plan_has_no_next_step() {
+    let finished = "C21 nothing: the plan is finished";
+    at(["complete", "all-code-review"], None, &[], finished);
+    at(["null", "complete"], None, &[], finished);
+    at(["cancelled", ""], None, &[], finished);
+    at(["errored", ""], None, &[], finished);
+}
+
+#[test]
+fn standalone_plan_goes_by_phase() {
+    let by_hand =
+        "implementation next-task next-task-tdd complete-task complete-task-tdd continue-task";
+    for phase in by_hand.split(' ') {
+        let step = "C22 continue-task: go on with task 5, without automation";
+        at(["null", phase], Some(5), &[], step);
+    }
+    for words in [
+        ["null", "plan-review"],
+        ["null", ""],
+        ["continue-plan", "next-task"],
+        ["add-task", "next-task"],
+    ] {
+        at(words, None, &[], "C23 ask the user");
+    }
+}
+
+#[test]
+fn unknown_word_is_refused_with_legal_words() {
+    let refuse = "C24 nothing: fix next_phase in state.json";
+    let found = at(["code-reveiw", ""], None, &[], refuse);
+    assert_eq!(
+        found.why,
+        "next_phase is “code-reveiw”; the legal words are null, new-plan, create-tasks, complete-task, complete-task-tdd, \
+         plan-review, post-plan-review, tasks-review, post-tasks-review, code-review, post-code-review, all-code-review, \
+         post-all-code-review, complete, cancelled, errored, next-task, next-task-tdd, continue-plan, add-task"
     );
-    row(&all, &[], "C17", Step::Ask);
+    at(["standalone", ""], None, &[], refuse);
 }
 
 #[test]
-fn c18_c19_c20_are_the_work_itself() {
-    row(&state("new-plan", "", None), &[], "C18", Step::NewPlan);
-    row(
-        &state("create-tasks", "", None),
-        &[],
-        "C19",
-        Step::CreateTasks,
-    );
-    let tasks = table(&[
-        (1, "done"),
-        (7, "pending"),
-        (4, "pending"),
-        (2, "postponed"),
-    ]);
-    for (word, tdd) in [
-        ("complete-task", false),
-        ("complete-task-tdd", true),
-        ("next-task", false),
-        ("next-task-tdd", true),
-    ] {
-        let step = |task| Step::CompleteTask { task, tdd };
-        row(
-            &state(word, "", None),
-            &[("tasks.md", &tasks)],
-            "C20",
-            step(Some(4)),
-        );
-        row(&state(word, "", None), &[], "C20", step(None));
-    }
+fn broken_state_offers_the_last_one() {
+    let restore = "C25 ask the user to restore the last state from the journal";
+    check(&State::Broken, &[], restore);
 }
 
 #[test]
-fn c21_is_finished() {
-    for (word, phase) in [
-        (Some("complete"), "all-code-review"),
-        (None, "complete"),
-        (Some("cancelled"), ""),
-        (Some("errored"), ""),
-    ] {
-        row(&state(word, phase, None), &[], "C21", Step::Finished);
-    }
-}
-
-#[test]
-fn c22_c23_have_no_automation() {
-    for phase in [
-        "implementation",
-        "next-task",
-        "next-task-tdd",
-        "complete-task",
-        "complete-task-tdd",
-        "continue-task",
-    ] {
-        let step = Step::ContinueTask {
-            task: Some(5),
-            automated: false,
-        };
-        row(&state(None, phase, Some(5)), &[], "C22", step);
-    }
-    for (word, phase) in [
-        (None, "plan-review"),
-        (None, ""),
-        (Some("continue-plan"), "next-task"),
-        (Some("add-task"), "next-task"),
-    ] {
-        row(&state(word, phase, None), &[], "C23", Step::Ask);
-    }
-}
-
-#[test]
-fn c24_names_the_word_and_those_that_are_legal() {
-    let found = row(&state("code-reveiw", "", None), &[], "C24", Step::Refuse);
-    assert!(found.why.contains("“code-reveiw”"), "{found:?}");
-    assert!(
-        WORDS.iter().all(|word| found.why.contains(word)),
-        "{found:?}"
-    );
-    // And each of those is another row.
-    for word in WORDS {
-        assert_ne!(
-            next(&state(word, "", None), &files(&[])).row,
-            "C24",
-            "{word}"
-        );
-    }
-}
-
-#[test]
-fn c25_offers_the_last_state() {
-    row(&State::Broken, &[], "C25", Step::Restore);
-}
-
-#[test]
-fn c26_reads_the_files() {
-    let tasks = table(&[(1, "done"), (2, "pending")]);
-    let (one, two) = (task(1, &["completed"]), task(2, &["completed", "pending"]));
+fn tasks_without_state_are_read() {
+    let check = |all: &[(&str, &str)], step: &str| {
+        check(&State::None, all, &format!("C26 {step}"));
+    };
+    let tasks = table("1 done, 2 pending");
+    let one = task(1, &["completed"]);
+    let two = task(2, &["completed", "pending"]);
     let some = [("tasks.md", &*tasks), ("task-1.md", &*one)];
-    let none = State::None;
-    let in_progress = Step::ContinueTask {
-        task: Some(2),
-        automated: true,
-    };
-    row(
-        &none,
-        &[&some[..], &[("task-2.md", &two)]].concat(),
-        "C26",
-        in_progress,
-    );
-    row(&none, &some, "C26", Step::CodeReview(1));
-    let reviewed = |said| [&some[..], &[("task-1-code-review-1.md", said)]].concat();
-    let next_task = Step::CompleteTask {
-        task: Some(2),
-        tdd: false,
-    };
-    row(
-        &none,
-        &reviewed("Fine.\n\nVERDICT: PASS\n"),
-        "C26",
-        next_task,
-    );
-    row(
-        &none,
-        &reviewed("VERDICT: PASS\n\nVERDICT: FAIL\n"),
-        "C26",
-        Step::PostReview(Kind::Code),
-    );
-    row(&none, &reviewed("Fine.\n"), "C26", Step::Ask);
-    row(&none, &[], "C26", Step::Ask);
+    let in_progress = [&some[..], &[("task-2.md", &two)]].concat();
+    let go_on = "continue-task: go on with task 2, then end the turn";
+    check(&in_progress, go_on);
+    check(&some, "end the turn: code-review comes next");
+    let reviewed = |text| [&some[..], &[("task-1-code-review-1.md", text)]].concat();
+    let next_task = "complete-task: do task 2 with all of its subtasks";
+    check(&reviewed("Fine.\n\nVERDICT: PASS\n"), next_task);
+    let answer = "post-code-review: answer the newest review";
+    check(&reviewed("VERDICT: PASS\n\nVERDICT: FAIL\n"), answer);
+    check(&reviewed("Fine.\n"), "ask the user");
+    check(&[], "ask the user");
+
+    let tasks = table("1 pending, 2 pending");
+    let one = task(1, &["pending"]);
+    let pending = [PLAN, ("tasks.md", &*tasks), ("task-1.md", &*one)];
+    let begin = "complete-task: do task 1 with all of its subtasks";
+    check(&pending, begin);
 }
 
 #[test]
-fn c26_goes_by_plan_alone_or_pending_tasks() {
-    let none = State::None;
-    let plan = ("plan.md", "## Overview\n");
-    let reviewed = |said| [plan, ("plan-review-1.md", said)];
-    row(&none, &[("plan.md", "# Plan\n")], "C26", Step::NewPlan);
-    row(&none, &[plan], "C26", Step::EndTurn(Kind::Plan));
-    let pass = reviewed("VERDICT: PASS\n");
-    row(&none, &pass, "C26", Step::CreateTasks);
-    let fail = reviewed("VERDICT: FAIL\n");
-    row(&none, &fail, "C26", Step::PostReview(Kind::Plan));
-
-    let first = Step::CompleteTask {
-        task: Some(1),
-        tdd: false,
+fn plan_without_state_is_read() {
+    let check = |all: &[(&str, &str)], step: &str| {
+        check(&State::None, all, &format!("C26 {step}"));
     };
-    let tasks = table(&[(1, "pending"), (2, "pending")]);
-    let (one, two) = (task(1, &["pending"]), task(2, &["pending"]));
-    let pending = [
-        plan,
-        ("tasks.md", &*tasks),
-        ("task-1.md", &one),
-        ("task-2.md", &two),
-    ];
-    row(&none, &pending, "C26", first);
+    let write = "new-plan: write or finish plan.md";
+    check(&[("plan.md", "# Plan\n")], write);
+    check(&[PLAN], "end the turn: plan-review comes next");
+    let reviewed = |text| [PLAN, ("plan-review-1.md", text)];
+    let create = "create-tasks: write tasks.md and a file for each task";
+    check(&reviewed("VERDICT: PASS\n"), create);
+    let answer = "post-plan-review: answer the newest review";
+    check(&reviewed("VERDICT: FAIL\n"), answer);
 }

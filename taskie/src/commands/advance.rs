@@ -2,108 +2,68 @@
 
 use claudex_loop::Actor;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{attempts, loops, messages, out};
+use claudex_loop::program::{attempts, loops, out};
+use claudex_loop::text;
 
-use clap::ArgMatches;
-
-use super::{Call, phase_word, shown};
-use crate::context::{self, stored};
-use crate::next::WORDS;
+use super::Call;
+use crate::context::{self, legal_words, parse_word, word};
 use crate::stops;
-use crate::typestate::TABLE;
+use crate::typestate::PHASES;
 use crate::{Phase, work};
 
 /// Advances.
-pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
-    // The seed's names of the work targets.
-    let target = match call.first.as_str() {
-        "next-task" => "complete-task",
-        "next-task-tdd" => "complete-task-tdd",
-        target => target,
+pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
+    let target = call.take_first();
+    let Some(target) = parse_word(&target) else {
+        let what = format!("“{}” is no word of next_phase", text::one_line(&target, 60));
+        return Err(call.usage(what, &legal_words()));
     };
-    if !WORDS.contains(&target) {
-        let what = format!("“{}” is no word of next_phase", shown(target));
-        return Err(call.usage(what, &format!("they are {}", WORDS.join(", "))));
-    }
     let held = call.open(Actor::Hook)?;
-    let (store, id, by) = (
-        held.raw().store().clone(),
-        held.id().clone(),
-        call.caller.actor(false),
-    );
+    let raw = held.raw();
+    let id = held.id().clone();
     let now = held.phase();
-    if phase_word(held.raw()) == target {
-        out::line(&format!("Plan {id} is at {target} already."));
+    if now == target {
+        out::line(&format!("Plan {id} is at {} already.", word(target)));
         return call.say(&held);
     }
+    let store = raw.store().clone();
     let refused = |why: String| {
-        attempts::note(&store, &id, by, &format!("advance {target}"), &why);
-        call.refused(
-            format!("plan {id} cannot go on to {target}: {why}"),
-            &instead(now, target, id.as_str()),
-        )
+        let tried = format!("advance {}", word(target));
+        attempts::note(&store, &id, call.actor, &tried, &why);
+        let what = format!("plan {id} cannot go on to {}: {why}", word(target));
+        call.refused(what, &alternatives(target, id.as_str()))
     };
-    if context::target(now).map(stored) != Some(target) {
-        let at = phase_word(held.raw());
+    if context::target(now) != Some(target) {
+        let at = word(now);
         return Err(refused(format!(
             "it is at {at}, from where no advance leads there"
         )));
     }
-    let settings = loops::settings(info, store.root(), None)?;
-    let _ = held
-        .raw()
-        .told()
-        .permissions
-        .set(settings.permissions(Actor::Hook));
-    let directory = stops::directory(held.raw())
-        .map_err(|error| refused(format!("its directory cannot be read: {error}")))?;
-    let broken = stops::broken(&held, &directory);
-    if !broken.is_empty() {
-        let all: Vec<String> = broken.iter().map(|one| format!("- {one}")).collect();
-        return Err(refused(format!(
-            "its files have problems:\n{}",
-            all.join("\n")
-        )));
+    let settings = loops::settings(call.info, store.root(), None)?;
+    let permissions = settings.permissions(Actor::Hook);
+    let _ = raw.told().permissions.set(permissions);
+    let directory = call.directory(&held)?;
+    let violations = stops::violations(raw, &directory);
+    if !violations.is_empty() {
+        let lines: Vec<String> = violations.iter().map(|one| format!("\n- {one}")).collect();
+        let why = format!("its files have problems:{}", lines.concat());
+        return Err(refused(why));
     }
-    let work = work::look(&held, &directory).map_err(|missing| refused(missing.what))?;
-    match work::take(held, work) {
-        Ok(now) => {
-            store.log(&format!(
-                "{id} advance by {by}: now {}",
-                messages::phase(now.raw()).name
-            ));
-            call.entered(&now)?;
-            call.say(&now)
-        }
-        Err(error) => Err(refused(error.to_string())),
-    }
+    let transition = work::look(raw, &directory).map_err(|missing| refused(missing.what))?;
+    let now = work::take(held, transition).map_err(|error| refused(error.to_string()))?;
+    call.entered(&now)?;
+    call.say(&now)
 }
 
-/// Returns the phases from which a target is legal, and the command that leads on from here.
-fn instead(now: Phase, target: &str, id: &str) -> String {
-    let phases = TABLE
-        .phases
-        .iter()
-        .filter_map(|phase| phase.name.parse().ok());
-    let from = phases
-        .filter(|from| context::target(*from).map(stored) == Some(target))
-        .map(stored);
-    let from: Vec<&str> = from.collect();
+/// Returns the help of a refusal: the phases from which a target is legal, and `next`.
+fn alternatives(target: Phase, id: &str) -> String {
+    let leads_there = |from: &&Phase| context::target(**from) == Some(target);
+    let phases = PHASES.iter().filter(leads_there);
+    let from: Vec<&str> = phases.map(|from| word(*from)).collect();
+    let target = word(target);
     let legal = match from.is_empty() {
         true => format!("only a review or the user leads to {target}"),
         false => format!("an agent may advance to {target} from {}", from.join(", ")),
     };
-    let here = match context::target(now) {
-        Some(next) => {
-            format!(
-                "once the work is there:\n    {} advance {} {id}",
-                TABLE.state.program,
-                stored(next)
-            )
-        }
-        None => format!("what is next here:\n    {} next {id}", TABLE.state.program),
-    };
-    format!("nothing was changed; {legal}; {here}")
+    format!("nothing was changed; {legal}; what is next:\n    taskie next {id}")
 }

@@ -1,177 +1,110 @@
 //! The number of reviews and of tasks, which the user decides.
 
-use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{LoopArgs, out};
+use claudex_loop::text;
 
-use super::{Call, phase_word, shown};
+use super::Call;
+use crate::context::word;
 use crate::files::name::Name;
-use crate::files::tasks::Status;
+use crate::files::tasks::Row;
 use crate::typestate::Verb;
-use crate::{AnyLoop, Phase, stops};
 
-/// Most reviews per cycle, as for an edit of `max_reviews` by hand.
-pub(super) const MOST: u64 = 99;
+/// The most reviews per cycle, as for an edit of `max_reviews` by hand.
+pub(super) const MAX_REVIEWS: u64 = 99;
 
-/// Reads the number of a call: of a slash command it stands before the other words.
-fn number(call: &mut Call) -> Result<u64, Failure> {
-    if call.first.is_empty() {
-        let words = call.words.clone();
-        let (first, rest) = words
-            .trim()
-            .split_once(char::is_whitespace)
-            .unwrap_or((words.trim(), ""));
-        (call.first, call.words) = (first.to_owned(), rest.to_owned());
-    }
-    call.first.parse().map_err(|_| {
-        let what = format!(
-            "{} expects a number, found “{}”",
-            call.name,
-            shown(&call.first)
-        );
-        call.usage(what, &format!("for example:\n    taskie {} 3", call.name))
+/// Takes the number that is the first word of a call.
+fn take_number(call: &mut Call) -> Result<u64, Failure> {
+    let first = call.take_first();
+    first.parse().map_err(|_| {
+        let name = &call.name;
+        let found = text::one_line(&first, 60);
+        let what = format!("{name} expects a number, found “{found}”");
+        call.usage(what, &format!("for example:\n    taskie {name} 3"))
     })
 }
 
-/// Grants further reviews.
-pub(super) fn more(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (call, now) = limited(info, matches, |reviews| Verb::Grant {
-        loop_args: LoopArgs::default(),
-        reviews,
-    })?;
+/// Changes the limit of reviews: grants N more, or sets it.
+pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
+    let count = take_number(&mut call)?;
+    let held = call.open_for_person()?;
+    let loop_args = LoopArgs::default();
+    let is_grant = call.name == "more";
+    let (limit, verb) = if is_grant {
+        let limit = held.fields().max_reviews.saturating_add(count);
+        let reviews = count;
+        (limit, Verb::Grant { loop_args, reviews })
+    } else {
+        (count, Verb::Limit { loop_args, count })
+    };
+    if limit > MAX_REVIEWS {
+        let what = format!(
+            "a cycle has at most {MAX_REVIEWS} reviews, and {} {count} asks for {limit}",
+            call.name
+        );
+        return Err(call.usage(what, "nothing was changed; give a smaller number"));
+    }
+    let now = call.take(held, verb)?;
+    out::line(&format!(
+        "Plan {}: at most {} reviews per cycle.",
+        now.id(),
+        now.fields().max_reviews
+    ));
+    if !is_grant {
+        return Ok(Exit::Complete);
+    }
     out::line("");
     call.say(&now)
 }
 
-/// Sets the limit of reviews.
-pub(super) fn max_reviews(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
-    let limit = |count| Verb::Limit {
-        loop_args: LoopArgs::default(),
-        count,
-    };
-    limited(info, matches, limit).map(|_| Exit::Complete)
-}
-
-/// Takes a transition that changes the limit of reviews, and says what it is now.
-fn limited(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-    verb: fn(u64) -> Verb,
-) -> Result<(Call, AnyLoop), Failure> {
-    let mut call = Call::of(info, matches)?;
-    let count = number(&mut call)?;
-    call.persons_only()?;
-    let held = call.open(call.actor)?;
-    let sum = match call.name.as_str() {
-        "more" => held.fields().max_reviews.saturating_add(count),
-        _ => count,
-    };
-    if sum > MOST {
-        return Err(call.usage(
-            format!(
-                "a cycle has at most {MOST} reviews, and {} {count} asks for {sum}",
-                call.name
-            ),
-            "nothing was changed; give a smaller number",
-        ));
-    }
-    let now = call.take(held, verb(count))?;
-    let most = now.fields().max_reviews;
-    out::line(&format!(
-        "Plan {}: at most {most} reviews per cycle.",
-        now.id()
-    ));
-    Ok((call, now))
-}
-
-/// Has one task more.
-pub(super) fn add_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
-    call.persons_only()?;
-    let held = call.open(call.actor)?;
-    let can_add = matches!(
-        held.phase(),
-        Phase::Standalone
-            | Phase::CompleteTask
-            | Phase::CompleteTaskTdd
-            | Phase::CodeReview
-            | Phase::PostCodeReview
-            | Phase::AllCodeReview
-            | Phase::PostAllCodeReview
-    );
-    if !can_add {
-        let at = phase_word(held.raw());
+/// Adds a task.
+pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
+    let held = call.open_for_person()?;
+    let mut edges = held.raw().table().edges_at("add", held.raw().phase());
+    if edges.next().is_none() {
+        let at = word(held.phase());
+        let what = format!("cannot add a task now: plan {} is at {at}", held.id());
         let help = "nothing was changed; add it once the tasks have passed their review";
-        return Err(call.refused(
-            format!("cannot add a task now: plan {} is at {at}", held.id()),
-            help,
-        ));
+        return Err(call.refused(what, help));
     }
-    let directory = stops::directory(held.raw());
-    let rows = directory
-        .ok()
-        .and_then(|directory| Some(directory.table()?.rows.iter().map(|row| row.id).max()));
-    let next = rows.flatten().unwrap_or_default() + 1;
-    let now = call.take(
-        held,
-        Verb::Add {
-            loop_args: LoopArgs::default(),
-            row: next,
-        },
-    )?;
+    let directory = call.directory(&held)?;
+    let last = directory.rows().map(|row| row.id).max();
+    let row = last.unwrap_or_default() + 1;
+    let loop_args = LoopArgs::default();
+    let now = call.take(held, Verb::Add { loop_args, row })?;
     out::line(&format!(
-        "Plan {} has {} tasks now. Write row {next} of tasks.md, pending, and {}.",
+        "Plan {} has {} tasks now. Write row {row} of tasks.md, pending, and {}.",
         now.id(),
         now.fields().tasks_total,
-        Name::Task(next)
+        Name::Task(row)
     ));
     Ok(Exit::Complete)
 }
 
-/// Has one task fewer.
-pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let mut call = Call::of(info, matches)?;
-    let task = number(&mut call)?;
-    call.persons_only()?;
-    let held = call.open(call.actor)?;
-    let directory = stops::directory(held.raw()).unwrap_or_default();
-    let id = held.id().clone();
+/// Removes a task that was cancelled or postponed.
+pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
+    let task = take_number(&mut call)?;
+    let held = call.open_for_person()?;
+    let directory = call.directory(&held)?;
+    let id = held.id();
     let total = held.fields().tasks_total;
-    let tasks = format!(".taskie/plans/{id}/tasks.md");
-    let row = directory.table().and_then(|table| table.row(task));
-    let Some(row) = row else {
-        let help = format!("nothing was changed; its tasks are in {tasks}");
-        return Err(call.refused(format!("plan {id} has no task {task}"), &help));
-    };
-    match row.status {
-        Status::Done => {
-            return Err(call.refused(
-                format!("task {task} of plan {id} is done"),
-                "nothing was changed",
-            ));
-        }
-        Status::Pending => {
-            let help = format!("have its row of {tasks} say cancelled or postponed, then drop it");
-            return Err(call.refused(format!("task {task} of plan {id} is pending"), &help));
-        }
-        Status::Cancelled | Status::Postponed => {}
+    let is_dropped = |row: &Row| row.id == task && !row.is_active();
+    if !directory.rows().any(is_dropped) {
+        let what = format!("plan {id} has no task {task} that is cancelled or postponed");
+        let help = "have its row of tasks.md say cancelled or postponed, then drop it";
+        return Err(call.refused(what, help));
     }
     // Else the directory would break rule S10 from now on.
-    let active = directory.table().map_or(0, |table| table.active().count());
-    if u64::try_from(active).unwrap_or(u64::MAX) >= total {
-        let help = format!("nothing was changed; {tasks} has {active} active rows");
-        return Err(call.refused(
-            format!("plan {id} counts {total} tasks, without task {task}"),
-            &help,
-        ));
+    let active = directory.active().count() as u64;
+    if active >= total {
+        let what = format!("plan {id} counts {total} tasks, without task {task}");
+        let help = format!("nothing was changed; tasks.md has {active} active rows");
+        return Err(call.refused(what, &help));
     }
     let now = call.take(held, Verb::Drop(LoopArgs::default()))?;
     out::line(&format!(
-        "Plan {id} has {} tasks now.\n",
+        "Plan {} has {} tasks now.\n",
+        now.id(),
         now.fields().tasks_total
     ));
     call.say(&now)

@@ -1,269 +1,203 @@
 //! `next` and `check`, which change nothing.
 
-use camino::Utf8PathBuf;
-use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{incompatible, locate, loops, out};
+use claudex_loop::program::{locate, loops, out};
 use claudex_loop::store::{IdForm, LoopId};
-use claudex_loop::{Actor, Store};
+use claudex_loop::{Actor, Store, text};
 use serde_json::json;
 
-use super::{Call, JSON, shown};
-use crate::context::{self, stored};
+use super::{Call, take_up};
+use crate::context::{self, word};
 use crate::files::Directory;
-use crate::files::tasks::Tasks;
-use crate::next::{Kind, Next, State, Step, next as next_of};
-use crate::rules::{self, Context};
-use crate::{AnyLoop, Phase, stops, summary};
+use crate::next::{Next, State, next as next_of};
+use crate::{AnyLoop, Phase, rules, stops};
 
 /// A plan that is looked at.
 pub(super) struct Plan {
+    pub(super) store: Store,
     pub(super) id: LoopId,
-    /// The loop, where there is one and its document can be read.
+    /// The loop, if there is one and its document can be read.
     pub(super) held: Option<AnyLoop>,
-    pub(super) state: State,
     pub(super) directory: Directory,
-    /// Where a plan lies that is no loop.
-    pub(super) root: Utf8PathBuf,
+    state: State,
 }
 
 impl Plan {
     /// Finds the plan of a call, be it a loop or a directory alone.
-    pub(super) fn of(call: &Call) -> Result<Self, Failure> {
-        let first = call.words.split_whitespace().next();
-        let here = loops::here()?;
-        let store = locate::for_start(call.info.state, &here);
-        let named = first.and_then(|first| LoopId::parse(first, IdForm::Name).ok());
-        let is_plan = |id: &LoopId| {
-            store
-                .root()
-                .join(".taskie/plans")
-                .join(id.as_str())
-                .is_dir()
-        };
-        // What follows a slash command may be for the agent.
-        let named = named.filter(|id| !call.from_prompt || is_plan(id));
-        let found = match first {
-            Some(first) if named.is_some() || !call.from_prompt => {
-                loops::find(call.info, Some(first))
-            }
-            _ => loops::find_for(call.info, &call.caller)
-                .or_else(|_| loops::find_to_look(call.info, None)),
-        };
-        let unread = |error: std::io::Error| {
-            call.refused(
-                format!("the plan’s directory cannot be read: {error}"),
-                "see who owns it",
-            )
-        };
-        if let Ok((store, id)) = found.as_ref()
-            && store.has_journal(id)
-        {
-            let directory = Directory::of_plan(store.root(), id.as_str()).map_err(unread)?;
-            // Opening would put it right, and nobody could be asked.
-            if matches!(in_document(store, id), Some(State::None)) {
-                return Ok(Self {
-                    id: id.clone(),
-                    held: None,
-                    state: State::Broken,
-                    directory,
-                    root: store.root().to_owned(),
-                });
-            }
-            let held = AnyLoop::open(&store.clone().to_look(), id, Actor::Person)
-                .map_err(|error| incompatible::failure(call.info, error))?;
-            let state = summary::state(&held);
-            return Ok(Self {
-                id: id.clone(),
-                state,
-                held: Some(held),
-                directory,
-                root: store.root().to_owned(),
-            });
-        }
-        let only = || match &*plans(&store) {
-            [only] => Some(only.clone()),
-            _ => None,
-        };
-        // A name that was given and is no plan's must not stand for another plan.
-        let is_named = first.is_some() && !call.from_prompt;
-        let id = match named.or_else(|| only().filter(|_| !is_named)) {
-            Some(id) if is_plan(&id) => id,
-            _ => {
-                return Err(found.err().unwrap_or_else(|| {
-                    call.refused(
-                        "there is no such plan".to_owned(),
-                        "see those that there are: taskie list",
-                    )
-                }));
-            }
-        };
-        let directory = Directory::of_plan(store.root(), id.as_str()).map_err(unread)?;
-        let state = in_document(&store, &id).unwrap_or(State::None);
-        Ok(Self {
+    pub(super) fn find(call: &Call) -> Result<Self, Failure> {
+        let (store, id) = locate_plan(call)?;
+        let directory = Directory::of_plan(store.root(), id.as_str())
+            .map_err(|error| call.unreadable(&error))?;
+        let bytes = store.read(&store.path_of(&id)).ok();
+        let document = bytes.map(|bytes| take_up::state(&bytes));
+        let mut plan = Self {
+            state: document.clone().unwrap_or(State::None),
+            store,
             id,
             held: None,
-            state,
             directory,
-            root: store.root().to_owned(),
-        })
+        };
+        if !plan.store.has_journal(&plan.id) {
+            return Ok(plan);
+        }
+        // Opening a loop whose document is broken would repair it, and nobody could be asked.
+        if document == Some(State::None) {
+            plan.state = State::Broken;
+            return Ok(plan);
+        }
+        let store = plan.store.clone().to_look();
+        let held = call.open_loop(&store, &plan.id, Actor::Person)?;
+        plan.state = State::of(held.raw());
+        plan.held = Some(held);
+        Ok(plan)
     }
 
     /// Returns the row of the table.
     pub(super) fn next(&self) -> Next {
         next_of(&self.state, &self.directory)
     }
+
+    /// Returns the word of the phase that an advance leads to.
+    fn target(&self) -> Option<&'static str> {
+        let held = self.held.as_ref()?;
+        context::target(held.phase()).map(word)
+    }
+
+    /// Prints the next step, the reason, and the commands that continue.
+    pub(super) fn tell(&self, next: &Next) -> Exit {
+        let id = &self.id;
+        out::line(&format!(
+            "Plan {id}: {} ({}: {}).",
+            next.step, next.row, next.why
+        ));
+        if let Some(target) = self.target() {
+            out::line(&format!(
+                "Once the work is there, end the turn, or run:\n    taskie advance {target} {id}"
+            ));
+        }
+        let commands = self.commands(next);
+        if !commands.is_empty() {
+            out::line(&format!(
+                "To continue, the user runs one of:\n    {}",
+                commands.join("\n    ")
+            ));
+        }
+        match next.row {
+            "C24" => Exit::Refused,
+            _ => Exit::Complete,
+        }
+    }
+
+    /// Returns the commands with which the user continues from a question, or from the end.
+    fn commands(&self, next: &Next) -> Vec<String> {
+        let id = &self.id;
+        let at = self.held.as_ref().map(AnyLoop::phase);
+        let has_pending = self.directory.next_task().is_some();
+        let is_standalone = at == Some(Phase::Standalone);
+        let commands: &[&str] = match next.row {
+            "C21" => return vec!["taskie new-plan DESCRIPTION".to_owned()],
+            "C24" => &[],
+            "C25" => &["resume"],
+            _ if at.is_none() => &["continue-plan"],
+            // The plan alone is there: it may be good enough without a review.
+            "C26" if at == Some(Phase::PlanReview) => {
+                return vec![format!("taskie pause {id} && taskie create-tasks {id}")];
+            }
+            "C17" => &["add-task", "drop-task K"],
+            "C20" if !has_pending => &["add-task", "drop-task K"],
+            _ if !next.asks => &[],
+            _ if is_standalone && has_pending => &["create-tasks", "complete-task", "next-task"],
+            _ if is_standalone => &["create-tasks"],
+            _ if has_pending => &["next-task", "pause"],
+            _ => &["pause"],
+        };
+        let lines = commands.iter();
+        lines
+            .map(|command| format!("taskie {command} {id}"))
+            .collect()
+    }
 }
 
-/// Returns the plans' directories of a project, by name.
-fn plans(store: &Store) -> Vec<LoopId> {
-    let entries = store
-        .root()
-        .join(".taskie/plans")
-        .read_dir_utf8()
-        .into_iter()
-        .flatten()
-        .flatten();
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let mut ids: Vec<LoopId> = folders
-        .filter_map(|entry| LoopId::parse(entry.file_name(), IdForm::Name).ok())
-        .collect();
-    ids.sort();
-    ids
+/// Returns the plan of a call, a loop or a directory alone: that of the first word, or else the
+/// caller's own. After a slash command, words that name no plan are for the agent.
+pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
+    let store = locate::for_start(call.info.state, &loops::here()?);
+    let plans = store.root().join(".taskie/plans");
+    let named = call.first();
+    let named_id = named
+        .and_then(|name| LoopId::parse(name, IdForm::Name).ok())
+        .filter(|id| plans.join(id.as_str()).is_dir());
+    let is_named = named_id.is_some() || named.is_some() && !call.from_prompt;
+    let found = if is_named {
+        loops::find(call.info, named)
+    } else {
+        loops::find_for(call.info, &call.caller).or_else(|_| loops::find_to_look(call.info, None))
+    };
+    let alone = || match is_named {
+        true => named_id,
+        false => only_plan(&plans),
+    };
+    found.or_else(|failure| Ok((store, alone().ok_or(failure)?)))
 }
 
-/// Reads the state that the document alone has; `None`: there is no document. What is no JSON object is no state.
-fn in_document(store: &Store, id: &LoopId) -> Option<State> {
-    let bytes = store.read(&store.path_of(id)).ok()?;
-    Some(super::take_up::state(&bytes))
+/// Returns the name of the only directory of plans.
+fn only_plan(plans: &camino::Utf8Path) -> Option<LoopId> {
+    let entries = plans.read_dir_utf8().into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut ids = folders.filter_map(|entry| LoopId::parse(entry.file_name(), IdForm::Name).ok());
+    let only = ids.next();
+    only.filter(|_| ids.next().is_none())
 }
 
 /// Prints the next step.
-pub(super) fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
-    let plan = Plan::of(&call)?;
+pub(super) fn next(call: &Call) -> Result<Exit, Failure> {
+    let plan = Plan::find(call)?;
     let next = plan.next();
-    let target = plan
-        .held
-        .as_ref()
-        .and_then(|held| context::target(held.phase()))
-        .map(stored);
-    if matches.get_flag(JSON) {
-        out::json(&json!({
-            "plan": plan.id.as_str(), "row": next.row, "next": next.step.to_string(), "why": next.why,
-            "advance": target, "person": asked(&plan, &next),
-        }));
-        return Ok(Exit::Complete);
+    if !call.json {
+        return Ok(plan.tell(&next));
     }
-    tell(&plan, &next, target);
-    Ok(match next.step {
-        Step::Refuse => Exit::Refused,
-        _ => Exit::Complete,
-    })
-}
-
-/// Prints the next step, why, and what leads on.
-pub(super) fn tell(plan: &Plan, next: &Next, target: Option<&str>) {
-    out::line(&format!(
-        "Plan {}: {} ({}: {}).",
-        plan.id, next.step, next.row, next.why
-    ));
-    if let Some(target) = target {
-        out::line(&format!(
-            "Once the work is there, end the turn, or run:\n    taskie advance {target} {}",
-            plan.id
-        ));
-    }
-    let asked = asked(plan, next);
-    if !asked.is_empty() {
-        out::line(&format!(
-            "To continue, the user runs one of:\n    {}",
-            asked.join("\n    ")
-        ));
-    }
-}
-
-/// Returns the commands with which the user continues from a question, or from the end.
-fn asked(plan: &Plan, next: &Next) -> Vec<String> {
-    let id = &plan.id;
-    let all = |commands: &[&str]| {
-        commands
-            .iter()
-            .map(|command| format!("taskie {command} {id}"))
-            .collect()
-    };
-    let is_standalone = plan
-        .held
-        .as_ref()
-        .is_some_and(|held| held.phase() == Phase::Standalone);
-    match (&next.step, plan.held.is_some()) {
-        (Step::Restore, _) => all(&["resume"]),
-        (Step::Refuse, _) => Vec::new(),
-        (Step::Finished, _) => vec!["taskie new-plan DESCRIPTION".to_owned()],
-        (_, false) => all(&["continue-plan"]),
-        // The plan alone is there: it may be good enough without a review.
-        (Step::EndTurn(Kind::Plan), true) if next.row == "C26" => {
-            vec![format!("taskie pause {id} && taskie create-tasks {id}")]
-        }
-        (Step::Ask, _) if next.row == "C17" => {
-            vec![
-                format!("taskie add-task {id}"),
-                format!("taskie drop-task K {id}"),
-            ]
-        }
-        (Step::Ask, true) => {
-            let is_pending = plan.directory.table().and_then(Tasks::next).is_some();
-            all(match (is_standalone, is_pending) {
-                (true, true) => &["create-tasks", "complete-task", "next-task"],
-                (true, false) => &["create-tasks"],
-                (false, true) => &["next-task", "pause"],
-                (false, false) => &["pause"],
-            })
-        }
-        (Step::CompleteTask { task: None, .. }, _) => {
-            vec![
-                format!("taskie add-task {id}"),
-                format!("taskie drop-task K {id}"),
-            ]
-        }
-        _ => Vec::new(),
-    }
+    out::json(&json!({
+        "plan": plan.id.as_str(),
+        "row": next.row,
+        "next": next.step,
+        "why": next.why,
+        "advance": plan.target(),
+        "person": plan.commands(&next),
+    }));
+    Ok(Exit::Complete)
 }
 
 /// Checks the structure rules of any plan.
-pub(super) fn check(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
-    let plan = Plan::of(&call)?;
-    let broken = match &plan.held {
-        Some(held) => stops::broken(held, &plan.directory),
-        None => rules::violations(&plan.directory, &Context::default()),
+pub(super) fn check(call: &Call) -> Result<Exit, Failure> {
+    let plan = Plan::find(call)?;
+    let id = &plan.id;
+    let violations = match &plan.held {
+        Some(held) => stops::violations(held.raw(), &plan.directory),
+        None => rules::violations(&plan.directory, None, None),
     };
-    if matches.get_flag(JSON) {
-        let all = broken.iter().map(|one| {
-            json!({ "rule": format!("S{}", one.rule), "file": one.problem.file, "line": one.problem.line, "what": one.problem.what })
+    if call.json {
+        let violations = violations.iter().map(|one| {
+            json!({
+                "rule": format!("S{}", one.rule),
+                "file": one.file,
+                "line": one.line,
+                "what": one.what,
+            })
         });
-        out::json(&json!({ "plan": plan.id.as_str(), "violations": all.collect::<Vec<_>>() }));
-    } else if broken.is_empty() {
-        out::line(&format!("The files of plan {} are in order.", plan.id));
+        let violations: Vec<_> = violations.collect();
+        out::json(&json!({ "plan": id.as_str(), "violations": violations }));
+    } else if violations.is_empty() {
+        out::line(&format!("The files of plan {id} are in order."));
     } else {
-        out::line(&format!(
-            "Plan {} has problems in {}:",
-            plan.id,
-            shown(
-                plan.root
-                    .join(".taskie/plans")
-                    .join(plan.id.as_str())
-                    .as_str()
-            )
-        ));
-        for one in &broken {
+        let folder = plan.store.root().join(".taskie/plans").join(id.as_str());
+        let folder = text::shown(folder);
+        out::line(&format!("Plan {id} has problems in {folder}:"));
+        for one in &violations {
             out::line(&one.to_string());
         }
     }
-    Ok(if broken.is_empty() {
-        Exit::Complete
-    } else {
-        Exit::Refused
+    Ok(match violations.is_empty() {
+        true => Exit::Complete,
+        false => Exit::Refused,
     })
 }

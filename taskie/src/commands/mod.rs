@@ -1,14 +1,14 @@
-//! The commands that Taskie has besides those of every machine: what people type, and what the agent calls.
+//! The commands of Taskie's own, which users type and the agent calls.
 //!
 //! | file      | subject                                                                 |
 //! |-----------|-------------------------------------------------------------------------|
-//! | `advance` | the agent's one way on                                                  |
-//! | `look`    | `next` and `check`, which move nothing                                  |
+//! | `advance` | the agent's one way to the next phase                                   |
+//! | `look`    | `next` and `check`, which change nothing                                |
 //! | `start`   | `new-plan` and `continue-plan`                                          |
 //! | `take_up` | a directory that another program wrote                                  |
 //! | `work`    | the tasks: in automation, and by hand                                   |
 //! | `by_hand` | reviews that no automation asked for                                    |
-//! | `limits`  | how many reviews and how many tasks there are                           |
+//! | `limits`  | the number of reviews and of tasks                                      |
 
 mod advance;
 mod by_hand;
@@ -21,148 +21,61 @@ mod work;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::behaviours::loop_message;
 use claudex_loop::hooks::prompt;
-use claudex_loop::machine::Raw;
-use claudex_loop::program::caller::Caller;
+use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{
-    Group, Program, RunCommand, TypedApp as _, attempts, incompatible, loops, messages, out,
+    Group, Program, TypedApp as _, attempts, incompatible, loops, messages, out,
 };
 use claudex_loop::store::LoopId;
-use claudex_loop::{Actor, StateHome, Store, Timestamp, text};
+use claudex_loop::{Actor, Beginning, StateHome, Store};
 
+use crate::context::{self, word};
+use crate::files::Directory;
 use crate::typestate::{Taskie, Verb};
-use crate::{AnyLoop, context, entered};
+use crate::{AnyLoop, entered, stops};
 
 pub use take_up::normalized;
 
+/// The commands that are not slash commands, and their help. Others: `messages/commands/`.
+const OTHERS: [(&str, &str); 5] = [
+    ("next", "Show the next step of a plan, and why"),
+    ("check", "Check the files of a plan"),
+    (
+        "advance",
+        "Go on to TARGET, the next phase, once the work is complete",
+    ),
+    (
+        "max-reviews",
+        "Set the most reviews per cycle, 0 to 99; 0: none",
+    ),
+    (
+        "drop-task",
+        "Remove task K, whose row says cancelled or postponed, from the plan",
+    ),
+];
+
 /// Adds the commands to the program.
 pub(crate) fn add(program: Program) -> Program {
-    let words: [(&str, &str, RunCommand); 11] = [
-        (
-            "new-plan",
-            "Start a plan: [max_reviews=N] [tdd=true] <description>",
-            start::new_plan,
-        ),
-        (
-            "continue-plan",
-            "Continue a plan in this session, or one that another program wrote",
-            start::continue_plan,
-        ),
-        (
-            "create-tasks",
-            "Write the tasks; from standalone, back into automation",
-            work::create_tasks,
-        ),
-        (
-            "complete-task",
-            "Do a task, which is then reviewed; from standalone, back into automation",
-            work::complete_task,
-        ),
-        (
-            "complete-task-tdd",
-            "Do a task test first, which is then reviewed",
-            work::complete_task_tdd,
-        ),
-        (
-            "next-task",
-            "Do a task without reviews, and leave automation",
-            work::next_task,
-        ),
-        (
-            "next-task-tdd",
-            "Do a task test first without reviews, and leave automation",
-            work::next_task_tdd,
-        ),
-        (
-            "continue-task",
-            "Continue the current task",
-            work::continue_task,
-        ),
-        ("add-task", "Add a task", limits::add_task),
-        ("next", "Show the next step of a plan, and why", look::next),
-        ("check", "Check the files of a plan", look::check),
-    ];
     let rules = || {
         Command::new("ground-rules")
             .about("Print the rules that every command of the plugin follows")
             .hide(true)
     };
-    let mut program = program.command(rules, |_, _| {
+    let program = program.command(rules, |_, _| {
         out::text(include_str!("../../messages/ground-rules.md"));
         Ok(Exit::Complete)
     });
-    for (name, about, run) in words {
-        let group = match name {
-            "next" | "check" => Group::Look,
-            _ => Group::Client,
-        };
-        program = program.command(
-            move || command(name, about).display_order(group.place()),
-            run,
-        );
-    }
-    for (review, answer, what) in [
-        ("plan-review", "post-plan-review", "the plan"),
-        ("tasks-review", "post-tasks-review", "the tasks"),
-        ("code-review", "post-code-review", "the current task’s code"),
-        ("all-code-review", "post-all-code-review", "all code"),
-    ] {
-        let command = |name, about: &str| command(name, about).display_order(Group::Client.place());
-        let have = move || command(review, &format!("Review {what}"));
-        // What it says is for the agent alone.
-        let answered =
-            move || command(answer, &format!("Answer the newest review of {what}")).hide(true);
-        program = program
-            .command(have, work::review)
-            .command(answered, work::post_review);
-    }
-    let numbered: [(&str, &str, &str, &str, RunCommand); 4] = [
-        (
-            "advance",
-            "TARGET",
-            "Go on to the next phase once the work is complete",
-            "The next phase, as `next` names it",
-            advance::advance,
-        ),
-        (
-            "more",
-            "N",
-            "Grant N further reviews of this cycle",
-            "The number of further reviews",
-            limits::more,
-        ),
-        (
-            "max-reviews",
-            "N",
-            "Set the most reviews per cycle; 0: none",
-            "The number of reviews, 0 to 99",
-            limits::max_reviews,
-        ),
-        (
-            "drop-task",
-            "K",
-            "Remove a task whose row says cancelled or postponed from the plan",
-            "The number of the task",
-            limits::drop_task,
-        ),
-    ];
-    for (name, value, about, help, run) in numbered {
-        let group = match name {
-            "advance" => Group::Loops,
-            _ => Group::Person,
-        };
-        let make = move || {
-            let first = Arg::new(FIRST)
-                .value_name(value)
-                .required_unless_present(FROM_PROMPT)
-                .help(help);
-            let command = Command::new(name).about(about).arg(first);
-            with_words(command.display_order(group.place()), name)
-        };
-        program = program.command(make, run);
-    }
-    program
+    let files = Taskie::PLUGIN.map_or(&[][..], |plugin| plugin.files);
+    let slash = files.iter().filter_map(|file| {
+        let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
+        let mut lines = file.text.lines();
+        let about = lines.find_map(|line| line.strip_prefix("description: "))?;
+        Some((name, about.trim_matches('\'')))
+    });
+    slash.chain(OTHERS).fold(program, |program, (name, about)| {
+        program.command(move || command(name, about), run)
+    })
 }
 
 /// The names of the arguments.
@@ -170,51 +83,69 @@ const FIRST: &str = "first";
 const WORDS: &str = "words";
 const FROM_PROMPT: &str = "from_prompt";
 const JSON: &str = "json";
-/// The command's own name: one function does the work of several.
+/// The command's own name.
 const NAME: &str = "name";
 
-fn command(name: &'static str, about: &str) -> Command {
-    let command = with_words(Command::new(name).about(about.to_owned()), name);
-    let json = Arg::new(JSON)
-        .long("json")
-        .action(ArgAction::SetTrue)
-        .help("As JSON");
-    match name {
-        "next" => command.arg(json).after_help(
-            "In state.json next_phase is what is to be done; phase is what ran last, the last cycle’s context: it is for people, and no \
-             edge depends on it.",
-        ),
-        "check" => command.arg(json),
-        _ => command,
-    }
+fn command(name: &'static str, about: &'static str) -> Command {
+    let (group, first) = match name {
+        "next" | "check" => (Group::Look, None),
+        "advance" => (Group::Loops, Some("TARGET")),
+        "more" | "max-reviews" => (Group::Person, Some("N")),
+        "drop-task" => (Group::Person, Some("K")),
+        _ => (Group::Client, None),
+    };
+    let first = first.map(|value| {
+        let first = Arg::new(FIRST).value_name(value);
+        first.required_unless_present(FROM_PROMPT)
+    });
+    let words = Arg::new(WORDS).num_args(0..);
+    let words = match name {
+        "new-plan" => words
+            .value_name("DESCRIPTION")
+            .help("What the plan is about, after max_reviews=N and tdd=true")
+            .trailing_var_arg(true)
+            .allow_hyphen_values(true),
+        _ => words
+            .value_name("PLAN")
+            .help("The plan’s id [default: the active one]"),
+    };
+    let flag = |id, long| Arg::new(id).long(long).action(ArgAction::SetTrue);
+    let json = (group == Group::Look).then(|| flag(JSON, "json").help("As JSON"));
+    let after = (name == "next").then_some(
+        "In state.json next_phase is what is to be done; phase is what ran last, the last cycle’s context: it is for people, and no \
+         edge depends on it.",
+    );
+    Command::new(name)
+        .about(about)
+        .after_help(after.unwrap_or_default())
+        .display_order(group.place())
+        // The output is for the agent alone.
+        .hide(name.starts_with("post-"))
+        .args(first)
+        .arg(words)
+        .args(json)
+        .arg(flag(FROM_PROMPT, "from-prompt").hide(true))
+        .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
 }
 
-fn with_words(command: Command, name: &'static str) -> Command {
-    let what = if name == "new-plan" {
-        "DESCRIPTION"
-    } else {
-        "PLAN"
-    };
-    let words = Arg::new(WORDS)
-        .value_name(what)
-        .num_args(0..)
-        .help(match name {
-            "new-plan" => "What the plan is about, after max_reviews=N and tdd=true",
-            _ => "The plan’s id [default: the active one]",
-        });
-    command
-        .arg(
-            words
-                .trailing_var_arg(name == "new-plan")
-                .allow_hyphen_values(name == "new-plan"),
-        )
-        .arg(
-            Arg::new(FROM_PROMPT)
-                .long("from-prompt")
-                .action(ArgAction::SetTrue)
-                .hide(true),
-        )
-        .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
+/// Runs a command.
+fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let call = Call::new(info, matches)?;
+    match call.name.as_str() {
+        "new-plan" => start::new_plan(&call),
+        "continue-plan" => start::continue_plan(&call),
+        "next-task" | "next-task-tdd" => work::next_task(&call),
+        "continue-task" => work::continue_task(&call),
+        "add-task" => limits::add_task(&call),
+        "next" => look::next(&call),
+        "check" => look::check(&call),
+        "advance" => advance::advance(call),
+        "more" | "max-reviews" => limits::limit_reviews(call),
+        "drop-task" => limits::drop_task(call),
+        name if name.starts_with("post-") => work::post_review(&call),
+        name if name.ends_with("-review") => work::review(&call),
+        _ => work::begin(&call),
+    }
 }
 
 /// A call of one of the commands.
@@ -225,121 +156,137 @@ struct Call {
     actor: Actor,
     /// Whether it was typed as a slash command.
     from_prompt: bool,
-    /// What stands before the words, where the command wants it.
-    first: String,
-    /// What was typed after it, byte for byte.
+    /// Whether it prints JSON.
+    json: bool,
+    /// The words after it, byte for byte.
     words: String,
 }
 
 impl Call {
-    /// Reads what was given here, or typed after the slash command of the same name.
-    fn of(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Self, Failure> {
-        let text = |id: &str| match matches.try_get_one::<String>(id) {
-            Ok(Some(text)) => text.clone(),
-            _ => String::new(),
+    /// Reads the arguments, or what was typed after the slash command of the same name.
+    fn new(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Self, Failure> {
+        let texts = |id: &str| {
+            let texts = matches.try_get_many::<String>(id).ok().flatten();
+            texts.into_iter().flatten().map(String::as_str)
         };
-        let name = text(NAME);
+        let name = texts(NAME).collect::<String>();
         let caller = Caller::from_env();
-        let words = matches.get_many::<String>(WORDS).into_iter().flatten();
-        let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
-        if !matches.get_flag(FROM_PROMPT) {
-            let actor = caller.actor(false);
-            let first = text(FIRST);
-            return Ok(Self {
-                info,
-                name,
-                caller,
-                actor,
-                from_prompt: false,
-                first,
-                words,
-            });
-        }
-        let actor = caller.actor(true);
-        let words = typed(info, &name, &caller)?;
-        if !words.trim().is_empty() {
-            out::text(&format!(
-                "The user typed after /taskie:{name}:\n{words}\n\n"
-            ));
-        }
+        let from_prompt = matches.get_flag(FROM_PROMPT);
+        let words = if from_prompt {
+            let words = typed(info, &name, &caller)?;
+            if !words.trim().is_empty() {
+                out::text(&format!(
+                    "The user typed after /taskie:{name}:\n{words}\n\n"
+                ));
+            }
+            words
+        } else {
+            let words: Vec<&str> = texts(FIRST).chain(texts(WORDS)).collect();
+            words.join(" ")
+        };
         Ok(Self {
             info,
             name,
+            actor: caller.actor(from_prompt),
             caller,
-            actor,
-            from_prompt: true,
-            first: String::new(),
+            from_prompt,
+            json: matches!(matches.try_get_one(JSON), Ok(Some(&true))),
             words,
         })
     }
 
+    /// Returns the first word.
+    fn first(&self) -> Option<&str> {
+        self.words.split_whitespace().next()
+    }
+
+    /// Removes the first word and returns it.
+    fn take_first(&mut self) -> String {
+        let words = self.words.trim_start();
+        let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+        let first = first.to_owned();
+        self.words = rest.to_owned();
+        first
+    }
+
     /// Refuses the command to an agent.
-    fn persons_only(&self) -> Result<(), Failure> {
-        let id = self
-            .words
-            .split_whitespace()
-            .next()
-            .filter(|id| loops::find(self.info, Some(id)).is_ok());
+    fn person_only(&self) -> Result<(), Failure> {
+        let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
+        let id = self.first().filter(is_loop);
         loops::person_only(self.info, self.actor, &self.name, id)
     }
 
-    /// Returns the plan that the call is about: the first word where there is a plan of that name, else the caller's own. Other words
-    /// are for the agent.
-    fn plan(&self) -> Result<(Store, LoopId), Failure> {
-        let first = self.words.split_whitespace().next();
-        match first.map(|first| loops::find(self.info, Some(first))) {
-            Some(Ok(found)) => Ok(found),
-            // Only what follows a slash command may be for the agent.
-            Some(Err(failure)) if !self.from_prompt => Err(failure),
-            _ => loops::find_for(self.info, &self.caller),
-        }
+    /// Opens a loop.
+    fn open_loop(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
+        let held = AnyLoop::open(store, id, actor);
+        held.map_err(|error| incompatible::failure(self.info, error))
     }
 
+    /// Opens the plan for a change.
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
-        let (store, id) = self.plan()?;
-        let held = AnyLoop::open(&store, &id, actor)
-            .map_err(|error| incompatible::failure(self.info, error))?;
+        let (store, id) = look::locate_plan(self)?;
+        if !store.has_journal(&id) && !store.has_archived(&id) {
+            let what = format!("plan {id} was not taken up here");
+            let help = format!("nothing was changed; take it up:\n    taskie continue-plan {id}");
+            return Err(self.refused(what, &help));
+        }
+        let held = self.open_loop(&store, &id, actor)?;
         loops::tell_repairs(self.info, held.raw());
         loops::own_session(self.info, held.raw(), self.actor)?;
         Ok(held)
     }
 
+    /// Opens the plan for a change that is the user's.
+    fn open_for_person(&self) -> Result<AnyLoop, Failure> {
+        self.person_only()?;
+        self.open(self.actor)
+    }
+
+    /// Returns how the caller begins a loop.
+    fn beginning(&self, id: LoopId) -> Beginning {
+        let session = self.caller.session.as_deref().unwrap_or(UNKNOWN);
+        Beginning {
+            id: Some(id),
+            ..Beginning::now(session)
+        }
+    }
+
     /// Takes a transition of the user's, or returns why it is refused.
     fn take(&self, held: AnyLoop, verb: Verb) -> Result<AnyLoop, Failure> {
-        let (store, id) = (held.raw().store().clone(), held.raw().id().clone());
+        let store = held.raw().store().clone();
+        let id = held.id().clone();
         let now = Taskie::take(verb, held).map_err(|refused| {
             attempts::refused(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
             self.refused(format!("plan {id}: {refused}"), &help)
         })?;
-        store.log(&format!(
-            "{id} {} by {}: now {}",
-            self.name,
-            self.actor,
-            messages::phase(now.raw()).name
-        ));
         self.entered(&now)?;
         Ok(now)
     }
 
-    /// Does what entering a phase asks for.
+    /// Does the work on entering a phase.
     fn entered(&self, now: &AnyLoop) -> Result<(), Failure> {
-        let settings = loops::settings(self.info, now.raw().store().root(), None)?;
-        entered::entered(now, &settings)
-            .map(drop)
-            .map_err(|problem| {
-                let what = format!(
-                    "plan {}: what follows from {} was not done: {problem}",
-                    now.id(),
-                    self.name
-                );
-                Failure::plain(
-                    Exit::Internal,
-                    "claudex::taskie::entered",
-                    what,
-                    "make room or the folder writable",
-                )
-            })
+        let (id, name) = (now.id(), &self.name);
+        let phase = messages::phase(now.raw()).name;
+        let store = now.raw().store();
+        store.log(&format!("{id} {name} by {}: now {phase}", self.actor));
+        let failure = |problem| {
+            let what = format!("plan {id}: what follows from {name} was not done: {problem}");
+            let failure = self.refused(what, "make room or the folder writable");
+            failure.exiting(Exit::Internal)
+        };
+        entered::entered(now.raw()).map(drop).map_err(failure)
+    }
+
+    /// Reads the directory of a loop's plan.
+    fn directory(&self, held: &AnyLoop) -> Result<Directory, Failure> {
+        let directory = stops::directory(held.raw());
+        directory.map_err(|error| self.unreadable(&error))
+    }
+
+    fn unreadable(&self, error: &std::io::Error) -> Failure {
+        let what = format!("the plan’s directory cannot be read: {error}");
+        self.refused(what, "see who owns it")
     }
 
     fn refused(&self, message: String, help: &str) -> Failure {
@@ -350,27 +297,20 @@ impl Call {
         Failure::plain(Exit::Usage, "claudex::taskie::usage", message, help)
     }
 
-    /// Says what the phase that a plan is in asks of the agent.
+    /// Prints what the phase that a plan is in asks of the agent.
     fn say(&self, held: &AnyLoop) -> Result<Exit, Failure> {
         let raw = held.raw();
-        let settings = loops::settings(self.info, raw.store().root(), None)?;
-        let own = context::of(held, &settings, Timestamp::now());
-        match loop_message::render(raw, messages::phase(raw).message, own) {
+        let message = messages::phase(raw).message;
+        match loop_message::render(raw, message, context::variables(raw)) {
             Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
-            Ok(None) => out::line(&format!(
-                "Plan {} is in phase {}.",
-                raw.id(),
-                phase_word(raw)
-            )),
+            Ok(None) => {
+                let at = word(held.phase());
+                out::line(&format!("Plan {} is in phase {at}.", raw.id()));
+            }
             Err(error) => out::note(&self.info.line(&error.to_string())),
         }
         Ok(Exit::Complete)
     }
-}
-
-/// Returns `next_phase` as it stands in the document.
-fn phase_word(raw: &Raw) -> &'static str {
-    messages::phase(raw).stored
 }
 
 /// Takes what was typed after a slash command of this session.
@@ -380,25 +320,17 @@ fn typed(info: &ProgramInfo, name: &str, caller: &Caller) -> Result<String, Fail
         (Some(home), Some(session)) => prompt::take(session, name, home),
         _ => Ok(None),
     };
-    let taken = taken.map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::prompt::io",
-            format!("cannot read the command that was typed: {error}"),
-            "see whether you may write in your state folder, and whether its disk is full",
-        )
-    })?;
-    taken.ok_or_else(|| {
-        Failure::plain(
+    let (exit, why) = match taken {
+        Ok(Some(words)) => return Ok(words),
+        Ok(None) => (
             Exit::Usage,
-            "claudex::prompt::none",
             format!("nothing was typed after {name} in this session"),
-            "type the slash command itself: it keeps what follows it for ten minutes",
-        )
-    })
-}
-
-/// Shows a text of somebody's on one line.
-fn shown(text: &str) -> String {
-    text::one_line(&text::shown(text), 60)
+        ),
+        Err(error) => (
+            Exit::Internal,
+            format!("cannot read the command that was typed: {error}"),
+        ),
+    };
+    let help = "type the slash command itself: it keeps what follows it for ten minutes";
+    Err(Failure::plain(exit, "claudex::prompt", why, help))
 }

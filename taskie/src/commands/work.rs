@@ -1,140 +1,71 @@
 //! The commands that begin work: in automation, and by hand.
 
-use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{LoopArgs, out};
-use serde_json::Value;
 
-use super::{Call, by_hand, phase_word};
-use crate::files::Directory;
+use super::{Call, by_hand};
+use crate::context::{self, parse_word, word};
 use crate::typestate::{LeaveCommand, Verb};
-use crate::{AnyLoop, Phase, stops, work};
+use crate::work::counted;
+use crate::{AnyLoop, Phase};
 
-/// Has the tasks written.
-pub(super) fn create_tasks(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
-    begin(info, matches, Phase::CreateTasks, |_, _| {
-        Ok(Verb::BeginTasks(LoopArgs::default()))
-    })
-}
-
-/// Has a task done and reviewed.
-pub(super) fn complete_task(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
-    begin(info, matches, Phase::CompleteTask, |call, held| {
-        let (total, done) = counted(call, held)?;
-        Ok(Verb::BeginTask {
-            loop_args: LoopArgs::default(),
-            total,
-            done,
-        })
-    })
-}
-
-/// Has a task done test first, and reviewed.
-pub(super) fn complete_task_tdd(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
-    begin(info, matches, Phase::CompleteTaskTdd, |call, held| {
-        let (total, done) = counted(call, held)?;
-        Ok(Verb::BeginTaskTdd {
-            loop_args: LoopArgs::default(),
-            total,
-            done,
-        })
-    })
-}
-
-/// Goes into a work phase from standalone; one that the plan is in already says what it asks for.
-fn begin(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-    phase: Phase,
-    verb: impl Fn(&Call, &AnyLoop) -> Result<Verb, Failure>,
-) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
+/// Goes from standalone into the phase of the command's name, and prints what it asks for.
+pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
-    if held.phase() == phase {
+    if word(held.phase()) == call.name {
         return call.say(&held);
     }
-    call.persons_only()?;
+    call.person_only()?;
     if held.phase() != Phase::Standalone {
-        return Err(elsewhere(&call, &held));
+        return Err(not_next(call, &held));
     }
-    let verb = verb(&call, &held)?;
+    let loop_args = LoopArgs::default();
+    let verb = if call.name == "create-tasks" {
+        Verb::BeginTasks(loop_args)
+    } else {
+        let counted = counted(&call.directory(&held)?);
+        let (total, done) = counted.ok_or_else(|| no_task(call, &held))?;
+        match call.name.as_str() {
+            "complete-task" => Verb::BeginTask {
+                loop_args,
+                total,
+                done,
+            },
+            _ => Verb::BeginTaskTdd {
+                loop_args,
+                total,
+                done,
+            },
+        }
+    };
     let now = call.take(held, verb)?;
     call.say(&now)
 }
 
 /// Refuses a command that the plan is not at.
-fn elsewhere(call: &Call, held: &AnyLoop) -> Failure {
-    let (id, at) = (held.id(), phase_word(held.raw()));
-    call.refused(
-        format!("plan {id} is at {at}, and {} is not next", call.name),
-        &format!("nothing was changed; what is next:\n    taskie next {id}"),
-    )
-}
-
-fn directory(call: &Call, held: &AnyLoop) -> Result<Directory, Failure> {
-    stops::directory(held.raw()).map_err(|error| {
-        call.refused(
-            format!("the plan’s directory cannot be read: {error}"),
-            "see who owns it",
-        )
-    })
-}
-
-/// Returns the number of tasks of a plan that goes back into automation.
-fn counted(call: &Call, held: &AnyLoop) -> Result<(u64, u64), Failure> {
-    match work::counted(&directory(call, held)?) {
-        Some(counted) => Ok((counted.total, counted.done)),
-        None => Err(no_task(call, held)),
-    }
+fn not_next(call: &Call, held: &AnyLoop) -> Failure {
+    let id = held.id();
+    let at = word(held.phase());
+    let what = format!("plan {id} is at {at}, and {} is not next", call.name);
+    let help = format!("nothing was changed; what is next:\n    taskie next {id}");
+    call.refused(what, &help)
 }
 
 fn no_task(call: &Call, held: &AnyLoop) -> Failure {
     let id = held.id();
-    call.refused(
-        format!("plan {id}: tasks.md has no pending task that can be read"),
-        &format!("nothing was changed; what is wrong with it:\n    taskie check {id}"),
-    )
+    let what = format!("plan {id}: tasks.md has no pending task that can be read");
+    let help = format!("nothing was changed; what is wrong with it:\n    taskie check {id}");
+    call.refused(what, &help)
 }
 
-/// Has a task done without reviews.
-pub(super) fn next_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    leave(info, matches, LeaveCommand::NextTask, "")
-}
-
-/// Has a task done test first, without reviews.
-pub(super) fn next_task_tdd(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
-    leave(info, matches, LeaveCommand::NextTaskTdd, ", test first")
-}
-
-fn leave(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-    command: LeaveCommand,
-    how: &str,
-) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
-    call.persons_only()?;
-    let held = call.open(call.actor)?;
-    let directory = directory(&call, &held)?;
-    let Some(task) = directory
-        .table()
-        .and_then(|tasks| tasks.next())
-        .map(|row| row.id)
-    else {
-        return Err(no_task(&call, &held));
+/// Leaves automation for one task without reviews.
+pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
+    let held = call.open_for_person()?;
+    let pending = call.directory(&held)?.next_task();
+    let task = pending.ok_or_else(|| no_task(call, &held))?;
+    let (command, how) = match call.name.as_str() {
+        "next-task" => (LeaveCommand::NextTask, ""),
+        _ => (LeaveCommand::NextTaskTdd, ", test first"),
     };
     let verb = Verb::Leave {
         loop_args: LoopArgs::default(),
@@ -150,82 +81,66 @@ fn leave(
 }
 
 /// Goes on with the current task.
-pub(super) fn continue_task(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
-    call.persons_only()?;
-    let held = call.open(call.actor)?;
-    mark(&call, &held)?;
-    match crate::context::task(&held) {
-        0 => out::line(&format!(
-            "Plan {}: no task is under way; ask the user which one to continue.",
-            held.id()
-        )),
-        task => out::line(&format!("Plan {}: go on with task {task}.", held.id())),
-    }
+pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
+    let held = call.open_for_person()?;
+    mark(call, &held)?;
+    let directory = call.directory(&held)?;
+    let what = match context::task(held.raw(), &directory) {
+        Some(task) => format!("go on with task {task}."),
+        None => "no task is under way; ask the user which one to continue.".to_owned(),
+    };
+    out::line(&format!("Plan {}: {what}", held.id()));
     Ok(Exit::Complete)
 }
 
-/// Writes down what ran last: nothing depends on it, so that it is no edge.
+/// Writes down what ran last. No edge depends on it.
 fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     if held.phase().is_terminal() {
-        return Err(elsewhere(call, held));
+        return Err(not_next(call, held));
     }
-    let (store, by) = (held.raw().store(), call.actor.to_string());
-    let set = store.set_field(
-        held.id(),
-        "phase",
-        Value::from(call.name.clone()),
-        &by,
-        true,
-    );
+    let store = held.raw().store();
+    let name = call.name.as_str().into();
+    let set = store.set_field(held.id(), "phase", name, &call.actor.to_string(), true);
     set.map(drop)
         .map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-/// Has something reviewed: in automation the phase's own review, else by hand. What was typed in a client is told to run it: a review
-/// takes longer than a slash command may.
-pub(super) fn review(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
+/// Runs a review: in automation the phase's own, else by hand. After a slash command the agent runs
+/// it, because a review takes longer than a slash command may.
+pub(super) fn review(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
     if !call.from_prompt
-        && let Some(kind) = by_hand::kind(&call, &held)
+        && held.phase() == Phase::Standalone
+        && let Some(spec) = parse_word(&call.name).and_then(Phase::review)
     {
-        mark(&call, &held)?;
-        return by_hand::review(&call, &held, kind);
+        mark(call, &held)?;
+        return by_hand::review(call, &held, spec);
     }
-    outside(&call, &held, |id| {
-        format!(
-            "Plan {id}: run this with a timeout of 600000 ms, then tell the user the findings:\n\n    taskie {} {id}",
-            call.name
-        )
-    })
+    let id = held.id().clone();
+    let name = &call.name;
+    let instruction = format!(
+        "run this with a timeout of 600000 ms, then tell the user the findings:\n\n    taskie {name} {id}"
+    );
+    begin_review(call, &held, &instruction)
 }
 
-/// Deals with the newest review: in automation the phase's own work.
-pub(super) fn post_review(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
+/// Has the newest review answered: in automation the phase's own work.
+pub(super) fn post_review(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
-    outside(&call, &held, |id| {
-        format!("Plan {id}: answer the newest review of that kind in the file beside it.")
-    })
+    let instruction = "answer the newest review of that kind in the file beside it.";
+    begin_review(call, &held, instruction)
 }
 
-/// Says what a review's command means in automation, where it is the phase's own, and in standalone.
-fn outside(call: &Call, held: &AnyLoop, said: impl Fn(&str) -> String) -> Result<Exit, Failure> {
-    if phase_word(held.raw()) == call.name {
+/// Prints the message of the phase in automation, and the instruction in standalone.
+fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, Failure> {
+    if word(held.phase()) == call.name {
         return call.say(held);
     }
-    call.persons_only()?;
+    call.person_only()?;
     if held.phase() != Phase::Standalone {
-        return Err(elsewhere(call, held));
+        return Err(not_next(call, held));
     }
     mark(call, held)?;
-    out::line(&said(held.id().as_str()));
+    out::line(&format!("Plan {}: {instruction}", held.id()));
     Ok(Exit::Complete)
 }

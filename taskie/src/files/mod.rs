@@ -1,111 +1,95 @@
-//! What lies in a plan's directory, as types: which names there are, and what the Markdown files say. It only reads, and knows nothing
-//! of phases.
+//! The files of a plan's directory, as types: their names, and the content of the Markdown files.
 //!
-//! | file       | subject                                                 |
-//! |------------|---------------------------------------------------------|
-//! | `name`     | the names of the files, and the groups of the reviews   |
-//! | `markdown` | what both kinds of tables and lists are read with       |
-//! | `tasks`    | `tasks.md`                                              |
-//! | `task`     | `task-K.md`                                             |
+//! | file       | subject                                               |
+//! |------------|-------------------------------------------------------|
+//! | `name`     | the names of the files, and the groups of the reviews |
+//! | `tasks`    | `tasks.md`                                            |
+//! | `task`     | `task-K.md`                                           |
+//! | `must_run` | the must-run commands of a bullet                     |
 
-mod markdown;
+mod must_run;
 pub mod name;
 pub mod task;
 pub mod tasks;
 
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::time::SystemTime;
 
 use camino::Utf8Path;
-use claudex_loop::files::{Folder, TEMPORARY, folder_of, if_there};
+use clap::ValueEnum;
+use claudex_loop::files::{Folder, Found, TEMPORARY, folder_of, if_there};
 use claudex_loop::review::Digest;
 use claudex_loop::text;
 
-use self::name::Name;
+use self::name::{Group, Name};
 use self::task::TaskFile;
-use self::tasks::Tasks;
+use self::tasks::{Row, Status, parse_tasks};
 
-/// Limits a file in bytes: more is no plan and no table of tasks.
-pub const MOST: u64 = 1024 * 1024;
+/// The largest file that is read, in bytes.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// The most that is read of a plan's directory, in bytes: a stop reads it several times.
-const MAX_PLAN_BYTES: u64 = 8 * MOST;
+const MAX_PLAN_BYTES: u64 = 8 * MAX_FILE_BYTES;
 /// The number of lines with which a plan without an overview is complete.
-const COMPLETE: usize = 50;
+const COMPLETE_PLAN_LINES: usize = 50;
 
-/// Says what is wrong with a file, and what to write instead.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A violation of a structure rule, and how to fix it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
+    /// The rule's number: 1 for S1.
+    pub rule: u8,
     /// The name of the file.
     pub file: String,
-    /// Counts from 1; `None`: the file as a whole.
+    /// The line from 1, or `None` for the file as a whole.
     pub line: Option<usize>,
-    /// What is there, and what should be.
+    /// The problem and its fix.
     pub what: String,
 }
 
 impl Problem {
-    fn new(file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
-        let (file, what) = (text::shown(file), what.into());
-        Self { file, line, what }
+    pub(crate) fn new(rule: u8, file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
+        Self {
+            rule,
+            file: text::shown(file),
+            line,
+            what: what.into(),
+        }
     }
 }
 
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { file, line, what } = self;
-        match line {
-            Some(line) => write!(f, "{file}:{line}: {what}"),
-            None => write!(f, "{file}: {what}"),
-        }
+        let line = self.line.map(|line| format!(":{line}"));
+        let line = line.unwrap_or_default();
+        write!(f, "S{} {}{line}: {}", self.rule, self.file, self.what)
     }
 }
 
-/// Holds what a file says, or everything that is wrong with it.
+/// The content of a file, or all of its problems.
 pub type Parsed<T> = Result<T, Vec<Problem>>;
-
-/// Names what stands under a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A regular file.
-    File,
-    /// A folder.
-    Folder,
-    /// A link, a pipe, a device.
-    Other,
-}
-
-/// Describes what stands under a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// What it is.
-    pub kind: Kind,
-    /// When it was last written.
-    pub modified: SystemTime,
-}
 
 /// A plan's directory as it was when it was read.
 #[derive(Debug, Default)]
 pub struct Directory {
-    /// All names, in order.
-    pub entries: BTreeMap<String, Entry>,
-    /// Whether plan.md is complete; `None`: it is not there.
-    pub plan: Option<Parsed<bool>>,
-    /// The digest of plan.md and design.md.
-    pub plan_digest: String,
-    /// What tasks.md says; `None`: it is not there.
-    pub tasks: Option<Parsed<Tasks>>,
-    /// What the task files say, by their numbers.
+    /// The files and folders by name.
+    pub entries: BTreeMap<String, Found>,
+    /// The text of plan.md, if it is there.
+    pub plan: Option<Parsed<String>>,
+    /// The text of design.md.
+    pub design: String,
+    /// The rows of tasks.md, if it is there.
+    pub tasks: Option<Parsed<Vec<Row>>>,
+    /// The task files by their numbers.
     pub task_files: BTreeMap<u64, Parsed<TaskFile>>,
-    /// Says which reviews end in PASS (true) or FAIL; others end in neither.
+    /// The reviews that end in PASS (true) or FAIL.
     pub verdicts: BTreeMap<Name, bool>,
 }
 
 impl Directory {
-    /// Reads the directory of a plan of a project; one that is not there is empty.
+    /// Reads the directory of a plan of a project. A directory that is not there is empty.
     ///
     /// # Errors
-    /// It, or a folder above it in the project, is not trusted, or the system refuses.
+    /// Returns an error if it or a folder above it is not trusted, or the system refuses.
     pub fn of_plan(root: &Utf8Path, plan_id: &str) -> io::Result<Self> {
         let path = root.join(".taskie/plans").join(plan_id).join("plan.md");
         match if_there(folder_of(&[root], &path))? {
@@ -117,107 +101,93 @@ impl Directory {
     /// Reads a directory.
     ///
     /// # Errors
-    /// It cannot be listed. What is wrong with a file stands with the file.
+    /// Returns an error if it cannot be listed. Problems of a file are kept with the file.
     pub fn read(folder: &Folder) -> io::Result<Self> {
         let mut directory = Self::default();
-        let mut left = MAX_PLAN_BYTES;
-        let mut plan = String::new();
+        let mut bytes_left = MAX_PLAN_BYTES;
         // A crash may leave a file that was to replace the state.
         let listed = folder.list()?.into_iter();
         for (entry, found) in listed.filter(|(entry, _)| !entry.starts_with(TEMPORARY)) {
-            let kind = match () {
-                () if found.is_file() => Kind::File,
-                () if found.is_folder() => Kind::Folder,
-                () => Kind::Other,
-            };
-            // A file that is too large by itself is not read, and says so.
-            let size = if found.size() > MOST { 0 } else { found.size() };
-            let mut read = || match left.checked_sub(size) {
-                Some(rest) => {
-                    left = rest;
-                    content(folder, &entry)
-                }
-                None => {
-                    let what = format!(
-                        "the files of the plan are larger than {MAX_PLAN_BYTES} bytes together; shorten them"
-                    );
-                    Some(Err(vec![Problem::new(&entry, None, what)]))
-                }
-            };
-            match Name::parse(&entry).filter(|_| kind == Kind::File) {
-                Some(Name::Plan) => {
-                    directory.plan = read().map(|text| {
-                        text.map(|text| {
-                            plan.push_str(&text);
-                            is_complete(&text)
-                        })
-                    });
-                }
-                Some(Name::Design) => {
-                    plan.extend(read().and_then(Result::ok));
-                }
-                Some(Name::Tasks) => {
-                    directory.tasks =
-                        read().map(|text| text.and_then(|text| Tasks::parse(&entry, &text)));
-                }
-                Some(Name::Task(number)) => {
-                    if let Some(text) = read() {
-                        let file = text.and_then(|text| TaskFile::parse(&entry, number, &text));
-                        directory.task_files.insert(number, file);
-                    }
-                }
-                Some(review @ Name::Review(..)) => {
-                    if let Some(pass) = read().and_then(|text| verdict(&text.ok()?)) {
-                        directory.verdicts.insert(review, pass);
-                    }
-                }
-                _ => {}
+            if let Some(name) = Name::parse(&entry).filter(|_| found.is_file())
+                && !matches!(name, Name::State | Name::PostReview(..))
+            {
+                let text = read_text(folder, &entry, found.size(), &mut bytes_left);
+                directory.add(&entry, name, text);
             }
-            let modified = found.modified();
-            directory.entries.insert(entry, Entry { kind, modified });
-        }
-        directory.plan_digest = digest(&plan);
-        // The list has no names that are not UTF-8, and a plan has none.
-        for found in std::fs::read_dir(folder.path())?.flatten() {
-            let name = found.file_name();
-            if name.to_str().is_none() {
-                let (kind, modified) = (Kind::File, SystemTime::UNIX_EPOCH);
-                let name = name.to_string_lossy().into_owned();
-                directory.entries.insert(name, Entry { kind, modified });
-            }
+            directory.entries.insert(entry, found);
         }
         Ok(directory)
     }
 
+    fn add(&mut self, entry: &str, name: Name, text: Parsed<String>) {
+        match name {
+            Name::Plan => self.plan = Some(text),
+            Name::Design => self.design = text.unwrap_or_default(),
+            Name::Tasks => {
+                self.tasks = Some(text.and_then(|text| parse_tasks(entry, &text)));
+            }
+            Name::Task(number) => {
+                let file = text.and_then(|text| TaskFile::parse(entry, number, &text));
+                self.task_files.insert(number, file);
+            }
+            _ => {
+                let verdict = text.ok().and_then(|text| verdict(&text));
+                self.verdicts.extend(verdict.map(|is_pass| (name, is_pass)));
+            }
+        }
+    }
+
     /// Returns the names of the files that a plan has.
     pub fn names(&self) -> impl Iterator<Item = Name> {
-        let files = self
-            .entries
-            .iter()
-            .filter(|(_, entry)| entry.kind == Kind::File);
+        let files = self.entries.iter().filter(|(_, found)| found.is_file());
         files.filter_map(|(name, _)| Name::parse(name))
     }
 
     /// Returns whether a file is there.
     pub fn has(&self, name: Name) -> bool {
-        let entry = self.entries.get(&name.to_string());
-        entry.is_some_and(|entry| entry.kind == Kind::File)
+        let found = self.entries.get(&name.to_string());
+        found.is_some_and(Found::is_file)
     }
 
-    /// Returns the table of tasks.md, where it can be read.
-    pub fn table(&self) -> Option<&Tasks> {
-        self.tasks.as_ref()?.as_ref().ok()
+    /// Returns when a file was last written.
+    pub fn modified(&self, name: Name) -> Option<SystemTime> {
+        self.entries.get(&name.to_string()).map(Found::modified)
     }
 
-    /// Returns a task file, where it can be read.
+    /// Returns the highest number of the reviews of a group.
+    pub fn newest_review(&self, group: Group) -> Option<u64> {
+        let numbers = self.names().filter_map(|name| match name {
+            Name::Review(of, number) if of == group => Some(number),
+            _ => None,
+        });
+        numbers.max()
+    }
+
+    /// Returns the rows of tasks.md. A table that cannot be read has none.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.tasks.iter().flatten().flatten()
+    }
+
+    /// Returns a task file, if it can be read.
     pub fn task(&self, number: u64) -> Option<&TaskFile> {
         self.task_files.get(&number)?.as_ref().ok()
     }
 
     /// Returns the numbers of the active tasks.
     pub fn active(&self) -> impl Iterator<Item = u64> {
-        let tasks = self.table().into_iter();
-        tasks.flat_map(Tasks::active).map(|row| row.id)
+        self.rows().filter(|row| row.is_active()).map(|row| row.id)
+    }
+
+    /// Returns the numbers of the tasks that are done.
+    pub fn done(&self) -> impl Iterator<Item = u64> {
+        let done = self.rows().filter(|row| row.status == Status::Done);
+        done.map(|row| row.id)
+    }
+
+    /// Returns the number of the task to do next: the pending one with the lowest id.
+    pub fn next_task(&self) -> Option<u64> {
+        let pending = self.rows().filter(|row| row.status == Status::Pending);
+        pending.map(|row| row.id).min()
     }
 
     /// Returns the must-run commands of these tasks, each once.
@@ -225,8 +195,8 @@ impl Directory {
         let files = tasks.into_iter().filter_map(|task| self.task(task));
         let mut commands = Vec::new();
         for command in files.flat_map(TaskFile::must_run) {
-            if !commands.contains(&command) {
-                commands.push(command);
+            if !commands.contains(command) {
+                commands.push(command.clone());
             }
         }
         commands
@@ -234,7 +204,14 @@ impl Directory {
 
     /// Returns whether plan.md is there and complete.
     pub fn has_complete_plan(&self) -> bool {
-        matches!(self.plan, Some(Ok(true)))
+        let mut plan = self.plan.iter().flatten();
+        plan.any(|plan| is_complete(plan))
+    }
+
+    /// Returns the digest of plan.md and design.md.
+    pub fn plan_digest(&self) -> String {
+        let texts = self.plan.iter().flatten().chain([&self.design]);
+        digest(&texts.map(String::as_str).collect::<String>())
     }
 }
 
@@ -243,31 +220,28 @@ fn digest(text: &str) -> String {
     Digest::of(text.as_bytes()).as_str()[..16].to_owned()
 }
 
-/// Returns a file as text without its byte-order mark; `None`: it went away meanwhile.
-fn content(folder: &Folder, name: &str) -> Option<Parsed<String>> {
-    let wrong = |line, what: String| Some(Err(vec![Problem::new(name, line, what)]));
-    let bytes = match folder.read(name, MOST) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return None,
-        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-            return wrong(None, format!("it is larger than {MOST} bytes; shorten it"));
-        }
-        Err(error) => return wrong(None, format!("it cannot be read: {error}")),
+/// Reads a file as text without its byte-order mark.
+fn read_text(folder: &Folder, name: &str, size: u64, bytes_left: &mut u64) -> Parsed<String> {
+    let rule = match Name::parse(name) {
+        Some(Name::Tasks) => 8,
+        Some(Name::Task(_)) => 9,
+        _ => 1,
     };
-    match String::from_utf8(bytes) {
-        Ok(text) => Some(Ok(match text.strip_prefix('\u{feff}') {
-            Some(text) => text.to_owned(),
-            None => text,
-        })),
-        Err(error) => {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            wrong(Some(line), "it is no UTF-8; save it as UTF-8".to_owned())
-        }
+    let problem = |what: String| vec![Problem::new(rule, name, None, what)];
+    if size > MAX_FILE_BYTES.min(*bytes_left) {
+        return Err(problem(format!(
+            "it is larger than {MAX_FILE_BYTES} bytes, or the files of the plan are larger than {MAX_PLAN_BYTES} bytes together; shorten it"
+        )));
     }
+    *bytes_left -= size;
+    let bytes = folder.read(name, MAX_FILE_BYTES);
+    let text = bytes
+        .and_then(claudex_loop::files::text)
+        .map_err(|error| problem(format!("it cannot be read as UTF-8 text: {error}")))?;
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-/// Returns what the last line of a review says.
+/// Returns whether the last line of a review says PASS, or `None` if it has no verdict.
 fn verdict(review: &str) -> Option<bool> {
     match review.trim_end().lines().next_back()?.trim() {
         "VERDICT: PASS" => Some(true),
@@ -278,7 +252,32 @@ fn verdict(review: &str) -> Option<bool> {
 
 /// Returns whether a plan is complete.
 fn is_complete(plan: &str) -> bool {
-    plan.lines().any(|line| line.trim_end() == "## Overview") || plan.lines().count() >= COMPLETE
+    let mut lines = plan.lines();
+    lines.any(|line| line.trim_end() == "## Overview")
+        || plan.lines().count() >= COMPLETE_PLAN_LINES
+}
+
+/// Reads a word of a list.
+///
+/// # Errors
+/// Returns the problem and the known words if it is not one of them.
+fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
+    W::from_str(found, false).map_err(|_| {
+        let variants = W::value_variants().iter();
+        let values = variants.filter_map(ValueEnum::to_possible_value);
+        let words: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
+        let problem = match found {
+            "" => "is missing".to_owned(),
+            _ => format!("is “{}”", text::one_line(found, 60)),
+        };
+        format!("{what} {problem}; write one of {}", words.join(", "))
+    })
+}
+
+/// Returns a function from an offset to its line, from 1. All lines together cost the file's size.
+fn line_counter(text: &str) -> impl Fn(usize) -> usize {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    move |offset| ends.partition_point(|end| *end < offset) + 1
 }
 
 #[cfg(test)]

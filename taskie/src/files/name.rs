@@ -1,58 +1,66 @@
 //! The names that a plan's directory has, and the groups that its reviews are in.
 
-use std::fmt;
-
 use claudex_loop::store::MOST_COUNT;
+use derive_more::Display;
 
 /// The name of a file of a plan's directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display)]
 pub enum Name {
     /// `state.json`
+    #[display("state.json")]
     State,
     /// `plan.md`
+    #[display("plan.md")]
     Plan,
     /// `design.md`
+    #[display("design.md")]
     Design,
     /// `tasks.md`
+    #[display("tasks.md")]
     Tasks,
     /// `task-K.md`
+    #[display("task-{_0}.md")]
     Task(u64),
     /// `plan-review-N.md` and so on
+    #[display("{_0}-review-{_1}.md")]
     Review(Group, u64),
     /// `plan-post-review-N.md` and so on: the answer to the review of this number
+    #[display("{_0}-post-review-{_1}.md")]
     PostReview(Group, u64),
 }
 
-/// Names what a review is of. The numbers of a group's reviews count on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The subject of a review. The reviews of a group are numbered one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display)]
 pub enum Group {
     /// The plan.
+    #[display("plan")]
     Plan,
     /// The design.
+    #[display("design")]
     Design,
     /// The tasks.
+    #[display("tasks")]
     Tasks,
     /// One task's file.
+    #[display("task-{_0}")]
     Task(u64),
     /// One task's code.
+    #[display("task-{_0}-code")]
     TaskCode(u64),
     /// All code.
+    #[display("all-code")]
     AllCode,
 }
 
 impl Name {
-    /// Reads a name; `None`: a plan has no such file. Numbers are from 1 and have no leading zeros, so that no two names mean the same.
+    /// Reads a name, or returns `None` if a plan has no such file. Numbers have no leading zeros:
+    /// no two names mean the same.
     pub fn parse(name: &str) -> Option<Self> {
-        if name == "state.json" {
-            return Some(Self::State);
+        let mut fixed = [Self::State, Self::Plan, Self::Design, Self::Tasks].into_iter();
+        if let Some(fixed) = fixed.find(|fixed| fixed.to_string() == name) {
+            return Some(fixed);
         }
         let stem = name.strip_suffix(".md")?;
-        match stem {
-            "plan" => return Some(Self::Plan),
-            "design" => return Some(Self::Design),
-            "tasks" => return Some(Self::Tasks),
-            _ => {}
-        }
         let (of, number) = stem.rsplit_once('-')?;
         let number = parse_number(number)?;
         if of == "task" {
@@ -66,35 +74,17 @@ impl Name {
     }
 }
 
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::State => write!(f, "state.json"),
-            Self::Plan => write!(f, "plan.md"),
-            Self::Design => write!(f, "design.md"),
-            Self::Tasks => write!(f, "tasks.md"),
-            Self::Task(task) => write!(f, "task-{task}.md"),
-            Self::Review(group, number) => write!(f, "{group}-review-{number}.md"),
-            Self::PostReview(group, number) => write!(f, "{group}-post-review-{number}.md"),
-        }
-    }
-}
-
 impl Group {
     fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "plan" => Self::Plan,
-            "design" => Self::Design,
-            "tasks" => Self::Tasks,
-            "all-code" => Self::AllCode,
-            _ => {
-                let of = text.strip_prefix("task-")?;
-                match of.strip_suffix("-code") {
-                    Some(task) => Self::TaskCode(parse_number(task)?),
-                    None => Self::Task(parse_number(of)?),
-                }
-            }
-        })
+        let mut fixed = [Self::Plan, Self::Design, Self::Tasks, Self::AllCode].into_iter();
+        if let Some(fixed) = fixed.find(|fixed| fixed.to_string() == text) {
+            return Some(fixed);
+        }
+        let task = text.strip_prefix("task-")?;
+        match task.strip_suffix("-code") {
+            Some(task) => parse_number(task).map(Self::TaskCode),
+            None => parse_number(task).map(Self::Task),
+        }
     }
 
     /// Returns the file without which a review of the group has nothing to be about.
@@ -105,19 +95,6 @@ impl Group {
             Self::Tasks => Some(Name::Tasks),
             Self::Task(task) | Self::TaskCode(task) => Some(Name::Task(task)),
             Self::AllCode => None,
-        }
-    }
-}
-
-impl fmt::Display for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Plan => write!(f, "plan"),
-            Self::Design => write!(f, "design"),
-            Self::Tasks => write!(f, "tasks"),
-            Self::Task(task) => write!(f, "task-{task}"),
-            Self::TaskCode(task) => write!(f, "task-{task}-code"),
-            Self::AllCode => write!(f, "all-code"),
         }
     }
 }

@@ -1,51 +1,38 @@
-//! `tasks.md`: one table, a task a row.
+//! `tasks.md`: one table with a row for each task.
 
 use std::collections::HashSet;
 
+use clap::ValueEnum;
 use claudex_loop::text;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 
-use super::markdown::{Lines, unknown, without_marks, words};
 use super::name::parse_number;
-use super::{Parsed, Problem};
+use super::{Parsed, Problem, line_counter, parse_status};
 
-words! {
-    /// Says what is to become of a task.
-    Status {
-        /// It is to be done.
-        Pending = "pending",
-        /// It is done.
-        Done = "done",
-        /// It is not to be done.
-        Cancelled = "cancelled",
-        /// It is not to be done now.
-        Postponed = "postponed",
-    }
+/// The status of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Status {
+    /// To be done.
+    Pending,
+    /// Done.
+    Done,
+    /// Not to be done.
+    Cancelled,
+    /// Not to be done now.
+    Postponed,
 }
 
-/// The names of the columns that are read, in any order: a table must have the first two.
-const COLUMNS: [&str; 3] = ["Id", "Status", "Description"];
-const NEEDED: usize = 2;
-/// The header that a table should have.
+/// The header that a table should have. Only the first two columns are read, at any place.
 const HEADER: &str = "| Id | Status | Priority | Description | Test strategy |";
 const ONLY: &str = "tasks.md is one table and nothing else; move it to plan.md or a task file";
-
-/// The table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tasks {
-    /// The rows, in the order of the file.
-    pub rows: Vec<Row>,
-}
 
 /// A task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The number of the task, from 1.
     pub id: u64,
-    /// What is to become of it.
+    /// The status.
     pub status: Status,
-    /// What it is about.
-    pub description: String,
 }
 
 impl Row {
@@ -55,160 +42,103 @@ impl Row {
     }
 }
 
-impl Tasks {
-    /// Reads the table.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it, with lines.
-    pub fn parse(file: &str, text: &str) -> Parsed<Self> {
-        without_marks(file, text)?;
-        let mut problems = Vec::new();
-        let tables = tables(file, text, &mut problems);
-        let [(header, cells)] = &*tables else {
-            problems.push(match tables.get(1) {
-                Some(((line, _), _)) => {
-                    Problem::new(file, *line, format!("a second table: {ONLY}"))
-                }
-                None => {
-                    let what = format!("there is no table; write one with the columns {HEADER}");
-                    Problem::new(file, None, what)
-                }
-            });
-            return Err(problems);
-        };
-        let mut columns = [None; COLUMNS.len()];
-        for (number, (column, at)) in COLUMNS.iter().zip(&mut columns).enumerate() {
-            let is_it = |cell: &&String| cell.eq_ignore_ascii_case(column);
-            match header.1.iter().filter(is_it).count() {
-                1 => *at = header.1.iter().position(|cell| is_it(&cell)),
-                0 if number >= NEEDED => {}
-                0 => problems.push(Problem::new(
-                    file,
-                    header.0,
-                    format!("there is no column {column}; add it"),
-                )),
-                _ => problems.push(Problem::new(
-                    file,
-                    header.0,
-                    format!("the column {column} stands twice; remove one"),
-                )),
-            }
-        }
-        if cells.is_empty() {
-            problems.push(Problem::new(
-                file,
-                header.0,
-                "the table has no row; write one for each task",
+/// Reads the rows of the table, in the order of the file.
+///
+/// # Errors
+/// Returns all of its problems, with their lines.
+pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
+    let lines = table_lines(file, text)?;
+    let Some((header, lines)) = lines.split_first() else {
+        let what = format!("there is no table; write one with the columns {HEADER}");
+        return Err(vec![Problem::new(8, file, None, what)]);
+    };
+    let column = |name: &str| {
+        let mut cells = header.cells.iter();
+        let at = cells.position(|cell| cell.trim().eq_ignore_ascii_case(name));
+        let missing = || format!("there is no column {name}; add it");
+        at.ok_or_else(|| vec![Problem::new(8, file, Some(header.line), missing())])
+    };
+    let id_column = column("Id")?;
+    let status_column = column("Status")?;
+
+    let mut problems = Vec::new();
+    if lines.is_empty() {
+        let what = "the table has no row; write one for each task";
+        problems.push(Problem::new(8, file, Some(header.line), what));
+    }
+    let mut rows = Vec::new();
+    let mut ids = HashSet::new();
+    for TableLine { line, cells } in lines {
+        let cell = |at: usize| cells.get(at).map_or("", |cell| cell.trim());
+        let mut problem = |what| problems.push(Problem::new(8, file, Some(*line), what));
+        let id = parse_number(cell(id_column)).filter(|id| ids.insert(*id));
+        if id.is_none() {
+            let found = text::one_line(cell(id_column), 60);
+            problem(format!(
+                "the id is “{found}”; write a whole number from 1 that no other row has"
             ));
         }
-        let mut rows: Vec<Row> = Vec::new();
-        let mut ids = HashSet::new();
-        for (line, cells) in cells {
-            let cell = |at: usize| Some(cells.get(columns[at]?).map_or("", String::as_str));
-            let mut wrong = |what: String| problems.push(Problem::new(file, *line, what));
-            let id = cell(0).and_then(|cell| {
-                let id = parse_number(cell);
-                match id {
-                    None => wrong(format!(
-                        "the id is “{}”; write a whole number from 1",
-                        text::one_line(&text::shown(cell), 60)
-                    )),
-                    Some(id) if !ids.insert(id) => {
-                        wrong(format!("the id {id} stands twice; give each task its own"));
-                    }
-                    Some(_) => {}
-                }
-                id
-            });
-            let status = cell(1).and_then(|cell| {
-                let status = Status::parse(cell);
-                if status.is_none() {
-                    wrong(unknown("the status", cell, Status::WORDS));
-                }
-                status
-            });
-            if let (Some(id), Some(status)) = (id, status) {
-                let description = cell(2).unwrap_or_default().to_owned();
-                rows.push(Row {
-                    id,
-                    status,
-                    description,
-                });
-            }
-        }
-        if problems.is_empty() {
-            Ok(Self { rows })
-        } else {
-            Err(problems)
+        match parse_status("the status", cell(status_column)) {
+            Err(what) => problem(what),
+            Ok(status) => rows.extend(id.map(|id| Row { id, status })),
         }
     }
-
-    /// Returns the tasks that count.
-    pub fn active(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.is_active())
-    }
-
-    /// Returns the tasks that are done.
-    pub fn done(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.status == Status::Done)
-    }
-
-    /// Returns the task to do next: the pending one with the lowest id.
-    pub fn next(&self) -> Option<&Row> {
-        let pending = self.rows.iter().filter(|row| row.status == Status::Pending);
-        pending.min_by_key(|row| row.id)
-    }
-
-    /// Returns the row of a task.
-    pub fn row(&self, id: u64) -> Option<&Row> {
-        self.rows.iter().find(|row| row.id == id)
+    if problems.is_empty() {
+        Ok(rows)
+    } else {
+        Err(problems)
     }
 }
 
-type Cells = (Option<usize>, Vec<String>);
+/// A line of the table.
+struct TableLine {
+    line: usize,
+    cells: Vec<String>,
+}
 
-/// Returns each table as its header and its rows, each with its line. Whatever else stands there is a problem.
-fn tables(file: &str, text: &str, problems: &mut Vec<Problem>) -> Vec<(Cells, Vec<Cells>)> {
-    let lines = Lines::of(text);
-    let mut tables: Vec<(Cells, Vec<Cells>)> = Vec::new();
-    let (mut depth, mut in_table, mut row) = (0_usize, false, Cells::default());
+/// Returns the lines of the table, its header first.
+///
+/// # Errors
+/// Returns a problem for everything else in the file.
+fn table_lines(file: &str, text: &str) -> Parsed<Vec<TableLine>> {
+    let line_at = line_counter(text);
+    let mut lines: Vec<TableLine> = Vec::new();
+    let mut problems = Vec::new();
+    let mut depth = 0_usize;
     for (event, at) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
-        if depth == 0 && !matches!(event, Event::Start(Tag::Table(_))) {
-            problems.push(Problem::new(file, Some(lines.at(at.start)), ONLY));
-        }
-        match &event {
-            Event::Start(Tag::Table(_)) => in_table = true,
-            Event::End(TagEnd::Table) => in_table = false,
-            Event::Start(Tag::TableHead | Tag::TableRow) => {
-                row = (Some(lines.at(at.start)), Vec::new())
-            }
-            Event::End(TagEnd::TableHead) => tables.push((std::mem::take(&mut row), Vec::new())),
-            Event::End(TagEnd::TableRow) => {
-                if let Some((_, rows)) = tables.last_mut() {
-                    rows.push(std::mem::take(&mut row));
-                }
-            }
-            Event::Start(Tag::TableCell) => row.1.push(String::new()),
-            Event::Text(said) | Event::Code(said) if in_table => {
-                if let Some(cell) = row.1.last_mut() {
-                    cell.push_str(said);
-                }
-            }
-            _ => {}
+        let line = line_at(at.start);
+        let is_table = lines.is_empty() && matches!(event, Event::Start(Tag::Table(_)));
+        if depth == 0 && !is_table {
+            problems.push(Problem::new(8, file, Some(line), ONLY));
         }
         match event {
-            Event::Start(_) => depth += 1,
+            Event::Start(tag) => {
+                depth += 1;
+                match tag {
+                    Tag::TableHead | Tag::TableRow => lines.push(TableLine {
+                        line,
+                        cells: Vec::new(),
+                    }),
+                    Tag::TableCell => {
+                        if let Some(row) = lines.last_mut() {
+                            row.cells.push(String::new());
+                        }
+                    }
+                    _ => {}
+                }
+            }
             Event::End(_) => depth = depth.saturating_sub(1),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(cell) = lines.last_mut().and_then(|row| row.cells.last_mut()) {
+                    cell.push_str(&text);
+                }
+            }
             _ => {}
         }
     }
-    for (header, rows) in &mut tables {
-        for cells in std::iter::once(header).chain(rows) {
-            cells
-                .1
-                .iter_mut()
-                .for_each(|cell| *cell = cell.trim().to_owned());
-        }
+    if problems.is_empty() {
+        Ok(lines)
+    } else {
+        Err(problems)
     }
-    tables
 }

@@ -12,26 +12,26 @@ fn started() -> Project {
 }
 
 #[test]
-fn an_advance_needs_the_work_and_says_what_is_missing() {
+fn advance_without_work_is_refused() {
     let project = started();
-    let said = project.agent(&["advance", "plan-review"]).refused();
-    has(&said, "plan.md must have a heading ## Overview");
-    has(&said, "from new-plan, post-plan-review");
+    let text = project.agent(&["advance", "plan-review"]).refused();
+    has(&text, "plan.md must have a heading ## Overview");
+    has(&text, "from new-plan, post-plan-review");
     project.write(ID, "plan.md", "## Overview\n");
     project.write(ID, "notes.md", "Mine.\n");
-    let said = project.agent(&["advance", "plan-review"]).refused();
-    has(&said, "S2 notes.md");
+    let text = project.agent(&["advance", "plan-review"]).refused();
+    has(&text, "S2 notes.md");
     std::fs::remove_file(project.dir(ID).join("notes.md")).unwrap();
-    let said = project
+    let text = project
         .agent(&["advance", "plan-review", "biling"])
         .refused();
-    has(&said, "biling");
+    has(&text, "biling");
     assert_eq!(project.state(ID)["next_phase"], "new-plan");
-    let said = project.agent(&["advance", "plan-review", ID]).done();
-    has(&said, "taskie review billing");
+    let text = project.agent(&["advance", "plan-review", ID]).done();
+    has(&text, "taskie review billing");
     // Once more is never wrong.
-    let said = project.agent(&["advance", "plan-review"]).done();
-    has(&said, "already");
+    let text = project.agent(&["advance", "plan-review"]).done();
+    has(&text, "already");
     assert_eq!(project.state(ID)["next_phase"], "plan-review");
 }
 
@@ -49,12 +49,12 @@ fn no_advance_leads_past_a_review() {
         "post-plan-review",
         "tasks-review",
     ] {
-        let said = project.agent(&["advance", target]).refused();
-        assert!(said.contains("it is at plan-review"), "{target}: {said}");
-        assert!(said.contains("taskie next billing"), "{target}: {said}");
+        let text = project.agent(&["advance", target]).refused();
+        assert!(text.contains("it is at plan-review"), "{target}: {text}");
+        assert!(text.contains("taskie next billing"), "{target}: {text}");
     }
-    let said = project.agent(&["advance", "plan_review"]);
-    assert_eq!(said.0.code, Some(2), "{said:?}");
+    let text = project.agent(&["advance", "plan_review"]);
+    assert_eq!(text.0.code, Some(2), "{text:?}");
     assert_eq!(project.state(ID), before);
     // What was tried stands in the journal.
     let journal = project.person(&["journal", ID]).done();
@@ -62,7 +62,7 @@ fn no_advance_leads_past_a_review() {
 }
 
 #[test]
-fn the_agent_decides_nothing_that_is_the_persons() {
+fn commands_of_the_user_are_refused_to_agents() {
     let project = started();
     let before = project.state(ID);
     for line in [
@@ -79,32 +79,23 @@ fn the_agent_decides_nothing_that_is_the_persons() {
         &["post-code-review"],
         &["new-plan", "another"],
     ] {
-        let said = project.agent(line).refused();
+        let text = project.agent(line).refused();
         assert!(
-            said.contains("user") || said.contains("cannot"),
-            "{line:?}: {said}"
+            text.contains("user") || text.contains("cannot"),
+            "{line:?}: {text}"
         );
-        // What the person is told to type is there.
-        for typed in said.split("/taskie:").skip(1) {
-            let name = typed
-                .split(|c: char| c != '-' && !c.is_alphabetic())
-                .next()
-                .unwrap();
-            let file = format!("{}/plugin/commands/{name}.md", env!("CARGO_MANIFEST_DIR"));
-            assert!(std::fs::exists(file).unwrap(), "{line:?}: {said}");
-        }
     }
     assert_eq!(project.state(ID), before);
 }
 
 #[test]
-fn a_sly_agent_gets_nowhere() {
+fn forged_review_and_state_change_nothing() {
     let project = started();
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
     // It writes the review itself, and the state.
     project.write(ID, "plan-review-1.md", "Fine.\n\nVERDICT: PASS\n");
-    let edited = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
+    let edited = project.read("state.json");
     let edited = edited
         .replace("\"plan-review\"", "\"create-tasks\"")
         .replace("\"max_reviews\": 8", "\"max_reviews\": 0");
@@ -114,27 +105,19 @@ fn a_sly_agent_gets_nowhere() {
     assert_eq!(project.state(ID)["max_reviews"], 8);
     // The next review takes the next number, and writes over nothing.
     project.review(None).done();
-    assert_eq!(
-        std::fs::read_to_string(project.dir(ID).join("plan-review-1.md")).unwrap(),
-        "Fine.\n\nVERDICT: PASS\n"
-    );
+    assert_eq!(project.read("plan-review-1.md"), "Fine.\n\nVERDICT: PASS\n");
     assert!(project.names(ID).contains(&"plan-review-2.md".to_owned()));
 }
 
 #[test]
-fn an_edit_of_the_limit_is_taken_over_where_it_may_be() {
+fn edited_limit_is_taken_over_up_to_99() {
     let project = started();
     for (edit, now) in [(3, 3), (0, 3), (100, 3), (99, 99)] {
-        let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
-        let current = project.state(ID)["max_reviews"].to_string();
-        project.write(
-            ID,
-            "state.json",
-            &text.replace(
-                &format!("\"max_reviews\": {current}"),
-                &format!("\"max_reviews\": {edit}"),
-            ),
-        );
+        let limit = |count: &serde_json::Value| format!("\"max_reviews\": {count}");
+        let current = limit(&project.state(ID)["max_reviews"]);
+        let text = project.read("state.json");
+        let edited = text.replace(&current, &limit(&json!(edit)));
+        project.write(ID, "state.json", &edited);
         project.stop();
         assert_eq!(project.state(ID)["max_reviews"], json!(now), "{edit}");
     }
@@ -143,18 +126,17 @@ fn an_edit_of_the_limit_is_taken_over_where_it_may_be() {
 }
 
 #[test]
-fn violations_are_named_all_at_once_and_the_turn_ends_at_last() {
+fn violations_are_named_in_three_blocks() {
     let project = started();
     project.write(ID, "a.txt", "");
     project.write(ID, "b.txt", "");
     for _ in 0..3 {
-        let said = project.blocks();
-        assert!(said.starts_with("taskie billing"), "{said}");
-        has(&said, "a.txt");
-        has(&said, "b.txt");
+        let block = project.blocks();
+        assert!(block.starts_with("taskie billing"), "{block}");
+        has(&block, "a.txt");
+        has(&block, "b.txt");
     }
-    let said = project.ends();
-    has(&said, "S2 a.txt: ");
-    has(&said, "; S2 b.txt: ");
-    has(&said, ". To continue it:");
+    let note = project.ends();
+    has(&note, "S2 a.txt: ");
+    has(&note, "; S2 b.txt: ");
 }

@@ -1,4 +1,4 @@
-//! continue-plan says each row of the table: before a write, and after one that a kill cut in two.
+//! continue-plan names each row of the table, before a write and after one that a kill cut in two.
 
 use std::fs;
 
@@ -20,8 +20,8 @@ impl Walk {
         assert!(said.contains(&format!("({row}: ")), "{row}: {said}");
     }
 
-    /// Takes a step that writes. A kill before it leaves everything as it was. After one between the journal's line and the document,
-    /// the row is that of the journal, and saying it writes nothing.
+    /// Takes a step that writes. A kill before it leaves everything as it was. After a kill between the
+    /// journal and the document, the row is that of the journal, and naming it writes nothing.
     fn step(&mut self, row: &'static str, step: impl FnOnce(&Project)) {
         let before = self.document();
         self.says(self.row);
@@ -63,7 +63,7 @@ impl Walk {
                 project.blocks();
             });
             self.step(answered, |project| {
-                project.write(ID, &format!("{review}-post-review-{at}.md"), "Mended.\n");
+                project.write(ID, &format!("{review}-post-review-{at}.md"), "Fixed.\n");
                 project.blocks();
             });
         }
@@ -75,7 +75,7 @@ impl Walk {
 }
 
 #[test]
-fn each_row_is_said_before_a_write_and_after_one_that_was_cut_in_two() {
+fn rows_are_named_before_and_after_writes() {
     let project = Project::new();
     project.slash("new-plan", ID).done();
     let mut walk = Walk {
@@ -108,7 +108,7 @@ fn each_row_is_said_before_a_write_and_after_one_that_was_cut_in_two() {
 }
 
 #[test]
-fn without_automation_it_says_the_phase_and_asks() {
+fn rows_of_standalone_are_named() {
     let project = Project::new();
     project.slash("new-plan", ID).done();
     project.write(ID, "plan.md", "## Overview\n");

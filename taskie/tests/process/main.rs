@@ -1,6 +1,7 @@
 //! Taskie's program, called as people, agents and clients call it.
 
 mod advance;
+mod commands;
 mod continued;
 mod demo;
 mod docs;
@@ -8,11 +9,10 @@ mod docs;
 mod documents;
 mod hostile;
 mod outcomes;
-mod people;
+
 mod real_use;
 mod seed;
 mod seventeen;
 mod sly;
 mod support;
 mod taken_up;
-mod way;

@@ -1,38 +1,18 @@
-//! Each of the four outcomes in each of the four reviews, and the model that reviews next.
+//! The outcomes of reviews, and the must-run commands.
 
 use claudex_testkit::has;
 use serde_json::json;
 
-use crate::seed::{REVIEWS, in_review};
+use crate::seed::in_review;
 use crate::support::{ID, task_file};
 
 #[test]
 fn stop_without_a_review_blocks_once() {
     let project = in_review("plan-review", true, &json!({ "consecutive_clean": 0 }));
-    let said = project.blocks();
-    assert!(
-        said.starts_with("taskie billing") && said.contains("taskie review billing"),
-        "{said}"
-    );
+    has(&project.blocks(), "taskie review billing");
     let before = project.state(ID);
     project.ends();
     assert_eq!(project.state(ID), before);
-}
-
-#[test]
-fn clean_and_findings_go_to_the_answer() {
-    for review in REVIEWS {
-        for (severity, clean) in [(Some("Medium"), 0), (None, 1)] {
-            let project = in_review(review, true, &json!({ "consecutive_clean": 0 }));
-            project.review(severity).done();
-            project.blocks();
-            let now = project.state(ID);
-            assert_eq!(
-                (&now["next_phase"], &now["consecutive_clean"]),
-                (&json!(format!("post-{review}")), &json!(clean))
-            );
-        }
-    }
 }
 
 #[test]
@@ -42,11 +22,9 @@ fn failing_reviewer_ends_the_turn_and_then_the_plan() {
         project.reviewer(script);
         let fail = || assert_eq!(project.agent(&["review"]).0.code, Some(5));
         fail();
-        let said = project.blocks();
-        assert!(said.contains("taskie review billing"), "{said}");
+        has(&project.blocks(), "taskie review billing");
         fail();
-        let said = project.ends();
-        assert!(said.contains("gave no verdict"), "{said}");
+        has(&project.ends(), "gave no verdict");
         assert_eq!(project.state(ID)["next_phase"], "code-review");
         fail();
         project.ends();
@@ -65,11 +43,6 @@ fn no_review_counts_twice() {
     project.blocks();
     project.ends();
     assert_eq!(project.state(ID)["next_phase"], "plan-review");
-    // Nor does one of a plan that was changed since.
-    project.review(None).done();
-    project.write(ID, "plan.md", "# Another plan\n\n## Overview\n");
-    project.stop();
-    assert_ne!(project.state(ID)["next_phase"], "create-tasks");
 }
 
 #[test]
@@ -94,29 +67,24 @@ fn must_run_line_runs_only_if_it_is_allowed() {
 }
 
 #[test]
-fn a_command_that_fails_is_a_finding_whatever_the_reviewer_says() {
+fn failing_command_is_a_finding() {
     for review in ["code-review", "all-code-review"] {
         let project = in_review(review, true, &json!({}));
         project.configure("\n[commands.check]\nprogram = \"false\"\n");
-        project.write(
-            ID,
-            "task-1.md",
-            &task_file(1, "completed").replace("test -e README.md", "check"),
-        );
+        let task = task_file(1, "completed").replace("test -e README.md", "check");
+        project.write(ID, "task-1.md", &task);
         project.review(None).done();
         project.blocks();
         let now = project.state(ID);
-        assert_eq!(
-            (&now["next_phase"], &now["consecutive_clean"]),
-            (&json!(format!("post-{review}")), &json!(0))
-        );
+        assert_eq!(now["next_phase"], format!("post-{review}"));
+        assert_eq!(now["consecutive_clean"], 0);
     }
 }
 
 #[test]
-fn the_review_of_all_code_reads_the_active_tasks_alone() {
+fn review_of_all_code_reads_active_tasks() {
     let project = in_review("all-code-review", true, &json!({}));
-    let table = std::fs::read_to_string(project.dir(ID).join("tasks.md")).unwrap();
+    let table = project.read("tasks.md");
     let dropped = "| 2 | postponed | low | Part 2 | by hand |\n";
     project.write(ID, "tasks.md", &(table + dropped));
     project.write(ID, "task-2.md", &task_file(2, "postponed"));
@@ -124,8 +92,4 @@ fn the_review_of_all_code_reads_the_active_tasks_alone() {
     let prompt = project.prompt();
     assert!(prompt.contains("/task-1.md ==="), "{prompt}");
     assert!(!prompt.contains("/task-2.md ==="), "{prompt}");
-    // What it says later on changes nothing that was reviewed.
-    project.write(ID, "task-2.md", &task_file(2, "pending"));
-    project.ends();
-    assert_eq!(project.state(ID)["next_phase"], "complete");
 }

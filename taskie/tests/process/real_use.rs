@@ -1,4 +1,4 @@
-//! What goes wrong in real use: sessions that die, agents that cut corners, reviews that are cut off.
+//! Trouble of real use: sessions that die, agents that cut corners, reviews that are cut off.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -7,7 +7,7 @@ use claudex_testkit::has;
 use serde_json::json;
 
 use crate::seed::in_review;
-use crate::support::{ID, Project, Said, task_file};
+use crate::support::{ID, Project, Said, names, task_file};
 
 /// Types a slash command in another session.
 fn other_session(project: &Project, prompt_id: &str, command: &str, words: &str) -> Said {
@@ -23,15 +23,22 @@ fn other_session(project: &Project, prompt_id: &str, command: &str, words: &str)
 
 /// Makes everything below a folder a day old.
 fn age(folder: &Path) {
+    let then = SystemTime::now() - Duration::from_secs(24 * 3600);
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             age(&path);
         }
         let file = std::fs::File::open(&path).unwrap();
-        let then = SystemTime::now() - Duration::from_secs(24 * 3600);
         file.set_modified(then).unwrap();
     }
+}
+
+/// Has the phase reviewed with a PASS, and ends the turn.
+fn pass(project: &Project) {
+    project.blocks();
+    project.review(None).done();
+    project.ends();
 }
 
 fn next_phase(project: &Project) -> String {
@@ -50,13 +57,9 @@ fn planned(max_reviews: u64) -> Project {
 /// Returns a project at its first task, in which a PASS is enough.
 fn at_task() -> Project {
     let project = planned(1);
-    project.blocks();
-    project.review(None).done();
-    project.ends();
+    pass(&project);
     project.tasks(ID, 2, 0);
-    project.blocks();
-    project.review(None).done();
-    project.ends();
+    pass(&project);
     assert_eq!(next_phase(&project), "complete-task");
     project
 }
@@ -90,11 +93,7 @@ fn plan_without_reviews_skips_in_same_stop() {
     let project = planned(0);
     let said = project.ends();
     has(&said, "create-tasks");
-    let now = project.state(ID);
-    assert_eq!(
-        (&now["next_phase"], &now["phase"], &now["phase_iteration"]),
-        (&json!("create-tasks"), &json!("plan-review"), &json!(0))
-    );
+    assert_eq!(next_phase(&project), "create-tasks");
 }
 
 #[test]
@@ -130,6 +129,31 @@ fn task_without_code_is_not_done() {
     );
     project.ends();
     assert_eq!(next_phase(&project), "complete-task");
+}
+
+#[test]
+fn task_of_denied_agent_is_not_done() {
+    // The client denies every permission: the agent writes nothing, and can only end its turns.
+    let project = at_task();
+    for _ in 0..4 {
+        project.stop();
+    }
+    project.agent(&["review"]).refused();
+    let refusal = project.agent(&["advance", "code-review"]).refused();
+    has(&refusal, "no finished task is waiting for review");
+    project.ends();
+    assert_eq!(next_phase(&project), "complete-task");
+}
+
+#[test]
+fn idle_agent_is_reminded_once() {
+    let project = Project::new();
+    let words = "fix the parser; $(touch x) `y`\n\"z\"";
+    project.slash("new-plan", words).done();
+    has(&project.blocks(), "$(touch x) `y`");
+    has(&project.ends(), "waits for plan.md");
+    let id = "fix-the-parser-touch-x-y-z";
+    assert_eq!(project.state(id)["next_phase"], "new-plan");
 }
 
 #[test]
@@ -193,20 +217,14 @@ fn task_changed_after_its_pass_is_reviewed_again() {
 fn code_committed_while_planning_is_reviewed() {
     let project = planned(1);
     project.commit("early", "early.txt", "Too early.\n");
-    project.blocks();
-    project.review(None).done();
-    project.ends();
+    pass(&project);
     project.tasks(ID, 1, 0);
-    project.blocks();
-    project.review(None).done();
-    project.ends();
+    pass(&project);
     project.tasks(ID, 1, 1);
     for _ in ["code-review", "all-code-review"] {
-        project.blocks();
-        project.review(None).done();
+        pass(&project);
         has(&project.prompt(), "+Too early.");
         assert!(!project.prompt().contains("+++ b/.taskie/"));
-        project.ends();
     }
     assert_eq!(next_phase(&project), "complete");
 }
@@ -241,7 +259,7 @@ fn review_that_was_cut_off_needs_no_answer() {
 #[test]
 fn plan_moved_in_with_older_time_counts() {
     let project = planned(4);
-    project.age(ID);
+    age(&project.dir(ID));
     has(&project.blocks(), "taskie review billing");
 }
 
@@ -264,13 +282,7 @@ fn plan_in_worktree_leaves_others_alone() {
     assert!(made.status.success(), "{made:?}");
     let mut start = project.folder.command(&["new-plan", "another"]);
     assert!(start.current_dir(&other).status().unwrap().success());
-    assert_eq!(
-        crate::support::names(&other.join(".taskie/plans")),
-        ["another"]
-    );
+    assert_eq!(names(&other.join(".taskie/plans")), ["another"]);
     has(&project.blocks(), "taskie review billing");
-    assert_eq!(
-        crate::support::names(&project.root.join(".taskie/plans")),
-        [ID]
-    );
+    assert_eq!(names(&project.root.join(".taskie/plans")), [ID]);
 }

@@ -1,8 +1,7 @@
-//! A project with a plan in it, a reviewer that says what it is told, and the program as a person, an agent and the hook call it.
+//! A project with a scripted reviewer, and the program as the user, an agent and the hook call it.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use claudex_testkit::{Output, Project as Folder, SESSION};
 use serde_json::{Value, json};
@@ -51,27 +50,25 @@ impl Project {
             "reviewer = \"script\"\n\n[reviewers.script]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{:?}]\n",
             script.to_str().unwrap()
         );
-        let config = project
-            .folder
-            .home()
-            .join("config/claudex-loop/config.toml");
-        std::fs::write(config, reviewer).unwrap();
+        std::fs::write(project.config(), reviewer).unwrap();
         project
     }
 
-    /// Adds to the person's configuration.
+    fn config(&self) -> PathBuf {
+        self.folder.home().join("config/claudex-loop/config.toml")
+    }
+
+    /// Adds to the user's configuration.
     pub(crate) fn configure(&self, more: &str) {
-        let file = self.folder.home().join("config/claudex-loop/config.toml");
-        let text = std::fs::read_to_string(&file).unwrap() + more;
-        std::fs::write(file, text).unwrap();
+        let text = std::fs::read_to_string(self.config()).unwrap() + more;
+        std::fs::write(self.config(), text).unwrap();
     }
 
     /// Has the user's configuration allow a line.
     pub(crate) fn allow(&self, line: &str) {
-        let file = self.folder.home().join("config/claudex-loop/config.toml");
-        let text = std::fs::read_to_string(&file).unwrap();
+        let text = std::fs::read_to_string(self.config()).unwrap();
         let text = format!("allow_commands = [{line:?}]\n{text}");
-        std::fs::write(file, text).unwrap();
+        std::fs::write(self.config(), text).unwrap();
     }
 
     /// Writes a file and commits it.
@@ -138,7 +135,7 @@ impl Project {
     pub(crate) fn says(&self, severity: Option<&str>) {
         let says = match severity {
             None => "No substantive findings.\\n".to_owned(),
-            Some(severity) => format!("## {severity}\\n- There is a hole (mend it)\\n"),
+            Some(severity) => format!("## {severity}\\n- There is a hole (fix it)\\n"),
         };
         let prompt = self.folder.home().join("prompt.txt");
         let script = format!(
@@ -166,6 +163,11 @@ impl Project {
         std::fs::write(self.dir(id).join(name), text).unwrap();
     }
 
+    /// Returns a file of the plan of most tests.
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.dir(ID).join(name)).unwrap()
+    }
+
     /// Returns the eight keys of state.json, in their order.
     pub(crate) fn state(&self, id: &str) -> Value {
         let text = std::fs::read_to_string(self.dir(id).join("state.json")).unwrap();
@@ -177,30 +179,16 @@ impl Project {
         names(&self.dir(id))
     }
 
-    /// Makes the files of a plan an hour old: they are nobody's answer to what comes now.
-    pub(crate) fn age(&self, id: &str) {
-        let then = SystemTime::now() - Duration::from_secs(3600);
-        for name in self.names(id) {
-            let file = std::fs::File::options()
-                .write(true)
-                .open(self.dir(id).join(name))
-                .unwrap();
-            file.set_modified(then).unwrap();
-        }
-    }
-
     /// Writes the tasks of a plan and their files; so many of them are done, and have code.
     pub(crate) fn tasks(&self, id: &str, total: u64, done: u64) {
         let mut table = TABLE.to_owned();
         for task in 1..=total {
-            let (row, subtask) = if task <= done {
-                ("done", "completed")
-            } else {
-                ("pending", "pending")
-            };
+            let is_done = task <= done;
+            let row = if is_done { "done" } else { "pending" };
+            let subtask = if is_done { "completed" } else { "pending" };
             table += &format!("| {task} | {row} | low | Part {task} | by hand |\n");
             self.write(id, &format!("task-{task}.md"), &task_file(task, subtask));
-            if task <= done {
+            if is_done {
                 let code = self.root.join(format!("part-{task}.txt"));
                 std::fs::write(code, format!("Part {task}.\n")).unwrap();
             }

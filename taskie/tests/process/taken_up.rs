@@ -1,4 +1,4 @@
-//! Directories that the bash version wrote are taken up where they stand, by a person only.
+//! Directories that the bash version wrote are taken up where they are, by the user only.
 
 use claudex_testkit::has;
 use serde_json::{Value, json};
@@ -11,21 +11,12 @@ fn written(next_phase: &Value, besides: &[(&str, Value)]) -> Project {
     let project = Project::new();
     project.write(ID, "plan.md", "# Plan\n\n## Overview\n");
     project.tasks(ID, 3, 2);
-    for review in ["plan", "tasks", "task-2-code"] {
-        for number in 1..=3 {
-            project.write(
-                ID,
-                &format!("{review}-review-{number}.md"),
-                "A hole.\n\nVERDICT: FAIL\n",
-            );
-            project.write(
-                ID,
-                &format!("{review}-post-review-{number}.md"),
-                "Mended.\n",
-            );
-        }
+    let failed = "A hole.\n\nVERDICT: FAIL\n";
+    for (review, number) in [("plan", 1), ("plan", 2), ("tasks", 1), ("task-2-code", 3)] {
+        project.write(ID, &format!("{review}-review-{number}.md"), failed);
+        project.write(ID, &format!("{review}-post-review-{number}.md"), "Fixed.\n");
     }
-    project.write(ID, "all-code-review-7.md", "A hole.\n\nVERDICT: FAIL\n");
+    project.write(ID, "all-code-review-7.md", failed);
     let mut state = json!({
         "max_reviews": 6, "current_task": "2", "phase": "implementation", "next_phase": next_phase, "phase_iteration": 3,
         "review_model": "sonnet", "consecutive_clean": 0, "ours": {"kept": [1, 2.50, "x"]},
@@ -33,147 +24,90 @@ fn written(next_phase: &Value, besides: &[(&str, Value)]) -> Project {
     for (key, value) in besides {
         state[*key] = value.clone();
     }
-    let text = format!("{state:#}\n");
-    project.write(ID, "state.json", &text);
+    project.write(ID, "state.json", &format!("{state:#}\n"));
     project
 }
 
 #[test]
-fn every_word_of_the_bash_version_is_read() {
-    let read = |word: &Value| {
-        let state = json!({ "next_phase": word, "phase": "implementation", "current_task": "2" });
-        let bytes = normalized(Some(state.to_string().as_bytes()), &Directory::default());
-        serde_json::from_slice::<Value>(&bytes.unwrap()).unwrap()
-    };
-    for word in [
-        "new-plan",
-        "plan-review",
-        "post-plan-review",
-        "create-tasks",
-        "tasks-review",
-        "post-tasks-review",
-        "complete-task",
-        "complete-task-tdd",
-        "code-review",
-        "post-code-review",
-        "all-code-review",
-        "post-all-code-review",
-    ] {
-        let now = read(&json!(word));
-        assert_eq!(
-            (&now["next_phase"], &now["phase"], &now["current_task"]),
-            (&json!(word), &json!("implementation"), &json!(2))
-        );
-    }
+fn words_of_the_bash_version_are_read() {
     for (word, next, phase) in [
-        (json!("next-task"), json!("complete-task"), "implementation"),
-        (
-            json!("next-task-tdd"),
-            json!("complete-task-tdd"),
-            "implementation",
-        ),
+        (json!("code-review"), json!("code-review"), "before"),
+        (json!("next-task"), json!("complete-task"), "before"),
+        (json!("next-task-tdd"), json!("complete-task-tdd"), "before"),
         (json!("continue-plan"), Value::Null, "continue-plan"),
         (json!("add-task"), Value::Null, "add-task"),
-        (Value::Null, Value::Null, "implementation"),
+        (Value::Null, Value::Null, "before"),
     ] {
-        let now = read(&word);
-        assert_eq!((&now["next_phase"], &now["phase"]), (&next, &json!(phase)));
+        let state = json!({ "next_phase": word, "phase": "before", "current_task": "2" });
+        let bytes = normalized(Some(state.to_string().as_bytes()), &Directory::default());
+        let now: Value = serde_json::from_slice(&bytes.unwrap()).unwrap();
+        let expected = json!({ "next_phase": next, "phase": phase, "current_task": 2 });
+        assert_eq!(now, expected);
     }
 }
 
 #[test]
-fn state_that_cannot_be_taken_up_is_named() {
-    for (state, said) in [
-        ("{", "no JSON object"),
-        ("[]", "no JSON object"),
-        (
-            "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> theirs\n",
-            "no JSON object",
-        ),
-        ("{\"next_phase\": 3}", "neither a word nor null"),
-        ("{\"next_phase\": \"code-reveiw\"}", "code-reveiw"),
-        (
-            "{\"next_phase\": \"new-plan\", \"current_task\": \"one\"}",
-            "current_task",
-        ),
-        (
-            "{\"next_phase\": \"complete\", \"phase\": \"all-code-review\"}",
-            "over",
-        ),
-        ("{\"next_phase\": null, \"phase\": \"complete\"}", "over"),
-    ] {
-        let problem = normalized(Some(state.as_bytes()), &Directory::default()).unwrap_err();
-        assert!(problem.contains(said), "{problem}");
-    }
-}
-
-#[test]
-fn directory_of_the_bash_version_is_taken_up_by_a_person() {
+fn bash_directory_is_taken_up_by_user() {
     for (word, done) in [
         ("create-tasks", 2),
         ("post-code-review", 1),
         ("post-all-code-review", 2),
     ] {
-        let project = written(&json!(word), &[]);
-        let said = project.agent(&["continue-plan", ID]).refused();
-        assert!(said.contains("person"), "{said}");
+        let besides = [("phase_iteration", Value::Null), ("theirs", Value::Null)];
+        let project = written(&json!(word), &besides);
+        let file = project.dir(ID).join("state.json");
+        let before = std::fs::read_to_string(&file).unwrap();
+        let windows = format!("\u{feff}{}", before.replace('\n', "\r\n"));
+        std::fs::write(&file, windows).unwrap();
+        let refusal = project.agent(&["continue-plan", ID]).refused();
+        has(&refusal, "ask the user");
         project.person(&["continue-plan", ID]).done();
-        let now = project.state(ID);
-        assert_eq!(
-            (&now["next_phase"], &now["current_task"], &now["tdd"]),
-            (&json!(word), &json!(2), &json!(false))
-        );
-        let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
-        let whole: Value = serde_json::from_str(&text).unwrap();
+
+        let text = std::fs::read_to_string(&file).unwrap();
+        let now: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap();
         // The current task was not reviewed yet while its review is under way.
-        assert_eq!(
-            (&whole["tasks_total"], &whole["tasks_done"]),
-            (&json!(3), &json!(done)),
-            "{word}"
-        );
-        assert_eq!(whole["ours"], json!({"kept": [1, 2.50, "x"]}));
+        for (key, value) in [
+            ("next_phase", json!(word)),
+            ("current_task", json!(2)),
+            ("tdd", json!(false)),
+            ("phase_iteration", json!(0)),
+            ("tasks_total", json!(3)),
+            ("tasks_done", json!(done)),
+            ("theirs", Value::Null),
+            ("ours", json!({"kept": [1, 2.50, "x"]})),
+        ] {
+            assert_eq!(now[key], value, "{key}");
+        }
         if word == "post-all-code-review" {
-            assert_eq!(whole["review_file"], 7);
+            assert_eq!(now["review_file"], 7);
         }
         // Once more it moves nothing.
         project.person(&["continue-plan", ID]).done();
-        let again = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
-        assert_eq!(again, text, "{word}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "{word}");
     }
 }
 
 #[test]
-fn what_is_null_outside_of_a_cycle_begins_anew() {
-    let project = written(
-        &json!("create-tasks"),
-        &[("phase_iteration", Value::Null), ("theirs", Value::Null)],
-    );
-    project.person(&["continue-plan", ID]).done();
-    assert_eq!(project.state(ID)["phase_iteration"], 0);
-    let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
-    assert!(text.contains("\"theirs\": null"), "{text}");
-}
-
-#[test]
-fn an_import_counts_as_taking_up_does() {
+fn imported_state_counts_tasks() {
     let project = written(&json!("post-code-review"), &[("current_task", 2.into())]);
     let file = project.dir(ID).join("state.json");
     project.person(&["import", file.to_str().unwrap()]).done();
-    let whole: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    assert_eq!(
-        (
-            &whole["tasks_total"],
-            &whole["tasks_done"],
-            &whole["review_file"]
-        ),
-        (&json!(3), &json!(1), &json!(3))
-    );
+    let now: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let counts = [&now["tasks_total"], &now["tasks_done"], &now["review_file"]];
+    assert_eq!(counts, [3, 1, 3]);
 }
 
 #[test]
-fn what_is_wrong_is_named_and_nothing_is_changed() {
-    for (state, said) in [
+fn wrong_state_is_named_and_kept() {
+    for (state, problem) in [
         ("<<<<<<< HEAD\n", "no JSON object"),
+        ("[]", "no JSON object"),
+        ("{\"next_phase\": 3}", "next_phase"),
+        ("{\"next_phase\": \"code-reveiw\"}", "code-reveiw"),
+        (
+            "{\"next_phase\": \"new-plan\", \"current_task\": \"one\"}",
+            "current_task",
+        ),
         (
             "{\"next_phase\": \"new-plan\", \"max_reviews\": \"many\"}",
             "max_reviews",
@@ -185,74 +119,61 @@ fn what_is_wrong_is_named_and_nothing_is_changed() {
     ] {
         let project = Project::new();
         project.write(ID, "state.json", state);
-        let call = project.person(&["continue-plan", ID]);
-        assert_eq!(call.0.code, Some(1), "{call:?}");
-        assert!((call.0.out + &call.0.err).contains(said), "{state}");
-        assert_eq!(
-            std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(),
-            state
-        );
+        let call = project.person(&["continue-plan", ID]).0;
+        assert_eq!(call.code, Some(1), "{call:?}");
+        has(&(call.out + &call.err), problem);
+        let kept = project.read("state.json");
+        assert_eq!(kept, state);
         assert_eq!(project.ends(), "", "{state}");
     }
 }
 
 #[test]
-fn a_plan_without_a_state_is_taken_up_by_its_files() {
+fn plan_without_state_is_taken_up() {
     let project = Project::new();
     project.write(ID, "plan.md", "## Overview\n");
     project.tasks(ID, 2, 1);
     let second =
         task_file(2, "completed") + &task_file(2, "review-changes-requested").replace("2.1", "2.2");
     project.write(ID, "task-2.md", &second);
-    let said = project.person(&["continue-plan"]).done();
-    assert!(said.contains("C26"), "{said}");
+    let shown = project.person(&["continue-plan"]).done();
+    has(&shown, "C26");
     assert_eq!(project.state(ID)["next_phase"], "complete-task");
+
+    let project = Project::new();
+    project.write(ID, "plan.md", "## Overview\n");
+    let refusal = project.person(&["create-tasks", ID]).refused();
+    has(&refusal, "taskie continue-plan billing");
+    let shown = project.person(&["continue-plan"]).done();
+    has(&shown, "taskie pause billing && taskie create-tasks");
+    assert_eq!(project.state(ID)["next_phase"], "plan-review");
 }
 
 #[test]
-fn the_state_may_have_windows_lines_and_a_byte_order_mark() {
-    let project = written(&json!("create-tasks"), &[]);
-    let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
-    project.write(
-        ID,
-        "state.json",
-        &format!("\u{feff}{}", text.replace('\n', "\r\n")),
-    );
-    project.person(&["continue-plan", ID]).done();
-    assert_eq!(project.state(ID)["next_phase"], "create-tasks");
-}
-
-#[test]
-fn what_is_over_is_not_taken_up() {
+fn finished_plan_is_not_taken_up() {
     let project = written(&json!("complete"), &[("phase", "all-code-review".into())]);
-    let before = std::fs::read(project.dir(ID).join("state.json")).unwrap();
-    let said = project.person(&["continue-plan", ID]).done();
-    assert!(said.contains("C21"), "{said}");
-    let after = std::fs::read(project.dir(ID).join("state.json")).unwrap();
+    let before = project.read("state.json");
+    has(&project.person(&["continue-plan", ID]).done(), "C21");
+    let after = project.read("state.json");
     assert_eq!(after, before);
 }
 
 #[test]
-fn a_broken_state_under_a_journal_is_offered_its_last_one() {
+fn broken_state_is_restored_from_journal() {
     let project = written(&json!("create-tasks"), &[]);
     project.person(&["continue-plan", ID]).done();
     let good = project.state(ID);
     project.write(ID, "state.json", "<<<<<<< HEAD\n");
-    let said = project.person(&["next", ID]).done();
-    assert!(
-        said.contains("C25") && said.contains("taskie resume billing"),
-        "{said}"
-    );
-    assert_eq!(
-        std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(),
-        "<<<<<<< HEAD\n"
-    );
+    let next = project.person(&["next", ID]).done();
+    has(&next, "C25");
+    has(&next, "taskie resume billing");
+    assert_eq!(project.read("state.json"), "<<<<<<< HEAD\n");
     project.person(&["resume", ID]).done();
     assert_eq!(project.state(ID), good);
 }
 
 #[test]
-fn state_put_back_by_checkout_is_taken_as_asked() {
+fn state_put_back_by_checkout_is_kept() {
     let project = Project::new();
     project.slash("new-plan", ID).done();
     project.write(ID, "plan.md", "## Overview\n");
