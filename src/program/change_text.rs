@@ -44,7 +44,7 @@ pub(super) fn maker(table: &Table, change: &ChangeEntry) -> String {
 pub(super) fn who(by: &str) -> String {
     match by {
         "hook" | "agent" => format!("the {by}"),
-        "person" => "a person".to_owned(),
+        "person" => "the user".to_owned(),
         other => text::one_line(other, 60),
     }
 }

@@ -33,7 +33,7 @@ use crate::store::{LoopId, Store};
 use crate::text;
 
 /// The reason for which an agent may not choose the reviewer: it could choose one that finds nothing.
-const USERS_CHOICE: &str = "who reviews is a person’s choice, and this call comes from an agent";
+const USERS_CHOICE: &str = "the user chooses the reviewer, and this call comes from an agent";
 
 /// The number of the reviewer's last lines with which `--follow` begins.
 const FOLLOWED_LINES: usize = 20;
@@ -147,7 +147,7 @@ pub fn users_choice(review: &str) -> Failure {
         "claudex::review::reviewer",
         USERS_CHOICE.to_owned(),
         &format!(
-            "leave the choice out:\n    {review}\na person chooses by `reviewer` in the configuration, or in a \
+            "leave the choice out:\n    {review}\nthe user chooses it by `reviewer` in the configuration, or in a \
              terminal:\n    {review} --reviewer NAME"
         ),
     )

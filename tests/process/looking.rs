@@ -125,7 +125,7 @@ fn status_change_after_last_stop_shows_both() {
     let ran = project.run(&["status"]).exits(0);
     has(
         &ran.out,
-        "\nlast:      cancel (reviewing -> cancelled) by a person at 20",
+        "\nlast:      cancel (reviewing -> cancelled) by the user at 20",
     );
     has(
         &ran.out,

@@ -268,7 +268,7 @@ fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
             &["review", "--file", "PLAN.md", "--reviewer", "fake-clean"],
         )
         .exits(1)
-        .says("a person’s choice");
+        .says("the user chooses the reviewer");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn named(actor: &Actor) -> &'static str {
     match actor {
         Actor::Hook => "the hook",
         Actor::Agent => "an agent",
-        Actor::Person => "a person",
+        Actor::Person => "the user",
     }
 }
 

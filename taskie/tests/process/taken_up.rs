@@ -204,7 +204,7 @@ fn state_put_back_by_checkout_is_kept() {
     assert_eq!(project.state(ID)["next_phase"], "new-plan");
     has(
         &project.person(&["journal", ID]).done(),
-        "import by a person",
+        "import by the user",
     );
     project.write(ID, "plan.md", "## Overview\n");
     has(&project.blocks(), "taskie review billing");

@@ -129,7 +129,7 @@ fn the_agents_own_configuration_chooses_and_waives_nothing() {
         &variables,
     )
     .exits(1)
-    .says("who reviews is a person’s choice");
+    .says("the user chooses the reviewer");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn agent_chooses_no_reviewer_before_first_hook() {
         .exits(0)
         .says("reviewer: mine");
     let run = ["run", "PLAN.md", "--reviewer", "lint"];
-    project.answers_in("s1", &run, 1, "who reviews is a person’s choice");
+    project.answers_in("s1", &run, 1, "the user chooses the reviewer");
 }
 
 #[test]

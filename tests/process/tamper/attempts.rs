@@ -126,7 +126,7 @@ fn who_reviews_is_not_the_agents_to_say() {
     project
         .run_in_session("s1", &["review", &id, "--reviewer", "fake-clean"])
         .exits(1)
-        .says("who reviews is a person’s choice");
+        .says("the user chooses the reviewer");
     assert_eq!(project.runs(&id), 0);
     assert_eq!(
         notes(&project, &id, "refused")[0]["tried"],

@@ -81,7 +81,7 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
             "arrive"
         ]
     );
-    has(&journal, "approve by a person approving -> rollout");
+    has(&journal, "approve by the user approving -> rollout");
 }
 
 #[test]
