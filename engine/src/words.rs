@@ -27,7 +27,8 @@ macro_rules! words {
         impl ::core::str::FromStr for $name {
             type Err = $crate::__private::serde::de::value::Error;
 
-            fn from_str(word: &str) -> Result<Self, Self::Err> {
+            // A variant may be called `Err`.
+            fn from_str(word: &str) -> Result<Self, $crate::__private::serde::de::value::Error> {
                 use $crate::__private::serde::de::{Deserialize, IntoDeserializer};
 
                 Self::deserialize(word.into_deserializer())

@@ -16,7 +16,7 @@ use super::exit::{Exit, Failure};
 pub use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{incompatible, locate, loops, messages, out, shell, slash_arguments};
+use super::{incompatible, locate, loops, messages, out, shell, slash_arguments, suggest};
 use crate::behaviours::loop_message;
 use crate::machine::Actor;
 use crate::machine::Beginning;
@@ -98,6 +98,7 @@ fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> C
                 .value_name(kebab(name).to_uppercase())
                 .num_args(1..)
                 .trailing_var_arg(true)
+                .allow_hyphen_values(true)
                 .conflicts_with(name)
                 .help(format!("The same as --{}, without quotes", kebab(name))),
         );
@@ -413,6 +414,7 @@ fn begin(
                 "nothing was started",
             )
         })?;
+    refuse_unknown_flag(program, mode, matches)?;
     let given = given(program, mode, matches)?;
     let now = Timestamp::now();
     remove_scratch_on_signals();
@@ -441,6 +443,45 @@ fn begin(
     };
     let held = program.app.begin(store, mode, fields, how, actor);
     held.map_err(|error| refused(info, error))
+}
+
+/// Refuses a first word that looks like a flag and is not one. A text that begins with `--` goes after ` -- `.
+fn refuse_unknown_flag(
+    program: &Program,
+    mode: &ModeInfo,
+    matches: &ArgMatches,
+) -> Result<(), Failure> {
+    let words = program
+        .required
+        .first()
+        .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
+    let first = words.and_then(|mut words| words.next());
+    let typed = std::env::args().any(|argument| argument == "--")
+        || matches.get_flag(slash_arguments::FROM_PROMPT);
+    let Some(flag) = first
+        .filter(|word| word.starts_with("--") && !word.contains(char::is_whitespace) && !typed)
+    else {
+        return Ok(());
+    };
+    let command = of_mode(&super::command_line::command(program), mode.name);
+    let known: Vec<String> = command
+        .iter()
+        .flat_map(Command::get_arguments)
+        .filter(|argument| !argument.is_hide_set())
+        .filter_map(|argument| Some(format!("--{}", argument.get_long()?)))
+        .collect();
+    let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
+    let near = suggest::word(name, known.iter().map(String::as_str));
+    let otherwise = format!(
+        "flags: {}; a text that begins with `--` goes after ` -- `",
+        known.join(", ")
+    );
+    Err(Failure::plain(
+        Exit::Usage,
+        "claudex::start::flag",
+        format!("`start` has no flag `{}`", text::one_line(flag, 60)),
+        &suggest::help(near, &otherwise),
+    ))
 }
 
 /// Refuses a start that lacks a field, or has a text that no state file should hold.
@@ -492,7 +533,7 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
         ),
         StartError::Store(StoreError::Active {
             id, phase: Some(_), ..
-        }) => ("claudex::start::active", help_on_active(info, &id)),
+        }) => return refused_by_active(info, &id, message),
         StartError::Store(StoreError::NotOurs {
             id,
             why: WhyNotOurs::Journal(_),
@@ -521,28 +562,36 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
     Failure::plain(Exit::Refused, code, message, &help)
 }
 
-/// Returns the ways out if another loop is active.
-fn help_on_active(info: &ProgramInfo, id: &str) -> String {
+/// Returns a start that another loop blocks as a failure, with the ways out.
+fn refused_by_active(info: &ProgramInfo, id: &str, message: String) -> Failure {
     let here = loops::here().ok();
     let listed = here.map(|here| locate::active_loops(info.state, &here));
     let mut listed = listed.into_iter().flatten().map(|(_, one)| one);
     let program = info.program;
-    match listed.find(|one| one.id.as_str() == id) {
-        Some(one) if one.left_alone => incompatible::in_the_way(info, id),
+    let (message, help) = match listed.find(|one| one.id.as_str() == id) {
+        Some(one) if one.left_alone => (
+            one.problem.unwrap_or(message),
+            incompatible::in_the_way(info, id),
+        ),
         Some(one) if one.ours => {
             let give_up =
                 incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
-            format!(
+            let help = format!(
                 "see it with `{program} status`; to take it over into this session:{}{}",
                 info.command(&format!("adopt {id}")),
                 give_up.unwrap_or_default()
-            )
+            );
+            (message, help)
         }
-        _ => format!(
-            "if an older version began it, the user takes it up: {program} import FILE; else finish it with the program that \
-             began it, or archive every loop of the project:\n    {program} rollback"
-        ),
-    }
+        _ => {
+            let help = format!(
+                "if an older version began it, the user takes it up: {program} import FILE; else finish it with the program \
+                 that began it, or archive every loop of the project:\n    {program} rollback"
+            );
+            (message, help)
+        }
+    };
+    Failure::plain(Exit::Refused, "claudex::start::active", message, &help)
 }
 
 /// Removes scratch data, such as a copy of the work tree, if a signal ends the start.

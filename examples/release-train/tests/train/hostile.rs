@@ -88,6 +88,6 @@ fn project_file_and_wrong_path_run_nothing() {
     std::fs::remove_file(&own).unwrap();
     yard.configure("[commands.build]\nprogram = \"./mine\"\n");
     let said = yard.approves();
-    has(&said, "config.toml:2:11: ‘./mine’ is a relative path");
+    has(&said, "config.toml:2:1: ‘./mine’ is a relative path");
     assert!(!yard.path.join("ran").exists());
 }
