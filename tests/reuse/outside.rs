@@ -10,15 +10,14 @@ use crate::support::stranger::ours;
 use crate::support::{Crate, target};
 
 /// The crates that the plan loop names besides ours, as our own manifest has them.
-const DEPENDENCIES: [&str; 8] = [
+const DEPENDENCIES: [&str; 7] = [
     "camino",
     "clap",
-    "derive_more",
     "jiff",
     "miette",
     "serde",
     "serde_json",
-    "strum",
+    "toml",
 ];
 
 /// Returns the manifest of the copy.

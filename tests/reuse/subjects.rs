@@ -90,7 +90,7 @@ program   = "/bin/sh"
 arguments = ["-c", "cat > TOLD; printf '# Findings\n\nNo substantive findings.\n'"]
 "#;
 
-const PROMPT: &str = "Read {{ subject }}. {{ rule }}{% if part %} From line {{ part.first }}.{% endif %}\n{{ document }}";
+const PROMPT: &str = "Read {{ subject }}. {% if part %}From line {{ part.first }}. {% endif %}{{ rule }}\n{{ document }}";
 
 /// Rows of the table, one of which is open.
 const TABLE: &str = "done rent.md: the rent\nopen tea.md: the tea\nopen ink.md: the ink\n";
