@@ -56,7 +56,7 @@ impl ProcessOutput {
 /// The way in which a process ended. If we ended it, its own status does not matter.
 #[derive(Debug)]
 pub enum ProcessEnd {
-    /// It exited with this status.
+    /// An exit with this status.
     Exited(i32),
     /// A signal ended it, which was not ours.
     Signalled(i32),
@@ -72,9 +72,9 @@ pub enum ProcessEnd {
     },
     /// We ended it because the watcher asked to.
     Stopped,
-    /// It never ran.
+    /// A program that never ran.
     CouldNotStart(StartError),
-    /// Its status could not be read.
+    /// A status that could not be read.
     StatusLost(io::Error),
 }
 
@@ -86,7 +86,7 @@ pub enum StartError {
         "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
     )]
     NotInstalled {
-        /// Its name in the call.
+        /// The name in the call.
         program: String,
     },
     /// The directory to start it in does not exist.
@@ -98,7 +98,7 @@ pub enum StartError {
     /// The system refused.
     #[error("cannot start `{program}`: {source}")]
     Io {
-        /// Its name in the call.
+        /// The name in the call.
         program: String,
         /// The system's error.
         source: io::Error,

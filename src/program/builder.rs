@@ -19,14 +19,14 @@ use crate::machine::{Actor, LoopHandle, Refused};
 use crate::review::reviewer::Reviewer;
 use crate::review::subject;
 
-/// What `--protocol` answers first; a plugin's launcher asks for it.
+/// The protocol of plugin and program. A plugin's launcher asks for it.
 pub(super) const PROTOCOL: &str = "1";
 
 /// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
 ///
-/// It has everything that follows from the machine file. An [`Extension`] and the methods here add what only this program has.
+/// Most of it follows from the machine file. An [`Extension`] and the methods here add the rest.
 pub struct Program {
-    /// Its names.
+    /// The names of the program.
     pub(super) info: &'static ProgramInfo,
     /// The package's version.
     pub(super) version: &'static str,
@@ -71,7 +71,7 @@ impl Program {
         format!("protocol {PROTOCOL} ({})", self.version)
     }
 
-    /// Tells a loop which commands the user's configuration permits, which commands verify the work, and what is reviewed.
+    /// Sets the facts of a loop that the program knows: permissions, commands that verify the work, subjects of the review.
     pub(super) fn prepare(&self, held: &dyn LoopHandle, settings: &Settings, actor: Actor) {
         let raw = held.raw();
         let _ = raw.told().permissions.set(settings.permissions(actor));
@@ -137,7 +137,7 @@ impl Program {
 
     /// Adds a verb of the program's own. It changes the loop that its `--id` names, or else the active one, on behalf of its caller.
     ///
-    /// It chooses its transitions in Rust, also those with `own` in the machine file. With `--format`, a verb called `report` prints
+    /// The verb chooses its transitions in Rust, also those with `own` in the machine file. With `--format`, a verb called `report` prints
     /// the report that every program has.
     #[must_use]
     pub fn verb<A: LoopHandle>(
@@ -180,7 +180,7 @@ impl Program {
         self
     }
 
-    /// Names the program's own command that takes up a document of another program. The default is `import`.
+    /// Sets the command of the program that imports a document of another program. The default is `import`.
     #[must_use]
     pub fn takes_up(mut self, command: &'static str) -> Self {
         // As for a reviewer: it lives as long as the program.
@@ -191,7 +191,7 @@ impl Program {
         self
     }
 
-    /// Names the program's own command that begins a loop. The help has it instead of `start`.
+    /// Sets the command of the program that starts a loop. The help has it instead of `start`.
     #[must_use]
     pub fn begins_with(mut self, command: &'static str) -> Self {
         self.info = Box::leak(Box::new(ProgramInfo {

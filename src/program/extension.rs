@@ -105,9 +105,9 @@ pub trait Extension<M: TypedApp> {
 /// The next action in a loop, as parts of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextAction {
-    /// What the loop waits for.
+    /// The actor and the work that the loop waits for.
     pub waits_for: String,
-    /// What to do next. A command line is on a line of its own.
+    /// The next step. A command line is on a line of its own.
     pub next: String,
 }
 

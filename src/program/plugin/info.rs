@@ -41,10 +41,10 @@ pub struct CommandInfo {
 /// The effect of a slash command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
-    /// It starts a loop in this mode.
+    /// The start of a loop in this mode.
     Start(&'static str),
-    /// It takes this transition.
+    /// A transition of the machine.
     Take(&'static str),
-    /// It is the engine's command of its name.
+    /// The command of that name that every program has.
     Own,
 }
