@@ -88,16 +88,9 @@ pub(super) enum Command {
     /// Show who reviews in which round
     #[command(display_order = Group::Look.place())]
     Personas,
-    /// Archive inactive loops
+    /// Archive inactive loops, as a start does
     #[command(display_order = Group::SetUp.place())]
-    Sweep {
-        /// How long they were inactive, such as 90m or 36h [default: limits.stale-minutes of the configuration, 15m]
-        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-        older_than: Option<Duration>,
-        /// Print what would be archived, and change nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
+    Sweep,
     /// Move everything of every loop of this project to a dated folder
     #[command(display_order = Group::Person.place())]
     Rollback {

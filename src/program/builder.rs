@@ -15,6 +15,7 @@ use super::plugin::info::PluginInfo;
 use super::settings::Settings;
 use crate::behaviours::ask::{self, Asked};
 use crate::behaviours::{Step, loop_message, verify};
+use crate::machine::table::Message;
 use crate::machine::{Actor, LoopHandle, Refused};
 use crate::review::reviewer::Reviewer;
 use crate::review::subject;
@@ -99,21 +100,25 @@ impl Program {
         }
     }
 
-    /// Returns the template variables that only this program has.
-    pub(super) fn variables(
+    /// Renders a message about a loop, with the variables that only this program has and `more`.
+    ///
+    /// # Errors
+    /// Returns a sentence about why the message cannot be rendered.
+    pub(super) fn render(
         &self,
         held: &dyn LoopHandle,
+        message: Option<Message>,
         settings: &Settings,
-        now: Timestamp,
-    ) -> Result<Variables, String> {
-        let mut own = self.app.context(held, settings, now);
+        more: Variables,
+    ) -> Result<Option<String>, String> {
+        let raw = held.raw();
+        let mut variables = self.app.context(held, settings, Timestamp::now());
         if let Some(asked) = self.question(held)? {
-            own.insert(
-                "question".to_owned(),
-                loop_message::question(held.raw(), &asked),
-            );
+            let question = loop_message::question(raw, &asked);
+            variables.insert("question".to_owned(), question);
         }
-        Ok(own)
+        variables.extend(more);
+        loop_message::render(raw, message, variables).map_err(|error| error.to_string())
     }
 
     /// Adds a subcommand, which help and completions list like the others.

@@ -1,12 +1,10 @@
 //! The message that the agent got last in a loop's phase, for a session that does not have it.
 
-use jiff::Timestamp;
-
 use super::builder::Program;
 use super::caller::Caller;
+use super::extension::Variables;
 use super::settings::Settings;
 use super::{change_text, messages, out};
-use crate::behaviours::loop_message;
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::store::Entry;
 
@@ -16,10 +14,10 @@ pub(super) fn render(program: &Program, held: &dyn LoopHandle) -> Option<String>
     // Without usable settings the message lacks the personas' names. The next stop says what is wrong with them.
     let settings = Settings::load(program.info, raw.store().root())
         .unwrap_or_else(|_| Settings::usual(program.info));
-    let own = program.variables(held, &settings, Timestamp::now()).ok()?;
     let message = entered_by(raw).and_then(|edge| edge.words(raw.table()));
     let message = message.or(raw.table().phases[raw.phase()].message);
-    loop_message::render(raw, message, own).ok().flatten()
+    let rendered = program.render(held, message, &settings, Variables::new());
+    rendered.ok().flatten()
 }
 
 /// Prints the message in a session whose next stop will not give it again.

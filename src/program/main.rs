@@ -13,9 +13,9 @@ use super::extension::RunCommand;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{
-    adopt, color, command_line, compaction, config, display, doctor, generate, hooks, import,
-    loops, out, pause, permission, plugin, question_answer, resume, review, rollback,
-    session_start, start, state, stop, sweep, use_command, verbs, verify,
+    adopt, archive, color, command_line, compaction, config, display, doctor, generate, hooks,
+    import, loops, out, permission, plugin, question_answer, resume, review, session_start, start,
+    state, stop, use_command, verbs, verify,
 };
 use crate::hooks::HookOutput;
 use crate::process::environment::GUARD;
@@ -154,23 +154,12 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Use { id } => use_command::choose(program, id.as_deref()),
         Command::Answer { id, label } => question_answer::by_hand(program, id.as_deref(), &label),
         Command::Resume { target, adopt, yes } => resume::resume(program, &target, adopt, yes),
-        Command::Pause(target) => pause::pause(program, &target),
+        Command::Pause(target) => resume::pause(program, &target),
         Command::Adopt { target, yes } => adopt::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, &file, id.as_deref()),
         Command::Personas => display::personas(info),
-        Command::Sweep {
-            older_than,
-            dry_run,
-        } => {
-            let usual = || loops::settings_here(info).map(|settings| settings.stale_after());
-            let older = match older_than {
-                Some(older) if Caller::from_env().inside => older.max(usual()?),
-                Some(older) => older,
-                None => usual()?,
-            };
-            sweep::sweep(info, older, dry_run)
-        }
-        Command::Rollback { yes, from_prompt } => rollback::rollback(info, yes, from_prompt),
+        Command::Sweep => archive::sweep(info),
+        Command::Rollback { yes, from_prompt } => archive::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(command) => config::config(info, &command),
         Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
@@ -221,7 +210,7 @@ fn changes_loops(command: &Command) -> bool {
         | Command::Pause(_)
         | Command::Adopt { .. }
         | Command::Import { .. }
-        | Command::Sweep { dry_run: false, .. }
+        | Command::Sweep
         | Command::Rollback { .. } => true,
         Command::State(command) => state::changes(command),
         _ => false,
@@ -235,7 +224,7 @@ fn is_about_loops(command: &Command) -> bool {
         | Command::List(_)
         | Command::Journal(_)
         | Command::Report(_)
-        | Command::Sweep { .. } => true,
+        | Command::Sweep => true,
         Command::State(_) => false,
         _ => changes_loops(command),
     }

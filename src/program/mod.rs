@@ -12,8 +12,8 @@
 //! | `stop` | the Stop hook, step by step |
 //! | `hooks`, `surroundings`, `turn_end`, `session_loops` | parts of a hook: input, environment, the turn that ends, the session's loop |
 //! | `session_start`, `compaction`, `question_answer`, `permission` | the other hooks |
-//! | `start`, `verbs`, `resume`, `adopt`, `pause`, `use_command`, `sweep`, `rollback`, `import`, `review`, `verify`, `display`, `config`, `state`, `generate` | the commands |
-//! | `loops`, `locate`, `state_folders`, `vanished`, `caller`, `consent` | finding a loop, and who may decide about it |
+//! | `start`, `verbs`, `resume`, `adopt`, `use_command`, `archive`, `import`, `review`, `verify`, `display`, `config`, `state`, `generate` | the commands |
+//! | `loops`, `locate`, `state_folders`, `caller` | finding a loop, and who may decide about it |
 //! | `doctor`, `client_files` | checks of the installation, and the client's files |
 //! | `settings`, `reviewers` | the user's configuration, and the reviewers |
 //! | `info`, `messages`, `next_action`, `last_message`, `change_text`, `durations`, `rounds` | texts about a loop and its journal |
@@ -23,6 +23,7 @@
 
 pub mod adopt;
 mod app;
+mod archive;
 mod arguments;
 pub mod attempts;
 mod builder;
@@ -33,7 +34,6 @@ mod color;
 mod command_line;
 mod compaction;
 mod config;
-pub mod consent;
 mod display;
 mod doctor;
 mod durations;
@@ -52,14 +52,12 @@ mod main;
 pub mod messages;
 mod next_action;
 pub mod out;
-mod pause;
 mod permission;
 pub mod plugin;
 mod question_answer;
 mod resume;
 pub mod review;
 pub mod reviewers;
-mod rollback;
 pub mod rounds;
 pub mod session_loops;
 pub mod session_start;
@@ -73,10 +71,8 @@ mod state_folders;
 mod stop;
 pub mod suggest;
 pub mod surroundings;
-mod sweep;
 mod turn_end;
 mod use_command;
-mod vanished;
 mod verb_args;
 mod verbs;
 mod verify;

@@ -3,17 +3,14 @@
 //! The hook makes the change the user's; the agent only puts the question. It ignores everything else than the session's own
 //! loop, the question of its phase, and the offered answers.
 
-use jiff::Timestamp;
-
 use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::extension::NotTaken;
+use super::extension::{NotTaken, Variables};
 use super::session_loops::all_owned;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{loops, messages, verbs};
-use crate::behaviours::loop_message;
 use crate::hooks::answers::{self, Answer};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::{Actor, Refusal};
@@ -130,10 +127,10 @@ fn take(
         return Ok(false);
     };
     let transition = chosen.transition;
-    let now = match program
-        .app
-        .take(verbs::of_answer(program, &chosen, id)?, held)
-    {
+    let verb = verbs::of_answer(program, &chosen, id)?;
+    // The answer counts even if the settings cannot be used. The next stop reports that.
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    let now = match verbs::try_take(program, verb, held, &settings) {
         Ok(now) => now,
         // Another process was faster. The next stop says what it did.
         Err(NotTaken::Refused(refused)) if matches!(*refused.refusal, Refusal::Stale { .. }) => {
@@ -144,24 +141,15 @@ fn take(
     };
     let raw = now.raw();
     let phase = messages::phase(raw);
-    let log = |line: &str| store.log(&format!("{id} {line}"));
-    log(&format!("{transition} by an answer: now {}", phase.name));
-    // The answer counts even if the settings cannot be used. The next stop reports that.
-    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
-    if let Err(error) = program.app.entered(&*now, &settings) {
-        log(&format!("answer: {error}"));
-    }
-    messages::clear(raw);
 
     // The next stop does not repeat the message of this phase.
     let message = raw.taken().and_then(|edge| edge.words(raw.table()));
-    let rendered = program
-        .variables(&*now, &settings, Timestamp::now())
-        .and_then(|own| loop_message::render(raw, message, own).map_err(|error| error.to_string()));
-    let message = rendered.unwrap_or_else(|problem| {
-        log(&format!("answer: {problem}"));
-        None
-    });
+    let message = program
+        .render(&*now, message, &settings, Variables::new())
+        .unwrap_or_else(|problem| {
+            store.log(&format!("{id} answer: {problem}"));
+            None
+        });
     let next = match &message {
         _ if phase.terminal => " It is over.",
         None => " End your turn to go on.",

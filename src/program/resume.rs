@@ -1,14 +1,11 @@
-//! `resume`: a paused, archived or waiting loop continues.
+//! `pause` and `resume`: no stop drives a loop that the user paused; a paused, archived or waiting loop continues.
 
-use super::adopt::adopt_held;
 use super::arguments::Target;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{
-    consent, incompatible, last_message, loops, messages, next_action, out, pause, rounds, verbs,
-};
+use super::{adopt, incompatible, last_message, loops, messages, next_action, out, rounds, verbs};
 use crate::machine::Raw;
 use crate::machine::raw::OpenError;
 use crate::store::{LoopId, Store};
@@ -28,7 +25,7 @@ pub(super) fn resume(
     loops::person_only(info, actor, "resume", id.as_deref())?;
     let (store, id) = loops::find_called(info, id.as_deref(), &caller)?;
     let command = format!("resume {id} --adopt");
-    if adopt && !yes && !target.from_prompt && !consent::to_take_over(info, &id, &command)? {
+    if adopt && !yes && !target.from_prompt && !adopt::is_consented(info, &id, &command)? {
         out::line("Nothing was changed.");
         return Ok(Exit::Refused);
     }
@@ -37,7 +34,7 @@ pub(super) fn resume(
     bring_back(&store, &id)?;
     write_again(info, &store, &id)?;
     let held = loops::open(program, &store, &id, actor)?;
-    if pause::set(&store, &id, false)? {
+    if set_paused(&store, &id, false)? {
         out::line(&format!("Loop {id} is no longer paused."));
     }
     program.prepare(&*held, &settings, actor);
@@ -70,6 +67,35 @@ pub(super) fn resume(
     Ok(Exit::Complete)
 }
 
+/// Pauses a loop.
+pub(super) fn pause(program: &Program, target: &Target) -> Result<Exit, Failure> {
+    let info = program.info;
+    let (id, _, actor) = loops::named(info, target, "pause")?;
+    loops::person_only(info, actor, "pause", id.as_deref())?;
+    let (store, id) = loops::find_called(info, id.as_deref(), &Caller::from_env())?;
+    let held = loops::open(program, &store, &id, actor)?;
+    if messages::phase(held.raw()).terminal {
+        return Err(loops::over("claudex::pause", held.raw()));
+    }
+    set_paused(&store, &id, true)?;
+    out::line(&format!(
+        "Loop {id} is paused: no stop drives it. To continue it:{}",
+        info.command(&format!("resume {id}"))
+    ));
+    Ok(Exit::Complete)
+}
+
+/// Pauses a loop, or ends its pause. Returns whether that changed anything.
+fn set_paused(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure> {
+    let is_new = store
+        .pause(id, paused)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    if is_new {
+        store.log(&format!("{id} paused: {paused}"));
+    }
+    Ok(is_new)
+}
+
 /// Returns the phase of a loop, with its round if it has rounds.
 fn describe_phase(raw: &Raw) -> String {
     let phase = messages::phase(raw);
@@ -89,7 +115,7 @@ fn print_session(
     let id = raw.id();
     let owner = text::one_line(&raw.text(info.state.fields.session), 200);
     if adopt && caller.session.as_ref() != Some(&owner) {
-        return adopt_held(raw);
+        return adopt::adopt_held(raw);
     }
     let line = match &caller.session {
         _ if [UNKNOWN, ""].contains(&owner.as_str()) => {

@@ -12,7 +12,7 @@ use super::exit::with_help;
 use super::info::ProgramInfo;
 use super::session_loops::{archived_loop, is_drivable, is_unowned, order};
 use super::surroundings::Surroundings;
-use super::{compaction, incompatible, last_message, locate, messages, next_action, vanished};
+use super::{compaction, incompatible, last_message, locate, messages, next_action};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
 use crate::store::{Listed, LoopId, Store};
@@ -46,7 +46,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     }
     let info = program.info;
     let source = input.source.as_deref().unwrap_or_default();
-    let mut notes = vanished::name_once(info, &surroundings.folders(input), "session-start");
+    let mut notes = locate::name_vanished_once(info, &surroundings.folders(input), "session-start");
     if source == "compact" {
         let followed = compaction::follow(program, input, surroundings);
         notes.extend(followed.iter().map(|id| {

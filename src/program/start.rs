@@ -3,7 +3,7 @@
 //! The flags are the fields with `at_start`, each of its field's type; of several modes each is a subcommand with its own. A machine
 //! that requires one text takes it as the words after the flags, too. [`Extension::start`](super::Extension::start) sets other fields.
 
-use camino::Utf8Path;
+use camino::Utf8PathBuf;
 use clap::builder::{ArgAction, PossibleValuesParser};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use jiff::Timestamp;
@@ -17,7 +17,6 @@ pub use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{incompatible, locate, loops, messages, out, shell, slash_arguments, suggest};
-use crate::behaviours::loop_message;
 use crate::machine::Actor;
 use crate::machine::Beginning;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
@@ -168,17 +167,16 @@ fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
 
 /// What was given for a field.
 fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
-    let text = || matches.get_one::<String>(field.name).cloned();
     match field.kind {
         FieldKind::Count => matches.get_one::<u64>(field.name).copied().map(Value::from),
         FieldKind::Flag => matches
             .get_one::<bool>(field.name)
             .copied()
             .map(Value::from),
-        FieldKind::Text => text().map(Value::from),
-        FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
-            text().map(Value::from)
-        }
+        _ => matches
+            .get_one::<String>(field.name)
+            .cloned()
+            .map(Value::from),
     }
 }
 
@@ -294,9 +292,20 @@ fn started(
     let here = loops::here()?;
     let store = locate::for_start(info.state, &here);
     let actor = caller.actor(from_prompt);
-    let held = begin(program, mode, matches, &here, &store, (&caller, actor))?;
+    let settings = loops::settings(info, store.root(), None)?;
+    let call = Call {
+        caller,
+        actor,
+        here,
+        settings,
+    };
+    let held = begin(program, mode, matches, &store, &call)?;
+    let Call {
+        caller, settings, ..
+    } = call;
     let raw = held.raw();
-    let mut notes: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
+    let state = text::exact(store.path_of(raw.id()));
+    let mut notes = messages::repairs(raw);
     notes.extend(raw.archived().iter().map(|id| {
         format!(
             "loop {id} showed no sign of life and was archived; to bring it back once this one is over:{}",
@@ -305,10 +314,6 @@ fn started(
     }));
     raw.store()
         .log(&format!("{} start by {}", raw.id(), raw.actor()));
-    let settings = settings(info, &store, &caller)?;
-    for line in &settings.ignored {
-        out::note(line);
-    }
     // There is no stop before the first phase that would do it; what fails here is told at the next one.
     if let Err(error) = program.app.entered(&*held, &settings) {
         store.log(&format!("{} start: {error}", raw.id()));
@@ -318,10 +323,9 @@ fn started(
             out::note(&info.line(note));
         }
         out::text(&format!(
-            "Loop {} is in phase {}. Its state: {}\n",
+            "Loop {} is in phase {}. Its state: {state}\n",
             raw.id(),
             messages::phase(raw).name,
-            text::exact(store.path_of(raw.id()))
         ));
         out::line(match caller.session {
             Some(_) => "The next stop of this session drives it.",
@@ -332,20 +336,14 @@ fn started(
         |id: &&clap::Id| matches!(matches.try_get_one::<bool>(id.as_str()), Ok(Some(true)));
     let flags: Vec<&str> = matches.ids().filter(is_set).map(clap::Id::as_str).collect();
     let message = mode.message.or(info.table.phases[raw.phase()].message);
-    let own = program.variables(&*held, &settings, Timestamp::now());
-    let said = own.and_then(|mut own| {
-        own.extend([
-            ("notes".to_owned(), json!(notes)),
-            ("from_prompt".to_owned(), json!(from_prompt)),
-            ("flags".to_owned(), json!(flags)),
-            (
-                "state".to_owned(),
-                json!(text::exact(store.path_of(raw.id()))),
-            ),
-        ]);
-        loop_message::render(raw, message, own).map_err(|error| error.to_string())
-    });
-    match said {
+    let variables = [
+        ("notes", json!(notes)),
+        ("from_prompt", json!(from_prompt)),
+        ("flags", json!(flags)),
+        ("state", json!(state)),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value));
+    match program.render(&*held, message, &settings, variables.into_iter().collect()) {
         Ok(Some(text)) if mode.message.is_some() => out::line(text.trim_end()),
         Ok(Some(text)) => out::line(&format!("\n{}", text.trim_end())),
         Ok(None) => {}
@@ -376,14 +374,12 @@ fn from_typed(program: &Program, mode: &ModeInfo, caller: &Caller) -> Result<Arg
         .map_err(|error| Failure::usage(&error))
 }
 
-/// Loads the settings that hold for a call in a store's project.
-fn settings(
-    info: &'static ProgramInfo,
-    store: &Store,
-    caller: &Caller,
-) -> Result<Settings, Failure> {
-    Settings::for_call(info, store.root(), caller, None)
-        .map_err(|error| Failure::new(Exit::Usage, error))
+/// The circumstances of a start.
+struct Call {
+    caller: Caller,
+    actor: Actor,
+    here: Utf8PathBuf,
+    settings: Settings,
 }
 
 /// Begins a loop with what was given, what the program adds, and what the configuration says.
@@ -394,9 +390,8 @@ fn begin(
     program: &Program,
     mode: &'static ModeInfo,
     matches: &ArgMatches,
-    here: &Utf8Path,
     store: &Store,
-    (caller, actor): (&Caller, Actor),
+    call: &Call,
 ) -> Result<HeldLoop, Failure> {
     let info = program.info;
     let named = match info.table.state.ids {
@@ -422,13 +417,12 @@ fn begin(
         mode,
         given: given.clone(),
         arguments: matches,
-        here,
+        here: &call.here,
         store,
         now,
     })?;
-    let settings = settings(info, store, caller)?;
     let mut fields = own.fields;
-    for (name, value) in given.into_iter().chain(settings.start_values(mode)) {
+    for (name, value) in given.into_iter().chain(call.settings.start_values(mode)) {
         if !fields.iter().any(|(known, _)| *known == name) {
             fields.push((name, value));
         }
@@ -437,11 +431,15 @@ fn begin(
     complete(program, mode, &fields)?;
     let how = Beginning {
         now,
-        stale_after: Some(settings.stale_after()),
-        session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        stale_after: Some(call.settings.stale_after()),
+        session: call
+            .caller
+            .session
+            .clone()
+            .unwrap_or_else(|| UNKNOWN.to_owned()),
         id: named.or(own.id),
     };
-    let held = program.app.begin(store, mode, fields, how, actor);
+    let held = program.app.begin(store, mode, fields, how, call.actor);
     held.map_err(|error| refused(info, error))
 }
 
@@ -470,7 +468,7 @@ fn refuse_unknown_flag(
         .filter(|argument| !argument.is_hide_set())
         .filter_map(|argument| Some(format!("--{}", argument.get_long()?)))
         .collect();
-    let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
+    let name = flag.split('=').next().unwrap_or(flag);
     let near = suggest::word(name, known.iter().map(String::as_str));
     let otherwise = format!(
         "flags: {}; a text that begins with `--` goes after ` -- `",

@@ -13,7 +13,7 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{attempts, incompatible, locate, loops, out, rounds, state_file, sweep, verbs};
+use super::{archive, attempts, incompatible, locate, loops, out, rounds, state_file, verbs};
 use crate::files;
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
@@ -66,11 +66,7 @@ pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> 
         State::LockActive { file } => {
             return Ok(exit(state_file::has_live_process(&absolute(&file)?)));
         }
-        State::Sweep => {
-            let stale_after = loops::settings_here(info)?.stale_after();
-            sweep::sweep(info, stale_after, false)?;
-            return Ok(Exit::Complete);
-        }
+        State::Sweep => return archive::sweep(info),
         State::Find => {
             let stores = locate::stores(info.state, &[&loops::here()?]);
             let mut stores = stores.iter().filter(|store| store.refusal().is_none());

@@ -11,12 +11,13 @@ use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::UNKNOWN;
 use super::exit::Exit;
+use super::extension::Variables;
 use super::info::ProgramInfo;
 use super::session_loops::{self, Located};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
-use super::{incompatible, messages, next_action, out, rounds, turn_end, vanished};
-use crate::behaviours::{Step, loop_message};
+use super::{incompatible, locate, messages, next_action, out, rounds, turn_end};
+use crate::behaviours::Step;
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, Raw, Refusal};
 use crate::review::runs;
@@ -54,7 +55,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
     }
     let info = program.info;
     let stores = surroundings.stores(info, input);
-    let vanished = vanished::name_once(info, &surroundings.folders(input), "stop");
+    let vanished = locate::name_vanished_once(info, &surroundings.folders(input), "stop");
     let located = session_loops::locate(info, &stores, input.session_id.as_deref());
     let decision = match (located, stores.first()) {
         (_, Some(nearest)) if surroundings.budget.is_over() => {
@@ -218,9 +219,9 @@ impl Stop<'_> {
             return Ok(self.render_turn_end(held, edge, asked, &caveats));
         }
 
-        let own = program.variables(held, settings, self.now)?;
         let note = |text: &str| Some(program.info.line(text));
-        Ok(match loop_message::render(raw, edge.words(table), own) {
+        let rendered = program.render(held, edge.words(table), settings, Variables::new());
+        Ok(match rendered {
             Ok(None) => Decision::approve(None),
             Ok(Some(message)) if edge.reminds(table) => {
                 let waits_for = next_action::of(program, held).waits_for;
@@ -242,7 +243,7 @@ impl Stop<'_> {
                 let next = next_action::of(program, held).next;
                 Decision {
                     action: Action::Block(messages::fallback(program.info, raw, &next)),
-                    note: note(&error.to_string()),
+                    note: note(&error),
                 }
             }
         })

@@ -1,14 +1,13 @@
 //! The machine's verbs: the transitions that an agent or the user may take.
 
 use clap::ArgMatches;
-use jiff::Timestamp;
 
 use super::app::{HeldLoop, ParsedVerb};
 use super::arguments::LOOP;
 use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::extension::{NotTaken, OwnVerb};
+use super::extension::{NotTaken, OwnVerb, Variables};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
@@ -69,9 +68,9 @@ pub(super) fn own(
     let held = loops::opened(info, program.app.open(&store, &id, actor))?;
     program.prepare(&*held, &settings, actor);
     let before = held.raw().record().revision();
-    let now = change(program, name, held, &settings, |held| {
-        (own.run)(held, given)
-    })?;
+    let run = |held| (own.run)(held, given);
+    let now =
+        change(program, name, held, &settings, run).map_err(|why| failure(program, name, why))?;
     // With `--json` the verb itself has said what it did.
     let is_json = matches!(given.try_get_one("json"), Ok(Some(&true)));
     if now.raw().record().revision() != before && !is_json {
@@ -98,10 +97,7 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings
         return;
     }
     let message = edge.and_then(|edge| edge.words(raw.table()));
-    let rendered = program
-        .variables(now, settings, Timestamp::now())
-        .and_then(|own| loop_message::render(raw, message, own).map_err(|error| error.to_string()));
-    match rendered {
+    match program.render(now, message, settings, Variables::new()) {
         Ok(Some(text)) => {
             let gap = if has_own_message { "" } else { "\n" };
             out::text(&format!("{gap}{}\n", text.trim()));
@@ -190,9 +186,6 @@ fn from_typed(program: &Program, name: &str, typed: &str) -> Result<ParsedVerb, 
 }
 
 /// Takes a verb's transition.
-///
-/// # Errors
-/// Returns an error if it is refused.
 pub(super) fn take(
     program: &Program,
     verb: ParsedVerb,
@@ -200,9 +193,19 @@ pub(super) fn take(
     settings: &Settings,
 ) -> Result<HeldLoop, Failure> {
     let name = verb.name();
-    change(program, &name, held, settings, |held| {
-        program.app.take(verb, held)
-    })
+    try_take(program, verb, held, settings).map_err(|why| failure(program, &name, why))
+}
+
+/// Takes a verb's transition, and hands the loop back if it is refused.
+pub(super) fn try_take(
+    program: &Program,
+    verb: ParsedVerb,
+    held: HeldLoop,
+    settings: &Settings,
+) -> Result<HeldLoop, NotTaken<HeldLoop>> {
+    let name = verb.name();
+    let take = |held| program.app.take(verb, held);
+    change(program, &name, held, settings, take)
 }
 
 /// Changes a loop by a verb, and does the work of the phase after it.
@@ -212,28 +215,24 @@ fn change(
     held: HeldLoop,
     settings: &Settings,
     take: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>,
-) -> Result<HeldLoop, Failure> {
+) -> Result<HeldLoop, NotTaken<HeldLoop>> {
     let store = held.raw().store().clone();
     let id = held.raw().id().clone();
     let actor = held.raw().actor();
-    let now = take(held).map_err(|why| match why {
+    let now = take(held).inspect_err(|why| match why {
         NotTaken::Refused(refused) => {
             store.log(&format!("{id} {name} refused: {refused}"));
             attempts::refused(&store, &id, actor, name, &refused.refusal);
-            refusal(program, name, &refused)
         }
-        NotTaken::Failed(failure) => {
-            if failure.exit == Exit::Refused {
-                attempts::note(&store, &id, actor, name, &failure.to_string());
-            }
-            failure
+        NotTaken::Failed(failure) if failure.exit == Exit::Refused => {
+            attempts::note(&store, &id, actor, name, &failure.to_string());
         }
+        NotTaken::Failed(_) => {}
     })?;
     let phase = messages::phase(now.raw()).name;
     store.log(&format!("{id} {name} by {actor}: now {phase}"));
     messages::clear(now.raw());
-    let entered = program.app.entered(&*now, settings);
-    entered.map_err(|error| {
+    program.app.entered(&*now, settings).map_err(|error| {
         let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
         Failure::plain(
             Exit::Internal,
@@ -243,6 +242,14 @@ fn change(
         )
     })?;
     Ok(now)
+}
+
+/// Returns the error of a verb that changed nothing, with what to do instead.
+fn failure(program: &Program, name: &str, why: NotTaken<HeldLoop>) -> Failure {
+    match why {
+        NotTaken::Refused(refused) => refusal(program, name, &refused),
+        NotTaken::Failed(failure) => failure,
+    }
 }
 
 /// Returns the error of a refused transition, with what to do instead.

@@ -198,19 +198,14 @@ fn rollback_and_its_kin_are_not_the_agents() {
 }
 
 #[test]
-fn a_dry_sweep_says_what_would_be_moved_and_changes_nothing() {
+fn sweep_archives_inactive_loop_for_resume() {
     let project = Project::new();
     let id = project.start(&[]);
-    project.answers(&["sweep", "--dry-run"], 0, "Nothing to archive.");
+    project.answers(&["sweep"], 0, "Nothing to archive.");
     age(&project.state_path(&id), Duration::from_secs(3600));
-    let before = tree(&project.folder());
-    project
-        .run(&["sweep", "--dry-run"])
-        .exits(0)
-        .says(&format!("Loop {id} would be moved"))
+    let ran = project.run(&["sweep"]).exits(0);
+    ran.says(&format!("Loop {id} was moved"))
         .says(&format!("claudex-loop resume {id}"));
-    assert_eq!(tree(&project.folder()), before);
-    project.answers(&["sweep"], 0, &format!("Loop {id} was moved"));
     project.run(&["sweep"]).exits(0).says("Nothing to archive.");
     assert!(!project.state_path(&id).exists());
     project.run(&["resume", &id]).exits(0).says("brought back");

@@ -355,17 +355,6 @@ fn agent_changes_no_loop_of_another_session() {
 }
 
 #[test]
-fn agent_sweeps_no_loop_before_its_time() {
-    let (project, id) = Project::reviewing(&[]);
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
-    let sweep = ["sweep", "--older-than", "1s"];
-    for session in ["s1", "s2"] {
-        project.answers_in(session, &sweep, 0, "Nothing to archive.");
-    }
-    project.answers(&sweep, 0, &format!("Loop {id} was moved"));
-}
-
-#[test]
 fn inside_a_client_without_a_session_id_nothing_is_started() {
     let project = Project::new();
     let before = tree(&project.root);

@@ -8,7 +8,7 @@ use crate::machine::Table;
 use crate::machine::table::FieldKind;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
-use crate::program::{Tone, durations, locate, loops, out, rounds, vanished};
+use crate::program::{Tone, durations, locate, loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
 use crate::review::{ReviewSpec, findings_json};
@@ -188,7 +188,7 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
 
 /// Prints the list. Returns whether there are loops.
 pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
-    for line in vanished::name(info, &[&loops::here()?]) {
+    for line in locate::name_vanished(info, &[&loops::here()?]) {
         out::note(&info.line(&line));
     }
     let rows = rows(info)?;

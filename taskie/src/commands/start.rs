@@ -1,7 +1,7 @@
 //! `new-plan` and `continue-plan`.
 
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{adopt, consent, locate, loops, out, start};
+use claudex_loop::program::{adopt, locate, loops, out, start};
 use claudex_loop::store::{IdForm, LoopId, StartError, StoreError};
 use claudex_loop::{Actor, Store, text};
 
@@ -148,7 +148,7 @@ fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     if call.actor != Actor::Person {
         return Ok(());
     }
-    if !consent::to_take_over(call.info, id, &format!("adopt {id}"))? {
+    if !adopt::is_consented(call.info, id, &format!("adopt {id}"))? {
         let what = format!("plan {id} stays with its session");
         return Err(call.refused(what, "nothing was changed"));
     }

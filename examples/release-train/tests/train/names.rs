@@ -56,7 +56,7 @@ fn no_command_names_another_program_than_its_own() {
             &["adopt", id],
             &["resume", "no-such-loop"],
             &["approve", id],
-            &["sweep", "--dry-run"],
+            &["sweep"],
             &["doctor"],
             &["config", "path"],
             &["config", "show"],

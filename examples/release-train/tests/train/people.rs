@@ -144,14 +144,6 @@ fn archived_train_comes_back_and_can_be_taken_over() {
         let file = std::fs::File::options().write(true).open(path).unwrap();
         file.set_modified(old).unwrap();
     }
-    assert!(
-        yard.done(&["sweep", "--older-than", "72h"])
-            .contains("Nothing to archive")
-    );
-    assert!(
-        yard.done(&["sweep", "--dry-run"])
-            .contains("would be moved")
-    );
     assert!(yard.done(&["sweep"]).contains("was moved"));
     let (decision, said) = yard.stop();
     assert_eq!(decision, "approve");

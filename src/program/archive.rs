@@ -1,15 +1,36 @@
-//! `rollback`: every loop of a project moves to the archive.
+//! `sweep` and `rollback`: inactive loops, or all loops of a project, move to the archive.
 
 use std::io::{self, IsTerminal};
+use std::time::SystemTime;
 
 use super::arguments::Target;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{consent, locate, loops, out};
+use super::{adopt, locate, loops, out};
 use crate::text;
 
 /// The most loops that the question names.
 const MAX_NAMED_LOOPS: usize = 10;
+
+/// Archives the loops that were inactive for longer than the configuration allows, as a start does.
+pub(super) fn sweep(info: &'static ProgramInfo) -> Result<Exit, Failure> {
+    let stale_after = loops::settings_here(info)?.stale_after();
+    let mut is_empty = true;
+    for store in locate::stores(info.state, &[&loops::here()?]) {
+        for id in store.archive_stale(SystemTime::now(), stale_after) {
+            is_empty = false;
+            out::line(&format!(
+                "Loop {id} was moved to {}/archive; this brings it back:{}",
+                text::shown(store.folder()),
+                info.command(&format!("resume {id}"))
+            ));
+        }
+    }
+    if is_empty {
+        out::line("Nothing to archive.");
+    }
+    Ok(Exit::Complete)
+}
 
 /// Archives every loop. Asks first, unless the user passed `--yes` or typed the slash command.
 pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
@@ -58,7 +79,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         let named = named.map(|name| format!("  {}\n", text::one_line(name, 100)));
         let named: String = named.collect();
         let question = format!("{named}{counted}. Move all to the archive? Nothing is deleted.");
-        if !consent::asked(&question) {
+        if !adopt::confirm(&question) {
             out::line("Nothing was changed.");
             return Ok(Exit::Refused);
         }
