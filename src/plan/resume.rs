@@ -66,7 +66,7 @@ fn command_line(id: &str, journal: &[Entry]) -> String {
 pub fn help(held: &AnyLoop) -> String {
     let raw = held.raw();
     let root = raw.store().root();
-    let is_here = locate::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
+    let is_here = loops::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
     let place = match is_here {
         true => String::new(),
         false => format!(", in {}", text::shown(root)),
@@ -201,7 +201,7 @@ pub fn refuse_session_resume(held: &mut AnyLoop, verb: &Verb) -> Result<(), Fail
 
 /// Says how to resume or cancel a loop of `run` because of which another one cannot start.
 pub fn in_the_way(id: &str) -> Option<String> {
-    let active = locate::active_loops(INFO.state, &locate::here().ok()?);
+    let active = locate::active_loops(INFO.state, &loops::here().ok()?);
     let (store, listed) = active
         .into_iter()
         .find(|(_, listed)| listed.id.as_str() == id)?;

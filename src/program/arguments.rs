@@ -251,30 +251,21 @@ impl Report {
         {
             return own;
         }
-        let flags = own
-            .get_arguments()
-            .filter(|one| !one.is_positional() && one.get_id() != LOOP);
+        let others = own.get_arguments().filter(|one| one.get_id() != LOOP);
         let format = clap::Arg::new(FORMAT)
             .long("format")
             .value_name("FORMAT")
             .value_parser(clap::value_parser!(ReportFormat))
-            .conflicts_with_all(flags.map(clap::Arg::get_id))
-            .help("Print all about a loop on one page, and do nothing else; its id may stand as the first argument");
+            .conflicts_with_all(others.map(clap::Arg::get_id))
+            .help("Print all about a loop on one page, and do nothing else");
         own.arg(format)
     }
 
     /// Returns the report that a call of the verb asks for.
-    pub(super) fn instead_of(own: &clap::Command, given: &clap::ArgMatches) -> Option<Self> {
+    pub(super) fn instead_of(given: &clap::ArgMatches) -> Option<Self> {
         let format = *given.try_get_one(FORMAT).ok()??;
-        let first = own
-            .get_positionals()
-            .next()
-            .map(|first| first.get_id().as_str());
-        let first = first.and_then(|first| given.get_raw(first)?.next());
-        let id = given.get_one(LOOP).cloned();
-        let id = id.or_else(|| Some(first?.to_string_lossy().into_owned()));
         let target = Target {
-            id,
+            id: given.get_one(LOOP).cloned(),
             from_prompt: false,
         };
         Some(Self { target, format })
@@ -383,21 +374,4 @@ pub(super) enum Plugin {
         #[arg(value_name = "DIR")]
         dir: Utf8PathBuf,
     },
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_report_with_a_format_of_its_own_keeps_it() {
-        let own = clap::Command::new("report").arg(clap::Arg::new("how").long("format"));
-        let command = Report::with_format(own.clone());
-        let given = command.get_matches_from(["report", "--format", "short"]);
-        assert!(Report::instead_of(&own, &given).is_none());
-        assert_eq!(
-            given.get_one::<String>("how").map(String::as_str),
-            Some("short")
-        );
-    }
 }

@@ -120,17 +120,14 @@ pub fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Fail
 }
 
 fn own_path() -> Result<String, Failure> {
-    let unknown = |problem: String| {
+    let path = std::env::current_exe().ok();
+    let path = path.and_then(|path| path.into_os_string().into_string().ok());
+    path.ok_or_else(|| {
         Failure::plain(
             Exit::Internal,
             "claudex::hooks::path",
-            problem,
+            "the path of this program is unknown or not UTF-8".to_owned(),
             "put the program on the PATH, and use --by-name",
         )
-    };
-    let path = std::env::current_exe()
-        .map_err(|error| unknown(format!("cannot find the path of this program: {error}")))?;
-    path.into_os_string()
-        .into_string()
-        .map_err(|path| unknown(format!("the path {} is not UTF-8", path.to_string_lossy())))
+    })
 }

@@ -10,16 +10,6 @@ use crate::text;
 
 pub use super::state_folders::{for_start, stores};
 
-/// Returns the working directory.
-///
-/// # Errors
-/// Returns an error if it does not exist any more, or if its path is not UTF-8.
-pub fn here() -> std::io::Result<Utf8PathBuf> {
-    let path = std::env::current_dir()?;
-    Utf8PathBuf::from_path_buf(path)
-        .map_err(|path| std::io::Error::other(format!("the path {} is not UTF-8", path.display())))
-}
-
 /// Returns the root of the project of a folder: that of the nearest state folder, or else of the one that a start would make.
 pub fn root(state: &'static StateSpec, from: &Utf8Path) -> Utf8PathBuf {
     let nearest = stores(state, &[from]).into_iter().next();

@@ -21,7 +21,12 @@ use crate::text;
 /// # Errors
 /// Returns an error if it does not exist any more, or if its path is not UTF-8.
 pub fn here() -> Result<Utf8PathBuf, Failure> {
-    locate::here().map_err(|error| {
+    let here = std::env::current_dir().and_then(|path| {
+        let not_text =
+            |path: std::path::PathBuf| format!("the path {} is not UTF-8", path.display());
+        Utf8PathBuf::from_path_buf(path).map_err(|path| std::io::Error::other(not_text(path)))
+    });
+    here.map_err(|error| {
         Failure::plain(
             Exit::Internal,
             "claudex::here",
@@ -87,10 +92,10 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
         if let Some((store, listed)) = active.into_iter().next() {
             return Ok((store, listed.id));
         }
-        for store in locate::stores(info.state, &[&here]) {
-            if let Some(listed) = store.archived().into_iter().find(own) {
-                return Ok((store, listed.id));
-            }
+        if let Some(archived) =
+            session_loops::archived(&locate::stores(info.state, &[&here]), session)
+        {
+            return Ok(archived);
         }
     }
     find(info, None)

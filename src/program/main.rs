@@ -99,10 +99,10 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
         not_inside_a_reviewer(name)?;
         return run(info, given);
     }
-    let mut verbs = program.verbs.iter().map(|own| ((own.command)(), own));
-    if let Some((command, own)) = verbs.find(|(command, _)| command.get_name() == name) {
+    let mut verbs = program.verbs.iter();
+    if let Some(own) = verbs.find(|own| (own.command)().get_name() == name) {
         loops::all_usable(info)?;
-        if let Some(report) = Report::instead_of(&command, given) {
+        if let Some(report) = Report::instead_of(given) {
             return display::report(program, &report);
         }
         not_inside_a_reviewer(name)?;

@@ -59,10 +59,10 @@ pub(super) fn locate(info: &ProgramInfo, stores: &[Store], session: Option<&str>
             "{MAX_FOLDERS} state folders or more are above this one; only the nearest were searched"
         ));
     }
-    let archived = || archived_loop(stores, session?);
+    let archived = || archived(stores, session?);
     match problems.into_iter().next() {
         Some(problem) => Located::Note(problem),
-        None => archived().map_or(Located::Nothing, |id| {
+        None => archived().map_or(Located::Nothing, |(_, id)| {
             Located::Note(format!(
                 "loop {id} was archived because it was idle for too long. To continue it:{}",
                 info.command(&format!("resume {id}"))
@@ -95,12 +95,14 @@ fn problem(info: &ProgramInfo, store: &Store, listed: &Listed) -> Option<String>
 }
 
 /// Returns the archived loop of a session that is not over.
-pub(super) fn archived_loop(stores: &[Store], session: &str) -> Option<LoopId> {
-    let mut archived = stores.iter().flat_map(Store::archived);
-    let found = archived.find(|listed| {
+pub(super) fn archived(stores: &[Store], session: &str) -> Option<(Store, LoopId)> {
+    let is_meant = |listed: &Listed| {
         listed.session.as_deref() == Some(session) && !listed.terminal && listed.problem.is_none()
-    });
-    found.map(|listed| listed.id)
+    };
+    stores.iter().find_map(|store| {
+        let listed = store.archived().into_iter().find(is_meant)?;
+        Some((store.clone(), listed.id))
+    })
 }
 
 /// Returns whether a stop could drive a loop.

@@ -10,12 +10,12 @@ use super::client_files::ClientFiles;
 use super::durations::elapsed;
 use super::exit::with_help;
 use super::info::ProgramInfo;
-use super::session_loops::{archived_loop, is_drivable, is_unowned, order};
+use super::session_loops::{archived, is_drivable, is_unowned, order};
 use super::surroundings::Surroundings;
 use super::{compaction, incompatible, last_message, locate, messages, next_action};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
-use crate::store::{Listed, LoopId, Store};
+use crate::store::{Listed, Store};
 use crate::text;
 
 /// A session that has changed its loop within this time may still be at work.
@@ -24,20 +24,6 @@ pub(super) const RECENT: Duration = Duration::from_secs(15 * 60);
 const MAX_REASON_CHARS: usize = 450;
 /// The longest text about the next action in a line, in characters.
 const MAX_ACTION_CHARS: usize = 400;
-
-/// A loop that is not over, as it concerns the session that starts.
-enum Waiting {
-    /// A loop of the session.
-    Own(Store, Listed),
-    /// A loop in a phase that any session can continue.
-    ForAnySession(Store, Listed),
-    /// A loop that no session has. The next stop takes it.
-    Unowned(Listed),
-    /// An archived loop of the session.
-    Archived(LoopId),
-    /// A loop of another session.
-    OfAnother(Store, Listed),
-}
 
 /// Answers the hook.
 pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
@@ -72,76 +58,60 @@ fn name_rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) ->
     ))
 }
 
-/// Describes the loop that waits.
+/// Describes the loop to speak of: the session's own, one that any session can continue, one of no session, an archived one of
+/// the session, or one of another session.
 fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &str) -> HookOutput {
     let info = program.info;
+    let session = input.session_id.as_deref();
     let is_compacted = source == "compact";
-    match find_waiting(info, stores, input.session_id.as_deref()) {
-        Some(Waiting::Own(store, listed)) => describe_own(program, &store, &listed, is_compacted),
-        Some(Waiting::OfAnother(store, listed)) => {
-            describe_foreign(info, &store, &listed, source == "clear")
-        }
-        // The session has heard the rest when it began.
-        _ if is_compacted => HookOutput::default(),
-        Some(Waiting::ForAnySession(store, listed)) => {
-            describe_own(program, &store, &listed, false)
-        }
-        Some(Waiting::Unowned(listed)) => inform(
-            info,
-            &format!(
-                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
-                listed.id,
-                phase(info, &listed),
-                info.command("status"),
-            ),
-        ),
-        Some(Waiting::Archived(id)) => inform(
-            info,
-            &format!(
-                "loop {id} of this session was archived because it was idle for too long. To continue it:{}",
-                info.command(&format!("resume {id}")),
-            ),
-        ),
-        None => {
-            let refusal = stores.iter().find_map(Store::refusal);
-            let note = refusal.map(|refusal| text::note(&with_help(&refusal), MAX_REASON_CHARS));
-            HookOutput {
-                person: note.map(|note| info.line(&note)),
-                ..HookOutput::default()
-            }
-        }
-    }
-}
-
-/// Finds the loop to speak of. The order of the variants of [`Waiting`] is the order of preference.
-fn find_waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Option<Waiting> {
-    let mut own = Vec::new();
-    let mut for_any = None;
-    let mut unowned = None;
-    let mut of_another = None;
+    let mut active: Vec<(Store, Listed)> = Vec::new();
     for store in stores {
-        for listed in store.list_active() {
-            if !is_drivable(store, &listed) {
-                continue;
-            }
-            if is_unowned(&listed) {
-                unowned.get_or_insert(listed);
-            } else if listed.session.as_deref() == session {
-                own.push((store.clone(), listed));
-            } else if is_for_any_session(info, &listed) {
-                for_any.get_or_insert((store.clone(), listed));
-            } else {
-                of_another.get_or_insert((store.clone(), listed));
-            }
-        }
+        let mut listed = store.list_active();
+        listed.retain(|one| is_drivable(store, one));
+        active.extend(listed.into_iter().map(|one| (store.clone(), one)));
     }
-    order(info, session.unwrap_or_default(), &mut own);
-    let own = own.into_iter().next();
-    own.map(|(store, listed)| Waiting::Own(store, listed))
-        .or_else(|| for_any.map(|(store, listed)| Waiting::ForAnySession(store, listed)))
-        .or_else(|| unowned.map(Waiting::Unowned))
-        .or_else(|| archived_loop(stores, session?).map(Waiting::Archived))
-        .or_else(|| of_another.map(|(store, listed)| Waiting::OfAnother(store, listed)))
+    order(info, session.unwrap_or_default(), &mut active);
+    let find = |is_meant: &dyn Fn(&Listed) -> bool| active.iter().find(|(_, one)| is_meant(one));
+
+    let is_own = |one: &Listed| !is_unowned(one) && one.session.as_deref() == session;
+    if let Some((store, listed)) = find(&is_own) {
+        return describe_own(program, store, listed, is_compacted);
+    }
+    let of_another = find(&|one| !is_unowned(one) && !is_for_any_session(info, one));
+    if is_compacted {
+        // The session has heard the rest when it began.
+        return of_another.map_or_else(HookOutput::default, |(store, listed)| {
+            describe_foreign(info, store, listed, false)
+        });
+    }
+    if let Some((store, listed)) = find(&|one| !is_unowned(one) && is_for_any_session(info, one)) {
+        return describe_own(program, store, listed, false);
+    }
+    if let Some((_, listed)) = find(&is_unowned) {
+        let line = format!(
+            "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
+            listed.id,
+            phase(info, listed),
+            info.command("status"),
+        );
+        return inform(info, &line);
+    }
+    if let Some((_, id)) = session.and_then(|session| archived(stores, session)) {
+        let line = format!(
+            "loop {id} of this session was archived because it was idle for too long. To continue it:{}",
+            info.command(&format!("resume {id}")),
+        );
+        return inform(info, &line);
+    }
+    if let Some((store, listed)) = of_another {
+        return describe_foreign(info, store, listed, source == "clear");
+    }
+    let refusal = stores.iter().find_map(Store::refusal);
+    let note = refusal.map(|refusal| text::note(&with_help(&refusal), MAX_REASON_CHARS));
+    HookOutput {
+        person: note.map(|note| info.line(&note)),
+        ..HookOutput::default()
+    }
 }
 
 /// Describes the session's own loop, or one that any session can continue. After a compaction the agent continues it; at a start
