@@ -99,6 +99,15 @@ macro_rules! generated {
     };
 }
 
+/// Returns a declaration that only a program reads, which is in the second generated file. The engine includes the first alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __extra {
+    ($name:ident) => {
+        &()
+    };
+}
+
 /// Fails to compile because generated code has another format, as the first and only error.
 #[doc(hidden)]
 #[macro_export]

@@ -18,7 +18,7 @@ use super::surroundings::Surroundings;
 use super::{incompatible, messages, next_action, out, rounds, turn_end, vanished};
 use crate::behaviours::{Step, loop_message};
 use crate::hooks::{Action, Decision, Input};
-use crate::machine::{Actor, EdgeAt, LoopHandle, Raw, Refusal};
+use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw, Refusal};
 use crate::review::runs;
 use crate::store::{HOOK_TIMEOUT, LoopId, Store};
 use crate::text;
@@ -265,7 +265,7 @@ impl Stop<'_> {
         if was_said && caveats.is_empty() {
             return Decision::approve(None);
         }
-        let review = table.phases[edge.to].review;
+        let review = table.phases[edge.to].review();
         let next = program
             .app
             .next_action(held)
