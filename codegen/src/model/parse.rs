@@ -11,9 +11,6 @@ use super::problem::{form_problem, syntax_problem};
 use super::{At, Constant, FieldKind, Machine, Transition, Update};
 use crate::diagnostic::Diagnostic;
 
-/// The largest machine file, in bytes.
-const MAX_FILE_BYTES: usize = 1 << 20;
-
 /// Parses a machine file.
 ///
 /// # Errors
@@ -87,11 +84,6 @@ fn only_kind(
 }
 
 fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
-    if source.len() > MAX_FILE_BYTES {
-        let message = format!("the file has {} bytes", source.len());
-        let help = format!("use {MAX_FILE_BYTES} at most");
-        return Err(Diagnostic::new("too_large", 0..0, message).help(help));
-    }
     let (mut table, errors) = DeTable::parse_recoverable(source);
     let first = |error: &&toml::de::Error| error.span().map(|span| span.start);
     if let Some(error) = errors.iter().min_by_key(first) {
