@@ -82,32 +82,6 @@ fn a_right_machine_is_written_and_watched() {
 }
 
 #[test]
-fn two_machines_of_one_name_do_not_replace_each_other() {
-    let folder = Crate::new();
-    assert_eq!(errors(&folder.compile()), [""; 0]);
-    fs::copy(
-        folder.path().join("machine.toml"),
-        folder.path().join("second.toml"),
-    )
-    .unwrap();
-    let lines = Config::new()
-        .root(folder.path())
-        .out_dir(folder.path().join("out"))
-        .compile_to_lines("second.toml");
-    let found = errors(&lines);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(
-        found[0].contains("=machine.toml and second.toml both name their machine `plan`"),
-        "{found:?}"
-    );
-    assert_eq!(
-        errors(&folder.compile()),
-        [""; 0],
-        "the first goes on being compiled"
-    );
-}
-
-#[test]
 fn what_has_not_changed_is_not_written_again() {
     let folder = Crate::new();
     folder.compile();

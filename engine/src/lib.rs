@@ -56,6 +56,7 @@ macro_rules! __include {
             clippy::int_plus_one,
             clippy::large_enum_variant,
             clippy::map_unwrap_or,
+            clippy::match_same_arms,
             clippy::missing_errors_doc,
             clippy::nonminimal_bool,
             clippy::overly_complex_bool_expr,

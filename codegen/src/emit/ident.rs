@@ -4,8 +4,7 @@
 //! have hyphens. A Rust keyword becomes a raw identifier.
 
 /// The types that every generated module has, and those of Rust that it, or a derive in it, names without their path.
-pub(crate) const TYPES: &str = "Loop AnyLoop Phase Transition OnStop Verb Start Mode Fields InPhase FromHeld PhaseIter \
-                                ModeIter String Option Vec Result From Into Iterator";
+pub(crate) const TYPES: &str = "Loop AnyLoop Phase Transition OnStop Verb Start Mode Fields InPhase FromHeld String Option Vec Result From Into Iterator";
 /// The keywords of Rust that a name of a machine can be.
 const KEYWORDS: [&str; 48] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
