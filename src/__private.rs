@@ -1,5 +1,6 @@
 //! The names that generated code uses. Not for anyone else: they change whenever the generator does.
 
+pub use crate::__extra as extra;
 pub use crate::behaviours::ask::Asked;
 pub use crate::behaviours::observe::{
     self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, VerifySeen,
@@ -8,6 +9,10 @@ pub use crate::behaviours::observe::{
 pub use crate::behaviours::verify::{self, Verified};
 pub use crate::behaviours::{Step, attempt, or_else, settle};
 pub use crate::generated;
+pub use crate::machine::facts::{LoopFacts, PhaseDeclaration};
+pub use crate::machine::persona::{Focus, PersonaInfo};
+pub use crate::machine::question::{Choice, Options, Question, Taker};
+pub use crate::machine::review_spec::{Blocking, ReviewSpec, Subject};
 pub use crate::review::{Reviewed, Settled, evidence, subject};
 pub use claudex_loop_engine::__private::*;
 pub use claudex_loop_engine::{__include, __mismatch};

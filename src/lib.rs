@@ -100,6 +100,15 @@ macro_rules! machine {
     };
 }
 
+/// Returns a declaration of the second generated file.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __extra {
+    ($name:ident) => {
+        &$name
+    };
+}
+
 /// Includes both generated files of the format that this version knows.
 #[doc(hidden)]
 #[macro_export]

@@ -2,18 +2,16 @@
 //!
 //! Problems become `cargo::error=` lines, since a build script that panics buries its message in a backtrace.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use crate::check_source;
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
-use crate::emit::{self, Options, gate};
+use crate::emit::{self, gate};
 use crate::model::Machine;
-use crate::templates::{self, TemplateKind};
-use crate::{check_source, generate_checked};
+use crate::templates;
 
 /// Set by cargo if the crate depends on claudex-loop with its feature `program`: claudex-loop's own build script says so.
 const HAS_PROGRAM: &str = "DEP_CLAUDEX_LOOP_PROGRAM";
@@ -91,21 +89,10 @@ impl Config {
 
         let name = &machine.name;
         let files = [format!("{name}.rs"), format!("{name}.program.rs")];
-        if let Some(other) = claim(out.join(&files[0]), &root.join(file)) {
-            let other = other.strip_prefix(&root).unwrap_or(&other).display();
-            return Err(vec![format!(
-                "{other} and {file_name} both name their machine `{name}`, and one would replace the other; give one \
-                 another `name`"
-            )]);
-        }
         let commands = self
             .commands
             .unwrap_or_else(|| env::var_os(HAS_PROGRAM).is_some());
-        let options = Options {
-            commands,
-            file: file_name,
-        };
-        let generated = generate_checked(&machine, &source, &options);
+        let generated = emit::emit(&machine, &source, &file_name, commands);
         let gate = (format!("{name}.format.rs"), gate(&files));
         let [types, program] = files;
         for (target, text) in [gate, (types, generated.types), (program, generated.program)] {
@@ -134,16 +121,14 @@ fn check_templates(
 ) -> Result<(), Vec<String>> {
     let mut missing = Vec::new();
     let mut wrong = Vec::new();
-    for kind in TemplateKind::ALL {
-        for (path, span) in emit::templates(machine, kind) {
-            lines.push(format!("cargo::rerun-if-changed={path}"));
-            match read(&root.join(&path)) {
-                Ok(text) => wrong.extend(templates::check(machine, kind, &path, &text)),
-                Err(reason) => {
-                    let message = format!("{kind} {path}: {reason}");
-                    let found = Diagnostic::new("template", span, message);
-                    missing.push(found.help(format!("write the {kind}, or name another")));
-                }
+    for (kind, path, span) in emit::templates(machine) {
+        lines.push(format!("cargo::rerun-if-changed={path}"));
+        match read(&root.join(&path)) {
+            Ok(text) => wrong.extend(templates::check(machine, kind, &path, &text)),
+            Err(reason) => {
+                let message = format!("{kind} {path}: {reason}");
+                let found = Diagnostic::new("template", span, message);
+                missing.push(found.help(format!("write the {kind}, or name another")));
             }
         }
     }
@@ -154,15 +139,6 @@ fn check_templates(
     } else {
         Err(errors)
     }
-}
-
-/// Records that a machine file is about to write this code. Returns another file that wrote it in this process. A build script is
-/// one process, so this sees two machines of one name in a crate.
-fn claim(code: PathBuf, file: &Path) -> Option<PathBuf> {
-    static WRITTEN: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
-    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = written.entry(code).or_insert_with(|| file.to_owned());
-    (first != file).then(|| first.clone())
 }
 
 /// Returns the text of a file, or in a few words why there is none.

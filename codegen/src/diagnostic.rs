@@ -6,22 +6,6 @@ use std::ops::Range;
 /// The prefix of every code in messages.
 pub const CODE_PREFIX: &str = "claudex::machine::";
 
-/// The most findings about one file.
-const MAX_FINDINGS: usize = 100;
-/// The longest message, help or label, in bytes.
-const MAX_TEXT_BYTES: usize = 1_500;
-/// The bytes that are kept of the end of a longer one.
-const KEPT_END_BYTES: usize = 400;
-/// The longest word for which a similar one is looked for, in bytes.
-const MAX_SIMILAR_BYTES: usize = 40;
-/// The hidden characters that are not control characters, as pairs of the first and the last one of a range. The library's
-/// `text` has the same list.
-const HIDDEN: [u32; 36] = [
-    0xad, 0xad, 0x34f, 0x34f, 0x61c, 0x61c, 0x115f, 0x115f, 0x1160, 0x1160, 0x17b4, 0x17b4, 0x17b5,
-    0x17b5, 0x180b, 0x180f, 0x200b, 0x200f, 0x2028, 0x202e, 0x2060, 0x206f, 0x3164, 0x3164, 0xfe00,
-    0xfe0f, 0xfeff, 0xfeff, 0xffa0, 0xffa0, 0xfff9, 0xfffb, 0x1d173, 0x1d17a, 0xe0000, 0xe0fff,
-];
-
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -42,7 +26,7 @@ impl Diagnostic {
     pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: shorten(message.into()),
+            message: message.into(),
             span,
             help: None,
             related: Vec::new(),
@@ -52,7 +36,7 @@ impl Diagnostic {
     /// Sets the help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(shorten(help.into()));
+        self.help = Some(help.into());
         self
     }
 }
@@ -64,16 +48,6 @@ impl fmt::Display for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
-
-/// Cuts the middle out of a text that is too long to read.
-fn shorten(text: String) -> String {
-    if text.len() <= MAX_TEXT_BYTES {
-        return text;
-    }
-    let first = text.floor_char_boundary(MAX_TEXT_BYTES - KEPT_END_BYTES);
-    let last = text.ceil_char_boundary(text.len() - KEPT_END_BYTES);
-    format!("{}[...]{}", &text[..first], &text[last..])
-}
 
 /// The findings about one file. Never empty in an error.
 #[derive(Debug, Clone)]
@@ -87,17 +61,10 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Sorts findings by their place, and only counts those beyond the first hundred.
+    /// Sorts findings by their place, and adds the lines of other places to the help.
     pub(crate) fn new(name: &str, source: &str, mut list: Vec<Diagnostic>) -> Self {
         list.sort_by_key(|one| (one.span.start, one.span.end));
         list.dedup();
-        let more = list.len().saturating_sub(MAX_FINDINGS);
-        list.truncate(MAX_FINDINGS);
-        if let Some(last) = list.last().filter(|_| more > 0) {
-            let message = format!("{more} more findings are not shown");
-            let found = Diagnostic::new("too_many", last.span.clone(), message);
-            list.push(found.help("mend these first"));
-        }
         for found in &mut list {
             let related = std::mem::take(&mut found.related).into_iter();
             let lines = related
@@ -182,24 +149,14 @@ pub fn line_of(source: &str, offset: usize) -> usize {
     Place::new(source, offset).line
 }
 
-/// Returns whether a character ends a line, moves a cursor, turns the direction of reading, or is not seen.
-fn is_hidden(character: char) -> bool {
-    if character.is_ascii() {
-        return character.is_ascii_control();
-    }
-    let code = u32::from(character);
-    let mut ranges = HIDDEN.chunks(2);
-    character.is_control() || ranges.any(|range| range[0] <= code && code <= range[1])
-}
-
-/// Escapes everything that ends a line, moves a cursor or turns the direction of reading.
+/// Escapes everything that ends a line, moves a cursor, turns the direction of reading or is not seen.
 pub fn one_line(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
-        if is_hidden(character) {
-            clean.extend(character.escape_default());
-        } else {
+        if matches!(character, '"' | '\'' | '\\') {
             clean.push(character);
+        } else {
+            clean.extend(character.escape_debug());
         }
     }
     clean
@@ -208,10 +165,10 @@ pub fn one_line(text: &str) -> String {
 /// Returns "did you mean `x`?" if one of these is similar to a word, else a list of them if it is short enough to help.
 pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
-    let known: Vec<&str> = known.take(256).collect();
-    let is_short = |name: &&str| name.len().max(word.len()) <= MAX_SIMILAR_BYTES;
-    let short = known.iter().copied().filter(is_short);
-    let near = short.map(|name| (strsim::osa_distance(&plain(word), &plain(name)), name));
+    let known: Vec<&str> = known.collect();
+    let near = known
+        .iter()
+        .map(|name| (strsim::osa_distance(&plain(word), &plain(name)), name));
     let near = near.min_by_key(|(distance, _)| *distance);
     match (near, known.as_slice()) {
         (Some((distance, name)), _) if distance <= word.chars().count().max(3) / 3 => {

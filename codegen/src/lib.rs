@@ -29,7 +29,6 @@ pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, Place, line_of};
 pub use diagram::diagram;
 
-use emit::Options;
 use model::Machine;
 
 /// Generated code and what it depends on. One module includes both texts.
@@ -61,21 +60,5 @@ pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
 /// Returns an error if [`check_source`] does.
 pub fn generate(name: &str, source: &str) -> Result<Generated, Diagnostics> {
     let machine = check_source(name, source)?;
-    let options = Options {
-        commands: true,
-        file: name.to_owned(),
-    };
-    Ok(generate_checked(&machine, source, &options))
-}
-
-fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {
-    let kinds = templates::TemplateKind::ALL.into_iter();
-    let templates = kinds.flat_map(|kind| emit::templates(machine, kind));
-    let messages = templates.map(|(path, _)| path).collect();
-    let [types, program] = emit::emit(machine, source, options);
-    Generated {
-        types,
-        program,
-        messages,
-    }
+    Ok(emit::emit(&machine, source, name, true))
 }

@@ -24,8 +24,7 @@ use texts::{FolderPath, Name};
 
 pub use at::At;
 pub(crate) use behaviour::{Behaviour, Call, Parameter};
-pub use expression::{Guard, Operand, Update, guard_text};
-pub(crate) use expression::{constant_text, update_text};
+pub use expression::{Guard, Operand, Read, Update, guard_text};
 pub use field::{Constant, Field, FieldKind};
 pub use graph::Edge;
 pub(crate) use parse::parse;

@@ -13,8 +13,8 @@ use crate::diagnostic::{Diagnostic, Diagnostics, suggest};
 use crate::model::Machine;
 
 /// The kind of a template, which decides what it can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TemplateKind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum TemplateKind {
     /// The text that a start prints.
     Start,
     /// The text of a block.
@@ -23,10 +23,6 @@ pub enum TemplateKind {
     Prompt,
     /// A text that is not rendered.
     Plain,
-}
-
-impl TemplateKind {
-    pub(crate) const ALL: [Self; 4] = [Self::Start, Self::Message, Self::Prompt, Self::Plain];
 }
 
 impl fmt::Display for TemplateKind {

@@ -8,38 +8,12 @@ use claudex_build::Config;
 use tempfile::TempDir;
 
 const PLAN: &str = include_str!("../../machine.toml");
-/// The templates that it names.
-const TEMPLATES: [&str; 13] = [
-    "started",
-    "review-started",
-    "round",
-    "marked",
-    "summary",
-    "missing",
-    "running",
-    "failed",
-    "more",
-    "prompt",
-    "personas/engineer",
-    "personas/security",
-    "personas/operations",
-];
-/// The files that its plugin has.
-const FILES: [&str; 13] = [
-    "commands/plan.md",
-    "commands/review.md",
-    "commands/resume.md",
-    "commands/adopt.md",
-    "commands/more.md",
-    "scripts/cancel-loop.sh",
-    "scripts/doctor.sh",
-    "scripts/mark-done.sh",
-    "scripts/personas.sh",
-    "scripts/rollback-loop.sh",
-    "scripts/start-loop.sh",
-    "scripts/state-helpers.sh",
-    "scripts/status.sh",
-];
+/// Returns the templates and files that it names.
+fn messages() -> Vec<String> {
+    claudex_build::generate("machine.toml", PLAN)
+        .unwrap()
+        .messages
+}
 
 /// A crate's folder with the plan loop's machine and its templates.
 struct Crate(TempDir);
@@ -51,20 +25,12 @@ impl Crate {
             .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
             .unwrap();
         let root = folder.path();
-        for folder in ["personas", "commands", "scripts"] {
-            fs::create_dir_all(root.join("src/plan/messages").join(folder)).unwrap();
-        }
         fs::create_dir_all(root.join("out")).unwrap();
         fs::write(root.join("machine.toml"), PLAN).unwrap();
-        for template in TEMPLATES {
-            fs::write(
-                root.join(format!("src/plan/messages/{template}.md")),
-                "text",
-            )
-            .unwrap();
-        }
-        for file in FILES {
-            fs::write(root.join("src/plan/messages").join(file), "text").unwrap();
+        for message in messages() {
+            let file = root.join(message);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "text").unwrap();
         }
         Self(folder)
     }
@@ -106,39 +72,12 @@ fn a_right_machine_is_written_and_watched() {
         .map(|line| line.strip_prefix("cargo::rerun-if-changed=").unwrap())
         .collect();
     let mut expected = vec!["machine.toml".to_owned()];
-    expected.extend(TEMPLATES.map(|template| format!("src/plan/messages/{template}.md")));
-    expected.extend(FILES.map(|file| format!("src/plan/messages/{file}")));
+    expected.extend(messages());
     assert_eq!(watched, expected);
     let written = fs::read_to_string(folder.path().join("out/plan.rs")).unwrap();
     assert_eq!(
         written,
         claudex_build::generate("machine.toml", PLAN).unwrap().types
-    );
-}
-
-#[test]
-fn two_machines_of_one_name_do_not_replace_each_other() {
-    let folder = Crate::new();
-    assert_eq!(errors(&folder.compile()), [""; 0]);
-    fs::copy(
-        folder.path().join("machine.toml"),
-        folder.path().join("second.toml"),
-    )
-    .unwrap();
-    let lines = Config::new()
-        .root(folder.path())
-        .out_dir(folder.path().join("out"))
-        .compile_to_lines("second.toml");
-    let found = errors(&lines);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(
-        found[0].contains("=machine.toml and second.toml both name their machine `plan`"),
-        "{found:?}"
-    );
-    assert_eq!(
-        errors(&folder.compile()),
-        [""; 0],
-        "the first goes on being compiled"
     );
 }
 

@@ -51,32 +51,6 @@ proptest! {
     }
 }
 
-#[test]
-fn oversized_file_is_refused() {
-    for (source, expected) in [
-        ("#\n".repeat(5_000_000), "m.toml:1:1: "),
-        ("name = \"a\"\n".repeat(90_000), "duplicate key"),
-        (
-            format!("name = \"{}\"\n", "ä".repeat(300_000)),
-            "m.toml:1:8: ",
-        ),
-    ] {
-        let found = refused(&source);
-        assert!(found.contains(expected), "{found:.2000}");
-    }
-}
-
-#[test]
-fn findings_beyond_a_hundred_are_counted() {
-    let edges: String = (0..1_000)
-        .map(|at| format!("[[transitions.t{at}]]\nfrom = \"p{at}\"\nto = \"same\"\n"))
-        .collect();
-    let found = check(&format!("{PLAN}\n{edges}")).expect_err("the file is refused");
-
-    assert_eq!(found.list.len(), 101);
-    assert_eq!(found.list[100].message, "900 more findings are not shown");
-}
-
 /// On the small stack of a build's thread.
 #[test]
 fn deep_nesting_is_refused() {

@@ -1,5 +1,6 @@
 //! The names that generated types use. Not for anyone else: they change whenever the generator does.
 
+pub use crate::__extra as extra;
 pub use crate::generated;
 pub use crate::machine::Beginning;
 pub use crate::machine::data::DataType;
@@ -7,11 +8,9 @@ pub use crate::machine::edge::{Edge, EdgeInfo, Guard, rules};
 pub use crate::machine::fields::FieldError;
 pub use crate::machine::held::{Header, Held};
 pub use crate::machine::import::ImportError;
-pub use crate::machine::persona::{Focus, PersonaInfo};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
-    ArgumentInfo, BehaviourInfo, Blocking, Choice, Constant, FieldInfo, FieldKind, ModeInfo,
-    Options, PhaseInfo, Question, ReviewSpec, Subject, Table, Taker,
+    ArgumentInfo, BehaviourInfo, Constant, FieldInfo, FieldKind, ModeInfo, PhaseInfo, Table,
 };
 pub use crate::machine::{
     Actor, EvidenceRecord, LoopHandle, Machine, Message, Raw, Refusal, Refused, Requirement,

@@ -55,6 +55,8 @@ macro_rules! __include {
             clippy::fn_params_excessive_bools,
             clippy::int_plus_one,
             clippy::large_enum_variant,
+            clippy::map_unwrap_or,
+            clippy::match_same_arms,
             clippy::missing_errors_doc,
             clippy::nonminimal_bool,
             clippy::overly_complex_bool_expr,
@@ -64,6 +66,7 @@ macro_rules! __include {
             clippy::tabs_in_doc_comments,
             clippy::too_many_arguments,
             clippy::too_many_lines,
+            clippy::unnecessary_lazy_evaluations,
             clippy::wrong_self_convention,
             rustdoc::bare_urls,
             rustdoc::broken_intra_doc_links,
@@ -96,6 +99,15 @@ macro_rules! generated {
     };
     ($($other:tt)*) => {
         $crate::__mismatch!("claudex-loop-engine", $($other)*);
+    };
+}
+
+/// Returns a declaration that only a program reads, which is in the second generated file. The engine includes the first alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __extra {
+    ($name:ident) => {
+        &()
     };
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::machine::table::{Options, Taker};
-use crate::machine::{Actor, Raw};
+use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::text;
 
 /// The longest header of the client's dialog, in characters.
@@ -120,7 +120,7 @@ fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
 /// # Errors
 /// Returns the reason if the question or its header is empty.
 pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
-    let Some(question) = raw.table().phases[raw.phase()].question else {
+    let Some(question) = raw.table().phases[raw.phase()].question() else {
         return Ok(None);
     };
     let Options::These(choices) = question.options else {
@@ -158,7 +158,7 @@ pub fn checked(raw: &Raw, asked: Asked) -> Result<Asked, String> {
             ));
         }
     }
-    asked.plain(phase.question.and_then(|question| question.text))
+    asked.plain(phase.question().and_then(|question| question.text))
 }
 
 /// Refuses labels that a dialog cannot show as they are, or that cannot be told apart.

@@ -9,7 +9,7 @@ use super::ask::{self, Asked, MORE};
 use super::command_runs;
 use super::verify::{self, Missing};
 use crate::machine::table::BehaviourInfo;
-use crate::machine::{Actor, EdgeInfo, Raw};
+use crate::machine::{Actor, EdgeInfo, LoopFacts as _, PhaseDeclaration as _, Raw};
 use crate::message::{Message, MessageError, Render as _, facts};
 use crate::process::configured::is_installed;
 use crate::review::subject;
@@ -161,7 +161,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     Some(match behaviour.name {
         "require-file" => format!("{} to be written", filled("path")?),
         "review" => {
-            let subject = subject::shown(raw, raw.table().phases[raw.phase()].review?);
+            let subject = subject::shown(raw, raw.table().phases[raw.phase()].review()?);
             let subject = text::one_line(&subject, MAX_FIELD_CHARS);
             format!("the review of {subject}")
         }

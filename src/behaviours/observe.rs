@@ -13,7 +13,7 @@ use super::command_runs::{self, BEGAN, CommandRun, ENDED, Exit, unobserved};
 use super::verify::{self, Purpose, Verification, Verified};
 use crate::files::{Distrust, UntrustedError, if_there};
 use crate::machine::table::{FieldKind, ReviewSpec};
-use crate::machine::{Raw, Refusal};
+use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
 use crate::review::digest::Digest;
 use crate::review::evidence;

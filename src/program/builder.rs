@@ -16,7 +16,7 @@ use super::settings::Settings;
 use crate::behaviours::ask::{self, Asked};
 use crate::behaviours::{Step, loop_message, verify};
 use crate::machine::table::Message;
-use crate::machine::{Actor, LoopHandle, Refused};
+use crate::machine::{Actor, LoopFacts as _, LoopHandle, Refused};
 use crate::review::reviewer::Reviewer;
 use crate::review::subject;
 

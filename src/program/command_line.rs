@@ -8,7 +8,7 @@ use super::help::{Group, grouped};
 use super::info::ProgramInfo;
 use super::{color, session_loops, start};
 use crate::behaviours::verify;
-use crate::machine::{Actor, Table};
+use crate::machine::{Actor, PhaseDeclaration as _, Table};
 
 /// The last lines of `--help`.
 const EXIT_CODES: &str = "\
@@ -66,7 +66,12 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .cloned()
         .collect();
     command = command.subcommands(common);
-    if info.table.phases.iter().all(|phase| phase.review.is_none()) {
+    if info
+        .table
+        .phases
+        .iter()
+        .all(|phase| phase.review().is_none())
+    {
         for about_reviews in ["review", "personas"] {
             command = command.mut_subcommand(about_reviews, |one| one.hide(true));
         }
@@ -112,5 +117,5 @@ fn place(table: &Table, verb: &str) -> usize {
 
 /// Returns whether a phase of a machine asks the user.
 pub(super) fn asks(table: &Table) -> bool {
-    table.phases.iter().any(|phase| phase.question.is_some())
+    table.phases.iter().any(|phase| phase.question().is_some())
 }

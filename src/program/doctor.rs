@@ -18,6 +18,7 @@ use super::settings::{Settings, user_path};
 use super::{Tone, locate, loops, out, reviewers};
 use crate::files::Folder;
 use crate::hooks::OLDEST_CLIENT;
+use crate::machine::PhaseDeclaration as _;
 use crate::process::configured::is_installed;
 use crate::process::environment::{Environment, clean_path, find_installed};
 use crate::process::limits::Limits;
@@ -77,7 +78,12 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
         ("configuration", configuration),
     ];
     found.extend(check_commands(&settings, &root).map(|command| ("run", command)));
-    if info.table.phases.iter().any(|phase| phase.review.is_some()) {
+    if info
+        .table
+        .phases
+        .iter()
+        .any(|phase| phase.review().is_some())
+    {
         found.push(("reviewer", check_reviewer(&settings, &root)));
     }
 

@@ -9,7 +9,7 @@ use crate::behaviours::loop_message;
 use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::machine::LoopHandle;
 use crate::machine::table::BehaviourInfo;
-use crate::machine::{Actor, EdgeAt, Raw, Requirement};
+use crate::machine::{Actor, EdgeAt, LoopFacts as _, PhaseDeclaration as _, Raw, Requirement};
 use crate::review::runs::{self, RunOutcome};
 use crate::review::{ReviewSpec, evidence, subject};
 use crate::text;
@@ -41,7 +41,7 @@ pub(super) fn of(program: &Program, held: &dyn LoopHandle) -> NextAction {
         .as_ref()
         .and_then(|behaviour| match behaviour.name {
             "require-file" => Some(write_file(raw, behaviour)),
-            "review" => phase.review.map(|spec| run_review(info, raw, spec)),
+            "review" => phase.review().map(|spec| run_review(info, raw, spec)),
             "ask" if asked != Ok(None) => None,
             "approve" | "announce" | "ask" => Some(NextAction::new(
                 "the agent, to end its turn",
@@ -165,7 +165,7 @@ pub(super) fn waiting(
     if let (Some(own), true) = (own, violations.is_empty()) {
         return format!("loop {id} waits for {}. Next: {}", own.waits_for, own.next);
     }
-    let what = match messages::phase(raw).review {
+    let what = match messages::phase(raw).review() {
         _ if !violations.is_empty() => {
             let violations = violations
                 .iter()

@@ -6,8 +6,8 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, incompatible, last_message, loops, messages, next_action, out, rounds, verbs};
-use crate::machine::Raw;
 use crate::machine::raw::OpenError;
+use crate::machine::{PhaseDeclaration as _, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -99,7 +99,7 @@ fn set_paused(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure>
 /// Returns the phase of a loop, with its round if it has rounds.
 fn describe_phase(raw: &Raw) -> String {
     let phase = messages::phase(raw);
-    match phase.review.filter(|spec| !spec.is_numbered()) {
+    match phase.review().filter(|spec| !spec.is_numbered()) {
         Some(spec) => format!("{}, {}", phase.name, rounds::of_most(raw, spec)),
         None => phase.name.to_owned(),
     }

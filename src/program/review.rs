@@ -19,7 +19,7 @@ use super::settings::Settings;
 use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
 use crate::behaviours::verify::{self, Commands, Purpose, Verification};
 use crate::machine::LoopHandle;
-use crate::machine::{Actor, Raw};
+use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::process::environment::Environment;
 use crate::review::file_review::{self, FileReport};
 use crate::review::findings::Findings;
@@ -181,7 +181,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         attempts::note(&store, &id, Actor::Agent, &tried, USERS_CHOICE);
         return Err(users_choice(&format!("{} review {id}", info.program)));
     }
-    let spec = messages::phase(raw).review;
+    let spec = messages::phase(raw).review();
     let preferred = spec.and_then(|spec| Preferred::of(raw, spec));
     let chosen = reviewers::choose(named, preferred.as_ref(), &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;

@@ -8,7 +8,7 @@ use serde::{Deserialize as _, Serialize};
 pub use super::durations::elapsed;
 use super::settings::MAX_ROUNDS;
 use crate::files::MAX_BYTES;
-use crate::machine::{EvidenceRecord, Raw};
+use crate::machine::{EvidenceRecord, PhaseDeclaration as _, Raw};
 use crate::review::answer::{self, Verdict};
 use crate::review::finding_history::{self, Standing};
 use crate::review::findings::Counts;
@@ -50,8 +50,8 @@ impl fmt::Display for RoundLine {
 pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
     let phases = raw.table().phases;
     phases[raw.phase()]
-        .review
-        .or_else(|| phases.iter().find_map(|phase| phase.review))
+        .review()
+        .or_else(|| phases.iter().find_map(|phase| phase.review()))
 }
 
 /// Names the round of a loop, as `round 2`, or its phase if findings files have their own numbers.

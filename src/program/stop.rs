@@ -19,7 +19,7 @@ use super::surroundings::Surroundings;
 use super::{incompatible, locate, messages, next_action, out, rounds, turn_end};
 use crate::behaviours::Step;
 use crate::hooks::{Action, Decision, Input};
-use crate::machine::{Actor, EdgeAt, LoopHandle, Raw, Refusal};
+use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw, Refusal};
 use crate::review::runs;
 use crate::store::{HOOK_TIMEOUT, LoopId, Store};
 use crate::text;
@@ -266,7 +266,7 @@ impl Stop<'_> {
         if was_said && caveats.is_empty() {
             return Decision::approve(None);
         }
-        let review = table.phases[edge.to].review;
+        let review = table.phases[edge.to].review();
         let next = program
             .app
             .next_action(held)

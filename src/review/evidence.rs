@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 
 use crate::machine::table::{Blocking, ReviewSpec};
-use crate::machine::{EvidenceRecord, Raw, Requirement};
+use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Requirement};
 use crate::review::digest::Digest;
 use crate::review::finding_history;
 use crate::review::findings::{Counts, Findings};
@@ -25,7 +25,7 @@ use crate::review::subject;
 use crate::review::worktree;
 use crate::store::UNEXPLAINED;
 
-pub use crate::machine::evidence_record::EvidencePolicy;
+pub use crate::machine::EvidencePolicy;
 
 /// How long reading the work tree may take, to compare it with what was reviewed.
 const TREE_TIMEOUT: Duration = Duration::from_secs(20);

@@ -19,8 +19,8 @@ use super::subject_files::{PROGRAM, copy_in, files, first, name_of};
 pub use super::subject_files::{has_changes, shown};
 use super::worktree::tree_id;
 use crate::files::{UntrustedError, if_there};
-use crate::machine::Raw;
 use crate::machine::table::{ReviewSpec, Subject};
+use crate::machine::{LoopFacts as _, PhaseDeclaration as _, Raw};
 use crate::store::StoreError;
 use crate::text;
 
@@ -188,7 +188,7 @@ pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
 
 /// Sets the program's subjects in a loop if its phase asks for them.
 pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) {
-    let spec = raw.table().phases[raw.phase()].review;
+    let spec = raw.table().phases[raw.phase()].review();
     if spec.is_some_and(|spec| spec.subject.contains(&PROGRAM)) {
         let _ = raw.told().subjects.set(subjects());
     }

@@ -7,8 +7,8 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use super::changes;
 use super::findings_file::{NUMBER, number_in};
 use crate::files::{MAX_BYTES, if_there};
-use crate::machine::Raw;
 use crate::machine::table::{ReviewSpec, Subject};
+use crate::machine::{LoopFacts as _, Raw};
 use crate::text;
 
 /// The subject that is the work tree's changes.

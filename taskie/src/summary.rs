@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use claudex_loop::machine::Raw;
+use claudex_loop::machine::{LoopFacts as _, Raw};
 use claudex_loop::program::NextAction;
 
 use crate::files::Directory;

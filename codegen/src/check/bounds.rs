@@ -175,7 +175,10 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
         Guard::Any(parts) => return parts.iter().all(|part| has_ceiling(part, field, is_fixed)),
         Guard::Compare { left, sign, right } => (left, sign, right),
     };
-    let is_count = |operand: &Operand| operand.field().is_some_and(|name| name.value == field);
+    let is_count = |operand: &Operand| {
+        let read = operand.read().filter(|read| !read.is_argument);
+        read.is_some_and(|read| read.name.value == field)
+    };
     let limit = match sign {
         Sign::Less | Sign::LessOrEqual | Sign::Equal if is_count(left) => right,
         Sign::Greater | Sign::GreaterOrEqual | Sign::Equal if is_count(right) => left,
@@ -184,8 +187,8 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
     match limit {
         Operand::Constant(_) => true,
         // A caller may give another argument each time.
-        Operand::Argument { .. } => false,
-        Operand::Field { name, .. } => name.value != field && is_fixed(name),
+        Operand::Read(read) if read.is_argument => false,
+        Operand::Read(read) => read.name.value != field && is_fixed(&read.name),
     }
 }
 

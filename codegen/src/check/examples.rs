@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::model::{Constant, FieldKind, Guard, Operand, Sign, constant_text};
+use crate::model::{Constant, FieldKind, Guard, Operand, Read, Sign};
 
 /// The most values that one search tries.
 const MAX_TRIES: usize = 200_000;
@@ -30,7 +30,7 @@ pub(super) fn find_example(
     }
     let names = domains.iter().map(|(name, _)| name.as_str());
     let tried = names.filter_map(|name| Some((name, *values.get(name)?)));
-    let shown = tried.map(|(name, value)| format!("{name} is {}", constant_text(value)));
+    let shown = tried.map(|(name, value)| format!("{name} is {value}"));
     Ok(Some(shown.collect()))
 }
 
@@ -83,7 +83,7 @@ fn domains(
         if let Operand::Constant(Constant::Text(text)) = side {
             texts.insert(text.clone());
         }
-        let name = side.reads().map(|(name, _)| name);
+        let name = side.read().map(Read::key);
         names.extend(name.filter(|name| !names.contains(name)));
     }
     let others = (1..).map(|number| format!("text {number}"));
@@ -127,9 +127,8 @@ fn turning_points(
 
     let side = |operand: &Operand| match operand {
         Operand::Constant(Constant::Count(count)) => Some((ZERO.to_owned(), i128::from(*count))),
-        _ => operand
-            .reads()
-            .map(|(name, offset)| (name, i128::from(offset))),
+        Operand::Constant(_) => None,
+        Operand::Read(read) => Some((read.key(), i128::from(read.offset))),
     };
     let links = comparisons
         .iter()

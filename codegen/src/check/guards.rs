@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Check;
 use super::examples::{TooMany, Wanted, find_example};
-use crate::model::{Guard, Transition, guard_text};
+use crate::model::{Guard, Transition};
 
 /// Checks the guards of the entries that have no other problem.
 pub(super) fn guards(check: &Check<'_>) {
@@ -66,8 +66,7 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Transition]) {
     // An entry without a guard always holds.
     let Some(guards) = guards else { return };
     let shared = parts(guards[0]).iter().filter(|part| {
-        let text = guard_text(part);
-        let has_part = |guard: &&Guard| parts(guard).iter().any(|part| guard_text(part) == text);
+        let has_part = |guard: &&Guard| parts(guard).contains(part);
         guards.iter().all(has_part)
     });
     let none = guards.iter().map(|guard| (*guard, false));

@@ -54,7 +54,6 @@ impl<'m> Taken<'_, 'm> {
         for word in words.iter().filter(|word| !variants.insert(camel(word))) {
             self.check.add("name_word", word, &[]);
         }
-        self.add("a type", format!("{name}Iter"), part);
         self.add("a type", name, part);
     }
 }

@@ -4,9 +4,7 @@ use std::collections::HashSet;
 
 use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
-use crate::model::{
-    At, AtStart, Constant, Field, FieldKind, Operand, Sign, Transition, Update, constant_text,
-};
+use crate::model::{At, AtStart, Constant, Field, FieldKind, Operand, Sign, Transition, Update};
 
 /// Reports what does not fit, and unknown arguments. Returns the starts of the entries with a problem.
 pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
@@ -92,7 +90,7 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
             }
         }
     };
-    let value = constant_text(value);
+    let value = value.to_string();
     Some(problem(
         "type_constant",
         &[name, describe(kind), &value, &help],
@@ -138,19 +136,22 @@ fn side<'m>(
     operand: &'m Operand,
     sign: Sign,
 ) -> Option<Side<'m>> {
-    let (name, kind) = match operand {
+    let read = match operand {
         Operand::Constant(value) => return Some(Side::Constant(value)),
-        Operand::Field { name, .. } => (name, &check.fields.get(name.as_str())?.kind),
-        Operand::Argument { name, .. } => {
-            let argument = check.find_argument(entry, name)?;
-            if argument.optional {
-                check.add("type_optional", name, &[]);
-            }
-            (name, &argument.kind)
-        }
+        Operand::Read(read) => read,
     };
-    let (text, offset) = operand.reads()?;
-    let is_equality = matches!(sign, Sign::Equal | Sign::NotEqual) && offset == 0;
+    let name = &read.name;
+    let kind = if read.is_argument {
+        let argument = check.find_argument(entry, name)?;
+        if argument.optional {
+            check.add("type_optional", name, &[]);
+        }
+        &argument.kind
+    } else {
+        &check.fields.get(name.as_str())?.kind
+    };
+    let text = read.key();
+    let is_equality = matches!(sign, Sign::Equal | Sign::NotEqual) && read.offset == 0;
     let not_count = no_count(&text, kind).filter(|_| !is_equality);
     let wrong = unusable(&text, kind).or(not_count);
     let side = Side::Read(At::new(text, name.span.clone()), kind);

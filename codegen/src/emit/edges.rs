@@ -8,7 +8,7 @@ use super::render::serde;
 use super::types::Type;
 use super::view::first_entry;
 use crate::diagnostic::line_of;
-use crate::model::{Argument, Machine, To, Transition, guard_text, update_text};
+use crate::model::{Argument, Machine, To, Transition, guard_text};
 
 /// One `[[transitions.x]]` entry with its edges.
 pub(super) struct Entry<'m> {
@@ -55,7 +55,7 @@ impl<'m> Entry<'m> {
         let declared = self.declared;
         let guard = declared.when.as_ref();
         let texts = declared.set.iter();
-        let texts = texts.map(|(name, update)| (name.as_str(), update_text(update)));
+        let texts = texts.map(|(name, update)| (name.as_str(), update.to_string()));
         context! {
             from => serde(self.sources().collect::<Vec<_>>()),
             to => self.target(),

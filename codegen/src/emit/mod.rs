@@ -6,7 +6,6 @@
 mod edges;
 mod expr;
 pub(crate) mod ident;
-mod prose;
 pub(crate) mod render;
 mod types;
 mod view;
@@ -16,9 +15,9 @@ use std::ops::Range;
 
 use minijinja::context;
 
+use crate::Generated;
 use crate::diagram::diagram;
-use crate::model::texts::Path;
-use crate::model::{At, Behaviour, Machine};
+use crate::model::{Behaviour, Machine};
 use crate::templates::TemplateKind;
 use render::render;
 use view::view;
@@ -42,63 +41,53 @@ pub(crate) fn gate(files: &[String; 2]) -> String {
     )
 }
 
-/// The options of the generator.
-#[derive(Debug, Clone)]
-pub(crate) struct Options {
-    /// Whether to generate the verbs of a command line and a whole program.
-    pub(crate) commands: bool,
-    /// The path of the machine file in messages such as `machine.toml:31`.
-    pub(crate) file: String,
-}
-
-/// Generates the Rust of a machine: the types and edges, and what a stop and a command line do.
-pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> [String; 2] {
-    let view = view(machine, source, &options.file);
+/// Generates the Rust of a machine: the types and edges, and what a stop and a command line do. `file` is the machine file's
+/// path in messages. `commands` adds the verbs of a command line and a whole program.
+pub(crate) fn emit(machine: &Machine, source: &str, file: &str, commands: bool) -> Generated {
+    let view = view(machine, source, file);
     let documents = context! { spec => render(SPEC, &view), diagram => diagram(machine) };
     let view = context! { ..documents, ..view };
-    let types = render(TYPESTATE, &view) + &render(TABLE, &view);
     let mut program = render(ON_STOP, &view);
-    if options.commands {
+    if commands {
         program += &render(PROGRAM, &view);
     }
-    [types, program]
+    let messages = templates(machine).into_iter();
+    Generated {
+        types: render(TYPESTATE, &view) + &render(TABLE, &view),
+        program,
+        messages: messages.map(|(_, path, _)| path).collect(),
+    }
 }
 
-/// Returns every template or text of this kind that the machine names, each once, relative to the crate's root.
-pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, Range<usize>)> {
+/// Returns every template or text that the machine names, each once for its kind, relative to the crate's root.
+pub(crate) fn templates(machine: &Machine) -> Vec<(TemplateKind, String, Range<usize>)> {
+    let starts = machine.modes.iter().flat_map(|mode| &mode.message);
+    let phases = machine.phases.iter().flat_map(|phase| &phase.message);
+    let entries = machine.transitions.iter();
+    let entries = entries.flat_map(|entry| &entry.message);
+    let reviews = machine.behaviours().filter_map(Behaviour::review);
+    let prompts = reviews.flat_map(|review| &review.prompt);
+    let personas = machine.personas.iter().map(|persona| &persona.prompt);
     let plugin = machine.plugin.iter();
-    let paths: Vec<&At<Path>> = match kind {
-        TemplateKind::Start => {
-            let modes = machine.modes.iter();
-            modes.flat_map(|mode| &mode.message).collect()
-        }
-        TemplateKind::Message => {
-            let phases = machine.phases.iter().flat_map(|phase| &phase.message);
-            let entries = machine.transitions.iter();
-            phases
-                .chain(entries.flat_map(|entry| &entry.message))
-                .collect()
-        }
-        TemplateKind::Prompt => {
-            let reviews = machine.behaviours().filter_map(Behaviour::review);
-            reviews.flat_map(|review| &review.prompt).collect()
-        }
-        TemplateKind::Plain => {
-            let personas = machine.personas.iter().map(|persona| &persona.prompt);
-            let commands = plugin.clone().flat_map(|plugin| &plugin.commands);
-            let texts = commands.flat_map(|command| &command.text);
-            let files = plugin.flat_map(|plugin| &plugin.files);
-            personas.chain(texts).chain(files).collect()
-        }
-    };
+    let commands = plugin.clone().flat_map(|plugin| &plugin.commands);
+    let commands = commands.flat_map(|command| &command.text);
+    let files = plugin.flat_map(|plugin| &plugin.files);
+
+    let of_kind = |kind: TemplateKind| move |path| (kind, path);
+    let paths = starts.map(of_kind(TemplateKind::Start));
+    let paths = paths.chain(phases.chain(entries).map(of_kind(TemplateKind::Message)));
+    let paths = paths.chain(prompts.map(of_kind(TemplateKind::Prompt)));
+    let plain = personas.chain(commands).chain(files);
+    let paths = paths.chain(plain.map(of_kind(TemplateKind::Plain)));
+
     let folder = machine.messages();
     let separator = if folder.is_empty() { "" } else { "/" };
-    let places = paths.into_iter().map(|path| {
-        let place = format!("{folder}{separator}{}", path.value);
-        (place, path.span.clone())
-    });
     let mut seen = HashSet::new();
-    places
-        .filter(|(path, _)| seen.insert(path.clone()))
+    paths
+        .filter(|(kind, path)| seen.insert((*kind, path.as_str())))
+        .map(|(kind, path)| {
+            let place = format!("{folder}{separator}{}", path.value);
+            (kind, place, path.span.clone())
+        })
         .collect()
 }

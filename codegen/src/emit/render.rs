@@ -5,7 +5,6 @@ use minijinja::{Environment, Error, UndefinedBehavior, Value};
 use serde::Serialize;
 
 use super::ident::{camel, is_regular, value_of};
-use super::prose;
 use crate::diagnostic::one_line;
 use crate::diagram;
 use crate::templates::environment;
@@ -33,7 +32,7 @@ fn generator() -> Result<Environment<'static>, Error> {
     environment.add_filter("plain", |value: Value| plain(&value));
     environment.add_filter("camel", |name: &str| camel(name));
     environment.add_filter("value", |name: &str| value_of(name));
-    environment.add_filter("doc", |doc: &str, name: &str| prose::doc_comment(doc, name));
+    environment.add_filter("doc", |doc: &str, name: &str| doc_comment(doc, name));
     environment.add_filter("pack", |fields: &str| pack(fields));
     environment.add_filter("mermaid", |text: &str| diagram::escaped(text));
     environment.add_filter("one_line", |text: &str| one_line(text));
@@ -51,6 +50,20 @@ fn pack(fields: &str) -> String {
             _ => lines.push(field.to_owned()),
         }
     }
+    lines.join("\n")
+}
+
+/// Returns a doc as lines of a doc comment, or the name if there is no doc.
+fn doc_comment(doc: &str, name: &str) -> String {
+    if doc.trim().is_empty() {
+        return format!("/// `{name}`");
+    }
+    // rustc refuses comments with characters that change the direction of reading.
+    let lines = doc
+        .trim()
+        .lines()
+        .map(|line| format!("/// {}", one_line(line)));
+    let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n")
 }
 
@@ -90,4 +103,16 @@ pub(super) fn number(number: u64) -> String {
     }
     let parts: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
     String::from_utf8_lossy(&parts.join(&b'_')).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::doc_comment;
+
+    #[test]
+    fn doc_becomes_lines_of_a_comment() {
+        let lines = doc_comment("one\n\ntwo \u{202e}gnp.exe\r\n", "x");
+        assert_eq!(lines, "/// one\n///\n/// two \\u{202e}gnp.exe");
+        assert_eq!(doc_comment(" ", "x"), "/// `x`");
+    }
 }

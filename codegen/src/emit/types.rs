@@ -51,13 +51,12 @@ impl Type {
         }
     }
 
-    /// Returns the value of an `Option` of this type, or another value if it has none. Only a type that is not `Copy` needs a
-    /// closure.
-    pub(super) fn or(&self, method: &str, option: &str, otherwise: &str) -> String {
+    /// Returns a copy of a value, or of an `Option` of one.
+    pub(super) fn cloned(&self, value: &str) -> String {
         if self.is_copy() {
-            format!("{option}.{method}({otherwise})")
+            value.to_owned()
         } else {
-            format!("{option}.clone().{method}_else(|| {otherwise})")
+            format!("{value}.clone()")
         }
     }
 

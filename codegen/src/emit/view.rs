@@ -6,14 +6,11 @@ use minijinja::{Value, context};
 use sha2::{Digest as _, Sha256};
 
 use super::edges;
-use super::ident::camel;
 use super::render::serde;
 use super::types::{self, Type};
 use crate::diagnostic::line_of;
 use crate::model::texts::interpolated;
-use crate::model::{
-    Behaviour, Evidence, Field, FieldKind, Held, Machine, Phase, Transition, Update,
-};
+use crate::model::{Behaviour, Field, FieldKind, Held, Machine, Phase, Transition, Update};
 
 /// Returns the first entry of a transition, which has what all of its entries agree in.
 pub(super) fn first_entry<'m>(machine: &'m Machine, name: &str) -> &'m Transition {
@@ -52,7 +49,7 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
         graph_hash => digest[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
         fields => fields.map(|one| field(machine, source, one, &owned)).collect::<Vec<_>>(),
         is_default => own_fields.all(types::starts_as_default),
-        phases => machine.phases.iter().map(|one| phase(machine, source, one)).collect::<Vec<_>>(),
+        phases => machine.phases.iter().map(|one| phase(source, one)).collect::<Vec<_>>(),
         transitions => names.iter().map(|name| by_name[name].clone()).collect::<Vec<_>>(),
         by_name => serde(&by_name),
         edges => entries.iter().map(|entry| entry.view(source)).collect::<Vec<_>>(),
@@ -85,7 +82,7 @@ fn field(machine: &Machine, source: &str, field: &Field, owned: &HashSet<String>
     }
 }
 
-fn phase(machine: &Machine, source: &str, phase: &Phase) -> Value {
+fn phase(source: &str, phase: &Phase) -> Value {
     let behaviour = phase.on_stop.as_ref();
     let is = |test: fn(&Behaviour) -> bool| behaviour.is_some_and(test);
     context! {
@@ -94,43 +91,11 @@ fn phase(machine: &Machine, source: &str, phase: &Phase) -> Value {
         behaviour => behaviour.map(Behaviour::name),
         parameters => serde(behaviour.map(Behaviour::parameters)),
         outcomes => serde(behaviour.map(Behaviour::outcomes)),
-        arms => behaviour.map(|behaviour| arms(machine, behaviour)),
         asks => is(Behaviour::asks_in_rust),
         verifies => is(Behaviour::verifies),
         subjects => is(Behaviour::reviews_in_rust),
         ..serde(phase)
     }
-}
-
-/// Returns the arms of a stop: patterns, and the transitions to try. Outcomes that do the same share an arm.
-fn arms(machine: &Machine, behaviour: &Behaviour) -> Vec<Value> {
-    let mut arms: Vec<(Option<Evidence>, &[_], Vec<String>)> = Vec::new();
-    for outcome in behaviour.outcomes() {
-        let calls = match outcome.calls {
-            [] => outcome.fallback,
-            calls => calls,
-        };
-        let mut entries = calls.iter().map(|call| first_entry(machine, &call.then));
-        let needs_evidence = entries.any(|entry| entry.requires.is_some());
-        let binding = match outcome.evidence {
-            None => "",
-            Some(_) if needs_evidence => "(evidence)",
-            Some(_) => "(_)",
-        };
-        let [behaviour, name] = [behaviour.name(), outcome.name].map(camel);
-        let pattern = format!("rt::{behaviour}Seen::{name}{binding}");
-        let evidence = outcome.evidence.filter(|_| needs_evidence);
-        let known = arms
-            .iter_mut()
-            .find(|arm| arm.0 == evidence && arm.1 == calls);
-        match known {
-            Some((_, _, patterns)) => patterns.push(pattern),
-            None => arms.push((evidence, calls, vec![pattern])),
-        }
-    }
-    let arms = arms.into_iter();
-    arms.map(|(_, calls, patterns)| context! { calls => serde(calls), patterns })
-        .collect()
 }
 
 /// Returns the fields that a guard reads, an edge sets or a behaviour looks or asks by. The machine owns them: otherwise

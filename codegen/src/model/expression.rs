@@ -1,5 +1,7 @@
 //! Guards and updates: the expressions inside strings of a machine file, and their texts.
 
+use std::fmt;
+
 use super::{At, Constant, Sign};
 
 /// A guard, the condition in `when`.
@@ -23,22 +25,21 @@ pub enum Guard {
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operand {
-    /// `round` or `round + 1`: a field, plus or minus a constant.
-    Field {
-        /// The name, with its place in machine.toml.
-        name: At<String>,
-        /// The number that is added.
-        offset: i64,
-    },
-    /// `args.score`: an argument of the transition, plus or minus a constant.
-    Argument {
-        /// The name, with its place in machine.toml.
-        name: At<String>,
-        /// The number that is added.
-        offset: i64,
-    },
+    /// A field or an argument.
+    Read(Read),
     /// A constant.
     Constant(Constant),
+}
+
+/// `round`, `round + 1` or `args.score`: a field or an argument of the transition, plus or minus a constant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// The name, with its place in machine.toml.
+    pub name: At<String>,
+    /// Whether it is an argument.
+    pub is_argument: bool,
+    /// The number that is added.
+    pub offset: i64,
 }
 
 /// The new value of a field in `set`.
@@ -77,38 +78,32 @@ impl Guard {
         }
     }
 
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> {
+        let comparisons = self.comparisons().into_iter();
+        comparisons.flat_map(|(left, _, right)| left.read().into_iter().chain(right.read()))
+    }
+
     /// Returns the fields that it reads.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &At<String>> {
-        let comparisons = self.comparisons().into_iter();
-        let sides = comparisons.flat_map(|(left, _, right)| [left, right]);
-        sides.filter_map(Operand::field)
+        let fields = self.reads().filter(|read| !read.is_argument);
+        fields.map(|read| &read.name)
     }
 }
 
 impl Operand {
-    /// Returns the field that it reads.
-    pub(crate) fn field(&self) -> Option<&At<String>> {
+    pub(crate) fn read(&self) -> Option<&Read> {
         match self {
-            Operand::Field { name, .. } => Some(name),
-            _ => None,
-        }
-    }
-
-    /// Returns the argument that it reads.
-    pub(crate) fn argument(&self) -> Option<&At<String>> {
-        match self {
-            Operand::Argument { name, .. } => Some(name),
-            _ => None,
-        }
-    }
-
-    /// Returns the name of what it reads, `round` or `args.score`, and the number that is added.
-    pub(crate) fn reads(&self) -> Option<(String, i64)> {
-        match self {
-            Operand::Field { name, offset } => Some((name.value.clone(), *offset)),
-            Operand::Argument { name, offset } => Some((format!("args.{name}"), *offset)),
+            Operand::Read(read) => Some(read),
             Operand::Constant(_) => None,
         }
+    }
+}
+
+impl Read {
+    /// Returns the name, with `args.` in front of that of an argument.
+    pub(crate) fn key(&self) -> String {
+        let prefix = if self.is_argument { "args." } else { "" };
+        format!("{prefix}{}", self.name)
     }
 }
 
@@ -141,47 +136,50 @@ pub fn guard_text(guard: &Guard) -> String {
     match guard {
         Guard::All(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" and "),
         Guard::Any(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" or "),
-        Guard::Compare { left, sign, right } => {
-            let sign = sign.word();
-            format!("{} {sign} {}", operand_text(left), operand_text(right))
+        Guard::Compare { left, sign, right } => format!("{left} {} {right}", sign.word()),
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Constant(constant) => constant.fmt(f),
+            Operand::Read(read) => write!(f, "{}{}", read.key(), Offset(read.offset)),
         }
     }
 }
 
-/// Returns an operand as `machine.toml` would write it.
-pub(super) fn operand_text(operand: &Operand) -> String {
-    match operand {
-        Operand::Constant(value) => constant_text(value),
-        _ => operand
-            .reads()
-            .map_or_else(String::new, |(name, offset)| with_offset(&name, offset)),
+impl fmt::Display for Constant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Constant::Count(count) => count.fmt(f),
+            Constant::Text(text) => write!(f, "{text:?}"),
+            Constant::Flag(flag) => flag.fmt(f),
+        }
     }
 }
 
-fn with_offset(name: &str, offset: i64) -> String {
-    match offset {
-        0 => name.to_owned(),
-        1.. => format!("{name} + {offset}"),
-        _ => format!("{name} - {}", offset.unsigned_abs()),
+impl fmt::Display for Update {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Update::Constant(value) => value.fmt(f),
+            Update::Field { name, offset } => write!(f, "{name}{}", Offset(*offset)),
+            Update::Next(name) => write!(f, "next({name})"),
+            Update::Argument(name) => write!(f, "args.{name}"),
+            Update::Plus { name, argument } => write!(f, "{name} + args.{argument}"),
+        }
     }
 }
 
-/// Returns a constant as `machine.toml` would write it.
-pub(crate) fn constant_text(constant: &Constant) -> String {
-    match constant {
-        Constant::Count(count) => count.to_string(),
-        Constant::Text(text) => format!("{text:?}"),
-        Constant::Flag(flag) => flag.to_string(),
-    }
-}
+/// ` + 1`, ` - 1` or nothing.
+struct Offset(i64);
 
-/// Returns an update as `machine.toml` would write it.
-pub(crate) fn update_text(update: &Update) -> String {
-    match update {
-        Update::Constant(value) => constant_text(value),
-        Update::Field { name, offset } => with_offset(name, *offset),
-        Update::Next(name) => format!("next({name})"),
-        Update::Argument(name) => format!("args.{name}"),
-        Update::Plus { name, argument } => format!("{name} + args.{argument}"),
+impl fmt::Display for Offset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            1.. => write!(f, " + {}", self.0),
+            _ => write!(f, " - {}", self.0.unsigned_abs()),
+        }
     }
 }

@@ -8,11 +8,8 @@ use toml::de::{DeTable, Deserializer};
 use super::like::complete_phases;
 use super::parser::{parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
-use super::{At, Constant, FieldKind, Machine, Transition, Update};
+use super::{At, Constant, FieldKind, Machine, Update};
 use crate::diagnostic::Diagnostic;
-
-/// The largest machine file, in bytes.
-const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// Parses a machine file.
 ///
@@ -41,7 +38,6 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         if transition.doc.is_empty() {
             transition.doc.clone_from(doc);
         }
-        place_name(source, transition);
         for argument in &mut transition.args {
             let kind = only_kind(&argument.name, argument.kinds(), "`type` and `one_of`");
             argument.kind = keep(kind, &mut found).unwrap_or_default();
@@ -87,11 +83,6 @@ fn only_kind(
 }
 
 fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
-    if source.len() > MAX_FILE_BYTES {
-        let message = format!("the file has {} bytes", source.len());
-        let help = format!("use {MAX_FILE_BYTES} at most");
-        return Err(Diagnostic::new("too_large", 0..0, message).help(help));
-    }
     let (mut table, errors) = DeTable::parse_recoverable(source);
     let first = |error: &&toml::de::Error| error.span().map(|span| span.start);
     if let Some(error) = errors.iter().min_by_key(first) {
@@ -99,19 +90,6 @@ fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
     }
     complete_phases(table.get_mut())?;
     Machine::deserialize(Deserializer::from(table)).map_err(|error| form_problem(&error, source))
-}
-
-/// Moves the place of a transition's name from its first entry to this one's header.
-fn place_name(source: &str, transition: &mut Transition) {
-    let name = &mut transition.name;
-    let header = &source[transition.span.clone()];
-    if let Some(at) = header
-        .rfind(&name.value)
-        .filter(|_| header.starts_with('['))
-    {
-        let start = transition.span.start + at;
-        name.span = start..start + name.value.len();
-    }
 }
 
 /// Parses an update. A string is an expression for a count or a flag. For any other field it is one if it begins so.

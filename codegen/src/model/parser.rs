@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use super::expression::operand_text;
 use super::texts::is_name;
-use super::{At, Constant, Guard, Operand, Sign, Update};
+use super::{At, Constant, Guard, Operand, Read, Sign, Update};
 use crate::diagnostic::Diagnostic;
 
 /// The most parentheses in parentheses.
@@ -37,25 +36,23 @@ pub(super) fn parse_update(source: &str, text: &At<String>) -> Result<Update, Di
     let mut parser = Parser::new(source, text);
     let update = match parser.operand(UPDATE)? {
         Operand::Constant(constant) => Update::Constant(constant),
-        Operand::Argument { name, offset: 0 } => Update::Argument(name.value),
-        Operand::Field { name, offset: 0 } if parser.skip("+") => {
-            let Operand::Argument {
-                name: added,
-                offset: 0,
-            } = parser.operand(UPDATE)?
-            else {
-                return parser.unexpected("one argument", UPDATE);
-            };
-            Update::Plus {
-                name: name.value,
-                argument: added.value,
+        Operand::Read(read) if read.is_argument => match read.offset {
+            0 => Update::Argument(read.name.value),
+            _ => return parser.unexpected("one argument", UPDATE),
+        },
+        Operand::Read(read) if read.offset == 0 && parser.skip("+") => {
+            match parser.operand(UPDATE)? {
+                Operand::Read(added) if added.is_argument && added.offset == 0 => Update::Plus {
+                    name: read.name.value,
+                    argument: added.name.value,
+                },
+                _ => return parser.unexpected("one argument", UPDATE),
             }
         }
-        Operand::Field { name, offset } => {
-            let name = name.value;
-            Update::Field { name, offset }
-        }
-        Operand::Argument { .. } => return parser.unexpected("one argument", UPDATE),
+        Operand::Read(read) => Update::Field {
+            name: read.name.value,
+            offset: read.offset,
+        },
     };
     parser.expect("", "the end", UPDATE)?;
     Ok(update)
@@ -191,7 +188,6 @@ impl<'t> Parser<'t> {
         }
         let left = self.operand("a comparison is `field < 3` or `field == \"word\"`")?;
         let Some(&sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
-            let left = operand_text(&left);
             let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{left} == true`");
             return self.unexpected("a comparison sign", &help);
         };
@@ -220,12 +216,11 @@ impl<'t> Parser<'t> {
             self.position -= 1;
             return self.unexpected("a field, a number or a \"word\"", help);
         }
-        let name = At::new(name.to_owned(), place);
-        let offset = self.offset()?;
-        Ok(match argument {
-            Some(_) => Operand::Argument { name, offset },
-            None => Operand::Field { name, offset },
-        })
+        Ok(Operand::Read(Read {
+            name: At::new(name.to_owned(), place),
+            is_argument: argument.is_some(),
+            offset: self.offset()?,
+        }))
     }
 
     /// Parses `+ 1`, `- 1`, or nothing. Leaves `+ args.more` to updates.

@@ -12,7 +12,7 @@ use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Many, Turn, Update}
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
-    /// The name of the entry, at its place in this entry's header.
+    /// The name, at the place of this entry.
     #[serde(skip_deserializing)]
     pub name: At<String>,
     #[serde(skip_serializing)]
@@ -61,7 +61,7 @@ where
     let lists = entries::<D, Name, Vec<At<Transition>>>(deserializer)?;
     let transitions = lists.into_iter().flat_map(|(name, list)| {
         list.into_iter().map(move |entry| Transition {
-            name: name.clone().map(|name| name.to_string()),
+            name: At::new(name.to_string(), entry.span.clone()),
             span: entry.span,
             ..entry.value
         })

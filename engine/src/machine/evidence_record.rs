@@ -1,21 +1,10 @@
 //! Evidence as it is shown to an edge: the loop, the round, the run.
 //!
-//! Evidence is made in `review` and `behaviours`. This module compares a record with the loop that it is shown for.
+//! The program makes evidence. This module compares a record with the loop that it is shown for.
 
 use serde::{Deserialize, Serialize};
 
 use super::Raw;
-
-/// Whether a round counts without a review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EvidencePolicy {
-    /// A round counts with a review only.
-    #[default]
-    Required,
-    /// A round counts without one too, and the summary says so.
-    Optional,
-}
 
 /// The evidence that `requires` of an edge asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,6 @@
 //! - [`edge`]: guards and updates as functions of a machine's own types, and the choice of the edge that is open.
 //! - [`fields`]: conversion between the fields of a journal entry and a machine's typed fields.
 //! - [`held`]: a loop with its fields, and the one way to move it.
-//! - [`persona`]: the personas that review.
 //! - [`raw`]: a loop without its type.
 //! - `begin`: a start; [`import`]: a start from a document of others; `commit`: the change that an edge writes.
 //! - [`data`]: fields of the program's own types.
@@ -28,8 +27,6 @@ pub mod evidence_record;
 pub mod fields;
 pub mod held;
 pub mod import;
-pub mod permissions;
-pub mod persona;
 pub mod raw;
 pub mod refusal;
 pub mod table;
@@ -39,7 +36,6 @@ pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
 pub use evidence_record::{EvidenceRecord, Requirement};
 pub use fields::FieldError;
 pub use held::{Header, Held};
-pub use permissions::Permissions;
 pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};
 pub use table::{Actor, Message, Table};

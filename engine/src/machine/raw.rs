@@ -2,6 +2,8 @@
 //!
 //! Generated types wrap a [`Raw`]; they alone know which phase it is in at compile time.
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -11,15 +13,10 @@ use thiserror::Error;
 
 use crate::files::{Folder, MAX_BYTES, folder_of};
 use crate::machine::edge::EdgeAt;
-use crate::machine::evidence_record::EvidencePolicy;
 use crate::machine::fields::{self, FieldError};
-use crate::machine::table::{Subject, Table};
-use crate::machine::{Actor, Machine, Permissions};
+use crate::machine::table::Table;
+use crate::machine::{Actor, Machine};
 use crate::store::{Entry, FieldValue as _, Fields, LoopId, Record, Started, Store, StoreError};
-use crate::text;
-
-/// The most characters of a violation. It may quote a file.
-const MAX_VIOLATION: usize = 1000;
 
 /// A loop as the store handed it out.
 #[derive(Debug)]
@@ -41,7 +38,7 @@ pub(super) struct Inner {
     taken: Option<EdgeAt>,
     repairs: Vec<String>,
     archived: Vec<LoopId>,
-    told: Told,
+    facts: OnceLock<Box<dyn Facts>>,
     journal: Mutex<Option<Read>>,
 }
 
@@ -53,17 +50,10 @@ struct Read {
     entries: Arc<Vec<Entry>>,
 }
 
-/// Facts that the program sets for a loop in hand, each once.
-#[derive(Debug, Default)]
-pub struct Told {
-    /// The permissions of the user's configuration. Unset: evidence is required and no command runs.
-    pub permissions: OnceLock<Permissions>,
-    /// The violations of the machine's rules.
-    pub violations: OnceLock<Vec<String>>,
-    /// The commands that verify the work in the loop's phase, or why they are not known.
-    pub commands: OnceLock<Result<Vec<String>, String>>,
-    /// The subjects of the review in the loop's phase, or the reason for which they are unknown.
-    pub subjects: OnceLock<Result<Vec<Subject>, String>>,
+/// Facts that a program keeps with a loop in hand.
+pub trait Facts: Any + Debug + Send + Sync {
+    /// Returns the facts that are also true after a transition.
+    fn after_transition(&self) -> Box<dyn Facts>;
 }
 
 /// The reason for which a loop cannot be opened as one of this machine.
@@ -156,7 +146,7 @@ impl Raw {
             taken: None,
             repairs: Vec::new(),
             archived: Vec::new(),
-            told: Told::default(),
+            facts: OnceLock::new(),
             journal: Mutex::default(),
         }))
     }
@@ -249,33 +239,11 @@ impl Raw {
         (self.0.table.rules.open)(self)
     }
 
-    /// Returns what the program has told of this loop while it is in hand.
-    pub fn told(&self) -> &Told {
-        &self.0.told
-    }
-
-    /// Keeps what breaks the machine's rules, and returns whether anything does.
-    pub fn violated(&self, violations: Vec<String>) -> bool {
-        let plain = violations
-            .iter()
-            .map(|one| text::one_line(one, MAX_VIOLATION));
-        let plain: Vec<String> = plain.collect();
-        let any = !plain.is_empty();
-        let _ = self.0.told.violations.set(plain);
-        any
-    }
-
-    /// Returns what the stop found to break the machine's rules, each a sentence.
-    pub fn violations(&self) -> &[String] {
-        self.0.told.violations.get().map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns what the user's configuration says of evidence. By default it is required.
-    pub fn policy(&self) -> EvidencePolicy {
-        let permissions = self.0.told.permissions.get();
-        permissions
-            .map(|permissions| permissions.evidence)
-            .unwrap_or_default()
+    /// Returns the facts of one type that the program keeps with this loop, which are its defaults at first.
+    pub fn facts<T: Facts + Default>(&self) -> &T {
+        let facts: &dyn Any = &**self.0.facts.get_or_init(|| Box::<T>::default());
+        let facts = facts.downcast_ref();
+        facts.unwrap_or_else(|| unreachable!("a program keeps facts of one type"))
     }
 
     /// Returns the loop after an edge was committed.
@@ -284,9 +252,9 @@ impl Raw {
         let mut next = Self::new(old.store, record, old.table, edge.to, old.actor);
         next.0.taken = Some(edge);
         next.0.journal = old.journal;
-        // Commands and subjects are those of a phase.
-        next.0.told.permissions = old.told.permissions;
-        next.0.told.violations = old.told.violations;
+        if let Some(facts) = old.facts.get() {
+            next.0.facts = facts.after_transition().into();
+        }
         next
     }
 

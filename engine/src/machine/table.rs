@@ -2,12 +2,13 @@
 //!
 //! Generated code builds these in consts; nothing here is read from a file at run time.
 
+use std::any::Any;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::machine::data::DataType;
 use crate::machine::edge::Rules;
-use crate::machine::persona::PersonaInfo;
 use crate::store::StateSpec;
 
 /// A whole machine.
@@ -35,9 +36,12 @@ pub struct Table {
     pub transitions: &'static [&'static str],
     /// Its edges.
     pub rules: Rules,
-    /// The reviewing personas, in the order of the rounds.
-    pub personas: &'static [PersonaInfo],
+    /// Declarations that only the program reads.
+    pub extra: Extra,
 }
+
+/// A declaration of the machine file that the engine does not read. `&()` if there is none.
+pub type Extra = &'static (dyn Any + Send + Sync);
 
 /// A message template, compiled in. Whoever shows a message renders it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,76 +67,6 @@ pub struct ModeInfo {
     pub by: &'static [Actor],
     /// The template of what a start prints, where it is not that of the first phase.
     pub message: Option<Message>,
-}
-
-/// The review of a phase whose `on_stop` is `review`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ReviewSpec {
-    /// The files under review, from the loop's root; `{field}` stands for a field, `*` in a file's name for any text, `{changes}` for
-    /// the work tree's changes, `{program}` for what the program gives.
-    pub subject: &'static [&'static str],
-    /// The commit since which changes are looked at; empty: where the branch left the main one.
-    pub since: &'static str,
-    /// The field that counts the rounds.
-    pub round: &'static str,
-    /// The reviewers, by turns. Empty: the configured one.
-    pub reviewers: &'static [&'static str],
-    /// The model that reviews, by turns; empty: the client's own choice.
-    pub models: &'static [&'static str],
-    /// The personas of this phase, in the order of the rounds. Empty: all of the machine's.
-    pub personas: &'static [PersonaInfo],
-    /// The prompt of a reviewer that is a model; `None`: the engine's own.
-    pub prompt: Option<Message>,
-    /// The findings that keep a round from being clean.
-    pub blocking: Blocking,
-    /// Whether findings of earlier visits are closed although the subject is the same.
-    pub fresh: bool,
-    /// The findings file for people, with `{n}` for the next free number; empty: one for each round in the loop's folder.
-    pub findings_file: &'static str,
-    /// The words for a verdict that is clean, and for one that is not.
-    pub verdicts: Option<(&'static str, &'static str)>,
-}
-
-impl ReviewSpec {
-    /// Returns whether its findings files count on their own: then no round names them.
-    pub fn is_numbered(&self) -> bool {
-        !self.findings_file.is_empty()
-    }
-}
-
-/// The subject that a program gives for `{program}` in machine.toml.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// A file, by its path from the loop's root.
-    File(String),
-    /// A text that no file has by itself, such as one row of a table.
-    Text {
-        /// Its name for people and reviewers.
-        name: String,
-        /// The text.
-        text: String,
-    },
-}
-
-impl Subject {
-    /// Returns its name as people read it.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::File(name) | Self::Text { name, .. } => name,
-        }
-    }
-}
-
-/// The lowest severity that keeps a round from being clean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Blocking {
-    /// All.
-    #[default]
-    Low,
-    /// Medium and high ones.
-    Medium,
-    /// High ones.
-    High,
 }
 
 /// A field of the state document.
@@ -226,10 +160,8 @@ pub struct PhaseInfo {
     pub message: Option<Message>,
     /// The behaviour of a stop in it. `None`: it is terminal, or Rust decides.
     pub on_stop: Option<BehaviourInfo>,
-    /// The review in it.
-    pub review: Option<&'static ReviewSpec>,
-    /// The question to the user in it.
-    pub question: Option<Question>,
+    /// Declarations that only the program reads.
+    pub extra: Extra,
     /// The line of `machine.toml`.
     pub line: u32,
 }
@@ -243,8 +175,7 @@ impl PhaseInfo {
         terminal: false,
         message: None,
         on_stop: None,
-        review: None,
-        question: None,
+        extra: &(),
         line: 0,
     };
 }
@@ -268,50 +199,6 @@ impl BehaviourInfo {
             .find(|(key, _)| *key == name)
             .map(|(_, value)| *value)
     }
-}
-
-/// A question to a person. `{field}` is to be filled in in `question` and `header`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
-    /// The question.
-    pub question: &'static str,
-    /// A short label of it.
-    pub header: &'static str,
-    /// The options.
-    pub options: Options,
-    /// The transition that takes a text which the user types instead of choosing.
-    pub text: Option<Taker>,
-}
-
-/// The source of the options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Options {
-    /// The machine file.
-    These(&'static [Choice]),
-    /// The program, in Rust, with the question and its header.
-    Program,
-}
-
-/// The transition that an answer takes in the user's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taker {
-    /// The transition.
-    pub transition: &'static str,
-    /// Its argument that gets the answer's words.
-    pub argument: Option<&'static str>,
-    /// The values of its other arguments, as on the command line.
-    pub with: &'static [(&'static str, &'static str)],
-}
-
-/// An answer to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
-    /// Its words. No other option of the question has the same.
-    pub label: &'static str,
-    /// Its explanation. It may be empty.
-    pub description: &'static str,
-    /// The transition that it takes.
-    pub taker: Taker,
 }
 
 /// An argument of a transition.

@@ -12,7 +12,7 @@ use std::io;
 
 use crate::behaviours::command_runs::Exit;
 use crate::machine::table::BehaviourInfo;
-use crate::machine::{EvidenceRecord, Raw, Refusal, Requirement, Table};
+use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement, Table};
 use crate::review::digest::Digest;
 use crate::review::worktree::{self, OwnFiles};
 use crate::text;

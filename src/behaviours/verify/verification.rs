@@ -8,7 +8,7 @@ use super::results::{BEGAN, CommandEnd, ENDED, VerifyBegan, VerifyEnded, VerifyR
 use super::{Commands, MAX_COMMANDS, Missing, Verified, is_allowed, judge, known, tree};
 use crate::behaviours::command_runs::{self, Exit, unobserved};
 use crate::files::{Folder, if_there};
-use crate::machine::{Raw, Refusal};
+use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::store::RunLock;

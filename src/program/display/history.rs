@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use crate::machine::Table;
+use crate::machine::{PhaseDeclaration as _, Table};
 use crate::program::Program;
 use crate::program::arguments::Journal;
 use crate::program::exit::{Exit, Failure};
@@ -152,7 +152,7 @@ fn change_line(table: &'static Table, past: &Past, change: &ChangeEntry) -> Stri
     let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(FieldValue::as_count);
     // A change that begins a round names it.
-    let spec = table.phases.iter().find_map(|phase| phase.review);
+    let spec = table.phases.iter().find_map(|phase| phase.review());
     let spec = spec.filter(|_| begins_round(table, change));
     let round = match spec.and_then(|spec| count(spec.round)) {
         Some(round) => match count(MAX_ROUNDS) {
@@ -223,6 +223,6 @@ fn note_line(past: &Past, note: &NoteEntry) -> String {
 fn begins_round(table: &Table, change: &ChangeEntry) -> bool {
     let to = change.to.as_deref();
     let mut entered = table.phases.iter().filter(|phase| Some(phase.stored) == to);
-    let reviews = entered.any(|phase| phase.review.is_some());
+    let reviews = entered.any(|phase| phase.review().is_some());
     reviews && change.from.is_some() && change.visit == Some(change.revision)
 }

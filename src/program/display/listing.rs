@@ -4,8 +4,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::machine::Table;
 use crate::machine::table::FieldKind;
+use crate::machine::{PhaseDeclaration as _, Table};
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::{Tone, durations, locate, loops, out, rounds};
@@ -89,7 +89,7 @@ impl Row {
             Some(line).filter(|line| !line.is_empty())
         };
         let count = |name: &str| last?.field(name)?.as_count();
-        let spec = machine.phases.iter().find_map(|phase| phase.review);
+        let spec = machine.phases.iter().find_map(|phase| phase.review());
         let round = spec.and_then(|spec| count(spec.round));
         let newest = spec.and_then(|spec| {
             let round = round.unwrap_or_default();
@@ -136,7 +136,7 @@ impl Row {
             (false, false) => self.phase.clone(),
         };
         add("PHASE", phase);
-        if machine.phases.iter().any(|phase| phase.review.is_some()) {
+        if machine.phases.iter().any(|phase| phase.review().is_some()) {
             let round = match (self.round, self.max_rounds) {
                 (Some(round), Some(most)) => format!("{round}/{most}"),
                 (Some(round), None) => round.to_string(),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::history::Past;
 use crate::machine::table::{FieldInfo, FieldKind};
-use crate::machine::{Actor, LoopHandle, Raw};
+use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
 use crate::program::caller::{Caller, UNKNOWN};
@@ -183,7 +183,7 @@ fn is_of_another_session(raw: &Raw) -> bool {
 
 /// Returns the rounds of a loop, or none if it has not come to its reviews yet.
 fn rounds_with_findings(raw: &Raw, past: &Past, settings: &Settings) -> Vec<RoundLine> {
-    let has_begun = messages::phase(raw).review.is_some() || !past.runs.is_empty();
+    let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
     let spec = rounds::spec(raw).filter(|_| has_begun);
     let personas = spec.map(|spec| settings.personas.of_phase(spec));
     personas.map_or_else(Vec::new, |personas| rounds::rounds(raw, &personas))

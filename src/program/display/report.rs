@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::history::{self, Past};
 use super::loop_facts;
 use crate::machine::table::PhaseInfo;
-use crate::machine::{Actor, Raw};
+use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::message::{Message, Render as _};
 use crate::program::Program;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
@@ -185,7 +185,7 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
         let Some(json) = verdict(raw, run) else {
             continue;
         };
-        let review = phase_of(raw, past, run).and_then(|phase| phase.review);
+        let review = phase_of(raw, past, run).and_then(|phase| phase.review());
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);
         let round = Round {

@@ -10,6 +10,7 @@ use super::row::{EXAMPLE_HELP, parse, place, rows_of};
 use super::values::Values;
 use super::{AUTO, MAX_FAILURES, MAX_ROUNDS, Row, Settings, SettingsError};
 use crate::hooks::seen::Seen;
+use crate::machine::declared_personas;
 use crate::machine::table::{Constant, ModeInfo, Table};
 use crate::process::limits::parse_duration;
 use crate::program::info::ProgramInfo;
@@ -72,7 +73,7 @@ fn defaults(info: &ProgramInfo) -> Vec<Row> {
             add(&["rounds", mode.name], rounds.into(), &of_machine);
         }
     }
-    for (order, persona) in (1..).zip(Personas::declared(table.personas).all()) {
+    for (order, persona) in (1..).zip(Personas::declared(declared_personas(table)).all()) {
         let mut set =
             |key: &str, value: Value| add(&["personas", &persona.name, key], value, DEFAULT);
         set("label", text::plain(&persona.label).into());

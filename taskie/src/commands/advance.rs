@@ -1,6 +1,7 @@
 //! `advance TARGET [PLAN]`: takes the transition that a stop would take, if the work is complete.
 
 use claudex_loop::Actor;
+use claudex_loop::machine::LoopFacts as _;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{attempts, loops, out};
 use claudex_loop::text;

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use claudex_loop::machine::Raw;
+use claudex_loop::machine::{LoopFacts as _, Raw};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::reviewers::{self, Preferred};

@@ -19,10 +19,12 @@ fn kind(name: &str) -> FieldKind {
 fn guard() -> impl Strategy<Value = Guard> {
     let named = |name: &'static str, offset| {
         let at = At::new(name.to_owned(), 0..0);
-        match name {
-            "i" | "v" => Operand::Field { name: at, offset },
-            _ => Operand::Argument { name: at, offset },
-        }
+        let is_argument = !["i", "v"].contains(&name);
+        Operand::Read(Read {
+            name: at,
+            is_argument,
+            offset,
+        })
     };
     let count = prop_oneof![
         (prop::sample::select(vec!["i", "j"]), -2_i64..3)

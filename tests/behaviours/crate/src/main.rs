@@ -10,7 +10,7 @@ claudex_loop::machine!(wait);
 claudex_loop::machine!(own);
 
 use claudex_loop::behaviours::{ask as question, loop_message};
-use claudex_loop::machine::Permissions;
+use claudex_loop::machine::{LoopFacts as _, Permissions};
 use claudex_loop::process::configured::ConfiguredCommand;
 use claudex_loop::{Actor, Beginning, LoopId, Step, Store};
 

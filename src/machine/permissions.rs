@@ -4,8 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
 
-use super::evidence_record::EvidencePolicy;
+/// Whether a round counts without a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EvidencePolicy {
+    /// A round counts with a review only.
+    #[default]
+    Required,
+    /// A round counts without one too, and the summary says so.
+    Optional,
+}
 
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +47,7 @@ impl ConfiguredCommand {
     }
 }
 
-/// The permissions that the configuration gives a loop. They are set once, in [`super::raw::Told`].
+/// The permissions that the configuration gives a loop. They are set once, in [`super::facts::Told`].
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
     /// Whether a round counts without a review.

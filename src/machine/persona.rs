@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::table::Message;
+use super::Message;
 
 /// A point of view of a reviewer, from `[personas]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,4 +29,4 @@ pub enum Focus {
     Operations,
 }
 
-crate::words!(Focus);
+claudex_loop_engine::words!(Focus);

@@ -1,0 +1,100 @@
+//! What the program knows of a loop in hand, and what the machine file declares for the program alone.
+
+use std::sync::OnceLock;
+
+use super::Raw;
+use super::permissions::{EvidencePolicy, Permissions};
+use super::persona::PersonaInfo;
+use super::question::Question;
+use super::raw::Facts;
+use super::review_spec::{ReviewSpec, Subject};
+use super::table::{PhaseInfo, Table};
+use crate::text;
+
+/// The most characters of a violation. It may quote a file.
+const MAX_VIOLATION_CHARS: usize = 1000;
+
+/// Facts that the program sets for a loop in hand, each once.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    /// The permissions of the user's configuration. Unset: evidence is required and no command runs.
+    pub permissions: OnceLock<Permissions>,
+    /// The violations of the machine's rules.
+    pub violations: OnceLock<Vec<String>>,
+    /// The commands that verify the work in the loop's phase, or why they are not known.
+    pub commands: OnceLock<Result<Vec<String>, String>>,
+    /// The subjects of the review in the loop's phase, or the reason for which they are unknown.
+    pub subjects: OnceLock<Result<Vec<Subject>, String>>,
+}
+
+impl Facts for Told {
+    fn after_transition(&self) -> Box<dyn Facts> {
+        // Commands and subjects are those of a phase.
+        Box::new(Self {
+            permissions: self.permissions.clone(),
+            violations: self.violations.clone(),
+            ..Self::default()
+        })
+    }
+}
+
+/// The facts of a loop in hand.
+pub trait LoopFacts {
+    /// Returns the facts, which the program sets.
+    fn told(&self) -> &Told;
+
+    /// Sets what breaks the machine's rules, and returns whether anything does.
+    fn violated(&self, violations: Vec<String>) -> bool {
+        let plain = violations
+            .iter()
+            .map(|one| text::one_line(one, MAX_VIOLATION_CHARS));
+        let plain: Vec<String> = plain.collect();
+        let is_any = !plain.is_empty();
+        let _ = self.told().violations.set(plain);
+        is_any
+    }
+
+    /// Returns the sentences of what breaks the machine's rules.
+    fn violations(&self) -> &[String] {
+        self.told().violations.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether a round counts without a review. By default it does not.
+    fn policy(&self) -> EvidencePolicy {
+        let permissions = self.told().permissions.get();
+        permissions
+            .map(|permissions| permissions.evidence)
+            .unwrap_or_default()
+    }
+}
+
+impl LoopFacts for Raw {
+    fn told(&self) -> &Told {
+        self.facts()
+    }
+}
+
+/// The declarations of a phase that the engine does not read.
+pub trait PhaseDeclaration {
+    /// Returns the review in the phase.
+    fn review(&self) -> Option<&'static ReviewSpec>;
+
+    /// Returns the question to the user in the phase.
+    fn question(&self) -> Option<&'static Question>;
+}
+
+impl PhaseDeclaration for PhaseInfo {
+    fn review(&self) -> Option<&'static ReviewSpec> {
+        self.extra.downcast_ref()
+    }
+
+    fn question(&self) -> Option<&'static Question> {
+        self.extra.downcast_ref()
+    }
+}
+
+/// Returns the personas of a machine, in the order of the rounds.
+pub fn declared_personas(table: &Table) -> &'static [PersonaInfo] {
+    let personas: Option<&&'static [PersonaInfo]> = table.extra.downcast_ref();
+    personas.copied().unwrap_or_default()
+}

@@ -1,0 +1,74 @@
+//! The review of a phase, from `on_stop.review` of a machine file.
+
+use super::Message;
+use super::persona::PersonaInfo;
+
+/// The review of a phase whose `on_stop` is `review`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReviewSpec {
+    /// The files under review, from the loop's root; `{field}` stands for a field, `*` in a file's name for any text, `{changes}` for
+    /// the work tree's changes, `{program}` for what the program gives.
+    pub subject: &'static [&'static str],
+    /// The commit since which changes are looked at; empty: where the branch left the main one.
+    pub since: &'static str,
+    /// The field that counts the rounds.
+    pub round: &'static str,
+    /// The reviewers, by turns. Empty: the configured one.
+    pub reviewers: &'static [&'static str],
+    /// The model that reviews, by turns; empty: the client's own choice.
+    pub models: &'static [&'static str],
+    /// The personas of this phase, in the order of the rounds. Empty: all of the machine's.
+    pub personas: &'static [PersonaInfo],
+    /// The prompt of a reviewer that is a model; `None`: the engine's own.
+    pub prompt: Option<Message>,
+    /// The findings that keep a round from being clean.
+    pub blocking: Blocking,
+    /// Whether findings of earlier visits are closed although the subject is the same.
+    pub fresh: bool,
+    /// The findings file for people, with `{n}` for the next free number; empty: one for each round in the loop's folder.
+    pub findings_file: &'static str,
+    /// The words for a verdict that is clean, and for one that is not.
+    pub verdicts: Option<(&'static str, &'static str)>,
+}
+
+impl ReviewSpec {
+    /// Returns whether its findings files count on their own: then no round names them.
+    pub fn is_numbered(&self) -> bool {
+        !self.findings_file.is_empty()
+    }
+}
+
+/// The subject that a program gives for `{program}` in machine.toml.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// A file, by its path from the loop's root.
+    File(String),
+    /// A text that no file has by itself, such as one row of a table.
+    Text {
+        /// Its name for people and reviewers.
+        name: String,
+        /// The text.
+        text: String,
+    },
+}
+
+impl Subject {
+    /// Returns its name as people read it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File(name) | Self::Text { name, .. } => name,
+        }
+    }
+}
+
+/// The lowest severity that keeps a round from being clean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Blocking {
+    /// All.
+    #[default]
+    Low,
+    /// Medium and high ones.
+    Medium,
+    /// High ones.
+    High,
+}
