@@ -16,8 +16,8 @@ mod paths;
 mod read;
 mod replace;
 
-pub use folder::{Distrust, Folder, Found, Made, UntrustedError, if_there};
+pub use folder::{Distrust, Folder, Found, UntrustedError, if_there};
 pub use lock::Lock;
-pub use paths::{folder_of, make_all, make_private, open_private, remove_made};
+pub use paths::{folder_of, make_all, make_private, open_private};
 pub use read::{MAX_BYTES, open, read, read_to_string, text};
 pub use replace::{Prepared, TEMPORARY};

@@ -16,17 +16,6 @@ pub(crate) struct Tail {
     pub(super) document: Option<Vec<u8>>,
 }
 
-/// A line that is to be appended.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'l> {
-    /// The entry, as one line of JSON.
-    pub(super) json: &'l [u8],
-    /// The journal that it continues or replaces.
-    pub(super) after: After,
-    /// The document after it, or `None` for a note.
-    pub(super) document: Option<&'l [u8]>,
-}
-
 /// The journal to which a line is appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
@@ -54,11 +43,17 @@ impl After {
 /// A line is complete in itself and never changes. A line that was appended survives a power loss. The document does not
 /// have to: it is rendered again from the last change.
 pub(crate) trait Journal: Debug + Send + Sync {
-    /// Appends a line, and replaces the document after it.
+    /// Appends a line, one entry as JSON, and replaces the document after it. A note has no document.
     ///
     /// # Errors
     /// Returns [`StoreError::Stale`] if the newest change is not the one that the line follows.
-    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError>;
+    fn append(
+        &self,
+        id: &LoopId,
+        after: After,
+        json: &[u8],
+        document: Option<&[u8]>,
+    ) -> Result<(), StoreError>;
 
     /// Returns the end of a journal, or `None` if there is no such loop.
     ///

@@ -128,21 +128,18 @@ impl Store {
     fn listed(&self, id: LoopId) -> Option<Listed> {
         let spec = self.spec();
         let modified = self.modified(&id)?;
-        let found = self.journal_of().tail(&id).and_then(|tail| match tail {
-            Some(tail) => self.newest(&id, &tail),
-            None => Err(self.why_none(&id)),
-        });
+        let found = self.newest(&id);
+        let newest = found.as_ref().ok().map(|(newest, _)| newest.clone());
+        let error = found.err();
+        // A start died before its line was whole.
+        if matches!(error, Some(StoreError::NotFound { .. })) {
+            return None;
+        }
         // Of a loop that cannot be opened, its document says something.
-        let (newest, error, document) = match found {
-            Ok(newest) => (Some(newest), None, None),
-            // A start died before its line was whole.
-            Err(StoreError::NotFound { .. }) => return None,
-            Err(error) => {
-                let bytes = self.read_document(&id).ok();
-                let document = bytes.and_then(|bytes| spec.parse(&bytes).ok());
-                (None, Some(error), document)
-            }
-        };
+        let document = error.as_ref().and_then(|_| {
+            let bytes = self.read_document(&id).ok()?;
+            spec.parse(&bytes).ok()
+        });
         let text = |name: &str| {
             let value = match &newest {
                 Some(newest) => newest.field(name).cloned(),

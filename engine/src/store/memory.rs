@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::entry::{revision_in, snapshot};
 use super::error::StoreError;
 use super::id::LoopId;
-use super::journal::{Journal, Line, Tail};
+use super::journal::{After, Journal, Tail};
 
 /// Journals of one process.
 #[derive(Debug, Default)]
@@ -50,17 +50,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Journal for Memory {
-    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
+    fn append(
+        &self,
+        id: &LoopId,
+        after: After,
+        json: &[u8],
+        document: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
         let mut loops = lock(&self.loops);
         let kept = loops.entry(id.clone()).or_default();
         let newest = kept.newest().map(Vec::as_slice);
         let revision = newest.and_then(revision_in).unwrap_or_default();
-        if !line.after.allows(revision) {
+        if !after.allows(revision) {
             let found = snapshot(newest);
             return Err(StoreError::Stale { found });
         }
-        kept.lines.push(line.json.to_vec());
-        if let Some(document) = line.document {
+        kept.lines.push(json.to_vec());
+        if let Some(document) = document {
             kept.document = document.to_vec();
         }
         Ok(())

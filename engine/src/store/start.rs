@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
@@ -17,12 +17,7 @@ use super::record::Record;
 use super::spec::{Active, HeldFields};
 use super::store::Store;
 use super::value::Fields;
-use crate::files::{Folder, Made, remove_made};
 
-/// The first change of a loop that the engine made.
-const START: &str = "start";
-/// The first change of a loop whose document it did not make.
-const IMPORT: &str = "import";
 /// The finished loops that a start leaves where they are. Older ones are archived.
 const MAX_FINISHED: usize = 20;
 
@@ -81,18 +76,20 @@ impl Store {
         plan: StartPlan,
         import: Option<Import>,
     ) -> Result<Started, StartError> {
-        let made = match self.is_in_memory() {
-            true => None,
-            false => Some(self.make()?),
-        };
-        let result = match self.journal_of().alone() {
-            Ok(_alone) => self.start_alone(plan, import),
-            Err(error) => Err(error.into()),
-        };
-        if let (Err(_), Some((here, made))) = (&result, made) {
-            unmake(&here, &made);
+        if self.is_in_memory() {
+            let _alone = self.journal_of().alone()?;
+            return self.start_alone(plan, import);
         }
-        result
+        let is_new = self.open_folder().is_err();
+        self.make()?;
+        let alone = self.journal_of().alone();
+        let started = alone
+            .map_err(StartError::Store)
+            .and_then(|_alone| self.start_alone(plan, import));
+        if started.is_err() && is_new {
+            self.unmake();
+        }
+        started
     }
 
     fn start_alone(&self, plan: StartPlan, import: Option<Import>) -> Result<Started, StartError> {
@@ -100,16 +97,18 @@ impl Store {
             Some(older) => self.archive_stale(plan.now.into(), older),
             None => Vec::new(),
         };
+        let spec = self.spec();
         let id = match plan.id {
             Some(id) => id,
             None => LoopId::new_stamp(plan.now)
                 .map_err(io_error("take random bytes for", self.folder()))?,
         };
-        let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(|error| {
+        let id = LoopId::parse(id.as_str(), spec.ids).map_err(|error| {
             StoreError::input("start", self.folder().join(id.as_str()), error.to_string())
         })?;
         let path = self.path_of(&id);
         let taken = import.as_ref().map(|import| import.file.clone());
+        // A document that was put back is the next change of its loop.
         let before = match taken.as_ref() == Some(&path) {
             true => self.find_behind(&id)?.map(|(newest, _)| newest),
             false => None,
@@ -118,67 +117,95 @@ impl Store {
             self.check_free(&id, taken.as_ref())?;
         }
         let after = before.as_ref().map_or(0, |newest| newest.revision);
-        let (what, document) = match import {
-            Some(import) => (IMPORT, Some(import.document)),
-            None => (START, None),
-        };
+        let what = if import.is_some() { "import" } else { "start" };
+        let document = import.map(|import| import.document);
         let fields = self.first_fields(plan.now, &id, after + 1, plan.fields, document.as_ref())?;
         let text = |field: &str| fields.get(field)?.as_str();
-        self.refuse_active(&id, text(self.spec().fields.session), taken.as_ref())?;
-        let phase = text(self.spec().fields.phase).filter(|phase| !phase.is_empty());
+        self.refuse_active(&id, text(spec.fields.session), taken.as_ref())?;
+        let phase = text(spec.fields.phase).filter(|phase| !phase.is_empty());
         let phase = phase.ok_or_else(|| {
             let why = "its fields name no phase".to_owned();
             StoreError::input("start a loop in", self.folder().to_owned(), why)
         })?;
-        let phase = phase.to_owned();
         let entry = ChangeEntry {
             revision: after + 1,
             at: plan.now,
             what: what.to_owned(),
             by: plan.by,
             from: before.and_then(|newest| newest.to),
-            to: Some(phase),
+            to: Some(phase.to_owned()),
             visit: Some(after + 1),
             fields,
             ..ChangeEntry::default()
         };
         let found = document.map(|document| document.to_bytes());
-        let record = match self.append(
-            &id,
-            After::Revision(after),
-            found.as_deref().unwrap_or_default(),
-            entry,
-        ) {
-            Ok(record) => record,
-            Err(StoreError::Stale { .. }) => return Err(self.exists(&id).into()),
-            Err(error) => return Err(error.into()),
-        };
-        if self.is_in_memory() {
-            return Ok(Started { record, archived });
+        let bytes = found.as_deref().unwrap_or_default();
+        let record = self.append(&id, After::Revision(after), bytes, entry);
+        let record = record.map_err(|error| match error {
+            StoreError::Stale { .. } => self.active(id.as_str(), None),
+            error => error,
+        })?;
+        if !self.is_in_memory() {
+            if let Some((file, bytes)) = taken.zip(found) {
+                self.keep_imported(&id, &file, &bytes)?;
+            }
+            let pid = format!("{}\n", std::process::id());
+            self.write_beside(&id, SIDECARS[0], pid.as_bytes())?;
+            self.archive_finished(MAX_FINISHED);
         }
-        if let Some((taken, bytes)) = taken.zip(found)
-            && (taken.parent() == Some(self.folder()) || taken == path)
-        {
-            self.keep_replaced(&id, &bytes)?;
-            if taken != path
-                && let (Some(name), Ok(here)) = (taken.file_name(), self.open_folder())
+        Ok(Started { record, archived })
+    }
+
+    /// Keeps an imported file of the state folder, or in the place of the loop's document, as `<id>/replaced-N`.
+    fn keep_imported(
+        &self,
+        id: &LoopId,
+        file: &Utf8PathBuf,
+        bytes: &[u8],
+    ) -> Result<(), StoreError> {
+        let is_document = *file == self.path_of(id);
+        if !is_document && file.parent() != Some(self.folder()) {
+            return Ok(());
+        }
+        self.keep_replaced(id, bytes)?;
+        if is_document {
+            return Ok(());
+        }
+        let removed = self
+            .folder_of(file)
+            .and_then(|(folder, name)| folder.remove(&name));
+        removed.map_err(io_error("remove", file))
+    }
+
+    /// Removes the state folder that was made for a start that failed, and those above it, if nothing else is in them.
+    fn unmake(&self) {
+        let ours = [LOCK, START_LOCK, project::FILE, IGNORE];
+        let Ok(here) = self.open_folder() else {
+            return;
+        };
+        let names = here.names().unwrap_or_default();
+        if !names.iter().all(|name| ours.contains(&name.as_str())) {
+            return;
+        }
+        for name in names {
+            let _ = here.remove(&name);
+        }
+        let is_made = |path: &&Utf8Path| path.starts_with(&self.base) && *path != self.root();
+        for path in self.folder().ancestors().take_while(is_made) {
+            let folder = self.folder_of(path);
+            if folder
+                .and_then(|(above, name)| above.remove_folder(&name))
+                .is_err()
             {
-                here.remove(name).map_err(io_error("remove", &taken))?;
+                return;
             }
         }
-        let pid = format!("{}\n", std::process::id());
-        let name = format!("{id}{}", SIDECARS[0]);
-        let here = self.open_folder();
-        let written = here.and_then(|here| here.replace(&name, pid.as_bytes()));
-        written.map_err(io_error("write", &self.folder().join(&name)))?;
-        self.archive_finished(MAX_FINISHED);
-        Ok(Started { record, archived })
     }
 
     /// Refuses an id that a loop has or had here, and a document of the user's that is another loop's.
     fn check_free(&self, id: &LoopId, taken: Option<&Utf8PathBuf>) -> Result<(), StoreError> {
         if self.has_journal(id) || self.has_archived(id) {
-            return Err(self.exists(id));
+            return Err(self.active(id.as_str(), None));
         }
         let path = self.path_of(id);
         if taken == Some(&path) || self.read_document(id).is_err() {
@@ -186,7 +213,7 @@ impl Store {
         }
         match self.spec().file {
             Some(_) => self.make_way(id),
-            None => Err(self.exists(id)),
+            None => Err(self.active(id.as_str(), None)),
         }
     }
 
@@ -196,11 +223,7 @@ impl Store {
         let same = |one: &super::list::Listed| one.id != *id && one.path == path;
         match self.list().into_iter().find(same) {
             Some(other) if other.terminal => self.archive(&other.id),
-            Some(other) if other.ours => Err(StoreError::Active {
-                id: other.id.to_string(),
-                phase: other.phase,
-                folder: self.folder().to_owned(),
-            }),
+            Some(other) if other.ours => Err(self.active(other.id.as_str(), other.phase)),
             _ => Err(self.not_ours(id, WhyNotOurs::OtherFile)),
         }
     }
@@ -212,11 +235,6 @@ impl Store {
         session: Option<&str>,
         taken: Option<&Utf8PathBuf>,
     ) -> Result<(), StartError> {
-        let active = |id: String, phase: Option<String>| StoreError::Active {
-            id,
-            phase,
-            folder: self.folder().to_owned(),
-        };
         for other in self.list() {
             let is_in_way = match self.spec().active {
                 Active::One => true,
@@ -230,7 +248,7 @@ impl Store {
                 && Some(&other.path) != taken
                 && self.is_for(other.root.as_deref())
             {
-                return Err(active(other.id.to_string(), other.phase).into());
+                return Err(self.active(other.id.as_str(), other.phase).into());
             }
         }
         // A state file that was made by hand counts, too.
@@ -240,8 +258,8 @@ impl Store {
                 && Some(&file.path) != taken
                 && self.spec().active != Active::Many
             {
-                let name = file.path.file_stem().unwrap_or_default().to_owned();
-                return Err(active(name, file.phase).into());
+                let name = file.path.file_stem().unwrap_or_default();
+                return Err(self.active(name, file.phase).into());
             }
         }
         Ok(())
@@ -278,8 +296,9 @@ impl Store {
                 fields.insert(name.to_owned(), value);
             }
         }
-        let session = fields.entry(names.session);
-        session.or_insert_with(|| "unknown".into());
+        fields
+            .entry(names.session)
+            .or_insert_with(|| "unknown".into());
         for (field, value) in &fields {
             self.check_range(id, field, value)?;
         }
@@ -291,18 +310,4 @@ impl Store {
 fn began(document: &Document, names: &HeldFields, now: Timestamp) -> Option<Timestamp> {
     let began: Timestamp = document.text(names.started?)?.parse().ok()?;
     (began < now).then_some(began)
-}
-
-/// Takes away folders that were made for a start that failed, if nothing else is in them.
-fn unmake(here: &Folder, made: &[Made]) {
-    let ours = [LOCK, START_LOCK, project::FILE, IGNORE];
-    let is_ours =
-        |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
-    if made.is_empty() || !here.list().is_ok_and(|listed| is_ours(&listed)) {
-        return;
-    }
-    for name in ours {
-        let _ = here.remove(name);
-    }
-    remove_made(made);
 }

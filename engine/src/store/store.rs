@@ -76,10 +76,10 @@ impl Store {
     /// Returns the store on the folder of an archived loop.
     #[must_use]
     pub fn archived_store(&self, id: &str) -> Self {
-        Self {
-            files: self.files.archived(id),
-            ..self.clone()
-        }
+        let mut store = self.clone();
+        store.files.folder = self.folder.join(ARCHIVE).join(id);
+        store.files.above = Some(self.folder.clone());
+        store
     }
 
     /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
