@@ -2,18 +2,15 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::entry::Record;
 use super::error::{StartError, StoreError};
 use super::id::LoopId;
 use super::list::{Listed, sort_by_time};
 use super::loop_folder::{ARCHIVE, RUN_LOCK, RunLock};
-use super::record::Record;
 use super::store::Store;
 
 impl Store {
     /// Archives a loop, whether it can be opened or not.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such loop, a review of it runs, or it cannot be moved.
     pub fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
         if !self.has_journal(id) && self.read_document(id).is_err() {
             return Err(self.no_loop(id));
@@ -32,9 +29,6 @@ impl Store {
     }
 
     /// Brings an archived loop back.
-    ///
-    /// # Errors
-    /// Returns an error if another loop is under way, there is no such loop in the archive, or it cannot be opened here.
     pub fn unarchive(&self, id: &LoopId) -> Result<Record, StartError> {
         let Some(listed) = self.listed_in_archive(id.as_str()) else {
             return Err(StoreError::NotFound {
@@ -113,9 +107,6 @@ impl Store {
     }
 
     /// Archives every loop of this project, and every state file that was made by hand. Returns their names.
-    ///
-    /// # Errors
-    /// Returns an error if one cannot be moved. Those before it stay archived.
     pub fn archive_all(&self) -> Result<Vec<String>, StoreError> {
         let mut archived = Vec::new();
         for one in self.list() {

@@ -4,12 +4,11 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::{Document, is_field_name};
-use super::entry::{ADOPT, Change, ChangeEntry};
+use super::entry::{ADOPT, Change, ChangeEntry, Record};
 use super::error::{Snapshot, StartError, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
 use super::journal::After;
 use super::loop_folder::JOURNAL;
-use super::record::Record;
 use super::store::Store;
 use super::value::{FieldValue as _, Fields, MOST_COUNT};
 use crate::files::MAX_BYTES;
@@ -22,9 +21,6 @@ impl Store {
     ///
     /// The journal's line is appended and synced, then the document is replaced. A crash before the line is synced leaves the
     /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
-    ///
-    /// # Errors
-    /// [`StoreError::Stale`] if the loop on disk is not the one that is held. On any error nothing was changed.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         // An edit by hand since then is undone and kept, or becomes a change before this one, which then is stale.
         let found = match self.read_document(&held.id) {
@@ -47,33 +43,33 @@ impl Store {
 
     /// Writes a change of a loop at its revision.
     pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
-        let entry = self.next_entry(&held.id, &held.newest, change)?;
+        let entry = self.next_entry(&held.id, Timestamp::now(), held.newest.clone(), change)?;
         let after = After::Revision(held.revision());
         self.append(&held.id, after, &held.document, entry)
     }
 
     /// Makes the entry of a change that follows another one.
-    fn next_entry(
+    pub(super) fn next_entry(
         &self,
         id: &LoopId,
-        newest: &ChangeEntry,
-        change: Change,
+        at: Timestamp,
+        newest: ChangeEntry,
+        mut change: Change,
     ) -> Result<ChangeEntry, StoreError> {
         let spec = self.spec();
         let names = &spec.fields;
-        let at = Timestamp::now();
-        let mut fields = newest.fields.clone();
-        let updated = names
-            .updated
-            .filter(|field| !change.edits.contains_key(*field));
-        for (field, value) in change.edits {
+        let mut fields = newest.fields;
+        let mut updated = names.updated;
+        for (field, value) in std::mem::take(&mut change.edits) {
             self.check_range(id, &field, &value)?;
+            updated = updated.filter(|name| *name != field);
             if !spec.is_structural(&field) {
                 fields.insert(field, value);
             }
         }
         let revision = newest.revision + 1;
-        let to = change.to.or_else(|| newest.to.clone()).unwrap_or_default();
+        change.from = newest.change.to.clone();
+        change.to = change.to.or(newest.change.to);
         let mut visit = newest.visit;
         let mut run = change.run.as_deref();
         if change.begins_visit {
@@ -82,9 +78,9 @@ impl Store {
             run = Some("");
         }
         let kept: [(Option<&str>, Option<Json>); 7] = [
-            (Some(names.phase), Some(to.as_str().into())),
+            (Some(names.phase), change.to.as_deref().map(Json::from)),
             (Some(names.revision), Some(revision.into())),
-            (Some(names.root), change.root.map(Json::from)),
+            (Some(names.root), change.root.as_deref().map(Json::from)),
             (names.graph_hash, Some(spec.graph_hash.into())),
             (updated, Some(iso(at).into())),
             (names.visit, visit.map(Json::from)),
@@ -98,14 +94,7 @@ impl Store {
         Ok(ChangeEntry {
             revision,
             at,
-            what: change.what,
-            by: change.by,
-            args: change.args,
-            from: newest.to.clone(),
-            to: Some(to),
-            append: change.append,
-            run: change.run,
-            evidence: change.evidence,
+            change,
             visit,
             fields,
         })
@@ -158,9 +147,6 @@ impl Store {
     }
 
     /// Binds the loop to a session. `what` is `bind` or `adopt`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Store::commit`].
     pub fn set_session(
         &self,
         held: &Record,
@@ -180,9 +166,6 @@ impl Store {
     /// The phase and what says which document this is are always refused. Fields that the machine owns, the session, the mode
     /// and the times of the start are refused unless `allow_owned`. The time of the last change is set to now, unless it is the
     /// field.
-    ///
-    /// # Errors
-    /// Returns an error if the field is not one that may be set, and as [`Store::open`].
     pub fn set_field(
         &self,
         id: &LoopId,
@@ -224,9 +207,6 @@ impl Store {
     /// Takes over a loop whose journal does not have this user's seal: copied, moved from another machine, or after the key was
     /// lost. The newest entry of its journal is sealed again, without its evidence, and begins a new visit. The journal as it
     /// was is kept as `<id>/replaced-N`. Returns `false` if the loop is this user's already.
-    ///
-    /// # Errors
-    /// Another loop is under way, there is no journal with a change of this machine, or it cannot be written.
     pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StartError> {
         match self.journal(id) {
             Err(StoreError::NotOurs {
@@ -258,7 +238,7 @@ impl Store {
             begins_visit: true,
             ..Change::bare(ADOPT, by)
         };
-        let entry = self.next_entry(id, &newest, change)?;
+        let entry = self.next_entry(id, Timestamp::now(), newest, change)?;
         let document = self.read_document(id).unwrap_or_default();
         match self.append(id, After::Foreign, &document, entry) {
             Ok(_) => Ok(true),

@@ -6,14 +6,14 @@ use std::io;
 
 use camino::Utf8Path;
 
-use super::entry::{revision_in, snapshot};
+use super::entry::revision_in;
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::{After, Journal, Tail};
 use super::loop_folder::{ARCHIVE, JOURNAL, LOCK, LoopFolder, SIDECARS, START_LOCK};
 use super::project::{Mark, Project};
 use super::seal::{Last, Sealing};
-use crate::files::{Folder, MAX_BYTES, if_there, kill_point};
+use crate::files::{Folder, if_there, kill_point};
 
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
@@ -172,12 +172,7 @@ impl Journal for LoopFolder {
             After::Foreign if is_foreign() => None,
             _ => self.sealed(id)?,
         };
-        let newest = sealed.as_ref().map(|sealed| &*sealed.last.change);
-        let revision = newest.and_then(revision_in).unwrap_or_default();
-        if !after.allows(revision) {
-            let found = snapshot(newest);
-            return Err(StoreError::Stale { found });
-        }
+        after.check(sealed.as_ref().map(|sealed| &*sealed.last.change))?;
         let (last, sealing, mark) = match sealed {
             Some(sealed) => (Some(sealed.last), sealed.sealing, sealed.mark),
             None => (None, self.sealing_to_begin(&here)?, Mark::default()),
@@ -210,9 +205,8 @@ impl Journal for LoopFolder {
             let Some(Sealed { last, .. }) = self.sealed(id)? else {
                 return Ok(None);
             };
-            let document = self.open_document_folder(id);
-            let document = document.and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
-            let document = if_there(document).map_err(io_error("read", &self.path_of(id)))?;
+            let path = self.path_of(id);
+            let document = if_there(self.read(&path)).map_err(io_error("read", &path))?;
             // A document that another process wrote in between would not be that of this change.
             if self.length(id) == length {
                 let change = last.change;

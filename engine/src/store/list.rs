@@ -180,10 +180,8 @@ impl Store {
         let here = self.open_folder().ok()?;
         let journal = here.below(id.as_str());
         let journal = journal.ok().and_then(|folder| time(&folder, JOURNAL));
-        let document = self.open_document_folder(id);
-        let document = document
-            .ok()
-            .and_then(|(folder, name)| time(&folder, &name));
+        let document = self.folder_of(&self.path_of(id)).ok();
+        let document = document.and_then(|(folder, name)| time(&folder, &name));
         match self.spec().file {
             Some(_) => journal.max(document),
             None => document.or(journal),

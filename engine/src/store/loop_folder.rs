@@ -23,7 +23,7 @@ pub(super) const START_LOCK: &str = ".start.lock";
 /// The lock of a running review, in a loop's folder.
 pub(super) const RUN_LOCK: &str = "run.lock";
 /// The file that keeps the state folder out of git.
-pub(super) const IGNORE: &str = ".gitignore";
+const IGNORE: &str = ".gitignore";
 /// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
 /// The name of the folder of archived loops.
@@ -44,6 +44,11 @@ const READ_LOG_BYTES: u64 = 256 * 1024;
 const MAX_LOG_LINE_CHARS: usize = 4000;
 
 /// The state folder of one machine in one project. Making one creates nothing.
+///
+/// # Errors
+///
+/// Each method returns an error if a file or folder is not there or not trusted (see [`crate::files::UntrustedError`]), or the
+/// system refuses.
 #[derive(Debug, Clone)]
 pub struct LoopFolder {
     pub(super) spec: &'static StateSpec,
@@ -66,9 +71,6 @@ pub struct RunLock {
 
 impl RunLock {
     /// Takes the lock in a loop's folder. Returns `None` if another process holds it.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be opened or locked.
     pub fn try_take(folder: &Folder) -> Result<Option<Self>, StoreError> {
         let lock = Lock::take(folder, RUN_LOCK, RUN_LOCK_TIMEOUT);
         let lock = lock.map_err(io_error("lock", &folder.path().join(RUN_LOCK)))?;
@@ -162,9 +164,6 @@ impl LoopFolder {
 
     /// Opens the state folder, from the project's root down, without following a symlink. One outside of the root is the user's
     /// own choice, and is opened as it is named.
-    ///
-    /// # Errors
-    /// Returns an error if it is not there, or it or a folder above it is not trusted (see [`crate::files::UntrustedError`]).
     pub fn open_folder(&self) -> io::Result<Folder> {
         self.open_below_base(&self.folder)
     }
@@ -175,44 +174,29 @@ impl LoopFolder {
     }
 
     /// Opens the folder of a loop's own files in the same way.
-    ///
-    /// # Errors
-    /// See [`LoopFolder::open_folder`].
     pub fn open_loop_folder(&self, id: &LoopId) -> io::Result<Folder> {
         self.open_folder()?.below(id.as_str())
     }
 
     /// Opens the folder of a file of the project's or of a loop's, and returns it with the file's name. No symlink is followed
     /// below the root and below the state folder.
-    ///
-    /// # Errors
-    /// Returns an error if the folder is not there or not trusted, or the path names no file.
     pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         folder_of(&[&self.root, &self.base], path)
     }
 
     /// Reads a file of the project's or of a loop's. See [`LoopFolder::folder_of`].
-    ///
-    /// # Errors
-    /// Returns an error if it is not there, is not trusted, is larger than 64 MiB, or the system refuses.
     pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(path)?;
         folder.read(&name, MAX_BYTES)
     }
 
     /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
-    ///
-    /// # Errors
-    /// Returns an error if its folder is not trusted, or the system refuses.
     pub fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.folder_of(path)?;
         folder.replace(&name, bytes)
     }
 
     /// Replaces a file beside the loop's document ([`LoopFolder::sidecar`]). Not synced.
-    ///
-    /// # Errors
-    /// Returns an error if the folder is not trusted, or the system refuses.
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.sidecar(id, suffix);
         let name = path.file_name().unwrap_or_default();
@@ -222,9 +206,6 @@ impl LoopFolder {
     }
 
     /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
-    ///
-    /// # Errors
-    /// Returns an error if one is there and cannot be removed.
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
         let here = self.open_folder();
         let here = here.map_err(io_error("open", &self.folder))?;
@@ -237,9 +218,6 @@ impl LoopFolder {
 
     /// Sets the time at which a loop was last touched to now, so that it does not count as stale. It is the time of the document,
     /// or of the journal if the document is a file of the user's.
-    ///
-    /// # Errors
-    /// Returns an error if the file is not there, is not trusted, or the system refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
         let path = match self.spec.file {
             Some(_) => self.journal_path(id),
@@ -272,17 +250,9 @@ impl LoopFolder {
         made().map_err(io_error("create", &self.folder))
     }
 
-    /// Opens the folder of a loop's document. Returns it with the document's name.
-    pub(super) fn open_document_folder(&self, id: &LoopId) -> io::Result<(Folder, String)> {
-        match self.spec.file {
-            Some(_) => self.folder_of(&self.path_of(id)),
-            None => Ok((self.open_folder()?, self.document_name(id))),
-        }
-    }
-
     /// Reads a loop's document, unless it is too large to be one.
     pub(super) fn read_document(&self, id: &LoopId) -> io::Result<Vec<u8>> {
-        let (folder, name) = self.open_document_folder(id)?;
+        let (folder, name) = self.folder_of(&self.path_of(id))?;
         folder.read(&name, document::MAX_BYTES as u64)
     }
 
@@ -296,7 +266,7 @@ impl LoopFolder {
         if is_users && let Some(parent) = self.path_of(id).parent() {
             make_all(&self.root, parent)?;
         }
-        let (folder, name) = self.open_document_folder(id)?;
+        let (folder, name) = self.folder_of(&self.path_of(id))?;
         let old = folder.look(&name)?;
         if old.is_some_and(|old| old.is_folder()) {
             return Err(io::ErrorKind::IsADirectory.into());

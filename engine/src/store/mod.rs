@@ -6,10 +6,10 @@
 //!
 //! | files | subject |
 //! |---|---|
-//! | `journal`, `file_journal`, `memory` | the trait of journals, and its two implementations |
+//! | `journal`, `file_journal` | the trait of journals with those in memory, and journals as files |
 //! | `loop_folder` | the paths, files and locks of a state folder |
 //! | `seal`, `project`, `state_home` | the seal, the id of a state folder, and the folder of the user's own with the key |
-//! | `entry`, `record` | a line of a journal, and a loop at one revision |
+//! | `entry` | a line of a journal, and a loop at one revision |
 //! | `document`, `lines`, `map`, `value`, `spec` | the forms of documents, and what a machine says of them |
 //! | `store`, `open`, `commit`, `start`, `archive`, `list` | operations on loops |
 //! | `budget`, `id` | the time of a hook, ids |
@@ -48,10 +48,8 @@ mod lines;
 mod list;
 mod loop_folder;
 mod map;
-mod memory;
 mod open;
 mod project;
-mod record;
 mod seal;
 mod spec;
 mod start;
@@ -69,13 +67,12 @@ mod value;
 
 pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
-pub use entry::{Change, ChangeEntry, Entry, NoteEntry};
+pub use entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use loop_folder::{LoopFolder, RunLock};
 pub use open::{Opened, REFUSED, REPAIRED, UNEXPLAINED};
-pub use record::Record;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;

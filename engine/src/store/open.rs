@@ -4,11 +4,10 @@ use camino::Utf8PathBuf;
 use serde_json::Value as Json;
 
 use super::document::Document;
-use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry};
+use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry, Record};
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::After;
-use super::record::Record;
 use super::spec::Form;
 use super::store::Store;
 use super::value::{FieldValue as _, Fields};
@@ -42,9 +41,6 @@ struct Difference {
 impl Store {
     /// Opens a loop. Its state is its newest change. A document that does not show that is written again; an edit by hand
     /// that the machine allows becomes a change, and so does the root of a project that was moved.
-    ///
-    /// # Errors
-    /// There is no such loop, it is not this user's, another machine wrote it, or it cannot be read or written.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
         let mut repairs = Vec::new();
         loop {
@@ -235,9 +231,6 @@ impl Store {
 
     /// Writes the document of a loop again if it was put back, such as by a checkout, and keeps the file as `<id>/replaced-N`.
     /// Returns the path of the kept file, or `None` if the document was not put back.
-    ///
-    /// # Errors
-    /// Returns an error if the loop is not this user's, or cannot be read or written.
     pub fn render_again(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
         let Some((newest, bytes)) = self.find_behind(id)? else {
             return Ok(None);
@@ -273,9 +266,6 @@ impl Store {
     }
 
     /// Adds a note to a loop's journal. A note changes no field and has no revision.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Store::open`], and one if `data` is not JSON.
     pub fn note(
         &self,
         id: &LoopId,
@@ -313,9 +303,6 @@ impl Store {
     }
 
     /// Returns a loop's journal, oldest entry first.
-    ///
-    /// # Errors
-    /// There is none, it is not this user's, or it cannot be read.
     pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
         self.journal_since(id, None)
     }
@@ -326,7 +313,10 @@ impl Store {
         if lines.is_empty() {
             return Err(self.no_loop(id));
         }
-        Ok(lines.iter().filter_map(|line| Entry::parse(line)).collect())
+        Ok(lines
+            .iter()
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect())
     }
 }
 

@@ -20,7 +20,7 @@ use crate::digest::{random_hex, sha256};
 use crate::files::{Folder, if_there, make_private, open_private};
 
 /// The name of the id's file in a state folder.
-pub(super) const FILE: &str = "project";
+const FILE: &str = "project";
 /// The folder of paths by id.
 const PROJECTS: &str = "projects";
 /// The folder of ids by path.

@@ -58,9 +58,6 @@ pub enum Form {
 
 impl Form {
     /// Reads a document.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes are no document of this form.
     pub fn parse(self, bytes: &[u8]) -> Result<Document, DocumentError> {
         let style = Style {
             form: self,
@@ -158,9 +155,6 @@ pub struct HeldFields {
 
 impl StateSpec {
     /// Reads a document.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes are no document of the machine's form.
     pub fn parse(&self, bytes: &[u8]) -> Result<Document, DocumentError> {
         Document::parse(self.style(), bytes)
     }

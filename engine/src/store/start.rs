@@ -2,19 +2,17 @@
 
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::Document;
-use super::entry::ChangeEntry;
+use super::entry::{Change, ChangeEntry, Record};
 use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
 use super::journal::After;
-use super::loop_folder::{IGNORE, LOCK, SIDECARS, START_LOCK};
-use super::project;
-use super::record::Record;
-use super::spec::{Active, HeldFields};
+use super::loop_folder::SIDECARS;
+use super::spec::Active;
 use super::store::Store;
 use super::value::Fields;
 
@@ -59,37 +57,23 @@ pub struct Started {
 
 impl Store {
     /// Starts a loop. Makes the state folder, which ignores itself, if it is not there.
-    ///
-    /// # Errors
-    /// [`StoreError::Active`] if a loop here, or a state file made by hand, is not at its end. Nothing of the new loop is left
-    /// behind then.
     pub fn start(&self, plan: StartPlan) -> Result<Record, StartError> {
         self.start_telling(plan, None).map(|started| started.record)
     }
 
     /// Starts a loop, with a document that the engine did not write if one is given, and tells what was archived before.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Store::start`].
     pub fn start_telling(
         &self,
         plan: StartPlan,
         import: Option<Import>,
     ) -> Result<Started, StartError> {
-        if self.is_in_memory() {
-            let _alone = self.journal_of().alone()?;
-            return self.start_alone(plan, import);
+        if !self.is_in_memory() {
+            // Without a key no loop can be started, so nothing is made.
+            self.home.key_or_new()?;
+            self.make()?;
         }
-        let is_new = self.open_folder().is_err();
-        self.make()?;
-        let alone = self.journal_of().alone();
-        let started = alone
-            .map_err(StartError::Store)
-            .and_then(|_alone| self.start_alone(plan, import));
-        if started.is_err() && is_new {
-            self.unmake();
-        }
-        started
+        let _alone = self.journal_of().alone()?;
+        self.start_alone(plan, import)
     }
 
     fn start_alone(&self, plan: StartPlan, import: Option<Import>) -> Result<Started, StartError> {
@@ -119,25 +103,29 @@ impl Store {
         let after = before.as_ref().map_or(0, |newest| newest.revision);
         let what = if import.is_some() { "import" } else { "start" };
         let document = import.map(|import| import.document);
-        let fields = self.first_fields(plan.now, &id, after + 1, plan.fields, document.as_ref())?;
-        let text = |field: &str| fields.get(field)?.as_str();
-        self.refuse_active(&id, text(spec.fields.session), taken.as_ref())?;
+        let text = |field: &str| plan.fields.get(field)?.as_str().map(str::to_owned);
+        let session = text(spec.fields.session).unwrap_or_else(|| "unknown".to_owned());
+        self.refuse_active(&id, Some(&session), taken.as_ref())?;
         let phase = text(spec.fields.phase).filter(|phase| !phase.is_empty());
-        let phase = phase.ok_or_else(|| {
+        if phase.is_none() {
             let why = "its fields name no phase".to_owned();
-            StoreError::input("start a loop in", self.folder().to_owned(), why)
-        })?;
-        let entry = ChangeEntry {
-            revision: after + 1,
-            at: plan.now,
-            what: what.to_owned(),
-            by: plan.by,
-            from: before.and_then(|newest| newest.to),
-            to: Some(phase.to_owned()),
-            visit: Some(after + 1),
+            let folder = self.folder().to_owned();
+            return Err(StoreError::input("start a loop in", folder, why).into());
+        }
+        let fields = self.first_fields(plan.now, &id, session, plan.fields, document.as_ref())?;
+        let newest = ChangeEntry {
+            revision: after,
+            change: before.unwrap_or_default().change,
             fields,
             ..ChangeEntry::default()
         };
+        let change = Change {
+            to: phase,
+            root: Some(self.root().to_string()),
+            begins_visit: true,
+            ..Change::bare(what, &plan.by)
+        };
+        let entry = self.next_entry(&id, plan.now, newest, change)?;
         let found = document.map(|document| document.to_bytes());
         let bytes = found.as_deref().unwrap_or_default();
         let record = self.append(&id, After::Revision(after), bytes, entry);
@@ -175,31 +163,6 @@ impl Store {
             .folder_of(file)
             .and_then(|(folder, name)| folder.remove(&name));
         removed.map_err(io_error("remove", file))
-    }
-
-    /// Removes the state folder that was made for a start that failed, and those above it, if nothing else is in them.
-    fn unmake(&self) {
-        let ours = [LOCK, START_LOCK, project::FILE, IGNORE];
-        let Ok(here) = self.open_folder() else {
-            return;
-        };
-        let names = here.names().unwrap_or_default();
-        if !names.iter().all(|name| ours.contains(&name.as_str())) {
-            return;
-        }
-        for name in names {
-            let _ = here.remove(&name);
-        }
-        let is_made = |path: &&Utf8Path| path.starts_with(&self.base) && *path != self.root();
-        for path in self.folder().ancestors().take_while(is_made) {
-            let folder = self.folder_of(path);
-            if folder
-                .and_then(|(above, name)| above.remove_folder(&name))
-                .is_err()
-            {
-                return;
-            }
-        }
     }
 
     /// Refuses an id that a loop has or had here, and a document of the user's that is another loop's.
@@ -265,49 +228,37 @@ impl Store {
         Ok(())
     }
 
-    /// Completes the fields of a new loop with what the engine keeps.
+    /// Completes the fields of a new loop with what no later change sets.
     fn first_fields(
         &self,
         now: Timestamp,
         id: &LoopId,
-        revision: u64,
+        session: String,
         mut fields: Fields,
         document: Option<&Document>,
     ) -> Result<Fields, StoreError> {
-        let spec = self.spec();
-        let names = &spec.fields;
-        let began = document
-            .and_then(|document| began(document, names, now))
-            .unwrap_or(now);
-        let kept: [(Option<&str>, Json); 10] = [
+        let names = &self.spec().fields;
+        // The loop of an imported document may have begun earlier.
+        let began = names
+            .started
+            .and_then(|field| document?.text(field)?.parse::<Timestamp>().ok())
+            .map_or(now, |began| began.min(now));
+        let kept: [(Option<&str>, Json); 6] = [
             (Some(names.id), id.as_str().into()),
-            (Some(names.root), self.root().as_str().into()),
+            (Some(names.session), session.into()),
             (names.started, iso(began).into()),
             (names.started_epoch, began.as_second().max(0).into()),
-            (names.updated, iso(now).into()),
-            (Some(names.revision), revision.into()),
             (names.findings, 0.into()),
-            (names.visit, revision.into()),
-            (Some(names.machine), spec.machine.into()),
-            (names.graph_hash, spec.graph_hash.into()),
+            (Some(names.machine), self.spec().machine.into()),
         ];
         for (name, value) in kept {
             if let Some(name) = name {
                 fields.insert(name.to_owned(), value);
             }
         }
-        fields
-            .entry(names.session)
-            .or_insert_with(|| "unknown".into());
         for (field, value) in &fields {
             self.check_range(id, field, value)?;
         }
         Ok(fields)
     }
-}
-
-/// Returns when the loop of an imported document began, if that was earlier.
-fn began(document: &Document, names: &HeldFields, now: Timestamp) -> Option<Timestamp> {
-    let began: Timestamp = document.text(names.started?)?.parse().ok()?;
-    (began < now).then_some(began)
 }

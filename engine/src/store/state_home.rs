@@ -56,9 +56,6 @@ impl StateHome {
     }
 
     /// Returns the folder.
-    ///
-    /// # Errors
-    /// Returns an error if no variable names one.
     pub fn checked(&self) -> Result<&Utf8Path, StoreError> {
         self.0.as_deref().map_err(|why| {
             let why = format!("{why}; set HOME, or XDG_STATE_HOME to an absolute path");
@@ -67,9 +64,6 @@ impl StateHome {
     }
 
     /// Checks that this user's key can be read, if there is one.
-    ///
-    /// # Errors
-    /// Returns an error if no variable names the folder, or the key cannot be read or is damaged.
     pub fn check_key(&self) -> Result<(), StoreError> {
         self.key().map(|_| ())
     }

@@ -9,9 +9,8 @@ use camino::Utf8PathBuf;
 use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::Journal;
+use super::journal::{Journal, Memory};
 use super::loop_folder::{ARCHIVE, LOCK, LoopFolder};
-use super::memory::Memory;
 use super::project::{self, Mark};
 use super::seal::Sealing;
 use super::spec::StateSpec;
@@ -19,6 +18,11 @@ use super::state_home::StateHome;
 use crate::files::if_there;
 
 /// The loops of one machine in one project. Making one creates nothing.
+///
+/// # Errors
+///
+/// Each method returns an error if there is no such loop, it is not this user's, another process changed it meanwhile, or it
+/// cannot be read or written. See [`StoreError`]. Nothing was changed then.
 #[derive(Debug, Clone)]
 pub struct Store {
     files: LoopFolder,
@@ -154,9 +158,6 @@ impl Store {
     }
 
     /// Pauses a loop, or lets it go on. Returns whether that changed anything.
-    ///
-    /// # Errors
-    /// Returns an error if the loop is not this user's, or the user's state home cannot be written.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
         let Some(Sealing { project, .. }) = self.sealing()? else {
             return Err(self.foreign_journal(id, "you started no loop here"));
