@@ -138,9 +138,6 @@ impl Folder {
     }
 
     /// Opens a folder below this one.
-    ///
-    /// # Errors
-    /// Returns an error if it is not there, or it or a folder on the way is not trusted.
     pub fn below(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), None)
     }
@@ -314,9 +311,6 @@ impl Folder {
 }
 
 /// Returns the value, or `None` if the file or folder is not there.
-///
-/// # Errors
-/// Returns any other error.
 pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

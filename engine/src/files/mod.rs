@@ -8,6 +8,10 @@
 //! | `read`       | reading a file that the user named                                      |
 //! | `lock`       | advisory locks on files                                                 |
 //! | `kill_point` | where a debug build kills itself in a test                              |
+//!
+//! # Errors
+//!
+//! Each function returns an error if the system refuses, and an [`UntrustedError`] if a file or folder is of the wrong kind.
 
 mod folder;
 pub mod kill_point;

@@ -10,9 +10,6 @@ use super::folder::{Folder, single};
 
 /// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path lies in, no
 /// symlink is followed. A path that lies in none of them is the user's own choice.
-///
-/// # Errors
-/// Returns an error if the folder is not there or not trusted, or the path names no file.
 pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, String)> {
     let path = without_dots(path);
     let name = single(path.file_name().unwrap_or_default())?;
@@ -26,9 +23,6 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
 
 /// Opens a folder, and makes it if it is not there. No symlink is followed below `base`, or below the nearest folder above it
 /// that is there.
-///
-/// # Errors
-/// Returns an error if a folder is not trusted, or cannot be made.
 pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<Folder> {
     let there = (base.ancestors())
         .find_map(|above| Folder::open(above).ok())
@@ -39,9 +33,6 @@ pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<Folder> {
 
 /// Opens `<own>/<name>`, where `own` is the user's own folder outside every project. Makes both if they are not there, and
 /// closes them to other users.
-///
-/// # Errors
-/// Returns an error if one of them is not trusted, or the system refuses.
 pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let above = own.parent().unwrap_or(own);
     DirBuilder::new()
@@ -53,9 +44,6 @@ pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
 }
 
 /// Opens `<own>/<name>`. See [`make_private`].
-///
-/// # Errors
-/// Returns an error if it is not there, is not trusted, or the system refuses.
 pub fn open_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let (folder, last) = folder_of(&[], own)?;
     folder.below(last)?.below(name)

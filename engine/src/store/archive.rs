@@ -88,7 +88,6 @@ impl Store {
         self.archive_each(self.stale(now, older))
     }
 
-    /// Archives the finished loops beyond the newest.
     pub(super) fn archive_finished(&self, newest: usize) {
         let listed = self.list().into_iter();
         let finished = listed.filter(|one| one.ours && one.terminal);

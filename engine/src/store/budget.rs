@@ -19,7 +19,6 @@ impl Budget {
         Self::until(Some(Instant::now() + HOOK_TIMEOUT))
     }
 
-    /// Returns the budget of a call without a limit.
     pub(super) fn endless() -> Self {
         Self::until(None)
     }

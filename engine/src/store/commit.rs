@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::document::{Document, is_field_name};
+use super::document::is_field_name;
 use super::entry::{ADOPT, Change, ChangeEntry, Record};
 use super::error::{Snapshot, StartError, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
@@ -41,7 +41,6 @@ impl Store {
         }
     }
 
-    /// Writes a change of a loop at its revision.
     pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         let entry = self.next_entry(&held.id, Timestamp::now(), held.newest.clone(), change)?;
         let after = After::Revision(held.revision());
@@ -128,7 +127,7 @@ impl Store {
     ) -> Result<Record, StoreError> {
         let spec = self.spec();
         let document = spec.parse(found);
-        let document = document.unwrap_or_else(|_| Document::empty(spec.style()));
+        let document = document.unwrap_or_else(|_| spec.empty());
         let document = document.with(&entry.fields, entry.append.as_slice());
         let document = document.to_bytes();
         // What cannot be read again is not written.
@@ -248,7 +247,6 @@ impl Store {
     }
 }
 
-/// Returns the newest change in a journal, whoever sealed it.
 fn find_newest(journal: &[u8]) -> Option<ChangeEntry> {
     let mut lines = journal.split(|byte| *byte == b'\n').rev();
     lines.find_map(|line| {

@@ -59,7 +59,6 @@ impl Document {
         Ok(Self { style, content })
     }
 
-    /// Makes a document without fields.
     pub(super) fn empty(style: Style) -> Self {
         let content = match style.form {
             Form::Lines => Content::Lines(Lines::default()),
@@ -86,7 +85,6 @@ impl Document {
         Some(self.get(field)?.to_plain().into_owned())
     }
 
-    /// Returns the value of a field that holds a count.
     pub(super) fn count(&self, field: &str) -> Option<u64> {
         self.get(field)?.as_count()
     }
@@ -121,7 +119,6 @@ impl Document {
         self
     }
 
-    /// Returns the fields as they stand in the file.
     #[cfg(test)]
     fn fields(&self) -> Fields {
         match &self.content {

@@ -150,7 +150,6 @@ crate::impl_diagnostic!(StoreError, "claudex::store", |error| Some(
 ));
 
 impl StoreError {
-    /// Returns what to do about it.
     fn help_text(&self) -> &'static str {
         match self {
             Self::Io { source, .. } => match (UntrustedError::of(source), source.kind()) {
@@ -205,7 +204,6 @@ impl StoreError {
         io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidInput, why))
     }
 
-    /// Makes an error of a document that cannot be read or written.
     pub(super) fn document(doing: &'static str, path: &Utf8Path, error: DocumentError) -> Self {
         io_error(doing, path)(io::Error::new(io::ErrorKind::InvalidData, error))
     }

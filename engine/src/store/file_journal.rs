@@ -27,9 +27,6 @@ struct Sealed {
 
 impl LoopFolder {
     /// Returns what seals the journals here, or `None` if this user started no loop here.
-    ///
-    /// # Errors
-    /// Returns an error if the key or the id cannot be read, or the state folder is a copy of another one.
     pub(super) fn sealing(&self) -> Result<Option<Sealing>, StoreError> {
         let top = self.above.as_ref().unwrap_or(&self.folder);
         let folder = self.open_below_base(top);
@@ -64,11 +61,6 @@ impl LoopFolder {
 
     fn open_journal(&self, id: &LoopId) -> io::Result<File> {
         self.open_loop_folder(id)?.file(JOURNAL)
-    }
-
-    /// Returns whether a loop has a journal, whoever wrote it.
-    pub(super) fn has_journal(&self, id: &LoopId) -> bool {
-        self.open_journal(id).is_ok()
     }
 
     /// Returns the end of a journal as far as this user sealed it.

@@ -54,9 +54,6 @@ impl After {
 /// have to: it is rendered again from the last change.
 pub(crate) trait Journal: Debug + Send + Sync {
     /// Appends a line, one entry as JSON, and replaces the document after it. A note has no document.
-    ///
-    /// # Errors
-    /// Returns [`StoreError::Stale`] if the newest change is not the one that the line follows.
     fn append(
         &self,
         id: &LoopId,
@@ -66,9 +63,6 @@ pub(crate) trait Journal: Debug + Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Returns the end of a journal, or `None` if there is no such loop.
-    ///
-    /// # Errors
-    /// Returns an error if the journal is not this user's, lost lines, or cannot be read.
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError>;
 
     /// Replaces the document if the newest change still has this revision.

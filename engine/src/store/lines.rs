@@ -8,7 +8,6 @@ use serde_yaml::Mapping;
 use super::document::{DocumentError, check_yaml, is_field_name};
 use super::value::to_scalar;
 
-/// A document of lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
     has_mark: bool,
@@ -102,7 +101,6 @@ impl Lines {
     }
 }
 
-/// Returns the key at the beginning of a line.
 fn find_key(line: &str) -> Option<&str> {
     let (key, right) = line.split_once(':')?;
     let is_key = is_field_name(key) && (right.is_empty() || right.starts_with([' ', '\t']));

@@ -3,17 +3,15 @@
 use std::cmp::Reverse;
 use std::time::SystemTime;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::MAX_BYTES;
 use super::entry::ChangeEntry;
 use super::error::{StoreError, WhyNotOurs};
 use super::id::LoopId;
-use super::loop_folder::JOURNAL;
 use super::spec::StateSpec;
 use super::store::Store;
 use super::value::FieldValue as _;
-use crate::files::Folder;
 
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,12 +174,12 @@ impl Store {
         if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);
         }
-        let time = |folder: &Folder, name: &str| Some(folder.look(name).ok()??.modified());
-        let here = self.open_folder().ok()?;
-        let journal = here.below(id.as_str());
-        let journal = journal.ok().and_then(|folder| time(&folder, JOURNAL));
-        let document = self.folder_of(&self.path_of(id)).ok();
-        let document = document.and_then(|(folder, name)| time(&folder, &name));
+        let time = |path: &Utf8Path| {
+            let (folder, name) = self.folder_of(path).ok()?;
+            Some(folder.look(&name).ok()??.modified())
+        };
+        let journal = time(&self.journal_path(id));
+        let document = time(&self.path_of(id));
         match self.spec().file {
             Some(_) => journal.max(document),
             None => document.or(journal),
@@ -193,7 +191,6 @@ fn is_terminal(spec: &StateSpec, phase: Option<&str>) -> bool {
     phase.is_some_and(|phase| spec.is_terminal(phase))
 }
 
-/// Sorts loops by the time of their last change, newest first.
 pub(super) fn sort_by_time(listed: &mut [Listed]) {
     listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
 }

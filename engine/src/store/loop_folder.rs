@@ -24,23 +24,18 @@ pub(super) const START_LOCK: &str = ".start.lock";
 pub(super) const RUN_LOCK: &str = "run.lock";
 /// The file that keeps the state folder out of git.
 const IGNORE: &str = ".gitignore";
-/// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
-/// The name of the folder of archived loops.
 pub(super) const ARCHIVE: &str = "archive";
 /// Endings of the files beside a document, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
-/// The default time to wait for a lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time to wait for the lock of a review. A process that only asks whether it is held holds it too for a moment.
 const RUN_LOCK_TIMEOUT: Duration = Duration::from_millis(20);
-/// The number of replaced documents that are kept.
 const MAX_REPLACED: u32 = 5;
 /// The name of the log: one line for each event.
 const LOG: &str = "log";
 /// The bytes that are read of the log's end. A log of four times as many is cut to them.
 const READ_LOG_BYTES: u64 = 256 * 1024;
-/// The most characters of a line of the log.
 const MAX_LOG_LINE_CHARS: usize = 4000;
 
 /// The state folder of one machine in one project. Making one creates nothing.
@@ -157,7 +152,6 @@ impl LoopFolder {
         self.loop_folder(id).join(JOURNAL)
     }
 
-    /// Returns the name of a loop's document in the state folder.
     pub(super) fn document_name(&self, id: &LoopId) -> String {
         format!("{id}.{}", self.spec.extension)
     }
@@ -235,7 +229,6 @@ impl LoopFolder {
             .is_ok_and(|folder| RunLock::is_held(&folder))
     }
 
-    /// Makes the state folder, which ignores itself.
     pub(super) fn make(&self) -> Result<Folder, StoreError> {
         let made = || {
             let here = make_all(&self.base, &self.folder)?;
@@ -362,7 +355,6 @@ impl LoopFolder {
         }
     }
 
-    /// Makes the error of a loop of another machine.
     pub(super) fn other_machine(&self, id: &LoopId, found: String) -> StoreError {
         StoreError::OtherMachine {
             path: self.path_of(id),

@@ -6,7 +6,6 @@ use serde_yaml::{Mapping, Value as Yaml};
 use super::document::{DocumentError, check_yaml};
 use super::value::{Fields, escape_hidden};
 
-/// A byte-order mark.
 const MARK: char = '\u{feff}';
 
 /// A document that is a map. A path names keys with dots between them.

@@ -50,7 +50,7 @@ impl Store {
                 return Err(self.not_ours(id, WhyNotOurs::PutBack { found, newest }));
             }
             let difference = self.compare(id, &newest, found.as_deref())?;
-            if self.only_looks() {
+            if self.only_looks {
                 newest.fields.extend(difference.unwrap_or_default().taken);
                 let record = self.record(id, newest, found.unwrap_or_default());
                 return Ok(Opened { record, repairs });
@@ -94,7 +94,6 @@ impl Store {
         }
     }
 
-    /// Makes a loop of its newest change and its document.
     pub(super) fn record(&self, id: &LoopId, newest: ChangeEntry, document: Vec<u8>) -> Record {
         Record {
             id: id.clone(),
@@ -209,32 +208,25 @@ impl Store {
     }
 
     /// Returns the revision of a document that is older than a crash can leave it. Only a file of the user's can be.
-    fn revision_behind(&self, newest: &ChangeEntry, found: Option<&[u8]>) -> Option<u64> {
+    pub(super) fn revision_behind(
+        &self,
+        newest: &ChangeEntry,
+        found: Option<&[u8]>,
+    ) -> Option<u64> {
         self.spec().file?;
         let document = self.spec().parse(found?).ok()?;
         let shown = document.count(self.spec().fields.revision)?;
         (shown + 1 < newest.revision).then_some(shown)
     }
 
-    /// Returns the newest change of a loop and its document, if the document was put back, such as by a checkout.
-    pub(super) fn find_behind(
-        &self,
-        id: &LoopId,
-    ) -> Result<Option<(ChangeEntry, Vec<u8>)>, StoreError> {
-        if !self.has_journal(id) {
-            return Ok(None);
-        }
-        let (newest, found) = self.newest(id)?;
-        let behind = self.revision_behind(&newest, found.as_deref());
-        Ok(behind.and(Some((newest, found.unwrap_or_default()))))
-    }
-
     /// Writes the document of a loop again if it was put back, such as by a checkout, and keeps the file as `<id>/replaced-N`.
     /// Returns the path of the kept file, or `None` if the document was not put back.
     pub fn render_again(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
-        let Some((newest, bytes)) = self.find_behind(id)? else {
+        let (newest, found) = self.newest(id)?;
+        if self.revision_behind(&newest, found.as_deref()).is_none() {
             return Ok(None);
-        };
+        }
+        let bytes = found.unwrap_or_default();
         let kept = self.keep_replaced(id, &bytes)?;
         let document = self.render_onto(id, &newest, Some(&bytes))?;
         self.journal_of().restore(id, newest.revision, &document)?;
@@ -253,7 +245,7 @@ impl Store {
     ) -> Result<Vec<u8>, StoreError> {
         let spec = self.spec();
         let document = found.and_then(|bytes| spec.parse(bytes).ok());
-        let document = document.unwrap_or_else(|| Document::empty(spec.style()));
+        let document = document.unwrap_or_else(|| spec.empty());
         let shown = document.count(spec.fields.revision).unwrap_or_default();
         let mut texts = Vec::new();
         if shown < newest.revision && matches!(spec.form, Form::Frontmatter(..)) {
@@ -275,9 +267,7 @@ impl Store {
         let json = NoteEntry::now(note, data)
             .and_then(|note| serde_json::to_vec(&Entry::Note(note)))
             .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
-        if self.journal_of().tail(id)?.is_none() {
-            return Err(self.why_none(id));
-        }
+        self.newest(id)?;
         self.journal_of().append(id, After::Any, &json, None)
     }
 

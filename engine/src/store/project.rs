@@ -19,13 +19,9 @@ use super::state_home::StateHome;
 use crate::digest::{random_hex, sha256};
 use crate::files::{Folder, if_there, make_private, open_private};
 
-/// The name of the id's file in a state folder.
 const FILE: &str = "project";
-/// The folder of paths by id.
 const PROJECTS: &str = "projects";
-/// The folder of ids by path.
 const BY_PATH: &str = "by-path";
-/// The folder of marks.
 const MARKS: &str = "marks";
 /// The length of a mark, in bytes, without its line feed.
 const MARK_BYTES: usize = 63;
@@ -47,7 +43,6 @@ pub(super) struct Mark {
 }
 
 impl Project {
-    /// Reads the id of a state folder.
     pub(super) fn read(folder: &Folder) -> io::Result<Option<Self>> {
         let bytes = if_there(folder.read(FILE, MAX_BYTES))?.unwrap_or_default();
         let id = String::from_utf8_lossy(&bytes).trim_end().to_owned();
@@ -55,7 +50,6 @@ impl Project {
         Ok(is_id.then_some(Self(id)))
     }
 
-    /// Makes a new id for a state folder.
     pub(super) fn make(folder: &Folder) -> io::Result<Self> {
         let id = random_hex::<16>()?;
         folder.replace(FILE, format!("{id}\n").as_bytes())?;

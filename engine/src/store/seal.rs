@@ -14,7 +14,6 @@ use super::id::LoopId;
 use super::project::Project;
 use crate::digest::hex;
 
-/// The length of a seal, in hexadecimal digits.
 const SEAL_DIGITS: usize = 32;
 /// The bytes that are read of a journal's end at first. Two usual lines fit.
 const FIRST_READ: u64 = 8 * 1024;

@@ -159,7 +159,12 @@ impl StateSpec {
         Document::parse(self.style(), bytes)
     }
 
-    pub(super) fn style(&self) -> Style {
+    /// Makes a document without fields.
+    pub fn empty(&self) -> Document {
+        Document::empty(self.style())
+    }
+
+    fn style(&self) -> Style {
         Style {
             form: self.form,
             nulls: self.nulls,

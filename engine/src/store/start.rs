@@ -93,14 +93,16 @@ impl Store {
         let path = self.path_of(&id);
         let taken = import.as_ref().map(|import| import.file.clone());
         // A document that was put back is the next change of its loop.
-        let before = match taken.as_ref() == Some(&path) {
-            true => self.find_behind(&id)?.map(|(newest, _)| newest),
-            false => None,
-        };
-        if before.is_none() {
+        let mut before = ChangeEntry::default();
+        if taken.as_ref() == Some(&path) && self.has_journal(&id) {
+            let (newest, found) = self.newest(&id)?;
+            if self.revision_behind(&newest, found.as_deref()).is_some() {
+                before = newest;
+            }
+        }
+        if before.revision == 0 {
             self.check_free(&id, taken.as_ref())?;
         }
-        let after = before.as_ref().map_or(0, |newest| newest.revision);
         let what = if import.is_some() { "import" } else { "start" };
         let document = import.map(|import| import.document);
         let text = |field: &str| plan.fields.get(field)?.as_str().map(str::to_owned);
@@ -113,22 +115,18 @@ impl Store {
             return Err(StoreError::input("start a loop in", folder, why).into());
         }
         let fields = self.first_fields(plan.now, &id, session, plan.fields, document.as_ref())?;
-        let newest = ChangeEntry {
-            revision: after,
-            change: before.unwrap_or_default().change,
-            fields,
-            ..ChangeEntry::default()
-        };
+        let after = After::Revision(before.revision);
+        before.fields = fields;
         let change = Change {
             to: phase,
             root: Some(self.root().to_string()),
             begins_visit: true,
             ..Change::bare(what, &plan.by)
         };
-        let entry = self.next_entry(&id, plan.now, newest, change)?;
+        let entry = self.next_entry(&id, plan.now, before, change)?;
         let found = document.map(|document| document.to_bytes());
         let bytes = found.as_deref().unwrap_or_default();
-        let record = self.append(&id, After::Revision(after), bytes, entry);
+        let record = self.append(&id, after, bytes, entry);
         let record = record.map_err(|error| match error {
             StoreError::Stale { .. } => self.active(id.as_str(), None),
             error => error,
@@ -165,26 +163,22 @@ impl Store {
         removed.map_err(io_error("remove", file))
     }
 
-    /// Refuses an id that a loop has or had here, and a document of the user's that is another loop's.
+    /// Refuses an id that a loop has or had here, and a document of the user's that is another loop's, unless that loop is
+    /// finished and can be archived.
     fn check_free(&self, id: &LoopId, taken: Option<&Utf8PathBuf>) -> Result<(), StoreError> {
+        let exists = || Err(self.active(id.as_str(), None));
         if self.has_journal(id) || self.has_archived(id) {
-            return Err(self.active(id.as_str(), None));
+            return exists();
         }
         let path = self.path_of(id);
         if taken == Some(&path) || self.read_document(id).is_err() {
             return Ok(());
         }
-        match self.spec().file {
-            Some(_) => self.make_way(id),
-            None => Err(self.active(id.as_str(), None)),
+        if self.spec().file.is_none() {
+            return exists();
         }
-    }
-
-    /// Archives the finished loop whose document is where the document of a new one goes.
-    fn make_way(&self, id: &LoopId) -> Result<(), StoreError> {
-        let path = self.path_of(id);
-        let same = |one: &super::list::Listed| one.id != *id && one.path == path;
-        match self.list().into_iter().find(same) {
+        let mut others = self.list().into_iter();
+        match others.find(|one| one.id != *id && one.path == path) {
             Some(other) if other.terminal => self.archive(&other.id),
             Some(other) if other.ours => Err(self.active(other.id.as_str(), other.phase)),
             _ => Err(self.not_ours(id, WhyNotOurs::OtherFile)),
@@ -198,29 +192,23 @@ impl Store {
         session: Option<&str>,
         taken: Option<&Utf8PathBuf>,
     ) -> Result<(), StartError> {
+        let active = self.spec().active;
         for other in self.list() {
-            let is_in_way = match self.spec().active {
+            let is_in_way = match active {
                 Active::One => true,
                 Active::Session => other.session.as_deref() == session,
                 Active::Many => false,
             };
-            if other.id != *id
-                && !other.terminal
-                && is_in_way
-                && other.phase.is_some()
-                && Some(&other.path) != taken
-                && self.is_for(other.root.as_deref())
-            {
+            let is_under_way = other.phase.is_some() && !other.terminal && other.id != *id;
+            let is_here = Some(&other.path) != taken && self.is_for(other.root.as_deref());
+            if is_in_way && is_under_way && is_here {
                 return Err(self.active(other.id.as_str(), other.phase).into());
             }
         }
         // A state file that was made by hand counts, too.
         for file in self.list_foreign() {
-            if !file.terminal
-                && file.phase.is_some()
-                && Some(&file.path) != taken
-                && self.spec().active != Active::Many
-            {
+            let is_under_way = file.phase.is_some() && !file.terminal;
+            if active != Active::Many && is_under_way && Some(&file.path) != taken {
                 let name = file.path.file_stem().unwrap_or_default();
                 return Err(self.active(name, file.phase).into());
             }

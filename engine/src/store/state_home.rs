@@ -10,7 +10,6 @@ use crate::files::{if_there, make_private, open_private};
 
 /// The name of the key's file: 64 hexadecimal digits, with mode 0600. It is made on first use and never replaced.
 const KEY: &str = "key";
-/// The length of a key, in hexadecimal digits.
 const KEY_DIGITS: usize = 64;
 /// The most bytes of a file that is kept here.
 const MAX_BYTES: u64 = 16 * 1024;
@@ -75,7 +74,6 @@ impl StateHome {
         key.map_err(io_error("read your key,", &home.join(KEY)))
     }
 
-    /// Reads the key, or makes it.
     pub(super) fn key_or_new(&self) -> Result<String, StoreError> {
         let home = self.checked()?;
         let make = || {

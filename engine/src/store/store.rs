@@ -27,7 +27,7 @@ use crate::files::if_there;
 pub struct Store {
     files: LoopFolder,
     memory: Option<Arc<Memory>>,
-    only_looks: bool,
+    pub(super) only_looks: bool,
 }
 
 /// Paths and files are those of the state folder.
@@ -116,10 +116,6 @@ impl Store {
         self
     }
 
-    pub(super) fn only_looks(&self) -> bool {
-        self.only_looks
-    }
-
     /// Returns the same store for a call of a hook: its waits take from this budget, and a list ends with it.
     #[must_use]
     pub fn within(mut self, budget: &Budget) -> Self {
@@ -130,23 +126,15 @@ impl Store {
 
     /// Returns whether a loop has a journal: without one nobody can take it over.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        if self.is_in_memory() {
-            return self.journal_of().tail(id).is_ok_and(|tail| tail.is_some());
-        }
-        self.files.has_journal(id)
+        self.journal_of().length(id).is_some()
     }
 
-    /// Makes the error of a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
         let archived = self.archived_store(id.as_str()).open_folder().is_ok();
-        let folder = if archived {
-            self.folder.join(ARCHIVE)
-        } else {
-            self.folder.clone()
-        };
+        let below = if archived { ARCHIVE } else { "" };
         StoreError::NotFound {
             id: id.to_string(),
-            folder,
+            folder: self.folder.join(below),
             archived,
         }
     }
