@@ -87,7 +87,7 @@ pub fn review(
     let begin = format!("{}-review-", path.file_stem().unwrap_or("file"));
     let text = findings_file::render_untitled(&outcome.clone().into_findings());
     let file = make_all(root, &root.join(REPORTS))
-        .and_then(|(folder, _)| findings_file::write_next(&folder, &begin, ".md", &text));
+        .and_then(|folder| findings_file::write_next(&folder, &begin, ".md", &text));
     let file = file.map_err(io_error("could not write the findings"))?;
     Ok(FileReport {
         outcome,

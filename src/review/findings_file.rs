@@ -135,7 +135,7 @@ pub(super) fn write_of_phase(
     }
     let (folder, name) = template.rsplit_once('/').unwrap_or((".", template));
     let (before, after) = name.split_once(NUMBER).unwrap_or((name, ""));
-    let (folder, _) = files::make_all(&raw.root(), &raw.path(folder))?;
+    let folder = files::make_all(&raw.root(), &raw.path(folder))?;
     let mut text = render_untitled(findings);
     if let Some((clean, not_clean)) = spec.verdicts {
         let verdict = match findings.blocking(spec.blocking) {

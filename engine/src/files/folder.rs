@@ -17,7 +17,7 @@ use thiserror::Error;
 use super::kill_point::kill_point;
 
 /// The permissions of a new folder, before the umask.
-pub(super) const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
+const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 /// The permissions of a folder that only its owner may use.
 const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o700);
 /// The permissions of a new file.
@@ -33,9 +33,6 @@ pub struct Folder {
     pub(super) fd: Arc<OwnedFd>,
     path: Utf8PathBuf,
 }
-
-/// A folder that was made, by the folder above it and its name there.
-pub type Made = (Folder, String);
 
 /// The kind, size and time of a file or folder. A symlink is described itself, not its target.
 #[derive(Debug, Clone, Copy)]
@@ -141,31 +138,23 @@ impl Folder {
     }
 
     /// Opens a folder below this one.
-    ///
-    /// # Errors
-    /// Returns an error if it is not there, or it or a folder on the way is not trusted.
     pub fn below(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
-        self.walk(path.as_ref(), None, &mut Vec::new())
+        self.walk(path.as_ref(), None)
     }
 
     /// Opens a folder below this one. Makes it, and those on the way, if they are not there.
     pub fn make(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
-        self.walk(path.as_ref(), Some(FOLDER_MODE), &mut Vec::new())
+        self.walk(path.as_ref(), Some(FOLDER_MODE))
     }
 
     /// Opens a folder below this one, and makes it for its owner alone if it is not there. Closes it to other users.
     pub fn make_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
-        self.walk(path.as_ref(), Some(PRIVATE_MODE), &mut Vec::new())
+        self.walk(path.as_ref(), Some(PRIVATE_MODE))
     }
 
-    /// Opens a folder below this one. With a mode, makes those that are not there and adds them to `made`; with
-    /// [`PRIVATE_MODE`], closes those that are there to other users.
-    pub(super) fn walk(
-        &self,
-        path: &Utf8Path,
-        mode: Option<Mode>,
-        made: &mut Vec<Made>,
-    ) -> io::Result<Self> {
+    /// Opens a folder below this one. With a mode, makes those that are not there; with [`PRIVATE_MODE`], closes those that are
+    /// there to other users.
+    fn walk(&self, path: &Utf8Path, mode: Option<Mode>) -> io::Result<Self> {
         let mut at = self.clone();
         for component in path.components() {
             if component == Utf8Component::CurDir {
@@ -175,8 +164,7 @@ impl Folder {
             if let Some(mode) = mode {
                 kill_point();
                 match rustix::fs::mkdirat(&at.fd, name, mode) {
-                    Ok(()) => made.push((at.clone(), name.to_owned())),
-                    Err(Errno::EXIST) => {}
+                    Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -323,9 +311,6 @@ impl Folder {
 }
 
 /// Returns the value, or `None` if the file or folder is not there.
-///
-/// # Errors
-/// Returns any other error.
 pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

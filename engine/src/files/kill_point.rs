@@ -40,7 +40,6 @@ fn is_next() -> bool {
     false
 }
 
-/// Kills the process without undoing anything.
 fn die() -> ! {
     let _ = kill_process(getpid(), Signal::KILL);
     std::process::abort()

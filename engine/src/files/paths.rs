@@ -6,13 +6,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use super::folder::{FOLDER_MODE, Folder, Made, if_there, single};
+use super::folder::{Folder, single};
 
 /// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path lies in, no
 /// symlink is followed. A path that lies in none of them is the user's own choice.
-///
-/// # Errors
-/// Returns an error if the folder is not there or not trusted, or the path names no file.
 pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, String)> {
     let path = without_dots(path);
     let name = single(path.file_name().unwrap_or_default())?;
@@ -25,34 +22,17 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
 }
 
 /// Opens a folder, and makes it if it is not there. No symlink is followed below `base`, or below the nearest folder above it
-/// that is there. Returns it with the folders that were made, innermost last.
-///
-/// # Errors
-/// Returns an error if a folder is not trusted, or cannot be made.
-pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<(Folder, Vec<Made>)> {
+/// that is there.
+pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<Folder> {
     let there = (base.ancestors())
         .find_map(|above| Folder::open(above).ok())
         .ok_or(ErrorKind::NotFound)?;
     let below = path.strip_prefix(there.path()).unwrap_or(path);
-    let mut made = Vec::new();
-    let folder = there.walk(below, Some(FOLDER_MODE), &mut made)?;
-    Ok((folder, made))
-}
-
-/// Removes folders that were made, as far as they are empty: others may use them by now.
-pub fn remove_made(made: &[Made]) {
-    for (above, name) in made.iter().rev() {
-        if if_there(above.remove_folder(name)).is_err() {
-            return;
-        }
-    }
+    there.make(below)
 }
 
 /// Opens `<own>/<name>`, where `own` is the user's own folder outside every project. Makes both if they are not there, and
 /// closes them to other users.
-///
-/// # Errors
-/// Returns an error if one of them is not trusted, or the system refuses.
 pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let above = own.parent().unwrap_or(own);
     DirBuilder::new()
@@ -64,9 +44,6 @@ pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
 }
 
 /// Opens `<own>/<name>`. See [`make_private`].
-///
-/// # Errors
-/// Returns an error if it is not there, is not trusted, or the system refuses.
 pub fn open_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let (folder, last) = folder_of(&[], own)?;
     folder.below(last)?.below(name)

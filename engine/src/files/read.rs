@@ -10,9 +10,6 @@ use camino::Utf8Path;
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Opens a regular file for reading. Symlinks are followed.
-///
-/// # Errors
-/// Returns an error if there is not a regular file, or the system refuses.
 pub fn open(path: &Utf8Path) -> io::Result<File> {
     let shown = crate::text::shown(path);
     // Nonblocking: opening a pipe that nobody writes to would wait for ever.
@@ -33,25 +30,16 @@ pub fn open(path: &Utf8Path) -> io::Result<File> {
 }
 
 /// Reads a regular file of at most [`MAX_BYTES`]. Symlinks are followed.
-///
-/// # Errors
-/// Returns an error if there is not a regular file, it is too large, or the system refuses.
 pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
     read_all(open(path)?, path, MAX_BYTES)
 }
 
 /// Reads a regular file of at most [`MAX_BYTES`] as text. Symlinks are followed.
-///
-/// # Errors
-/// Returns an error if it cannot be read, or is not UTF-8.
 pub fn read_to_string(path: &Utf8Path) -> io::Result<String> {
     text(read(path)?)
 }
 
 /// Converts bytes to text.
-///
-/// # Errors
-/// Returns an error if they are not UTF-8.
 pub fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }

@@ -27,9 +27,6 @@ pub struct Prepared {
 impl Folder {
     /// Replaces a file, or makes it, with mode 0600. A symlink is replaced itself. After `Ok` the new content survives a power
     /// loss.
-    ///
-    /// # Errors
-    /// Returns an error if a step fails. Only an error of the last sync comes after the rename.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let prepared = self.prepare(bytes)?;
         prepared.sync()?;

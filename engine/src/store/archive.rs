@@ -1,31 +1,23 @@
 //! Moves loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
 
-use std::io;
 use std::time::{Duration, SystemTime};
 
-use camino::Utf8Path;
-
-use super::error::{StartError, StoreError, io_error};
+use super::entry::Record;
+use super::error::{StartError, StoreError};
 use super::id::LoopId;
 use super::list::{Listed, sort_by_time};
-use super::lock::{RUN, RunLock};
-use super::loop_folder::{ARCHIVE, LOCK, LoopFolder, SIDECARS};
-use super::record::Record;
+use super::loop_folder::{ARCHIVE, RUN_LOCK, RunLock};
 use super::store::Store;
-use crate::files::Folder;
 
 impl Store {
     /// Archives a loop, whether it can be opened or not.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such loop, a review of it runs, or it cannot be moved.
     pub fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
         if !self.has_journal(id) && self.read_document(id).is_err() {
             return Err(self.no_loop(id));
         }
         let _running = match self.open_loop_folder(id) {
             Ok(folder) => Some(RunLock::try_take(&folder)?.ok_or_else(|| {
-                let path = folder.path().join(RUN);
+                let path = folder.path().join(RUN_LOCK);
                 let waited = Duration::ZERO;
                 StoreError::Busy { path, waited }
             })?),
@@ -37,9 +29,6 @@ impl Store {
     }
 
     /// Brings an archived loop back.
-    ///
-    /// # Errors
-    /// Returns an error if another loop is under way, there is no such loop in the archive, or it cannot be opened here.
     pub fn unarchive(&self, id: &LoopId) -> Result<Record, StartError> {
         let Some(listed) = self.listed_in_archive(id.as_str()) else {
             return Err(StoreError::NotFound {
@@ -99,7 +88,6 @@ impl Store {
         self.archive_each(self.stale(now, older))
     }
 
-    /// Archives the finished loops beyond the newest.
     pub(super) fn archive_finished(&self, newest: usize) {
         let listed = self.list().into_iter();
         let finished = listed.filter(|one| one.ours && one.terminal);
@@ -118,9 +106,6 @@ impl Store {
     }
 
     /// Archives every loop of this project, and every state file that was made by hand. Returns their names.
-    ///
-    /// # Errors
-    /// Returns an error if one cannot be moved. Those before it stay archived.
     pub fn archive_all(&self) -> Result<Vec<String>, StoreError> {
         let mut archived = Vec::new();
         for one in self.list() {
@@ -136,64 +121,5 @@ impl Store {
             archived.push(stem.to_owned());
         }
         Ok(archived)
-    }
-}
-
-impl LoopFolder {
-    /// Moves those of these files and folders that are there to the archive.
-    pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
-        let (here, _lock) = self.lock(LOCK)?;
-        let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
-        let Some(last) = found.last() else {
-            return Ok(());
-        };
-        let to = make_archive(&here, name, last);
-        let moved = to.and_then(|to| {
-            let mut found = found.iter();
-            found.try_for_each(|piece| here.rename(piece, &to, piece))
-        });
-        moved.map_err(io_error("move to", &self.folder.join(ARCHIVE).join(name)))
-    }
-
-    /// Moves a loop back from the archive.
-    pub(super) fn restore_loop(&self, id: &LoopId) -> Result<(), StoreError> {
-        let (here, _lock) = self.lock(LOCK)?;
-        let path = self.folder.join(ARCHIVE).join(id.as_str());
-        let archive = here.below(ARCHIVE).map_err(io_error("open", &path))?;
-        let from = archive.below(id.as_str());
-        let from = from.map_err(io_error("open", &path))?;
-        // The document comes last: until then nobody sees the loop.
-        for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
-            if here.has(name) {
-                return Err(self.exists(id));
-            }
-            let moved = from.rename(name, &here, name);
-            moved.map_err(io_error("move", &path.join(name)))?;
-        }
-        let _ = archive.remove_folder(id.as_str());
-        Ok(())
-    }
-
-    /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
-    pub(super) fn pieces(&self, id: &LoopId) -> Vec<String> {
-        let ours = self.spec.file.is_none().then(|| self.document_name(id));
-        let mut pieces: Vec<String> = ours.into_iter().collect();
-        pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
-        pieces.push(id.to_string());
-        pieces
-    }
-}
-
-/// Makes a folder in the archive: `name`, or `name-2` and so on if `piece` was archived there before.
-fn make_archive(here: &Folder, name: &str, piece: &str) -> io::Result<Folder> {
-    let mut target = name.to_owned();
-    let mut number = 1;
-    loop {
-        let folder = here.make(Utf8Path::new(ARCHIVE).join(&target))?;
-        if !folder.has(piece) {
-            return Ok(folder);
-        }
-        number += 1;
-        target = format!("{name}-{number}");
     }
 }

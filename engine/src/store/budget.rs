@@ -9,32 +9,22 @@ pub const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The part of it that one wait for a lock may take.
 pub(super) const HOOK_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The rest of a call's time. Clones share it.
+/// The rest of a call's time, up to an end. Clones share it. Without an end it has no limit.
 #[derive(Debug, Clone)]
-pub struct Budget(Arc<Mutex<Clock>>);
-
-/// A clock that counts down, or stands still.
-#[derive(Debug)]
-struct Clock {
-    left: Duration,
-    /// The time at which it began, if it runs.
-    since: Option<Instant>,
-}
+pub struct Budget(Arc<Mutex<Option<Instant>>>);
 
 impl Budget {
     /// Starts the clock of a call of a hook.
     pub fn of_hook() -> Self {
-        Self::with_limit(HOOK_TIMEOUT)
+        Self::until(Some(Instant::now() + HOOK_TIMEOUT))
     }
 
-    /// Returns the budget of a call without a limit.
     pub(super) fn endless() -> Self {
-        Self::with_limit(Duration::MAX)
+        Self::until(None)
     }
 
-    fn with_limit(left: Duration) -> Self {
-        let since = Some(Instant::now());
-        Self(Arc::new(Mutex::new(Clock { left, since })))
+    fn until(end: Option<Instant>) -> Self {
+        Self(Arc::new(Mutex::new(end)))
     }
 
     /// Returns whether nothing is left.
@@ -42,47 +32,30 @@ impl Budget {
         self.left().is_zero()
     }
 
-    /// Runs a wait, which gets the smaller of its own bound and what is left. Its time counts.
+    /// Runs a wait, which gets the smaller of its own bound and what is left.
     pub fn wait<R>(&self, bound: Duration, wait: impl FnOnce(Duration) -> R) -> R {
-        self.run_with_clock(true, || wait(bound.min(self.left())))
+        wait(bound.min(self.left()))
     }
 
-    /// Runs what the machine asks for while the clock stands still: a command may take an hour, and its result must still be
-    /// committed. Waits inside of it count.
+    /// Runs what the machine asks for without counting its time: a command may take an hour, and its result must still be
+    /// committed.
     pub fn stand_still<R>(&self, work: impl FnOnce() -> R) -> R {
-        self.run_with_clock(false, work)
-    }
-
-    fn run_with_clock<R>(&self, on: bool, work: impl FnOnce() -> R) -> R {
-        let was_on = self.clock().turn(on);
+        let left = self.left();
+        *self.end() = None;
         let result = work();
-        self.clock().turn(was_on);
+        *self.end() = Instant::now().checked_add(left);
         result
     }
 
     fn left(&self) -> Duration {
-        self.clock().left()
+        let end = *self.end();
+        end.map_or(Duration::MAX, |end| {
+            end.saturating_duration_since(Instant::now())
+        })
     }
 
-    fn clock(&self) -> MutexGuard<'_, Clock> {
+    fn end(&self) -> MutexGuard<'_, Option<Instant>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Clock {
-    fn left(&self) -> Duration {
-        let gone = self.since.map_or(Duration::ZERO, |since| since.elapsed());
-        self.left.saturating_sub(gone)
-    }
-
-    /// Lets it run or stand still. Returns whether it ran before.
-    fn turn(&mut self, on: bool) -> bool {
-        let ran = self.since.is_some();
-        if on != ran {
-            self.left = self.left();
-            self.since = on.then(Instant::now);
-        }
-        ran
     }
 }
 
@@ -91,51 +64,23 @@ mod tests {
     use super::*;
 
     const LONG: Duration = Duration::from_secs(3600);
-    const NAP: Duration = Duration::from_millis(30);
-
-    fn nap() {
-        std::thread::sleep(NAP);
-    }
 
     #[test]
-    fn wait_gets_no_more_than_is_left() {
-        let budget = Budget::with_limit(LONG);
-        let clone = budget.clone();
-        clone.wait(LONG, |bound| {
-            assert!(bound <= LONG);
-            nap();
-        });
-        assert!(budget.left() <= LONG - NAP);
-        budget.wait(NAP, |bound| {
-            assert_eq!(bound, NAP, "its own bound is smaller")
-        });
+    fn budget_bounds_waits_and_stands_still() {
+        let endless = Budget::endless();
+        endless.wait(LONG, |bound| assert_eq!(bound, LONG));
+        endless.stand_still(|| ());
+        assert!(!endless.is_over());
 
-        let budget = Budget::with_limit(NAP);
-        assert!(!budget.is_over());
-        nap();
-        assert!(budget.is_over() && budget.clone().is_over());
-        budget.wait(LONG, |bound| assert_eq!(bound, Duration::ZERO));
-    }
+        let budget = Budget::until(Some(Instant::now() + LONG));
+        budget
+            .clone()
+            .wait(2 * LONG, |bound| assert!(bound <= LONG));
+        budget.stand_still(|| std::thread::sleep(Duration::from_millis(30)));
+        assert!(budget.left() > LONG - Duration::from_millis(20));
 
-    #[test]
-    fn clock_stands_still_except_for_waits() {
-        let budget = Budget::with_limit(LONG);
-        let before = budget.stand_still(|| {
-            let before = budget.left();
-            nap();
-            assert_eq!(budget.left(), before);
-            before
-        });
-        budget.stand_still(|| budget.wait(LONG, |_| nap()));
-        let after = budget.left();
-        assert!(after <= before - NAP);
-        nap();
-        assert!(budget.left() <= after - NAP, "it runs again");
-    }
-
-    #[test]
-    fn endless_budget_never_ends() {
-        let budget = Budget::endless();
-        budget.wait(LONG, |bound| assert_eq!(bound, LONG));
+        let over = Budget::until(Some(Instant::now()));
+        over.wait(LONG, |bound| assert_eq!(bound, Duration::ZERO));
+        assert!(over.is_over());
     }
 }

@@ -4,14 +4,14 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
-use super::entry::{Change, ChangeEntry};
-use super::error::{Snapshot, StoreError, io_error};
+use super::entry::{ADOPT, Change, ChangeEntry, Record};
+use super::error::{Snapshot, StartError, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
-use super::journal::{After, Line};
-use super::open::render;
-use super::record::Record;
+use super::journal::After;
+use super::loop_folder::JOURNAL;
 use super::store::Store;
-use super::value::{Fields, MOST_COUNT};
+use super::value::{FieldValue as _, Fields, MOST_COUNT};
+use crate::files::MAX_BYTES;
 
 /// The largest change, in bytes of JSON.
 const MAX_LINE: usize = 8 * 1024 * 1024;
@@ -21,9 +21,6 @@ impl Store {
     ///
     /// The journal's line is appended and synced, then the document is replaced. A crash before the line is synced leaves the
     /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
-    ///
-    /// # Errors
-    /// [`StoreError::Stale`] if the loop on disk is not the one that is held. On any error nothing was changed.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         // An edit by hand since then is undone and kept, or becomes a change before this one, which then is stale.
         let found = match self.read_document(&held.id) {
@@ -44,41 +41,47 @@ impl Store {
         }
     }
 
-    /// Writes a change of a loop at its revision.
     pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
+        let entry = self.next_entry(&held.id, Timestamp::now(), held.newest.clone(), change)?;
+        let after = After::Revision(held.revision());
+        self.append(&held.id, after, &held.document, entry)
+    }
+
+    /// Makes the entry of a change that follows another one.
+    pub(super) fn next_entry(
+        &self,
+        id: &LoopId,
+        at: Timestamp,
+        newest: ChangeEntry,
+        mut change: Change,
+    ) -> Result<ChangeEntry, StoreError> {
         let spec = self.spec();
-        let at = Timestamp::now();
-        let mut fields = held.newest.fields.clone();
-        let has_time = spec
-            .fields
-            .updated
-            .is_some_and(|field| change.edits.contains_key(field));
-        for (field, value) in change.edits {
-            self.check_range(&held.id, &field, &value)?;
+        let names = &spec.fields;
+        let mut fields = newest.fields;
+        let mut updated = names.updated;
+        for (field, value) in std::mem::take(&mut change.edits) {
+            self.check_range(id, &field, &value)?;
+            updated = updated.filter(|name| *name != field);
             if !spec.is_structural(&field) {
                 fields.insert(field, value);
             }
         }
-        let revision = held.revision() + 1;
-        let to = change.to.unwrap_or_else(|| held.phase().to_owned());
-        let visit = if change.begins_visit {
-            Some(revision)
-        } else {
-            held.visit()
-        };
-        // What an earlier visit rests on says nothing of this one.
-        let run = if change.begins_visit {
-            Some("")
-        } else {
-            change.run.as_deref()
-        };
-        let names = &spec.fields;
+        let revision = newest.revision + 1;
+        change.from = newest.change.to.clone();
+        change.to = change.to.or(newest.change.to);
+        let mut visit = newest.visit;
+        let mut run = change.run.as_deref();
+        if change.begins_visit {
+            visit = Some(revision);
+            // What an earlier visit rests on says nothing of this one.
+            run = Some("");
+        }
         let kept: [(Option<&str>, Option<Json>); 7] = [
-            (Some(names.phase), Some(to.as_str().into())),
+            (Some(names.phase), change.to.as_deref().map(Json::from)),
             (Some(names.revision), Some(revision.into())),
-            (Some(names.root), change.root.map(Json::from)),
+            (Some(names.root), change.root.as_deref().map(Json::from)),
             (names.graph_hash, Some(spec.graph_hash.into())),
-            (names.updated.filter(|_| !has_time), Some(iso(at).into())),
+            (updated, Some(iso(at).into())),
             (names.visit, visit.map(Json::from)),
             (names.run, run.map(Json::from)),
         ];
@@ -87,22 +90,13 @@ impl Store {
                 fields.insert(name.to_owned(), value);
             }
         }
-        let entry = ChangeEntry {
+        Ok(ChangeEntry {
             revision,
             at,
-            what: change.what,
-            by: change.by,
-            args: change.args,
-            from: Some(held.phase().to_owned()),
-            to: Some(to),
-            append: change.append,
-            run: change.run,
-            evidence: change.evidence,
+            change,
             visit,
             fields,
-        };
-        let after = After::Revision(held.revision());
-        self.append(&held.id, after, &held.document, entry)
+        })
     }
 
     /// Refuses a number that not every reader of JSON reads exactly.
@@ -132,32 +126,26 @@ impl Store {
         entry: ChangeEntry,
     ) -> Result<Record, StoreError> {
         let spec = self.spec();
-        let texts: Vec<String> = entry.append.iter().cloned().collect();
-        let document = render(spec, spec.parse(found).ok(), &entry.fields, &texts);
+        let document = spec.parse(found);
+        let document = document.unwrap_or_else(|_| spec.empty());
+        let document = document.with(&entry.fields, entry.append.as_slice());
+        let document = document.to_bytes();
         // What cannot be read again is not written.
         if let Err(error) = spec.parse(&document) {
-            let path = self.path_of(id);
-            return Err(StoreError::document("write", path, error));
+            return Err(StoreError::document("write", &self.path_of(id), error));
         }
-        let json = serde_json::to_vec(&entry)
-            .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
+        let path = self.journal_path(id);
+        let json =
+            serde_json::to_vec(&entry).map_err(|error| io_error("write", &path)(error.into()))?;
         if json.len() > MAX_LINE {
-            let path = self.journal_path(id);
             return Err(StoreError::Full { path });
         }
-        let line = Line {
-            json: &json,
-            after,
-            document: Some(&document),
-        };
-        self.journal_of().append(id, line)?;
+        self.journal_of()
+            .append(id, after, &json, Some(&document))?;
         Ok(self.record(id, entry, document))
     }
 
     /// Binds the loop to a session. `what` is `bind` or `adopt`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Store::commit`].
     pub fn set_session(
         &self,
         held: &Record,
@@ -177,9 +165,6 @@ impl Store {
     /// The phase and what says which document this is are always refused. Fields that the machine owns, the session, the mode
     /// and the times of the start are refused unless `allow_owned`. The time of the last change is set to now, unless it is the
     /// field.
-    ///
-    /// # Errors
-    /// Returns an error if the field is not one that may be set, and as [`Store::open`].
     pub fn set_field(
         &self,
         id: &LoopId,
@@ -191,17 +176,17 @@ impl Store {
         let spec = self.spec();
         let why = match () {
             () if !is_field_name(field) => {
-                format!("`{}` cannot name a field", field.escape_debug())
+                Some(format!("`{}` cannot name a field", field.escape_debug()))
             }
             () if spec.is_structural(field) => {
-                format!("the field `{field}` is written by the store only")
+                Some(format!("the field `{field}` is written by the store only"))
             }
-            () if spec.is_protected(field) && !allow_owned => {
-                format!("the field `{field}` is written by the machine only")
-            }
-            () => String::new(),
+            () if spec.is_protected(field) && !allow_owned => Some(format!(
+                "the field `{field}` is written by the machine only"
+            )),
+            () => None,
         };
-        if !why.is_empty() {
+        if let Some(why) = why {
             return Err(StoreError::input("set a field of", self.path_of(id), why));
         }
         loop {
@@ -217,4 +202,55 @@ impl Store {
             }
         }
     }
+
+    /// Takes over a loop whose journal does not have this user's seal: copied, moved from another machine, or after the key was
+    /// lost. The newest entry of its journal is sealed again, without its evidence, and begins a new visit. The journal as it
+    /// was is kept as `<id>/replaced-N`. Returns `false` if the loop is this user's already.
+    pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StartError> {
+        match self.journal(id) {
+            Err(StoreError::NotOurs {
+                why: WhyNotOurs::Journal(_),
+                ..
+            }) => {}
+            Err(StoreError::NotFound { .. }) => {
+                self.newest(id)?;
+                return Ok(false);
+            }
+            read => return Ok(read.map(|_| false)?),
+        }
+        let path = self.journal_path(id);
+        let bytes = self
+            .open_loop_folder(id)
+            .and_then(|folder| folder.read(JOURNAL, MAX_BYTES));
+        let bytes = bytes.map_err(io_error("read", &path))?;
+        let names = &self.spec().fields;
+        let newest = find_newest(&bytes).filter(|newest| {
+            let machine = newest.field(names.machine);
+            machine.is_some_and(|machine| machine.to_plain() == self.spec().machine)
+        });
+        let newest = newest.ok_or_else(|| self.not_ours(id, WhyNotOurs::NoJournal))?;
+        let session = newest.field(names.session).and_then(Json::as_str);
+        self.refuse_active(id, session, None)?;
+        self.keep_replaced(id, &bytes)?;
+        let change = Change {
+            root: Some(self.root().to_string()),
+            begins_visit: true,
+            ..Change::bare(ADOPT, by)
+        };
+        let entry = self.next_entry(id, Timestamp::now(), newest, change)?;
+        let document = self.read_document(id).unwrap_or_default();
+        match self.append(id, After::Foreign, &document, entry) {
+            Ok(_) => Ok(true),
+            Err(StoreError::Stale { .. }) => Err(self.active(id.as_str(), None).into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn find_newest(journal: &[u8]) -> Option<ChangeEntry> {
+    let mut lines = journal.split(|byte| *byte == b'\n').rev();
+    lines.find_map(|line| {
+        let end = memchr::memrchr(b'\t', line).unwrap_or(line.len());
+        serde_json::from_slice(&line[..end]).ok()
+    })
 }

@@ -1,13 +1,16 @@
-//! The lines of a journal: a change has a revision and the fields that resulted from it, a note has neither.
+//! The lines of a journal, and a loop at one revision: a change has a revision and the fields that resulted from it, a note has
+//! neither.
+
+use std::ops::Deref;
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value as Json;
 
-use super::error::Snapshot;
-use super::id::iso;
-use super::value::Fields;
+use super::id::{LoopId, iso};
+use super::spec::StateSpec;
+use super::value::{FieldValue as _, Fields};
 
 /// The change by which a user takes a loop over.
 pub(super) const ADOPT: &str = "adopt";
@@ -17,29 +20,36 @@ pub(super) const MOVED: &str = "move";
 pub(super) const EDIT: &str = "edit";
 
 /// A change that is to be made.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The transition's name, or another word for the change, such as `bind`.
     pub what: String,
     /// The actor who makes it: `hook`, `agent`, `person`.
     pub by: String,
     /// The arguments of the transition, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Json>,
-    /// The folder that the loop belongs to from then on. `None`: as before.
-    pub root: Option<String>,
     /// The stored phase that it leaves. It is compared with the loop's phase if it is given.
     pub from: Option<String>,
     /// The stored phase that it enters. `None` keeps the phase.
     pub to: Option<String>,
-    /// New values of fields. The store writes those that say what a document is (phase, id, revision, machine, root, graph hash).
-    pub edits: Fields,
-    /// Text that is added to the document, if its form has a place for text.
+    /// Text that is added to the document, if its form has a place for text. No journal has the other text of a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append: Option<String>,
     /// The review run that it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// The evidence that was shown for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Json>,
+    /// The folder that the loop belongs to from then on. `None`: as before.
+    #[serde(skip)]
+    pub root: Option<String>,
+    /// New values of fields. The store writes those that say what a document is (phase, id, revision, machine, root, graph hash).
+    #[serde(skip)]
+    pub edits: Fields,
     /// Whether a visit begins with it: it enters a phase, or begins another round of one.
+    #[serde(skip)]
     pub begins_visit: bool,
 }
 
@@ -72,31 +82,22 @@ pub struct ChangeEntry {
     /// The time, in whole seconds.
     #[serde(serialize_with = "write_time")]
     pub at: Timestamp,
-    /// See [`Change::what`].
-    pub what: String,
-    /// See [`Change::by`].
-    pub by: String,
-    /// The arguments of the transition, by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub args: Option<Json>,
-    /// The stored phase before.
-    pub from: Option<String>,
-    /// The stored phase after.
-    pub to: Option<String>,
-    /// Text that was added to the document. All other text in it is people's, and no journal has that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub append: Option<String>,
-    /// The review run that it counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// The evidence that was shown for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Json>,
+    /// The change, with the phases before and after it.
+    #[serde(flatten)]
+    pub change: Change,
     /// The revision of the change with which the visit began that the loop is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visit: Option<u64>,
     /// All fields that resulted, in the document's order.
     pub fields: Fields,
+}
+
+impl Deref for ChangeEntry {
+    type Target = Change;
+
+    fn deref(&self) -> &Change {
+        &self.change
+    }
 }
 
 impl ChangeEntry {
@@ -122,7 +123,7 @@ impl NoteEntry {
     /// Makes a note of now.
     ///
     /// # Errors
-    /// `data` cannot be written as JSON.
+    /// Returns an error if `data` cannot be written as JSON.
     pub fn now(note: &str, data: &impl Serialize) -> serde_json::Result<Self> {
         Ok(Self {
             at: Timestamp::now(),
@@ -152,11 +153,6 @@ impl Entry {
             Self::Note(_) | Self::Change(_) => None,
         }
     }
-
-    /// Reads one line, without its seal.
-    pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        serde_json::from_slice(line).ok()
-    }
 }
 
 /// Returns the revision of a change that this program wrote. `None`: a note.
@@ -166,11 +162,75 @@ pub(super) fn revision_in(json: &[u8]) -> Option<u64> {
     std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
 }
 
-/// Returns the phase and revision of a loop after a change. Revision 0: there is no change.
-pub(super) fn snapshot(json: Option<&[u8]>) -> Snapshot {
-    let (phase, revision) = match json.and_then(Entry::parse) {
-        Some(Entry::Change(change)) => (change.to.unwrap_or_default(), change.revision),
-        _ => (String::new(), 0),
-    };
-    Snapshot { phase, revision }
+/// A loop at one revision. Only the store makes one.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub(super) id: LoopId,
+    /// The newest change.
+    pub(super) newest: ChangeEntry,
+    /// The document as it is on disk.
+    pub(super) document: Vec<u8>,
+    pub(super) spec: &'static StateSpec,
+}
+
+impl Record {
+    /// Returns the loop's id.
+    pub fn id(&self) -> &LoopId {
+        &self.id
+    }
+
+    /// Returns the number of its changes, its start included.
+    pub fn revision(&self) -> u64 {
+        self.newest.revision
+    }
+
+    /// Returns the revision with which its visit began: the change that entered the phase, or began its round.
+    pub fn visit(&self) -> Option<u64> {
+        self.newest.visit
+    }
+
+    /// Returns the stored form of its phase.
+    pub fn phase(&self) -> &str {
+        self.newest.to.as_deref().unwrap_or_default()
+    }
+
+    /// Returns whether it is in a terminal phase.
+    pub fn is_terminal(&self) -> bool {
+        self.spec.is_terminal(self.phase())
+    }
+
+    /// Returns the session that owns it, or `unknown`.
+    pub fn session(&self) -> Option<String> {
+        self.text(self.spec.fields.session)
+    }
+
+    /// Returns the folder that it belongs to, as its start wrote it.
+    pub fn root(&self) -> Option<String> {
+        self.text(self.spec.fields.root)
+    }
+
+    /// Returns the bytes of its document.
+    pub fn document(&self) -> &[u8] {
+        &self.document
+    }
+
+    /// Returns its fields by name.
+    pub fn fields(&self) -> &Fields {
+        &self.newest.fields
+    }
+
+    /// Returns the value of a field.
+    pub fn get(&self, field: &str) -> Option<&Json> {
+        self.newest.fields.get(field)
+    }
+
+    /// Returns the value of a field that holds a count.
+    pub fn count(&self, field: &str) -> Option<u64> {
+        self.get(field)?.as_count()
+    }
+
+    /// Returns the value of a field that holds text.
+    pub fn text(&self, field: &str) -> Option<String> {
+        self.get(field)?.as_str().map(str::to_owned)
+    }
 }

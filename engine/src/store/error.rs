@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use super::document::DocumentError;
-use super::lock::RUN;
+use super::loop_folder::RUN_LOCK;
 use crate::files::UntrustedError;
 use crate::text::shown;
 
@@ -34,7 +34,7 @@ pub enum StoreError {
         waited: Duration,
     },
     /// A loop that this user did not start here, or that this user's own files contradict. Nothing drives it.
-    #[error("{}", .why.message(.id, &shown(.path)))]
+    #[error("{}", not_ours_message(.id, &shown(.path), .why))]
     NotOurs {
         /// The loop.
         id: String,
@@ -50,7 +50,7 @@ pub enum StoreError {
         found: Snapshot,
     },
     /// Another loop is in the way.
-    #[error("{}", active_message(.id, .phase.as_deref(), .folder))]
+    #[error("{}", active_message(.id, .phase.as_deref(), &shown(.folder)))]
     Active {
         /// The other loop.
         id: String,
@@ -60,7 +60,7 @@ pub enum StoreError {
         folder: Utf8PathBuf,
     },
     /// There is no such loop.
-    #[error("{}", not_found_message(.id, .folder, *.archived))]
+    #[error("{}", not_found_message(.id, &shown(.folder), *.archived))]
     NotFound {
         /// The id.
         id: String,
@@ -86,21 +86,6 @@ pub enum StoreError {
         path: Utf8PathBuf,
     },
 }
-
-crate::impl_diagnostic!(StoreError, "claudex::store", |error| {
-    Some(match error {
-        StoreError::Io { source, .. } => io_help(source).to_string(),
-        StoreError::Busy { path, .. } => busy_help(path).to_string(),
-        StoreError::NotOurs { why, .. } => why.help().to_string(),
-        StoreError::Stale { .. } => "read it again, and decide again".to_owned(),
-        StoreError::Active { phase, .. } => active_help(phase.as_deref()).to_string(),
-        StoreError::NotFound { archived, .. } => not_found_help(*archived).to_string(),
-        StoreError::OtherMachine { .. } => "use the program of that machine".to_owned(),
-        StoreError::Full { .. } => {
-            "archive the loop with the command rollback; its files are kept".to_owned()
-        }
-    })
-});
 
 /// The thing that was found instead of a loop of this user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,6 +116,12 @@ pub struct Snapshot {
     pub revision: u64,
 }
 
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, revision {}", self.phase, self.revision)
+    }
+}
+
 /// The reason why a loop was not started. Nothing is left behind.
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -151,10 +142,55 @@ pub enum StartError {
 
 crate::impl_diagnostic!(StartError, "claudex::start", |error| match error {
     StartError::Actor { .. } => None,
-    StartError::Store(error) => error.help().map(|help| help.to_string()),
+    StartError::Store(error) => Some(error.help_text().to_owned()),
 });
 
+crate::impl_diagnostic!(StoreError, "claudex::store", |error| Some(
+    error.help_text().to_owned()
+));
+
 impl StoreError {
+    fn help_text(&self) -> &'static str {
+        match self {
+            Self::Io { source, .. } => match (UntrustedError::of(source), source.kind()) {
+                (Some(error), _) => error.why.help(),
+                (_, io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) => "fix or remove it",
+                (_, io::ErrorKind::InvalidInput) => {
+                    "give another value, or use a command of the machine; nothing was changed"
+                }
+                _ => "check the folder's permissions and the free space",
+            },
+            Self::Busy { path, .. } if running_review(path).is_some() => {
+                "wait for its end, or end that process"
+            }
+            Self::Busy { .. } => {
+                "another process changes this project's loops; try again, or end that process if it hangs"
+            }
+            Self::NotOurs { why, .. } => match why {
+                WhyNotOurs::Journal(_) => {
+                    "nothing drives it; a user takes it over with the command adopt and its id, or starts a new loop from its document with import"
+                }
+                WhyNotOurs::NoJournal => {
+                    "it was copied or shipped with the repository: remove it, or start a loop from it with the command import and its path"
+                }
+                WhyNotOurs::NoMachine => "it can be read and edited as a document, but not driven",
+                WhyNotOurs::PutBack { .. } => {
+                    "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
+                }
+                WhyNotOurs::OtherFile => "move it away, or a user takes it up as it is with import",
+            },
+            Self::Stale { .. } => "read it again, and decide again",
+            Self::Active { phase: Some(_), .. } => "finish it or cancel it first",
+            Self::Active { phase: None, .. } => "take another id",
+            Self::NotFound { archived: true, .. } => {
+                "a user brings it back with the command resume and its id"
+            }
+            Self::NotFound { .. } => "list the loops",
+            Self::OtherMachine { .. } => "use the program of that machine",
+            Self::Full { .. } => "archive the loop with the command rollback; its files are kept",
+        }
+    }
+
     /// Returns the file or folder that is not trusted, if that is the error.
     pub fn untrusted(&self) -> Option<&UntrustedError> {
         match self {
@@ -163,48 +199,25 @@ impl StoreError {
         }
     }
 
-    /// Makes an error of a document that cannot be read or written.
-    pub(super) fn document(doing: &'static str, path: Utf8PathBuf, error: DocumentError) -> Self {
-        io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidData, error))
-    }
-
     /// Makes an error of input that is refused: `kind` is [`io::ErrorKind::InvalidInput`].
     pub fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
         io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidInput, why))
     }
-}
 
-impl fmt::Display for Snapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, revision {}", self.phase, self.revision)
+    pub(super) fn document(doing: &'static str, path: &Utf8Path, error: DocumentError) -> Self {
+        io_error(doing, path)(io::Error::new(io::ErrorKind::InvalidData, error))
     }
 }
 
 fn io_message(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
     match UntrustedError::of(source) {
         Some(error) => format!("{} is not trusted: {}", shown(&error.path), error.why),
-        None => {
-            let why = shown(source.to_string());
-            format!("cannot {doing} {}: {why}", shown(path))
-        }
+        None => format!(
+            "cannot {doing} {}: {}",
+            shown(path),
+            shown(source.to_string())
+        ),
     }
-}
-
-fn io_help(source: &io::Error) -> &'static str {
-    match (UntrustedError::of(source), source.kind()) {
-        (Some(error), _) => error.why.help(),
-        (_, io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) => "fix or remove it",
-        (_, io::ErrorKind::InvalidInput) => {
-            "give another value, or use a command of the machine; nothing was changed"
-        }
-        _ => "check the folder's permissions and the free space",
-    }
-}
-
-/// Returns the loop whose review holds a lock, if it is the lock of a review.
-fn running_review(lock: &Utf8Path) -> Option<&str> {
-    let folder = lock.parent().filter(|_| lock.file_name() == Some(RUN));
-    folder.and_then(Utf8Path::file_name)
 }
 
 fn busy_message(path: &Utf8Path, waited: Duration) -> String {
@@ -218,79 +231,40 @@ fn busy_message(path: &Utf8Path, waited: Duration) -> String {
     }
 }
 
-fn busy_help(path: &Utf8Path) -> &'static str {
-    match running_review(path) {
-        Some(_) => "wait for its end, or end that process",
-        None => {
-            "another process changes this project's loops; try again, or end that process if it hangs"
+fn not_ours_message(id: &str, path: &str, why: &WhyNotOurs) -> String {
+    match why {
+        WhyNotOurs::Journal(why) => format!("loop {id} in {path} is not yours: {why}"),
+        WhyNotOurs::NoJournal => format!("{path} has no journal, so no start made it here"),
+        WhyNotOurs::NoMachine => format!(
+            "{path} names no machine, so an older tool wrote it; a user takes it up with the command import and its path"
+        ),
+        WhyNotOurs::PutBack { found, newest } => format!(
+            "{path} is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout"
+        ),
+        WhyNotOurs::OtherFile => {
+            format!("in the place of the loop's document there is another file, {path}")
         }
     }
 }
 
-fn active_message(id: &str, phase: Option<&str>, folder: &Utf8Path) -> String {
-    let folder = shown(folder);
+fn active_message(id: &str, phase: Option<&str>, folder: &str) -> String {
     match phase {
         Some(phase) => format!("the loop `{id}` is already active in {folder}, in phase {phase}"),
         None => format!("there is a loop `{id}` already in {folder}"),
     }
 }
 
-fn active_help(phase: Option<&str>) -> &'static str {
-    match phase {
-        Some(_) => "finish it or cancel it first",
-        None => "take another id",
+fn not_found_message(id: &str, folder: &str, archived: bool) -> String {
+    match archived {
+        true => format!("loop {id} is in the archive, {folder}"),
+        false => format!("there is no loop `{id}` in {folder}"),
     }
 }
 
-fn not_found_message(id: &str, folder: &Utf8Path, archived: bool) -> String {
-    let folder = shown(folder);
-    if archived {
-        format!("loop {id} is in the archive, {folder}")
-    } else {
-        format!("there is no loop `{id}` in {folder}")
-    }
-}
-
-fn not_found_help(archived: bool) -> &'static str {
-    if archived {
-        "a user brings it back with the command resume and its id"
-    } else {
-        "list the loops"
-    }
-}
-
-impl WhyNotOurs {
-    fn message(&self, id: &str, path: &str) -> String {
-        match self {
-            Self::Journal(why) => format!("loop {id} in {path} is not yours: {why}"),
-            Self::NoJournal => format!("{path} has no journal, so no start made it here"),
-            Self::NoMachine => format!(
-                "{path} names no machine, so an older tool wrote it; a user takes it up with the command import and its path"
-            ),
-            Self::PutBack { found, newest } => format!(
-                "{path} is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout"
-            ),
-            Self::OtherFile => {
-                format!("in the place of the loop's document there is another file, {path}")
-            }
-        }
-    }
-
-    fn help(&self) -> &'static str {
-        match self {
-            Self::Journal(_) => {
-                "nothing drives it; a user takes it over with the command adopt and its id, or starts a new loop from its document with import"
-            }
-            Self::NoJournal => {
-                "it was copied or shipped with the repository: remove it, or start a loop from it with the command import and its path"
-            }
-            Self::NoMachine => "it can be read and edited as a document, but not driven",
-            Self::PutBack { .. } => {
-                "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
-            }
-            Self::OtherFile => "move it away, or a user takes it up as it is with import",
-        }
-    }
+/// Returns the loop whose review holds a lock, if it is the lock of a review.
+fn running_review(lock: &Utf8Path) -> Option<&str> {
+    let folder = lock.parent().filter(|_| lock.file_name() == Some(RUN_LOCK));
+    folder.and_then(Utf8Path::file_name)
 }
 
 /// Turns the system's error into ours: `.map_err(io_error("read", path))`.

@@ -4,14 +4,16 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::io;
 
-use super::entry::{revision_in, snapshot};
+use camino::Utf8Path;
+
+use super::entry::revision_in;
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
-use super::journal::{After, Journal, Line, Tail};
-use super::loop_folder::{JOURNAL, LOCK, LoopFolder, START_LOCK};
+use super::journal::{After, Journal, Tail};
+use super::loop_folder::{ARCHIVE, JOURNAL, LOCK, LoopFolder, SIDECARS, START_LOCK};
 use super::project::{Mark, Project};
-use super::seal::{Key, Last, Sealing};
-use crate::files::{Folder, MAX_BYTES, if_there, kill_point};
+use super::seal::{Last, Sealing};
+use crate::files::{Folder, if_there, kill_point};
 
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
@@ -25,15 +27,12 @@ struct Sealed {
 
 impl LoopFolder {
     /// Returns what seals the journals here, or `None` if this user started no loop here.
-    ///
-    /// # Errors
-    /// Returns an error if the key or the id cannot be read, or the state folder is a copy of another one.
     pub(super) fn sealing(&self) -> Result<Option<Sealing>, StoreError> {
         let top = self.above.as_ref().unwrap_or(&self.folder);
         let folder = self.open_below_base(top);
         let project = if_there(folder.and_then(|folder| Project::read(&folder)));
         let project = project.map_err(io_error("read", top))?.flatten();
-        let (Some(project), Some(key)) = (project, Key::read(&self.home)?) else {
+        let (Some(project), Some(key)) = (project, self.home.key()?) else {
             return Ok(None);
         };
         match project.find_original(&self.home, top) {
@@ -46,7 +45,20 @@ impl LoopFolder {
         }
     }
 
-    /// Opens the journal of a loop.
+    /// Returns what seals the first line of a journal. A copy of another folder gets an id of its own.
+    fn sealing_to_begin(&self, here: &Folder) -> Result<Sealing, StoreError> {
+        let key = self.home.key_or_new()?;
+        let project = Project::read(here).and_then(|project| {
+            let is_own =
+                |project: &Project| project.find_original(&self.home, &self.folder).is_none();
+            project
+                .filter(is_own)
+                .map_or_else(|| Project::make(here), Ok)
+        });
+        let project = project.map_err(io_error("write", &self.folder))?;
+        Ok(Sealing { key, project })
+    }
+
     fn open_journal(&self, id: &LoopId) -> io::Result<File> {
         self.open_loop_folder(id)?.file(JOURNAL)
     }
@@ -54,8 +66,8 @@ impl LoopFolder {
     /// Returns the end of a journal as far as this user sealed it.
     fn sealed(&self, id: &LoopId) -> Result<Option<Sealed>, StoreError> {
         let path = self.journal_path(id);
-        let failed = |error| io_error("read", &path)(error);
-        let Some(file) = if_there(self.open_journal(id)).map_err(failed)? else {
+        let file = if_there(self.open_journal(id)).map_err(io_error("read", &path))?;
+        let Some(file) = file else {
             return Ok(None);
         };
         let foreign =
@@ -64,8 +76,8 @@ impl LoopFolder {
         // The mark is read first: another process may append a line, and then the mark of it, at any moment.
         let mark = sealing.project.mark(&self.home, id);
         let last = sealing.search_end(id, &file, MAX_JOURNAL, |end| end.last());
-        let last = last.map_err(failed)?.ok_or_else(foreign)?;
-        if last.end < mark.bytes {
+        let last = last.map_err(io_error("read", &path))?.ok_or_else(foreign)?;
+        if last.line.end < mark.bytes {
             return Err(self.foreign_journal(id, "its journal lost lines"));
         }
         Ok(Some(Sealed {
@@ -73,27 +85,6 @@ impl LoopFolder {
             sealing,
             mark,
         }))
-    }
-
-    /// Returns whether a loop has a journal, whoever wrote it.
-    pub(super) fn has_journal(&self, id: &LoopId) -> bool {
-        self.open_journal(id).is_ok()
-    }
-
-    /// Makes the error of a journal that is not this user's.
-    pub(super) fn foreign_journal(&self, id: &LoopId, why: &str) -> StoreError {
-        StoreError::NotOurs {
-            id: id.to_string(),
-            path: self.folder.clone(),
-            why: WhyNotOurs::Journal(why.to_owned()),
-        }
-    }
-
-    /// Forgets how long the journal of a loop was.
-    pub(super) fn forget(&self, id: &LoopId) {
-        if let Ok(Some(sealing)) = self.sealing() {
-            sealing.project.forget(&self.home, id);
-        }
     }
 
     /// Appends a line to a journal, seals and syncs it. Returns the journal's length.
@@ -106,7 +97,8 @@ impl LoopFolder {
         sealing: &Sealing,
     ) -> Result<u64, StoreError> {
         let path = self.journal_path(id);
-        let (before, end) = last.map_or(("", 0), |last| (last.seal.as_str(), last.end));
+        let before = last.map_or("", |last| &last.line.seal);
+        let end = last.map_or(0, |last| last.line.end);
         let seal = sealing.seal(id, before, end, json);
         let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
         let length = end + line.len() as u64;
@@ -135,52 +127,66 @@ impl LoopFolder {
         write().map_err(io_error("write", &path))
     }
 
-    /// Returns what seals the first line of a journal. A copy of another folder gets an id of its own.
-    fn sealing_to_begin(&self, here: &Folder) -> Result<Sealing, StoreError> {
-        let key = Key::read_or_make(&self.home)?;
-        let is_copy = |project: &Project| project.find_original(&self.home, &self.folder).is_some();
-        let project = match Project::read(here) {
-            Ok(Some(project)) if !is_copy(&project) => Ok(project),
-            Ok(_) => Project::make(here),
-            Err(error) => Err(error),
+    /// Moves those of these files and folders that are there to the archive.
+    pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
+        let (here, _lock) = self.lock(LOCK)?;
+        let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
+        let Some(last) = found.last() else {
+            return Ok(());
         };
-        let project = project.map_err(io_error("write", &self.folder))?;
-        Ok(Sealing { key, project })
+        let moved = make_archive(&here, name, last).and_then(|to| {
+            let mut found = found.iter();
+            found.try_for_each(|piece| here.rename(piece, &to, piece))
+        });
+        moved.map_err(io_error("move to", &self.folder.join(ARCHIVE).join(name)))
+    }
+
+    /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
+    fn pieces(&self, id: &LoopId) -> Vec<String> {
+        let ours = self.spec.file.is_none().then(|| self.document_name(id));
+        let sidecars = SIDECARS.iter().map(|suffix| format!("{id}{suffix}"));
+        let folder = std::iter::once(id.to_string());
+        ours.into_iter().chain(sidecars).chain(folder).collect()
     }
 }
 
 impl Journal for LoopFolder {
-    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
+    fn append(
+        &self,
+        id: &LoopId,
+        after: After,
+        json: &[u8],
+        document: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
         let is_foreign = || matches!(self.entries(id, None), Err(StoreError::NotOurs { .. }));
-        let sealed = match line.after {
+        let sealed = match after {
             After::Foreign if is_foreign() => None,
             _ => self.sealed(id)?,
         };
-        let newest = sealed.as_ref().map(|sealed| &*sealed.last.change);
-        let revision = newest.and_then(revision_in).unwrap_or_default();
-        if !line.after.allows(revision) {
-            let found = snapshot(newest);
-            return Err(StoreError::Stale { found });
-        }
+        after.check(sealed.as_ref().map(|sealed| &*sealed.last.change))?;
         let (last, sealing, mark) = match sealed {
             Some(sealed) => (Some(sealed.last), sealed.sealing, sealed.mark),
             None => (None, self.sealing_to_begin(&here)?, Mark::default()),
         };
         // The new document is there before its line, so that a full disk refuses the change here.
         let prepare = |bytes| self.prepare_document(id, bytes);
-        let prepared = line.document.map(prepare).transpose();
+        let prepared = document.map(prepare).transpose();
         let prepared = prepared.map_err(io_error("write", &self.path_of(id)))?;
-        let bytes = self.append_line(&here, id, last.as_ref(), line.json, &sealing)?;
+        let set_mark = |mark: &Mark| sealing.project.set_mark(&self.home, id, mark);
+        if after == After::Foreign {
+            // The journal that is replaced may be longer.
+            let _ = set_mark(&mark);
+        }
+        let bytes = self.append_line(&here, id, last.as_ref(), json, &sealing)?;
 
         // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
         if let Some((document, name)) = prepared {
             let _ = document.rename(&name);
         }
-        let project = sealing.project;
-        let _ = project.set_mark(&self.home, id, &Mark { bytes, ..mark });
+        let _ = set_mark(&Mark { bytes, ..mark });
         if last.is_none() {
-            let _ = project.keep(&self.home, &self.folder);
+            let _ = sealing.project.keep(&self.home, &self.folder);
         }
         Ok(())
     }
@@ -191,9 +197,8 @@ impl Journal for LoopFolder {
             let Some(Sealed { last, .. }) = self.sealed(id)? else {
                 return Ok(None);
             };
-            let document = self.open_document_folder(id);
-            let document = document.and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
-            let document = if_there(document).map_err(io_error("read", &self.path_of(id)))?;
+            let path = self.path_of(id);
+            let document = if_there(self.read(&path)).map_err(io_error("read", &path))?;
             // A document that another process wrote in between would not be that of this change.
             if self.length(id) == length {
                 let change = last.change;
@@ -223,13 +228,13 @@ impl Journal for LoopFolder {
         };
         let read = || {
             let file = self.open_journal(id)?;
-            sealing.search_end(id, &file, last.end, |end| {
+            sealing.search_end(id, &file, last.line.end, |end| {
                 let entries = end.entries();
                 let first = entries.iter().flatten().find_map(|json| revision_in(json));
                 let is_enough = first
                     .zip(since)
                     .is_some_and(|(first, since)| first <= since);
-                (entries.is_none() || is_enough || end.is_whole()).then_some(entries)
+                (entries.is_none() || is_enough || end.is_whole).then_some(entries)
             })
         };
         let entries = read().map_err(io_error("read", &self.journal_path(id)))?;
@@ -265,6 +270,34 @@ impl Journal for LoopFolder {
     }
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.restore_loop(id)
+        let (here, _lock) = self.lock(LOCK)?;
+        let path = self.folder.join(ARCHIVE).join(id.as_str());
+        let archive = here.below(ARCHIVE).map_err(io_error("open", &path))?;
+        let from = archive.below(id.as_str());
+        let from = from.map_err(io_error("open", &path))?;
+        // The document comes last: until then nobody sees the loop.
+        for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
+            if here.has(name) {
+                return Err(self.active(id.as_str(), None));
+            }
+            let moved = from.rename(name, &here, name);
+            moved.map_err(io_error("move", &path.join(name)))?;
+        }
+        let _ = archive.remove_folder(id.as_str());
+        Ok(())
+    }
+}
+
+/// Makes a folder in the archive: `name`, or `name-2` and so on if `piece` was archived there before.
+fn make_archive(here: &Folder, name: &str, piece: &str) -> io::Result<Folder> {
+    let mut target = name.to_owned();
+    let mut number = 1;
+    loop {
+        let folder = here.make(Utf8Path::new(ARCHIVE).join(&target))?;
+        if !folder.has(piece) {
+            return Ok(folder);
+        }
+        number += 1;
+        target = format!("{name}-{number}");
     }
 }

@@ -1,10 +1,11 @@
-//! Journals behind one trait: each loop has lines of JSON, of which the last change is the loop's state.
-//!
-//! `files` keeps them in a state folder, each line with this user's seal. `memory` keeps them in a process.
+//! Journals behind one trait, and those in memory. Each loop has lines of JSON, of which the last change is the loop's state.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::error::StoreError;
+use super::entry::{ChangeEntry, revision_in};
+use super::error::{Snapshot, StoreError};
 use super::id::LoopId;
 
 /// The end of a journal.
@@ -14,17 +15,6 @@ pub(crate) struct Tail {
     pub(super) change: Vec<u8>,
     /// The loop's document, if there is one that is not too large.
     pub(super) document: Option<Vec<u8>>,
-}
-
-/// A line that is to be appended.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'l> {
-    /// The entry, as one line of JSON.
-    pub(super) json: &'l [u8],
-    /// The journal that it continues or replaces.
-    pub(super) after: After,
-    /// The document after it, or `None` for a note.
-    pub(super) document: Option<&'l [u8]>,
 }
 
 /// The journal to which a line is appended.
@@ -39,13 +29,22 @@ pub(crate) enum After {
 }
 
 impl After {
-    /// Returns whether a line may follow a change of this revision.
-    pub(super) fn allows(self, revision: u64) -> bool {
-        match self {
+    /// Refuses a line that may not follow the newest change.
+    pub(super) fn check(self, newest: Option<&[u8]>) -> Result<(), StoreError> {
+        let revision = newest.and_then(revision_in).unwrap_or_default();
+        let may_follow = match self {
             Self::Any => true,
             Self::Revision(after) => after == revision,
             Self::Foreign => revision == 0,
+        };
+        if may_follow {
+            return Ok(());
         }
+        let newest = newest.and_then(|json| serde_json::from_slice::<ChangeEntry>(json).ok());
+        let phase = newest.and_then(|newest| newest.change.to);
+        let phase = phase.unwrap_or_default();
+        let found = Snapshot { phase, revision };
+        Err(StoreError::Stale { found })
     }
 }
 
@@ -54,16 +53,16 @@ impl After {
 /// A line is complete in itself and never changes. A line that was appended survives a power loss. The document does not
 /// have to: it is rendered again from the last change.
 pub(crate) trait Journal: Debug + Send + Sync {
-    /// Appends a line, and replaces the document after it.
-    ///
-    /// # Errors
-    /// Returns [`StoreError::Stale`] if the newest change is not the one that the line follows.
-    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError>;
+    /// Appends a line, one entry as JSON, and replaces the document after it. A note has no document.
+    fn append(
+        &self,
+        id: &LoopId,
+        after: After,
+        json: &[u8],
+        document: Option<&[u8]>,
+    ) -> Result<(), StoreError>;
 
     /// Returns the end of a journal, or `None` if there is no such loop.
-    ///
-    /// # Errors
-    /// Returns an error if the journal is not this user's, lost lines, or cannot be read.
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError>;
 
     /// Replaces the document if the newest change still has this revision.
@@ -86,4 +85,107 @@ pub(crate) trait Journal: Debug + Send + Sync {
 
     /// Moves a loop back.
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError>;
+}
+
+/// Journals of one process.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    loops: Mutex<BTreeMap<LoopId, Kept>>,
+    starting: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    lines: Vec<Vec<u8>>,
+    document: Vec<u8>,
+    is_archived: bool,
+}
+
+impl Kept {
+    fn newest(&self) -> Option<&Vec<u8>> {
+        let mut lines = self.lines.iter().rev();
+        lines.find(|line| revision_in(line).is_some())
+    }
+}
+
+impl Memory {
+    /// Reads or changes a loop that is not archived.
+    fn visit<R>(&self, id: &LoopId, visit: impl FnOnce(&mut Kept) -> R) -> Option<R> {
+        let mut loops = lock(&self.loops);
+        let kept = loops.get_mut(id).filter(|kept| !kept.is_archived);
+        kept.map(visit)
+    }
+
+    fn set_archived(&self, id: &LoopId, is_archived: bool) {
+        if let Some(kept) = lock(&self.loops).get_mut(id) {
+            kept.is_archived = is_archived;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Journal for Memory {
+    fn append(
+        &self,
+        id: &LoopId,
+        after: After,
+        json: &[u8],
+        document: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        let mut loops = lock(&self.loops);
+        let kept = loops.entry(id.clone()).or_default();
+        after.check(kept.newest().map(Vec::as_slice))?;
+        kept.lines.push(json.to_vec());
+        if let Some(document) = document {
+            kept.document = document.to_vec();
+        }
+        Ok(())
+    }
+
+    fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
+        let tail = self.visit(id, |kept| {
+            Some(Tail {
+                change: kept.newest()?.clone(),
+                document: Some(kept.document.clone()),
+            })
+        });
+        Ok(tail.flatten())
+    }
+
+    fn restore(&self, id: &LoopId, _: u64, document: &[u8]) -> Result<(), StoreError> {
+        self.visit(id, |kept| kept.document = document.to_vec());
+        Ok(())
+    }
+
+    fn length(&self, id: &LoopId) -> Option<u64> {
+        self.visit(id, |kept| kept.lines.len() as u64)
+    }
+
+    fn entries(&self, id: &LoopId, _: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
+        let lines = self.visit(id, |kept| kept.lines.clone());
+        Ok(lines.unwrap_or_default())
+    }
+
+    fn list(&self) -> Result<Vec<LoopId>, StoreError> {
+        let loops = lock(&self.loops);
+        let present = loops.iter().filter(|(_, kept)| !kept.is_archived);
+        Ok(present.map(|(id, _)| id.clone()).collect())
+    }
+
+    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
+        Ok(Box::new(lock(&self.starting)))
+    }
+
+    fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
+        self.set_archived(id, true);
+        Ok(())
+    }
+
+    fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
+        self.set_archived(id, false);
+        Ok(())
+    }
 }

@@ -3,17 +3,15 @@
 use std::cmp::Reverse;
 use std::time::SystemTime;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::MAX_BYTES;
 use super::entry::ChangeEntry;
 use super::error::{StoreError, WhyNotOurs};
 use super::id::LoopId;
-use super::loop_folder::JOURNAL;
 use super::spec::StateSpec;
 use super::store::Store;
 use super::value::FieldValue as _;
-use crate::files::Folder;
 
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,21 +126,18 @@ impl Store {
     fn listed(&self, id: LoopId) -> Option<Listed> {
         let spec = self.spec();
         let modified = self.modified(&id)?;
-        let found = self.journal_of().tail(&id).and_then(|tail| match tail {
-            Some(tail) => self.newest(&id, &tail),
-            None => Err(self.why_none(&id)),
-        });
+        let found = self.newest(&id);
+        let newest = found.as_ref().ok().map(|(newest, _)| newest.clone());
+        let error = found.err();
+        // A start died before its line was whole.
+        if matches!(error, Some(StoreError::NotFound { .. })) {
+            return None;
+        }
         // Of a loop that cannot be opened, its document says something.
-        let (newest, error, document) = match found {
-            Ok(newest) => (Some(newest), None, None),
-            // A start died before its line was whole.
-            Err(StoreError::NotFound { .. }) => return None,
-            Err(error) => {
-                let bytes = self.read_document(&id).ok();
-                let document = bytes.and_then(|bytes| spec.parse(&bytes).ok());
-                (None, Some(error), document)
-            }
-        };
+        let document = error.as_ref().and_then(|_| {
+            let bytes = self.read_document(&id).ok()?;
+            spec.parse(&bytes).ok()
+        });
         let text = |name: &str| {
             let value = match &newest {
                 Some(newest) => newest.field(name).cloned(),
@@ -179,14 +174,12 @@ impl Store {
         if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);
         }
-        let time = |folder: &Folder, name: &str| Some(folder.look(name).ok()??.modified());
-        let here = self.open_folder().ok()?;
-        let journal = here.below(id.as_str());
-        let journal = journal.ok().and_then(|folder| time(&folder, JOURNAL));
-        let document = self.open_document_folder(id);
-        let document = document
-            .ok()
-            .and_then(|(folder, name)| time(&folder, &name));
+        let time = |path: &Utf8Path| {
+            let (folder, name) = self.folder_of(path).ok()?;
+            Some(folder.look(&name).ok()??.modified())
+        };
+        let journal = time(&self.journal_path(id));
+        let document = time(&self.path_of(id));
         match self.spec().file {
             Some(_) => journal.max(document),
             None => document.or(journal),
@@ -198,7 +191,6 @@ fn is_terminal(spec: &StateSpec, phase: Option<&str>) -> bool {
     phase.is_some_and(|phase| spec.is_terminal(phase))
 }
 
-/// Sorts loops by the time of their last change, newest first.
 pub(super) fn sort_by_time(listed: &mut [Listed]) {
     listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
 }

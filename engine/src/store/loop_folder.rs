@@ -1,42 +1,49 @@
-//! A state folder: its files, locks and archive. Only this type knows their paths.
+//! A state folder: its files, locks and log. Only this type knows their paths.
 
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::{Duration, Instant, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::Value as Json;
+use jiff::Timestamp;
 
 use super::budget::Budget;
 use super::document;
 use super::error::{StoreError, WhyNotOurs, io_error};
-use super::id::LoopId;
-use super::lock::RunLock;
+use super::id::{LoopId, iso};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
-use super::value::FieldValue as _;
 use crate::files::kill_point::kill_point;
-use crate::files::{Folder, Found, Lock, MAX_BYTES, Made, Prepared, folder_of, if_there, make_all};
+use crate::files::{Folder, Lock, MAX_BYTES, Prepared, folder_of, if_there, make_all};
+use crate::text::one_line;
 
 /// The lock for every change of a loop, which is held for milliseconds.
 pub(super) const LOCK: &str = ".lock";
 /// The lock for starts, archiving and restoring.
 pub(super) const START_LOCK: &str = ".start.lock";
+/// The lock of a running review, in a loop's folder.
+pub(super) const RUN_LOCK: &str = "run.lock";
 /// The file that keeps the state folder out of git.
-pub(super) const IGNORE: &str = ".gitignore";
-/// The name of the journal in a loop's folder.
+const IGNORE: &str = ".gitignore";
 pub(super) const JOURNAL: &str = "journal.jsonl";
-/// The name of the folder of archived loops.
 pub(super) const ARCHIVE: &str = "archive";
 /// Endings of the files beside a document, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
-/// The default time to wait for a lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-/// The number of replaced documents that are kept.
+/// The time to wait for the lock of a review. A process that only asks whether it is held holds it too for a moment.
+const RUN_LOCK_TIMEOUT: Duration = Duration::from_millis(20);
 const MAX_REPLACED: u32 = 5;
-/// The placeholder for the id in the path of a document of the user's.
-const ID: &str = "{id}";
+/// The name of the log: one line for each event.
+const LOG: &str = "log";
+/// The bytes that are read of the log's end. A log of four times as many is cut to them.
+const READ_LOG_BYTES: u64 = 256 * 1024;
+const MAX_LOG_LINE_CHARS: usize = 4000;
 
 /// The state folder of one machine in one project. Making one creates nothing.
+///
+/// # Errors
+///
+/// Each method returns an error if a file or folder is not there or not trusted (see [`crate::files::UntrustedError`]), or the
+/// system refuses.
 #[derive(Debug, Clone)]
 pub struct LoopFolder {
     pub(super) spec: &'static StateSpec,
@@ -51,8 +58,28 @@ pub struct LoopFolder {
     pub(super) above: Option<Utf8PathBuf>,
 }
 
+/// The lock of a running review. It is held until this is dropped or the process ends.
+#[derive(Debug)]
+pub struct RunLock {
+    _lock: Lock,
+}
+
+impl RunLock {
+    /// Takes the lock in a loop's folder. Returns `None` if another process holds it.
+    pub fn try_take(folder: &Folder) -> Result<Option<Self>, StoreError> {
+        let lock = Lock::take(folder, RUN_LOCK, RUN_LOCK_TIMEOUT);
+        let lock = lock.map_err(io_error("lock", &folder.path().join(RUN_LOCK)))?;
+        Ok(lock.map(|_lock| Self { _lock }))
+    }
+
+    /// Returns whether the lock in a loop's folder is held. A lock that cannot be opened is not.
+    pub fn is_held(folder: &Folder) -> bool {
+        Lock::is_held(folder, RUN_LOCK)
+    }
+}
+
 impl LoopFolder {
-    /// Makes the paths of a state folder. Both arguments are canonical, as far as they are not below each other.
+    /// Makes the paths of a state folder. Both paths are canonical, as far as they are not below each other.
     pub(super) fn new(
         folder: &Utf8Path,
         root: Utf8PathBuf,
@@ -72,15 +99,6 @@ impl LoopFolder {
             lock_timeout: LOCK_TIMEOUT,
             budget: Budget::endless(),
             above: None,
-        }
-    }
-
-    /// Returns the paths of an archived loop.
-    pub(super) fn archived(&self, id: &str) -> Self {
-        Self {
-            folder: self.folder.join(ARCHIVE).join(id),
-            above: Some(self.folder.clone()),
-            ..self.clone()
         }
     }
 
@@ -114,7 +132,7 @@ impl LoopFolder {
     /// Returns the document of a loop.
     pub fn path_of(&self, id: &LoopId) -> Utf8PathBuf {
         match self.spec.file {
-            Some(file) => self.root.join(file.replace(ID, id.as_str())),
+            Some(file) => self.root.join(file.replace("{id}", id.as_str())),
             None => self.folder.join(self.document_name(id)),
         }
     }
@@ -134,65 +152,54 @@ impl LoopFolder {
         self.loop_folder(id).join(JOURNAL)
     }
 
+    pub(super) fn document_name(&self, id: &LoopId) -> String {
+        format!("{id}.{}", self.spec.extension)
+    }
+
     /// Opens the state folder, from the project's root down, without following a symlink. One outside of the root is the user's
     /// own choice, and is opened as it is named.
-    ///
-    /// # Errors
-    /// Returns an error if it is not there, or it or a folder above it is not trusted (see [`crate::files::UntrustedError`]).
     pub fn open_folder(&self) -> io::Result<Folder> {
         self.open_below_base(&self.folder)
     }
 
+    pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
+        let below = path.strip_prefix(&self.base).unwrap_or(path);
+        Folder::open(&self.base)?.below(below)
+    }
+
     /// Opens the folder of a loop's own files in the same way.
-    ///
-    /// # Errors
-    /// See [`LoopFolder::open_folder`].
     pub fn open_loop_folder(&self, id: &LoopId) -> io::Result<Folder> {
         self.open_folder()?.below(id.as_str())
     }
 
     /// Opens the folder of a file of the project's or of a loop's, and returns it with the file's name. No symlink is followed
     /// below the root and below the state folder.
-    ///
-    /// # Errors
-    /// Returns an error if the folder is not there or not trusted, or the path names no file.
     pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         folder_of(&[&self.root, &self.base], path)
     }
 
     /// Reads a file of the project's or of a loop's. See [`LoopFolder::folder_of`].
-    ///
-    /// # Errors
-    /// Returns an error if it is not there, is not trusted, is larger than 64 MiB, or the system refuses.
     pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(path)?;
         folder.read(&name, MAX_BYTES)
     }
 
     /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
-    ///
-    /// # Errors
-    /// Returns an error if its folder is not trusted, or the system refuses.
     pub fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.folder_of(path)?;
         folder.replace(&name, bytes)
     }
 
-    /// Replaces a file beside the loop's document ([`LoopFolder::sidecar`]). It is written again in each round, so it is not synced.
-    ///
-    /// # Errors
-    /// Returns an error if the folder is not trusted, or the system refuses.
+    /// Replaces a file beside the loop's document ([`LoopFolder::sidecar`]). Not synced.
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let name = format!("{id}{suffix}");
+        let path = self.sidecar(id, suffix);
+        let name = path.file_name().unwrap_or_default();
         let folder = self.open_folder();
-        let written = folder.and_then(|folder| folder.prepare(bytes)?.rename(&name));
-        written.map_err(io_error("write", &self.folder.join(&name)))
+        let written = folder.and_then(|folder| folder.prepare(bytes)?.rename(name));
+        written.map_err(io_error("write", &path))
     }
 
     /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
-    ///
-    /// # Errors
-    /// Returns an error if one is there and cannot be removed.
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
         let here = self.open_folder();
         let here = here.map_err(io_error("open", &self.folder))?;
@@ -205,19 +212,14 @@ impl LoopFolder {
 
     /// Sets the time at which a loop was last touched to now, so that it does not count as stale. It is the time of the document,
     /// or of the journal if the document is a file of the user's.
-    ///
-    /// # Errors
-    /// Returns an error if the file is not there, is not trusted, or the system refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
-        let (path, opened) = match self.spec.file {
-            Some(_) => (self.journal_path(id), self.open_loop_folder(id)),
-            None => (self.path_of(id), self.open_folder()),
+        let path = match self.spec.file {
+            Some(_) => self.journal_path(id),
+            None => self.path_of(id),
         };
-        let name = path.file_name().unwrap_or_default();
         kill_point();
-        opened
-            .and_then(|folder| folder.file(name))
-            .and_then(|file| file.set_modified(SystemTime::now()))
+        self.folder_of(&path)
+            .and_then(|(folder, name)| folder.file(&name)?.set_modified(SystemTime::now()))
             .map_err(io_error("touch", &path))
     }
 
@@ -227,40 +229,23 @@ impl LoopFolder {
             .is_ok_and(|folder| RunLock::is_held(&folder))
     }
 
-    pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
-        let below = path.strip_prefix(&self.base).unwrap_or(path);
-        Folder::open(&self.base)?.below(below)
-    }
-
-    /// Makes the state folder, which ignores itself. Returns it with the folders that were made for it, innermost last.
-    pub(super) fn make(&self) -> Result<(Folder, Vec<Made>), StoreError> {
-        let made = make_all(&self.base, &self.folder);
-        let (here, made) = made.map_err(io_error("create", &self.folder))?;
-        let found = here.look(IGNORE);
-        let has_text = |found: Found| found.is_file() && found.size() > 0;
-        if !found.is_ok_and(|found| found.is_some_and(has_text)) {
-            let written = here.replace(IGNORE, b"*\n");
-            written.map_err(io_error("write", &self.folder.join(IGNORE)))?;
-        }
-        Ok((here, made))
-    }
-
-    /// Returns the name of a loop's document in the state folder.
-    pub(super) fn document_name(&self, id: &LoopId) -> String {
-        format!("{id}.{}", self.spec.extension)
-    }
-
-    /// Opens the folder of a loop's document. Returns it with the document's name.
-    pub(super) fn open_document_folder(&self, id: &LoopId) -> io::Result<(Folder, String)> {
-        match self.spec.file {
-            Some(_) => self.folder_of(&self.path_of(id)),
-            None => Ok((self.open_folder()?, self.document_name(id))),
-        }
+    pub(super) fn make(&self) -> Result<Folder, StoreError> {
+        let made = || {
+            let here = make_all(&self.base, &self.folder)?;
+            let is_ignored = here
+                .look(IGNORE)?
+                .is_some_and(|found| found.is_file() && found.size() > 0);
+            if !is_ignored {
+                here.replace(IGNORE, b"*\n")?;
+            }
+            Ok(here)
+        };
+        made().map_err(io_error("create", &self.folder))
     }
 
     /// Reads a loop's document, unless it is too large to be one.
     pub(super) fn read_document(&self, id: &LoopId) -> io::Result<Vec<u8>> {
-        let (folder, name) = self.open_document_folder(id)?;
+        let (folder, name) = self.folder_of(&self.path_of(id))?;
         folder.read(&name, document::MAX_BYTES as u64)
     }
 
@@ -274,7 +259,7 @@ impl LoopFolder {
         if is_users && let Some(parent) = self.path_of(id).parent() {
             make_all(&self.root, parent)?;
         }
-        let (folder, name) = self.open_document_folder(id)?;
+        let (folder, name) = self.folder_of(&self.path_of(id))?;
         let old = folder.look(&name)?;
         if old.is_some_and(|old| old.is_folder()) {
             return Err(io::ErrorKind::IsADirectory.into());
@@ -287,30 +272,25 @@ impl LoopFolder {
         Ok((content, name))
     }
 
-    /// Keeps bytes of a document that is replaced. Returns their path.
+    /// Keeps bytes of a document that is replaced, and removes the oldest ones. Returns their path.
     pub(super) fn keep_replaced(
         &self,
         id: &LoopId,
         bytes: &[u8],
     ) -> Result<Utf8PathBuf, StoreError> {
         let keep = || {
-            let (folder, name) = self.next_replaced(id)?;
+            let folder = self.open_loop_folder(id)?;
+            let number = |name: String| name.strip_prefix("replaced-")?.parse::<u32>().ok();
+            let numbers: Vec<u32> = folder.names()?.into_iter().filter_map(number).collect();
+            let next = numbers.iter().max().map_or(1, |last| last + 1);
+            for old in numbers.iter().filter(|old| **old + MAX_REPLACED <= next) {
+                let _ = folder.remove(&format!("replaced-{old}"));
+            }
+            let name = format!("replaced-{next}");
             folder.replace(&name, bytes)?;
             Ok(folder.path().join(name))
         };
-        keep().map_err(io_error("write", &self.folder.join(id.as_str())))
-    }
-
-    /// Returns the folder of a loop and the name in it of the next document that is kept there. Removes the oldest one.
-    fn next_replaced(&self, id: &LoopId) -> io::Result<(Folder, String)> {
-        let folder = self.open_loop_folder(id)?;
-        let number = |name: String| name.strip_prefix("replaced-")?.parse::<u32>().ok();
-        let numbers: Vec<u32> = folder.names()?.into_iter().filter_map(number).collect();
-        let next = numbers.iter().max().map_or(1, |last| last + 1);
-        for old in numbers.iter().filter(|old| **old + MAX_REPLACED <= next) {
-            let _ = folder.remove(&format!("replaced-{old}"));
-        }
-        Ok((folder, format!("replaced-{next}")))
+        keep().map_err(io_error("write", &self.loop_folder(id)))
     }
 
     /// Takes one of the locks of the state folder. Returns it with the folder.
@@ -326,6 +306,37 @@ impl LoopFolder {
         Ok((folder, lock))
     }
 
+    /// Appends a line to the folder's log, with the time before it, if the folder exists. Failing to fails nothing: a log must
+    /// not stop a loop.
+    pub fn log(&self, line: &str) {
+        let text = one_line(line, MAX_LOG_LINE_CHARS);
+        let line = format!("{} {text}\n", iso(Timestamp::now()));
+        let _ = self.open_folder().and_then(|here| {
+            let mut file = here.file_to_append(LOG)?;
+            if file.metadata()?.len() < 4 * READ_LOG_BYTES {
+                return file.write_all(line.as_bytes());
+            }
+            // Nothing is lost that a loop needs, should another process write a line meanwhile.
+            let kept = self.last_logged();
+            let whole = kept.split_once('\n').map_or("", |(_, whole)| whole);
+            here.prepare([whole, &line].concat().as_bytes())?
+                .rename(LOG)
+        });
+    }
+
+    /// Returns the end of the folder's log, which is empty if it cannot be read.
+    pub fn last_logged(&self) -> String {
+        let end = || -> io::Result<Vec<u8>> {
+            let mut file = self.open_folder()?.file(LOG)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(READ_LOG_BYTES)))?;
+            let mut bytes = Vec::new();
+            file.take(READ_LOG_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        String::from_utf8_lossy(&end().unwrap_or_default()).into_owned()
+    }
+
     /// Makes the error of a document that is not that of a loop of this user.
     pub(super) fn not_ours(&self, id: &LoopId, why: WhyNotOurs) -> StoreError {
         StoreError::NotOurs {
@@ -335,20 +346,28 @@ impl LoopFolder {
         }
     }
 
-    /// Makes the error of a loop of another machine.
-    pub(super) fn other_machine(&self, id: &LoopId, found: &Json) -> StoreError {
+    /// Makes the error of a journal that is not this user's.
+    pub(super) fn foreign_journal(&self, id: &LoopId, why: &str) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            path: self.folder.clone(),
+            why: WhyNotOurs::Journal(why.to_owned()),
+        }
+    }
+
+    pub(super) fn other_machine(&self, id: &LoopId, found: String) -> StoreError {
         StoreError::OtherMachine {
             path: self.path_of(id),
-            found: found.to_plain().into_owned(),
+            found,
             expected: self.spec.machine,
         }
     }
 
-    /// Makes the error of an id that a loop has or had here.
-    pub(super) fn exists(&self, id: &LoopId) -> StoreError {
+    /// Makes the error of another loop in the way, or of an id that a loop has or had here if no phase is given.
+    pub(super) fn active(&self, id: &str, phase: Option<String>) -> StoreError {
         StoreError::Active {
-            id: id.to_string(),
-            phase: None,
+            id: id.to_owned(),
+            phase,
             folder: self.folder.clone(),
         }
     }

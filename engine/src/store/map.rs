@@ -3,46 +3,33 @@
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value as Yaml};
 
-use super::document::DocumentError;
+use super::document::{DocumentError, check_yaml};
 use super::value::{Fields, escape_hidden};
-use super::yaml::{check_yaml, from_yaml};
 
-/// A byte-order mark.
 const MARK: char = '\u{feff}';
 
-/// Fields that stand below other keys, each with its path: `("phase", "loop.phase")`.
-pub(super) type Keys = &'static [(&'static str, &'static str)];
-
-/// A document that is a map.
+/// A document that is a map. A path names keys with dots between them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct MapDocument {
     map: Mapping,
-    keys: Keys,
-    layout: Layout,
-}
-
-/// The text around the map.
-#[derive(Debug, Clone, Default)]
-enum Layout {
-    #[default]
-    Json,
-    Frontmatter {
-        /// The first fence, with its line ending.
-        open: String,
-        /// The second fence, and the text below it.
-        rest: String,
-    },
+    /// The first fence of frontmatter, with its line ending. Empty in JSON.
+    open: String,
+    /// The second fence, and the text below it.
+    rest: String,
 }
 
 impl MapDocument {
     pub(super) fn parse_json(text: &str) -> Result<Self, DocumentError> {
+        let map = serde_json::from_str(text).map_err(|error| {
+            DocumentError::syntax(error.to_string().replace("a YAML mapping", "an object"))
+        })?;
         Ok(Self {
-            map: serde_json::from_str(text).map_err(unexpected)?,
+            map,
             ..Self::default()
         })
     }
 
-    pub(super) fn parse_frontmatter(keys: Keys, text: &str) -> Result<Self, DocumentError> {
+    pub(super) fn parse_frontmatter(text: &str) -> Result<Self, DocumentError> {
         let (begin, end) = find_fences(text).ok_or_else(|| {
             DocumentError("does not begin with `---`, `key: value` lines and `---`".to_owned())
         })?;
@@ -53,72 +40,54 @@ impl MapDocument {
         let map: Option<Mapping> = serde_yaml::from_str(yaml).map_err(DocumentError::syntax)?;
         Ok(Self {
             map: map.unwrap_or_default(),
-            keys,
-            layout: Layout::Frontmatter {
-                open: text[..begin].to_owned(),
-                rest: text[end..].to_owned(),
-            },
+            open: text[..begin].to_owned(),
+            rest: text[end..].to_owned(),
         })
     }
 
-    pub(super) fn empty_frontmatter(keys: Keys) -> Self {
-        let fence = "---\n".to_owned();
+    pub(super) fn empty_frontmatter() -> Self {
         Self {
-            keys,
-            layout: Layout::Frontmatter {
-                open: fence.clone(),
-                rest: fence,
-            },
-            ..Self::default()
+            map: Mapping::new(),
+            open: "---\n".to_owned(),
+            rest: "---\n".to_owned(),
         }
     }
 
-    pub(super) fn get(&self, field: &str) -> Option<Json> {
-        let path = self.path_of(field);
-        let (first, below) = path.split_first()?;
-        let first = self.map.get(*first)?;
-        let value = below.iter().try_fold(first, |value, key| value.get(*key))?;
-        Some(from_yaml(value))
+    pub(super) fn get(&self, path: &str) -> Option<Json> {
+        let mut keys = path.split('.');
+        let first = self.map.get(keys.next()?)?;
+        let value = keys.try_fold(first, |value, key| value.get(key))?;
+        // What JSON cannot hold, such as a map with lists as keys, becomes null.
+        Some(serde_json::to_value(value).unwrap_or_default())
     }
 
-    pub(super) fn set(&mut self, field: &str, value: &Json) {
-        let path = self.path_of(field);
-        let Some((key, above)) = path.split_last() else {
-            return;
-        };
-        let mut map = &mut self.map;
-        for key in above {
-            let value = map.entry((*key).into()).or_insert(Yaml::Null);
-            if !value.is_mapping() {
-                *value = Yaml::Mapping(Mapping::new());
+    pub(super) fn set(&mut self, path: &str, value: &Json) {
+        let mut keys = path.split('.');
+        let first = keys.next().unwrap_or_default();
+        let mut place = self.map.entry(first.into()).or_insert(Yaml::Null);
+        for key in keys {
+            if !place.is_mapping() {
+                *place = Yaml::Mapping(Mapping::new());
             }
-            let Yaml::Mapping(below) = value else { return };
-            map = below;
+            let Yaml::Mapping(below) = place else { return };
+            place = below.entry(key.into()).or_insert(Yaml::Null);
         }
-        let yaml = serde_yaml::to_value(value).unwrap_or_default();
-        map.insert((*key).into(), yaml);
+        *place = serde_yaml::to_value(value).unwrap_or_default();
     }
 
     /// Adds lines to the text below the fields.
     pub(super) fn append(&mut self, text: &str) {
-        let Layout::Frontmatter { open, rest } = &mut self.layout else {
-            return;
-        };
-        let ending = line_ending(open);
-        if !rest.ends_with('\n') {
-            rest.push_str(ending);
+        let ending = line_ending(&self.open);
+        if !self.rest.ends_with('\n') {
+            self.rest.push_str(ending);
         }
         for line in text.lines() {
-            rest.push_str(line);
-            rest.push_str(ending);
+            self.rest.push_str(line);
+            self.rest.push_str(ending);
         }
     }
 
-    /// Puts these fields first in JSON. In frontmatter the user orders the fields.
     pub(super) fn put_first(&mut self, fields: &Fields) {
-        if !matches!(self.layout, Layout::Json) {
-            return;
-        }
         let mut others = std::mem::take(&mut self.map);
         for name in fields.keys() {
             self.map.extend(others.shift_remove_entry(name.as_str()));
@@ -126,39 +95,25 @@ impl MapDocument {
         self.map.extend(others);
     }
 
-    #[cfg(any(test, fuzzing))]
+    #[cfg(test)]
     pub(super) fn fields(&self) -> Fields {
-        let map = from_yaml(&Yaml::Mapping(self.map.clone()));
+        let map = serde_json::to_value(&self.map).unwrap_or_default();
         map.as_object().cloned().unwrap_or_default()
     }
 
     /// Returns the text of the file. A map that was read, with values from JSON, can always be written.
     pub(super) fn to_text(&self) -> String {
-        match &self.layout {
-            Layout::Json => {
-                let json = serde_json::to_string_pretty(&self.map).unwrap_or_default();
-                escape_hidden(&json) + "\n"
-            }
-            Layout::Frontmatter { open, rest } if self.map.is_empty() => format!("{open}{rest}"),
-            Layout::Frontmatter { open, rest } => {
-                let yaml = serde_yaml::to_string(&self.map).unwrap_or_default();
-                let yaml = yaml.replace('\n', line_ending(open));
-                format!("{open}{yaml}{rest}")
-            }
+        if self.open.is_empty() {
+            let json = serde_json::to_string_pretty(&self.map).unwrap_or_default();
+            return escape_hidden(&json) + "\n";
         }
+        let yaml = match self.map.is_empty() {
+            true => String::new(),
+            false => serde_yaml::to_string(&self.map).unwrap_or_default(),
+        };
+        let yaml = yaml.replace('\n', line_ending(&self.open));
+        format!("{}{yaml}{}", self.open, self.rest)
     }
-
-    fn path_of<'a>(&self, field: &'a str) -> Vec<&'a str> {
-        match self.keys.iter().find(|(name, _)| *name == field) {
-            Some((_, path)) => path.split('.').collect(),
-            None => vec![field],
-        }
-    }
-}
-
-/// Makes an error of JSON that is not a map of fields.
-fn unexpected(error: serde_json::Error) -> DocumentError {
-    DocumentError::syntax(error.to_string().replace("a YAML mapping", "an object"))
 }
 
 /// Returns the ends of both the first fence's line and the YAML.

@@ -6,13 +6,13 @@
 //!
 //! | files | subject |
 //! |---|---|
-//! | `journal`, `file_journal`, `memory` | the trait of journals, and its two implementations |
-//! | `loop_folder`, `log` | the paths, files and locks of a state folder |
-//! | `seal`, `project`, `state_home` | the user's key, the id of a state folder, and the folder of the user's own that keeps them |
-//! | `entry`, `record` | a line of a journal, and a loop at one revision |
-//! | `document`, `lines`, `map`, `yaml`, `value`, `spec` | the forms of documents, and what a machine says of them |
-//! | `store`, `open`, `commit`, `start`, `archive`, `adopt`, `list` | operations on loops |
-//! | `lock`, `budget`, `id` | the lock of a review, the time of a hook, ids |
+//! | `journal`, `file_journal` | the trait of journals with those in memory, and journals as files |
+//! | `loop_folder` | the paths, files and locks of a state folder |
+//! | `seal`, `project`, `state_home` | the seal, the id of a state folder, and the folder of the user's own with the key |
+//! | `entry` | a line of a journal, and a loop at one revision |
+//! | `document`, `lines`, `map`, `value`, `spec` | the forms of documents, and what a machine says of them |
+//! | `store`, `open`, `commit`, `start`, `archive`, `list` | operations on loops |
+//! | `budget`, `id` | the time of a hook, ids |
 //!
 //! # Files of a state folder
 //!
@@ -35,7 +35,6 @@
 //! "to":"reviewing","fields":{…}}`, or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision. Times are
 //! ISO 8601 in UTC, whole seconds.
 
-mod adopt;
 mod archive;
 mod budget;
 mod commit;
@@ -43,21 +42,14 @@ mod document;
 mod entry;
 mod error;
 mod file_journal;
-#[cfg(any(test, fuzzing))]
-#[path = "tests/fuzzing.rs"]
-pub mod fuzzing;
 mod id;
 mod journal;
 mod lines;
 mod list;
-mod lock;
-mod log;
 mod loop_folder;
 mod map;
-mod memory;
 mod open;
 mod project;
-mod record;
 mod seal;
 mod spec;
 mod start;
@@ -72,18 +64,15 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod value;
-mod yaml;
 
 pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
-pub use entry::{Change, ChangeEntry, Entry, NoteEntry};
+pub use entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
-pub use lock::RunLock;
-pub use loop_folder::LoopFolder;
+pub use loop_folder::{LoopFolder, RunLock};
 pub use open::{Opened, REFUSED, REPAIRED, UNEXPLAINED};
-pub use record::Record;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <state folder>/project       the id
-//! <home>/key                   see `seal`
+//! <home>/key                   see `state_home`
 //! <home>/projects/<id>         the path of the state folder when it was last used
 //! <home>/by-path/<sha256>      the id of the state folder that was last used at a path, and which hooks said that it is gone
 //! <home>/marks/<id>-<loop>     how long the loop's journal was after the last line, and whether the user paused the loop
@@ -19,18 +19,14 @@ use super::state_home::StateHome;
 use crate::digest::{random_hex, sha256};
 use crate::files::{Folder, if_there, make_private, open_private};
 
-/// The name of the id's file in a state folder.
-pub(super) const FILE: &str = "project";
-/// The folder of paths by id.
+const FILE: &str = "project";
 const PROJECTS: &str = "projects";
-/// The folder of ids by path.
 const BY_PATH: &str = "by-path";
-/// The folder of marks.
 const MARKS: &str = "marks";
 /// The length of a mark, in bytes, without its line feed.
 const MARK_BYTES: usize = 63;
-/// The most bytes of one of these files.
-const MAX_BYTES: u64 = 16 * 1024;
+/// The most bytes of an id's file.
+const MAX_BYTES: u64 = 1024;
 
 /// The id of a state folder: 32 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,17 +34,15 @@ pub(super) struct Project(String);
 
 /// The mark of a loop in the state home. A journal that is shorter lost lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Mark {
     /// The length of the journal after its last line, in bytes.
-    #[serde(default)]
     pub(super) bytes: u64,
     /// Whether the user paused the loop: no stop drives it.
-    #[serde(default)]
     pub(super) paused: bool,
 }
 
 impl Project {
-    /// Reads the id of a state folder.
     pub(super) fn read(folder: &Folder) -> io::Result<Option<Self>> {
         let bytes = if_there(folder.read(FILE, MAX_BYTES))?.unwrap_or_default();
         let id = String::from_utf8_lossy(&bytes).trim_end().to_owned();
@@ -56,21 +50,19 @@ impl Project {
         Ok(is_id.then_some(Self(id)))
     }
 
-    /// Makes a new id for a state folder.
     pub(super) fn make(folder: &Folder) -> io::Result<Self> {
         let id = random_hex::<16>()?;
         folder.replace(FILE, format!("{id}\n").as_bytes())?;
         Ok(Self(id))
     }
 
-    /// Returns the id.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Returns the state folder that the one at `path` is a copy of, if it is one. If it was moved, keeps its new path.
     pub(super) fn find_original(&self, home: &StateHome, path: &Utf8Path) -> Option<Utf8PathBuf> {
-        let before = read_kept(home, PROJECTS, &self.0).map(Utf8PathBuf::from);
+        let before = home.read_kept(PROJECTS, &self.0).map(Utf8PathBuf::from);
         if before.as_deref() == Some(path) {
             return None;
         }
@@ -88,13 +80,13 @@ impl Project {
 
     /// Keeps where a state folder is.
     pub(super) fn keep(&self, home: &StateHome, path: &Utf8Path) -> io::Result<()> {
-        keep(home, PROJECTS, &self.0, path.as_str())?;
-        keep(home, BY_PATH, &sha256(path.as_str()), &self.0)
+        home.keep(PROJECTS, &self.0, path.as_str())?;
+        home.keep(BY_PATH, &sha256(path.as_str()), &self.0)
     }
 
     /// Returns what is kept of a loop. What cannot be read is not known.
     pub(super) fn mark(&self, home: &StateHome, id: &LoopId) -> Mark {
-        let text = read_kept(home, MARKS, &format!("{}-{id}", self.0));
+        let text = home.read_kept(MARKS, &self.mark_name(id));
         text.and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default()
     }
@@ -105,49 +97,36 @@ impl Project {
         let text = format!("{:<MARK_BYTES$}\n", serde_json::to_string(mark)?);
         let home = home.folder().ok_or(io::ErrorKind::NotFound)?;
         let folder = open_private(home, MARKS).or_else(|_| make_private(home, MARKS))?;
-        let file = folder.file_or_new(&format!("{}-{id}", self.0))?;
+        let file = folder.file_or_new(&self.mark_name(id))?;
         file.write_all_at(text.as_bytes(), 0)
     }
 
-    /// Forgets a loop.
-    pub(super) fn forget(&self, home: &StateHome, id: &LoopId) {
-        if let Some(home) = home.folder()
-            && let Ok(folder) = open_private(home, MARKS)
-        {
-            let _ = folder.remove(&format!("{}-{id}", self.0));
-        }
+    fn mark_name(&self, id: &LoopId) -> String {
+        format!("{}-{id}", self.0)
     }
 }
 
 /// Returns whether a state folder was last used at a path where there is none now.
 pub(super) fn has_vanished(home: &StateHome, path: &Utf8Path) -> bool {
-    let Some(text) = read_kept(home, BY_PATH, &sha256(path.as_str())) else {
+    let Some(text) = home.read_kept(BY_PATH, &sha256(path.as_str())) else {
         return false;
     };
     let id = text.lines().next().unwrap_or_default();
     // A folder that moved is used at its new path.
     path.try_exists().is_ok_and(|there| !there)
-        && read_kept(home, PROJECTS, id).is_some_and(|last| last == path.as_str())
+        && home
+            .read_kept(PROJECTS, id)
+            .is_some_and(|last| last == path.as_str())
 }
 
 /// Notes that `by` named a state folder that vanished. Returns whether it did so for the first time since the folder was used.
 pub(super) fn note_vanished(home: &StateHome, path: &Utf8Path, by: &str) -> bool {
     let name = sha256(path.as_str());
-    let text = read_kept(home, BY_PATH, &name).unwrap_or_default();
+    let text = home.read_kept(BY_PATH, &name).unwrap_or_default();
     if text.lines().skip(1).any(|line| line == by) {
         return false;
     }
     // One that cannot be noted is named again.
-    let _ = keep(home, BY_PATH, &name, &format!("{text}\n{by}"));
+    let _ = home.keep(BY_PATH, &name, &format!("{text}\n{by}"));
     true
-}
-
-fn read_kept(home: &StateHome, folder: &str, name: &str) -> Option<String> {
-    let folder = open_private(home.folder()?, folder).ok()?;
-    String::from_utf8(folder.read(name, MAX_BYTES).ok()?).ok()
-}
-
-fn keep(home: &StateHome, folder: &str, name: &str, text: &str) -> io::Result<()> {
-    let folder = make_private(home.folder().ok_or(io::ErrorKind::NotFound)?, folder)?;
-    folder.prepare(text.as_bytes())?.rename(name)
 }

@@ -4,8 +4,7 @@
 
 use serde_json::Value as Json;
 
-use super::document::{Document, DocumentError, Nulls};
-use super::map::Keys;
+use super::document::{Document, DocumentError, Style};
 use super::value::FieldValue as _;
 
 /// The place and form of one machine's documents.
@@ -39,7 +38,7 @@ pub struct StateSpec {
     /// The edits of the document by hand that are taken over and journaled.
     pub edits: &'static [Edit],
     /// Fields with the value, as plain text, that their document has as null.
-    pub nulls: Nulls,
+    pub nulls: &'static [(&'static str, &'static str)],
     /// The fields that a document of lines always writes in quotes, because they hold text of people.
     pub quoted: &'static [&'static str],
     /// Stored forms of the terminal phases.
@@ -53,17 +52,19 @@ pub enum Form {
     Lines,
     /// One JSON object.
     Json,
-    /// Markdown below YAML, with the fields that stand below other keys.
-    Frontmatter(Keys),
+    /// Markdown below YAML, with the fields that stand below other keys, each with its path: `("phase", "loop.phase")`.
+    Frontmatter(&'static [(&'static str, &'static str)]),
 }
 
 impl Form {
     /// Reads a document.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes are no document of this form.
     pub fn parse(self, bytes: &[u8]) -> Result<Document, DocumentError> {
-        Document::parse(self, &[], &[], bytes)
+        let style = Style {
+            form: self,
+            nulls: &[],
+            quoted: &[],
+        };
+        Document::parse(style, bytes)
     }
 }
 
@@ -154,16 +155,21 @@ pub struct HeldFields {
 
 impl StateSpec {
     /// Reads a document.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes are no document of the machine's form.
     pub fn parse(&self, bytes: &[u8]) -> Result<Document, DocumentError> {
-        Document::parse(self.form, self.nulls, self.quoted, bytes)
+        Document::parse(self.style(), bytes)
     }
 
     /// Makes a document without fields.
     pub fn empty(&self) -> Document {
-        Document::empty(self.form, self.nulls, self.quoted)
+        Document::empty(self.style())
+    }
+
+    fn style(&self) -> Style {
+        Style {
+            form: self.form,
+            nulls: self.nulls,
+            quoted: self.quoted,
+        }
     }
 
     /// Returns whether a stored phase is terminal.
@@ -174,15 +180,14 @@ impl StateSpec {
     /// Returns whether `field` says what a document is: only the store writes it, whoever asks.
     pub(super) fn is_structural(&self, field: &str) -> bool {
         let names = &self.fields;
-        [
+        let structural = [
             names.phase,
             names.id,
             names.revision,
             names.machine,
             names.root,
-        ]
-        .contains(&field)
-            || names.graph_hash == Some(field)
+        ];
+        structural.contains(&field) || names.graph_hash == Some(field)
     }
 
     /// Returns whether an edit by hand may make this of `field`.
@@ -191,8 +196,8 @@ impl StateSpec {
         edits.any(|edit| edit.field == field && edit.takes.takes(value))
     }
 
-    /// Returns whether the journal's value of `field` wins over an edit by hand. That of the time of the last change does not:
-    /// nothing is decided by it.
+    /// Returns whether only the machine writes `field`. The time of the last change is not such a field: nothing is decided by
+    /// it.
     pub(super) fn is_protected(&self, field: &str) -> bool {
         let names = &self.fields;
         let held = [

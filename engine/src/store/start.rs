@@ -7,22 +7,15 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::Document;
-use super::entry::ChangeEntry;
+use super::entry::{Change, ChangeEntry, Record};
 use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
 use super::journal::After;
-use super::loop_folder::{IGNORE, LOCK, SIDECARS, START_LOCK};
-use super::project;
-use super::record::Record;
-use super::spec::{Active, HeldFields};
+use super::loop_folder::SIDECARS;
+use super::spec::Active;
 use super::store::Store;
 use super::value::Fields;
-use crate::files::{Folder, Made, remove_made};
 
-/// The first change of a loop that the engine made.
-const START: &str = "start";
-/// The first change of a loop whose document it did not make.
-const IMPORT: &str = "import";
 /// The finished loops that a start leaves where they are. Older ones are archived.
 const MAX_FINISHED: usize = 20;
 
@@ -64,35 +57,23 @@ pub struct Started {
 
 impl Store {
     /// Starts a loop. Makes the state folder, which ignores itself, if it is not there.
-    ///
-    /// # Errors
-    /// [`StoreError::Active`] if a loop here, or a state file made by hand, is not at its end. Nothing of the new loop is left
-    /// behind then.
     pub fn start(&self, plan: StartPlan) -> Result<Record, StartError> {
         self.start_telling(plan, None).map(|started| started.record)
     }
 
     /// Starts a loop, with a document that the engine did not write if one is given, and tells what was archived before.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Store::start`].
     pub fn start_telling(
         &self,
         plan: StartPlan,
         import: Option<Import>,
     ) -> Result<Started, StartError> {
-        let made = match self.is_in_memory() {
-            true => None,
-            false => Some(self.make()?),
-        };
-        let result = match self.journal_of().alone() {
-            Ok(_alone) => self.start_alone(plan, import),
-            Err(error) => Err(error.into()),
-        };
-        if let (Err(_), Some((here, made))) = (&result, made) {
-            unmake(&here, &made);
+        if !self.is_in_memory() {
+            // Without a key no loop can be started, so nothing is made.
+            self.home.key_or_new()?;
+            self.make()?;
         }
-        result
+        let _alone = self.journal_of().alone()?;
+        self.start_alone(plan, import)
     }
 
     fn start_alone(&self, plan: StartPlan, import: Option<Import>) -> Result<Started, StartError> {
@@ -100,107 +81,106 @@ impl Store {
             Some(older) => self.archive_stale(plan.now.into(), older),
             None => Vec::new(),
         };
+        let spec = self.spec();
         let id = match plan.id {
             Some(id) => id,
             None => LoopId::new_stamp(plan.now)
                 .map_err(io_error("take random bytes for", self.folder()))?,
         };
-        let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(|error| {
+        let id = LoopId::parse(id.as_str(), spec.ids).map_err(|error| {
             StoreError::input("start", self.folder().join(id.as_str()), error.to_string())
         })?;
         let path = self.path_of(&id);
         let taken = import.as_ref().map(|import| import.file.clone());
-        let before = match taken.as_ref() == Some(&path) {
-            true => self.find_behind(&id)?.map(|(newest, _)| newest),
-            false => None,
-        };
-        if before.is_none() {
-            self.check_free(&id, taken.as_ref())?;
-        }
-        let after = before.as_ref().map_or(0, |newest| newest.revision);
-        let (what, document) = match import {
-            Some(import) => (IMPORT, Some(import.document)),
-            None => (START, None),
-        };
-        let fields = self.first_fields(plan.now, &id, after + 1, plan.fields, document.as_ref())?;
-        let text = |field: &str| fields.get(field)?.as_str();
-        self.refuse_active(&id, text(self.spec().fields.session), taken.as_ref())?;
-        let phase = text(self.spec().fields.phase).filter(|phase| !phase.is_empty());
-        let phase = phase.ok_or_else(|| {
-            let why = "its fields name no phase".to_owned();
-            StoreError::input("start a loop in", self.folder().to_owned(), why)
-        })?;
-        let phase = phase.to_owned();
-        let entry = ChangeEntry {
-            revision: after + 1,
-            at: plan.now,
-            what: what.to_owned(),
-            by: plan.by,
-            from: before.and_then(|newest| newest.to),
-            to: Some(phase),
-            visit: Some(after + 1),
-            fields,
-            ..ChangeEntry::default()
-        };
-        let found = document.map(|document| document.to_bytes());
-        let record = match self.append(
-            &id,
-            After::Revision(after),
-            found.as_deref().unwrap_or_default(),
-            entry,
-        ) {
-            Ok(record) => record,
-            Err(StoreError::Stale { .. }) => return Err(self.exists(&id).into()),
-            Err(error) => return Err(error.into()),
-        };
-        if self.is_in_memory() {
-            return Ok(Started { record, archived });
-        }
-        if let Some((taken, bytes)) = taken.zip(found)
-            && (taken.parent() == Some(self.folder()) || taken == path)
-        {
-            self.keep_replaced(&id, &bytes)?;
-            if taken != path
-                && let (Some(name), Ok(here)) = (taken.file_name(), self.open_folder())
-            {
-                here.remove(name).map_err(io_error("remove", &taken))?;
+        // A document that was put back is the next change of its loop.
+        let mut before = ChangeEntry::default();
+        if taken.as_ref() == Some(&path) && self.has_journal(&id) {
+            let (newest, found) = self.newest(&id)?;
+            if self.revision_behind(&newest, found.as_deref()).is_some() {
+                before = newest;
             }
         }
-        let pid = format!("{}\n", std::process::id());
-        let name = format!("{id}{}", SIDECARS[0]);
-        let here = self.open_folder();
-        let written = here.and_then(|here| here.replace(&name, pid.as_bytes()));
-        written.map_err(io_error("write", &self.folder().join(&name)))?;
-        self.archive_finished(MAX_FINISHED);
+        if before.revision == 0 {
+            self.check_free(&id, taken.as_ref())?;
+        }
+        let what = if import.is_some() { "import" } else { "start" };
+        let document = import.map(|import| import.document);
+        let text = |field: &str| plan.fields.get(field)?.as_str().map(str::to_owned);
+        let session = text(spec.fields.session).unwrap_or_else(|| "unknown".to_owned());
+        self.refuse_active(&id, Some(&session), taken.as_ref())?;
+        let phase = text(spec.fields.phase).filter(|phase| !phase.is_empty());
+        if phase.is_none() {
+            let why = "its fields name no phase".to_owned();
+            let folder = self.folder().to_owned();
+            return Err(StoreError::input("start a loop in", folder, why).into());
+        }
+        let fields = self.first_fields(plan.now, &id, session, plan.fields, document.as_ref())?;
+        let after = After::Revision(before.revision);
+        before.fields = fields;
+        let change = Change {
+            to: phase,
+            root: Some(self.root().to_string()),
+            begins_visit: true,
+            ..Change::bare(what, &plan.by)
+        };
+        let entry = self.next_entry(&id, plan.now, before, change)?;
+        let found = document.map(|document| document.to_bytes());
+        let bytes = found.as_deref().unwrap_or_default();
+        let record = self.append(&id, after, bytes, entry);
+        let record = record.map_err(|error| match error {
+            StoreError::Stale { .. } => self.active(id.as_str(), None),
+            error => error,
+        })?;
+        if !self.is_in_memory() {
+            if let Some((file, bytes)) = taken.zip(found) {
+                self.keep_imported(&id, &file, &bytes)?;
+            }
+            let pid = format!("{}\n", std::process::id());
+            self.write_beside(&id, SIDECARS[0], pid.as_bytes())?;
+            self.archive_finished(MAX_FINISHED);
+        }
         Ok(Started { record, archived })
     }
 
-    /// Refuses an id that a loop has or had here, and a document of the user's that is another loop's.
+    /// Keeps an imported file of the state folder, or in the place of the loop's document, as `<id>/replaced-N`.
+    fn keep_imported(
+        &self,
+        id: &LoopId,
+        file: &Utf8PathBuf,
+        bytes: &[u8],
+    ) -> Result<(), StoreError> {
+        let is_document = *file == self.path_of(id);
+        if !is_document && file.parent() != Some(self.folder()) {
+            return Ok(());
+        }
+        self.keep_replaced(id, bytes)?;
+        if is_document {
+            return Ok(());
+        }
+        let removed = self
+            .folder_of(file)
+            .and_then(|(folder, name)| folder.remove(&name));
+        removed.map_err(io_error("remove", file))
+    }
+
+    /// Refuses an id that a loop has or had here, and a document of the user's that is another loop's, unless that loop is
+    /// finished and can be archived.
     fn check_free(&self, id: &LoopId, taken: Option<&Utf8PathBuf>) -> Result<(), StoreError> {
+        let exists = || Err(self.active(id.as_str(), None));
         if self.has_journal(id) || self.has_archived(id) {
-            return Err(self.exists(id));
+            return exists();
         }
         let path = self.path_of(id);
         if taken == Some(&path) || self.read_document(id).is_err() {
             return Ok(());
         }
-        match self.spec().file {
-            Some(_) => self.make_way(id),
-            None => Err(self.exists(id)),
+        if self.spec().file.is_none() {
+            return exists();
         }
-    }
-
-    /// Archives the finished loop whose document is where the document of a new one goes.
-    fn make_way(&self, id: &LoopId) -> Result<(), StoreError> {
-        let path = self.path_of(id);
-        let same = |one: &super::list::Listed| one.id != *id && one.path == path;
-        match self.list().into_iter().find(same) {
+        let mut others = self.list().into_iter();
+        match others.find(|one| one.id != *id && one.path == path) {
             Some(other) if other.terminal => self.archive(&other.id),
-            Some(other) if other.ours => Err(StoreError::Active {
-                id: other.id.to_string(),
-                phase: other.phase,
-                folder: self.folder().to_owned(),
-            }),
+            Some(other) if other.ours => Err(self.active(other.id.as_str(), other.phase)),
             _ => Err(self.not_ours(id, WhyNotOurs::OtherFile)),
         }
     }
@@ -212,97 +192,61 @@ impl Store {
         session: Option<&str>,
         taken: Option<&Utf8PathBuf>,
     ) -> Result<(), StartError> {
-        let active = |id: String, phase: Option<String>| StoreError::Active {
-            id,
-            phase,
-            folder: self.folder().to_owned(),
-        };
+        let active = self.spec().active;
         for other in self.list() {
-            let is_in_way = match self.spec().active {
+            let is_in_way = match active {
                 Active::One => true,
                 Active::Session => other.session.as_deref() == session,
                 Active::Many => false,
             };
-            if other.id != *id
-                && !other.terminal
-                && is_in_way
-                && other.phase.is_some()
-                && Some(&other.path) != taken
-                && self.is_for(other.root.as_deref())
-            {
-                return Err(active(other.id.to_string(), other.phase).into());
+            let is_under_way = other.phase.is_some() && !other.terminal && other.id != *id;
+            let is_here = Some(&other.path) != taken && self.is_for(other.root.as_deref());
+            if is_in_way && is_under_way && is_here {
+                return Err(self.active(other.id.as_str(), other.phase).into());
             }
         }
         // A state file that was made by hand counts, too.
         for file in self.list_foreign() {
-            if !file.terminal
-                && file.phase.is_some()
-                && Some(&file.path) != taken
-                && self.spec().active != Active::Many
-            {
-                let name = file.path.file_stem().unwrap_or_default().to_owned();
-                return Err(active(name, file.phase).into());
+            let is_under_way = file.phase.is_some() && !file.terminal;
+            if active != Active::Many && is_under_way && Some(&file.path) != taken {
+                let name = file.path.file_stem().unwrap_or_default();
+                return Err(self.active(name, file.phase).into());
             }
         }
         Ok(())
     }
 
-    /// Completes the fields of a new loop with what the engine keeps.
+    /// Completes the fields of a new loop with what no later change sets.
     fn first_fields(
         &self,
         now: Timestamp,
         id: &LoopId,
-        revision: u64,
+        session: String,
         mut fields: Fields,
         document: Option<&Document>,
     ) -> Result<Fields, StoreError> {
-        let spec = self.spec();
-        let names = &spec.fields;
-        let began = document
-            .and_then(|document| began(document, names, now))
-            .unwrap_or(now);
-        let kept: [(Option<&str>, Json); 10] = [
+        let names = &self.spec().fields;
+        // The loop of an imported document may have begun earlier.
+        let began = names
+            .started
+            .and_then(|field| document?.text(field)?.parse::<Timestamp>().ok())
+            .map_or(now, |began| began.min(now));
+        let kept: [(Option<&str>, Json); 6] = [
             (Some(names.id), id.as_str().into()),
-            (Some(names.root), self.root().as_str().into()),
+            (Some(names.session), session.into()),
             (names.started, iso(began).into()),
             (names.started_epoch, began.as_second().max(0).into()),
-            (names.updated, iso(now).into()),
-            (Some(names.revision), revision.into()),
             (names.findings, 0.into()),
-            (names.visit, revision.into()),
-            (Some(names.machine), spec.machine.into()),
-            (names.graph_hash, spec.graph_hash.into()),
+            (Some(names.machine), self.spec().machine.into()),
         ];
         for (name, value) in kept {
             if let Some(name) = name {
                 fields.insert(name.to_owned(), value);
             }
         }
-        let session = fields.entry(names.session);
-        session.or_insert_with(|| "unknown".into());
         for (field, value) in &fields {
             self.check_range(id, field, value)?;
         }
         Ok(fields)
     }
-}
-
-/// Returns when the loop of an imported document began, if that was earlier.
-fn began(document: &Document, names: &HeldFields, now: Timestamp) -> Option<Timestamp> {
-    let began: Timestamp = document.text(names.started?)?.parse().ok()?;
-    (began < now).then_some(began)
-}
-
-/// Takes away folders that were made for a start that failed, if nothing else is in them.
-fn unmake(here: &Folder, made: &[Made]) {
-    let ours = [LOCK, START_LOCK, project::FILE, IGNORE];
-    let is_ours =
-        |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
-    if made.is_empty() || !here.list().is_ok_and(|listed| is_ours(&listed)) {
-        return;
-    }
-    for name in ours {
-        let _ = here.remove(name);
-    }
-    remove_made(made);
 }

@@ -9,9 +9,8 @@ use camino::Utf8PathBuf;
 use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::Journal;
+use super::journal::{Journal, Memory};
 use super::loop_folder::{ARCHIVE, LOCK, LoopFolder};
-use super::memory::Memory;
 use super::project::{self, Mark};
 use super::seal::Sealing;
 use super::spec::StateSpec;
@@ -19,11 +18,16 @@ use super::state_home::StateHome;
 use crate::files::if_there;
 
 /// The loops of one machine in one project. Making one creates nothing.
+///
+/// # Errors
+///
+/// Each method returns an error if there is no such loop, it is not this user's, another process changed it meanwhile, or it
+/// cannot be read or written. See [`StoreError`]. Nothing was changed then.
 #[derive(Debug, Clone)]
 pub struct Store {
     files: LoopFolder,
     memory: Option<Arc<Memory>>,
-    only_looks: bool,
+    pub(super) only_looks: bool,
 }
 
 /// Paths and files are those of the state folder.
@@ -76,10 +80,10 @@ impl Store {
     /// Returns the store on the folder of an archived loop.
     #[must_use]
     pub fn archived_store(&self, id: &str) -> Self {
-        Self {
-            files: self.files.archived(id),
-            ..self.clone()
-        }
+        let mut store = self.clone();
+        store.files.folder = self.folder.join(ARCHIVE).join(id);
+        store.files.above = Some(self.folder.clone());
+        store
     }
 
     /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
@@ -112,10 +116,6 @@ impl Store {
         self
     }
 
-    pub(super) fn only_looks(&self) -> bool {
-        self.only_looks
-    }
-
     /// Returns the same store for a call of a hook: its waits take from this budget, and a list ends with it.
     #[must_use]
     pub fn within(mut self, budget: &Budget) -> Self {
@@ -126,23 +126,15 @@ impl Store {
 
     /// Returns whether a loop has a journal: without one nobody can take it over.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        if self.is_in_memory() {
-            return self.journal_of().tail(id).is_ok_and(|tail| tail.is_some());
-        }
-        self.files.has_journal(id)
+        self.journal_of().length(id).is_some()
     }
 
-    /// Makes the error of a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
         let archived = self.archived_store(id.as_str()).open_folder().is_ok();
-        let folder = if archived {
-            self.folder.join(ARCHIVE)
-        } else {
-            self.folder.clone()
-        };
+        let below = if archived { ARCHIVE } else { "" };
         StoreError::NotFound {
             id: id.to_string(),
-            folder,
+            folder: self.folder.join(below),
             archived,
         }
     }
@@ -154,9 +146,6 @@ impl Store {
     }
 
     /// Pauses a loop, or lets it go on. Returns whether that changed anything.
-    ///
-    /// # Errors
-    /// Returns an error if the loop is not this user's, or the user's state home cannot be written.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
         let Some(Sealing { project, .. }) = self.sealing()? else {
             return Err(self.foreign_journal(id, "you started no loop here"));

@@ -74,18 +74,12 @@ fn is_plain_word(text: &str) -> bool {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "_./:+@-~,".contains(c);
     let begins = |c: char| c.is_ascii_alphanumeric() || "_/.".contains(c);
     let flags = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
-    let has_letter = text.contains(|c: char| c.is_ascii_alphabetic());
     text.starts_with(begins)
         && text.chars().all(is_safe)
-        && !text.ends_with(':')
-        // YAML 1.1 reads 12:30 as a number of base 60.
-        && (has_letter || !text.contains(':'))
         && !flags.iter().any(|flag| text.eq_ignore_ascii_case(flag))
-        && (text.starts_with(|c: char| c.is_ascii_alphabetic()) || reads_as_text(text))
-}
-
-fn reads_as_text(text: &str) -> bool {
-    matches!(serde_yaml::from_str(text), Ok(serde_yaml::Value::String(back)) if back == text)
+        // YAML 1.1 reads 12:30 as a number of base 60.
+        && (!text.contains(':') || text.contains(|c: char| c.is_ascii_alphabetic()))
+        && serde_yaml::from_str(text).is_ok_and(|read: serde_yaml::Value| read == *text)
 }
 
 /// Escapes the characters of JSON that could hide or reorder text. Above U+FFFF there is no such escape, so those characters stay.

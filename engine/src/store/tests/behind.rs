@@ -33,13 +33,16 @@ fn put_back() -> (tempfile::TempDir, Store, Record, Vec<String>) {
 #[test]
 fn document_put_back_is_written_again_when_asked() {
     let (_kept, store, held, documents) = put_back();
-    assert!(matches!(
-        store.open(&id()).unwrap_err(),
-        StoreError::NotOurs {
-            why: WhyNotOurs::PutBack { .. },
-            ..
-        }
-    ));
+    let error = store.open(&id()).unwrap_err();
+    let why = WhyNotOurs::PutBack {
+        found: 1,
+        newest: 3,
+    };
+    assert!(matches!(error, StoreError::NotOurs { why: found, .. } if found == why));
+    assert_eq!(
+        fs::read_to_string(store.path_of(&id())).unwrap(),
+        documents[0]
+    );
 
     let kept = store.render_again(&id()).unwrap().unwrap();
     assert_eq!(fs::read_to_string(kept).unwrap(), documents[0]);
@@ -52,6 +55,10 @@ fn document_put_back_is_written_again_when_asked() {
         held.revision()
     );
     assert_eq!(store.render_again(&id()).unwrap(), None);
+
+    // A crash leaves the document of the change before.
+    fs::write(store.path_of(&id()), &documents[1]).unwrap();
+    assert!(store.open(&id()).unwrap().repairs.is_empty());
 }
 
 #[test]
@@ -104,7 +111,7 @@ fn start_whose_document_cannot_be_written_leaves_nothing() {
         ..plan()
     };
     assert!(store.start(start()).is_err());
-    assert!(!store.folder().exists());
+    assert_eq!(store.list(), []);
     fs::remove_dir_all(&path).unwrap();
     store.start(start()).unwrap();
 }

@@ -2,12 +2,8 @@
 
 use std::fs;
 
-use crate::store::testing::{
-    FRONTMATTER, JSON, OWN, SPEC, change, kept_path, plan, started, store_of,
-};
-use crate::store::{
-    Edit, Editable, IdForm, LoopId, Record, StartPlan, StateSpec, Store, StoreError, WhyNotOurs,
-};
+use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, kept_path, plan, started, store_of};
+use crate::store::{Edit, Editable, Record, StateSpec, Store};
 
 /// The machine with a count and a word that an edit by hand may change.
 static EDITED: StateSpec = StateSpec {
@@ -170,41 +166,4 @@ fn text_of_missed_changes_is_added_again() {
         store.open(held.id()).unwrap();
         assert_eq!(read(&store, &held), after);
     }
-}
-
-#[test]
-fn users_file_that_is_far_behind_is_left_alone() {
-    let (_kept, store) = store_of(&OWN);
-    let id = LoopId::parse("a", IdForm::Name).unwrap();
-    let start = StartPlan {
-        id: Some(id.clone()),
-        ..plan()
-    };
-    let mut held = store.start(start).unwrap();
-    let mut documents = vec![read(&store, &held)];
-    for round in 2..=3 {
-        let next = change("revise", "drafting", "drafting", &[("round", round)]);
-        held = store.commit(&held, next).unwrap();
-        documents.push(read(&store, &held));
-    }
-    fs::write(store.path_of(&id), &documents[1]).unwrap();
-    assert_eq!(store.open(&id).unwrap().record.revision(), 3);
-    assert_eq!(read(&store, &held), documents[2]);
-
-    fs::write(store.path_of(&id), &documents[0]).unwrap();
-    let error = store.open(&id).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            StoreError::NotOurs {
-                why: WhyNotOurs::PutBack {
-                    found: 1,
-                    newest: 3,
-                },
-                ..
-            }
-        ),
-        "{error}"
-    );
-    assert_eq!(read(&store, &held), documents[0]);
 }

@@ -1,10 +1,11 @@
 //! Sixteen at once: one change wins, and the others are told so.
 
+use std::fmt::Debug;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::store::testing::{SPEC, change, home, started, store};
+use crate::store::testing::{SPEC, change, home, plan, started, store};
 use crate::store::{StartError, Store, StoreError};
 
 /// Returns another store on the same folder, as another process has it.
@@ -14,30 +15,35 @@ fn again(store: &Store) -> Store {
     Store::at(folder, root, &SPEC, home).with_deadline(std::time::Duration::from_secs(60))
 }
 
+/// Lets sixteen stores on the same folder do something at once. Returns the errors of all but the only one that did it.
+fn race<T: Debug + Send, E: Debug + Send>(
+    store: &Store,
+    work: impl Fn(&Store) -> Result<T, E> + Sync,
+) -> Vec<E> {
+    let ready = Barrier::new(16);
+    let results: Vec<_> = thread::scope(|scope| {
+        let start = |_| {
+            scope.spawn(|| {
+                let store = again(store);
+                ready.wait();
+                work(&store)
+            })
+        };
+        let racers: Vec<_> = (0..16).map(start).collect();
+        let results = racers.into_iter().map(|racer| racer.join().unwrap());
+        results.collect()
+    });
+    let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+    assert_eq!(won.len(), 1, "{won:?}");
+    lost.into_iter().map(Result::unwrap_err).collect()
+}
+
 #[test]
 fn one_of_sixteen_commits_wins_a_hundred_times() {
     let (_kept, store, mut held) = started();
     for round in 2..102 {
-        let ready = Barrier::new(16);
-        let results: Vec<_> = thread::scope(|scope| {
-            let racers: Vec<_> = (0..16)
-                .map(|_| {
-                    let (store, held, ready) = (again(&store), &held, &ready);
-                    scope.spawn(move || {
-                        ready.wait();
-                        let edits = [("round", round)];
-                        store.commit(held, change("revise", "drafting", "drafting", &edits))
-                    })
-                })
-                .collect();
-            racers
-                .into_iter()
-                .map(|racer| racer.join().unwrap())
-                .collect()
-        });
-        let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
-        assert_eq!(won.len(), 1, "round {round}: {won:?}");
-        for error in lost.into_iter().map(Result::unwrap_err) {
+        let next = change("revise", "drafting", "drafting", &[("round", round)]);
+        for error in race(&store, |store| store.commit(&held, next.clone())) {
             assert!(matches!(error, StoreError::Stale { .. }), "{error}");
         }
         held = store.open(held.id()).unwrap().record;
@@ -76,32 +82,9 @@ fn loop_that_others_change_opens_as_it_is() {
 #[test]
 fn one_of_sixteen_starts_wins() {
     let (_kept, store) = store();
-    let ready = Barrier::new(16);
-    let results: Vec<_> = thread::scope(|scope| {
-        let racers: Vec<_> = (0..16)
-            .map(|_| {
-                let (store, ready) = (again(&store), &ready);
-                scope.spawn(move || {
-                    ready.wait();
-                    store.start(crate::store::testing::plan())
-                })
-            })
-            .collect();
-        racers
-            .into_iter()
-            .map(|racer| racer.join().unwrap())
-            .collect()
-    });
-    let won = results.iter().filter(|result| result.is_ok()).count();
-    assert_eq!(won, 1, "{results:?}");
-    for result in results {
-        assert!(
-            matches!(
-                result,
-                Ok(_) | Err(StartError::Store(StoreError::Active { .. }))
-            ),
-            "{result:?}"
-        );
+    for error in race(&store, |store| store.start(plan())) {
+        let is_active = matches!(error, StartError::Store(StoreError::Active { .. }));
+        assert!(is_active, "{error}");
     }
     assert_eq!(store.list().len(), 1);
 }

@@ -84,20 +84,21 @@ fn state_file_made_by_hand_is_in_the_way_until_it_is_over() {
 }
 
 #[test]
-fn failed_start_leaves_nothing_behind() {
+fn failed_start_leaves_no_loop_behind() {
     let (_kept, store) = store();
+    let home = store.root().join("state-home");
+    fs::write(&home, "a file").unwrap();
+    assert!(store.start(plan()).is_err());
+    assert!(!store.folder().exists());
+
+    fs::remove_file(home).unwrap();
     let mut without_phase = plan();
     without_phase.fields.retain(|name, _| name != "phase");
     assert!(matches!(
         store.start(without_phase),
         Err(StartError::Store(StoreError::Io { .. }))
     ));
-    assert!(!store.folder().exists());
-
-    let home = store.root().join("state-home");
-    fs::write(&home, "a file").unwrap();
-    assert!(store.start(plan()).is_err());
-    assert!(!store.folder().exists());
+    assert_eq!(store.list(), []);
 }
 
 #[test]
