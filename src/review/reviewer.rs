@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-use super::answer::{self, Unreadable, Verdict};
+use super::answer;
 pub use super::cause::{Cause, CauseKind};
 use super::findings::{Finding, Findings};
 use super::subject::{Part, PartKind};
@@ -55,12 +55,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Notes that the client reports what it opens, though it may open nothing.
-    pub(super) fn reports(&self) {
-        self.opened.borrow_mut().get_or_insert_default();
-    }
-
-    /// Adds a path, a search pattern or a command.
+    /// Adds a path, a search pattern or a command. An empty text shows that the client reports them.
     pub(super) fn add(&self, opened: &str) {
         let mut all = self.opened.borrow_mut();
         let all = all.get_or_insert_default();
@@ -143,10 +138,7 @@ impl Outcome {
         }
         let mut findings = self.into_findings();
         findings.0.extend_from_slice(own);
-        match findings.is_empty() {
-            true => Self::Clean,
-            false => Self::Findings(findings),
-        }
+        outcome(Ok(findings))
     }
 }
 
@@ -161,7 +153,7 @@ pub fn judge(ended: &ProcessOutput) -> Outcome {
     if ended.truncated() {
         return Outcome::not_a_verdict(&format!("it is longer than {KEPT} bytes"));
     }
-    match judge_answer(&String::from_utf8_lossy(&ended.stdout)) {
+    match outcome(answer::read(&String::from_utf8_lossy(&ended.stdout))) {
         Outcome::Unreadable(cause) if cause.kind == CauseKind::NoOutput => {
             Outcome::Unreadable(Cause::new(CauseKind::NoOutput, &complaint(ended)))
         }
@@ -194,18 +186,12 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
     Some(Cause::new(kind, &complaint(ended)))
 }
 
-/// Returns the outcome of an answer from a reviewer that ran well.
-pub(super) fn judge_answer(answer: &str) -> Outcome {
-    outcome(answer::read(answer))
-}
-
 /// Returns the outcome of an answer that was read, or could not be.
-pub(super) fn outcome(read: Result<Verdict, Unreadable>) -> Outcome {
-    match read {
-        Ok(Verdict::Clean) => Outcome::Clean,
-        Ok(Verdict::Findings(findings)) => Outcome::Findings(findings),
-        Err(Unreadable::Empty) => Outcome::Unreadable(Cause::new(CauseKind::NoOutput, "")),
-        Err(error) => Outcome::not_a_verdict(&error.to_string()),
+pub(super) fn outcome(answer: Result<Findings, Cause>) -> Outcome {
+    match answer {
+        Ok(findings) if findings.is_empty() => Outcome::Clean,
+        Ok(findings) => Outcome::Findings(findings),
+        Err(cause) => Outcome::Unreadable(cause),
     }
 }
 

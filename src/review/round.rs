@@ -16,6 +16,7 @@ use crate::machine::table::ReviewSpec;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::review::cause::CauseKind;
+use crate::review::digest::Digest;
 use crate::review::evidence;
 use crate::review::finding_history;
 use crate::review::findings::Findings;
@@ -171,7 +172,7 @@ fn perform(
         visit: raw.record().visit(),
         reviewer: reviewer.name().to_owned(),
         persona: persona.clone(),
-        subject: subject.digest(),
+        subject: Digest::of(subject.text.as_bytes()),
         tree: subject.tree.clone(),
     };
     subject.keep(raw, &began.run)?;

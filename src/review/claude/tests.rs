@@ -111,7 +111,7 @@ fn limit_of_arguments_is_named_with_number() {
         let trace = Trace::default();
         let mut session = Session::new("/".into(), &trace, &arguments);
         read(&mut session, &ended);
-        let Some(End::Failed(outcome)) = session.end else {
+        let Some(outcome) = session.end else {
             panic!("{subtype}");
         };
         assert_eq!(cause(&outcome), (false, CauseKind::Limit));

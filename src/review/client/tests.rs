@@ -1,6 +1,9 @@
-use std::time::Duration;
+use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
+use crate::machine::persona::Focus;
+use crate::process::ProcessEnd;
+use crate::process::environment::Environment;
 
 /// Returns the outcome of a client that printed these events, and its lines of progress.
 pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
@@ -46,4 +49,50 @@ fn lines_of_progress_are_short_and_plain() {
         assert_eq!(message_line(answer), None, "{answer}");
     }
     assert_eq!(shown(&"x".repeat(1000)).chars().count(), MAX_SHOWN_CHARS);
+}
+
+/// Returns the outcome of a `command`: the program of this name, or a script.
+fn review(program: Option<&str>, script: &str) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8Path::from_path(folder.path()).unwrap();
+    let file = root.join("a reviewer's \"program\" \u{fc}");
+    std::fs::write(&file, format!("#!/bin/sh\n{script}")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = ReviewerSettings {
+        program: Some(program.unwrap_or(file.as_str()).to_owned()),
+        ..ReviewerSettings::of(ReviewerKind::Command)
+    };
+    let request = Request {
+        prompt: "the prompt's text",
+        parts: &[],
+        subject_name: "PLAN.md",
+        trace: &Trace::default(),
+        focus: Focus::Engineering,
+        root,
+        limits: Limits::default(),
+        environment: &Environment::default(),
+        output: None,
+    };
+    let name = "mine".to_owned();
+    Client { name, settings }.review(&request, &mut |_| ControlFlow::Continue(()))
+}
+
+#[test]
+fn program_that_is_not_there_is_not_installed() {
+    for program in ["", "./here", "/nowhere/at all"] {
+        let outcome = review(Some(program), "");
+        assert_eq!(cause(&outcome), (false, CauseKind::NotInstalled));
+    }
+}
+
+#[test]
+fn prompt_given_back_is_no_verdict() {
+    for script in [
+        "cat\n",
+        "echo 'asked:'; cat; echo; echo 'No substantive findings.'\n",
+        "cat; echo; echo '{\"verdict\":\"clean\",\"findings\":[]}'\n",
+    ] {
+        let repeats = Outcome::not_a_verdict("it repeats what it was asked");
+        assert_eq!(review(None, script), repeats, "{script}");
+    }
 }

@@ -3,28 +3,16 @@ use super::*;
 use crate::review::findings::Counts;
 
 fn counts(text: &str) -> (usize, usize, usize) {
-    match read(text) {
-        Ok(Verdict::Findings(findings)) => {
-            let Counts { high, medium, low } = findings.counts();
-            (high, medium, low)
-        }
-        Ok(Verdict::Clean) => (0, 0, 0),
-        Err(error) => panic!("unreadable ({error}): {text:?}"),
-    }
+    let Counts { high, medium, low } = Findings(found(text)).counts();
+    (high, medium, low)
 }
 
-fn error(text: &str) -> Unreadable {
-    match read(text) {
-        Err(error) => error,
-        Ok(verdict) => panic!("{verdict:?} from {text:?}"),
-    }
+fn error(text: &str) -> Cause {
+    read(text).expect_err(text)
 }
 
 fn found(text: &str) -> Vec<Finding> {
-    match read(text) {
-        Ok(Verdict::Findings(findings)) => findings.0,
-        other => panic!("{other:?} from {text:?}"),
-    }
+    read(text).expect(text).0
 }
 
 #[test]
@@ -132,8 +120,6 @@ fn bullet_in_code_is_no_finding() {
 
 #[test]
 fn answer_without_verdict_is_unreadable() {
-    assert_eq!(error(""), Unreadable::Empty);
-    assert_eq!(error("\u{feff} \r\n\t\n"), Unreadable::Empty);
     for text in [
         "# Round 1 findings\n",
         "# Summary\n\nAll good.\n",
@@ -225,9 +211,8 @@ fn item_is_split_into_place_and_recommendation() {
 /// Returns what each answer counts, or why it is unreadable.
 fn counted(answers: &[&str]) -> String {
     let line = |answer: &&str| match read(answer) {
-        Ok(Verdict::Clean) => "clean\n".to_owned(),
-        Ok(Verdict::Findings(findings)) => format!("{}\n", findings.counts()),
-        Err(error) => format!("{error}\n"),
+        Ok(findings) => format!("{}\n", findings.counts()),
+        Err(cause) => format!("{}\n", cause.detail),
     };
     answers.iter().map(line).collect()
 }
