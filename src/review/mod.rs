@@ -18,7 +18,6 @@ pub mod findings_file;
 pub mod findings_json;
 #[cfg(feature = "lint")]
 mod lint;
-mod missing_evidence;
 pub mod personas;
 pub mod progress;
 pub mod prompt;

@@ -12,7 +12,6 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use super::changes::{self, base};
 use super::digest::Digest;
 use super::findings_file::{NUMBER, number_in};
-use super::findings_json::is_name;
 use super::round_error::{RoundError, io_error};
 use super::runs::Run;
 use super::worktree::tree_id;
@@ -219,8 +218,7 @@ pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) 
 
 /// Returns the name and the text of a run's document if they were kept and are as the journal noted them.
 pub fn kept(raw: &Raw, run: &Run) -> Option<(String, String)> {
-    // The run's id becomes a part of the file's name.
-    let path = is_name(&run.began.run).then(|| kept_path(raw, &run.began.run))?;
+    let path = kept_path(raw, &run.began.run);
     let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
     let (name, text) = named.split_once('\n')?;
     (Digest::of(text.as_bytes()) == run.began.subject).then(|| (name.to_owned(), text.to_owned()))

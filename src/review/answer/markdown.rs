@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::blocks::{Block, BlockKind, blocks};
 use super::severity::{
-    caption, is_file_title, is_list_title, is_none, is_summary_title, label, severity_words,
-    stated_severity,
+    SeverityWords, caption, is_file_title, is_list_title, is_none, is_summary_title, label,
+    severity_words, stated_severity,
 };
 use super::{Cause, item, unreadable, with_findings};
 use crate::review::findings::{CLEAN_LINE, Finding, Findings, Severity};
@@ -110,8 +110,7 @@ enum Place {
 struct Section {
     line: usize,
     level: u8,
-    severities: Vec<Severity>,
-    announced: Option<usize>,
+    words: SeverityWords,
     /// The number of findings before it.
     before: usize,
     says_none: bool,
@@ -160,18 +159,8 @@ impl Reader {
         let title = heading_text(block.text);
         let is_title = self.title.take() == Some(level);
         let is_within = self.severity_here().is_some() && level > self.section.level;
-        let section = Section {
-            line: block.line,
-            level,
-            ..Section::default()
-        };
         if let Some(words) = severity_words(&title) {
-            return self.open(Section {
-                severities: words.severities,
-                announced: words.announced,
-                says_none: words.announced == Some(0),
-                ..section
-            });
+            return self.open(block.line, level, words);
         }
         let caption = caption(&title).filter(|_| next.is_some_and(Block::has_items));
         let is_finding = !is_list_title(&title) && !is_summary_title(&title);
@@ -179,18 +168,13 @@ impl Reader {
         let stated = stated.map(|severity| (severity, item::bullet(&title).unwrap_or(&title)));
         if let Some((severity, rest)) = caption.or_else(|| label(&title)).or(stated) {
             if caption.is_some() || is_none(rest) {
-                return self.open(Section {
-                    severities: vec![severity],
-                    says_none: caption.is_none(),
-                    ..section
-                });
+                self.open(block.line, level, severity.into())?;
+                self.section.says_none = caption.is_none();
+                return Ok(());
             }
             if !is_within {
-                self.open(Section {
-                    level: level - 1,
-                    is_title: true,
-                    ..section
-                })?;
+                self.open(block.line, level - 1, SeverityWords::default())?;
+                self.section.is_title = true;
             }
             self.add(self.at_least(severity), rest);
             self.place = Place::Finding(level);
@@ -198,10 +182,9 @@ impl Reader {
         }
         if is_list_title(&title) {
             self.other |= level != 1 || self.started || !is_file_title(&title);
-            return self.open(Section {
-                is_title,
-                ..section
-            });
+            self.open(block.line, level, SeverityWords::default())?;
+            self.section.is_title = is_title;
+            return Ok(());
         }
         self.other = true;
         match self.place {
@@ -319,25 +302,13 @@ impl Reader {
                         && (words.announced.is_none() || self.place != Place::Summary)
                 });
             match (words, label) {
-                (Some(words), _) if is_heading => self.open(Section {
-                    line: number,
-                    level: PLAIN_LEVEL,
-                    severities: words.severities,
-                    announced: words.announced,
-                    says_none: words.announced == Some(0),
-                    ..Section::default()
-                })?,
+                (Some(words), _) if is_heading => self.open(number, PLAIN_LEVEL, words)?,
                 (_, Some((severity, rest))) => {
                     let around = self.severity_here().flatten();
                     let around = around.filter(|_| self.section.level < PLAIN_LEVEL);
                     let severity = severity.min(around.unwrap_or(severity));
-                    self.open(Section {
-                        line: number,
-                        level: PLAIN_LEVEL,
-                        severities: vec![severity],
-                        says_none: is_none(rest),
-                        ..Section::default()
-                    })?;
+                    self.open(number, PLAIN_LEVEL, severity.into())?;
+                    self.section.says_none = is_none(rest);
                     if !self.section.says_none && !is_intro {
                         self.add_item(severity, rest, &[]);
                     }
@@ -408,11 +379,15 @@ impl Reader {
         Ok(())
     }
 
-    fn open(&mut self, section: Section) -> Result<(), Cause> {
+    fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
         self.close()?;
         self.section = Section {
+            line,
+            level,
+            says_none: words.announced == Some(0),
+            words,
             before: self.findings.len(),
-            ..section
+            ..Section::default()
         };
         self.place = Place::Section;
         Ok(())
@@ -427,12 +402,12 @@ impl Reader {
         }
         let section = std::mem::take(&mut self.section);
         let found = self.findings.len() - section.before;
-        if found < section.announced.unwrap_or_default() {
+        if found < section.words.announced.unwrap_or_default() {
             let line = section.line;
             let problem = format!("line {line} announces findings that do not follow");
             return Err(unreadable(&problem));
         }
-        for severity in section.severities {
+        for severity in section.words.severities {
             *self.none.entry(severity).or_insert(true) &= section.says_none;
         }
         Ok(())
@@ -446,7 +421,7 @@ impl Reader {
     fn severity_here(&self) -> Option<Option<Severity>> {
         match self.place {
             Place::Section | Place::Finding(1..PLAIN_LEVEL) => {
-                Some(self.section.severities.first().copied())
+                Some(self.section.words.severities.first().copied())
             }
             _ => None,
         }
