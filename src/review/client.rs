@@ -302,15 +302,7 @@ impl<'r> Session<'r> {
 /// under review says, is no verdict on it.
 fn repeats(ended: &ProcessOutput, prompt: &str) -> bool {
     let prompt = prompt.trim();
-    let stdout = String::from_utf8_lossy(&ended.stdout);
-    // In lines of its own: within one it is quoted.
-    !prompt.is_empty()
-        && stdout.match_indices(prompt).any(|(at, found)| {
-            let before = &stdout[..at];
-            let after = &stdout[at + found.len()..];
-            (before.is_empty() || before.ends_with('\n'))
-                && (after.is_empty() || after.starts_with(['\n', '\r']))
-        })
+    !prompt.is_empty() && String::from_utf8_lossy(&ended.stdout).contains(prompt)
 }
 
 /// Returns the common variables and those of a client.

@@ -31,34 +31,6 @@ fn session_that_failed_gives_no_verdict() {
 }
 
 #[test]
-fn failure_is_named_by_status_or_error() {
-    for (error, status, kind) in [
-        (
-            json!("authentication_failed"),
-            json!(null),
-            CauseKind::Login,
-        ),
-        (json!("rate_limit"), json!(429), CauseKind::Quota),
-        (json!("billing_error"), json!(400), CauseKind::Quota),
-        (json!("server_error"), json!(null), CauseKind::Service),
-        (json!("unknown"), json!(503), CauseKind::Service),
-        (json!(null), json!(401), CauseKind::Login),
-        (
-            json!("unknown"),
-            json!(400),
-            CauseKind::Failed { status: 1 },
-        ),
-    ] {
-        let said = json!({"type": "assistant", "error": error, "is_api_error_message": true});
-        let text = "401 429 quota login: words decide nothing";
-        let ended = result(json!({"is_error": true, "api_error_status": status, "result": text}));
-        let (outcome, shown) = play(read, 1, &[said, ended]);
-        assert_eq!(cause(&outcome), (false, kind), "{error} {status}");
-        assert!(shown.is_empty(), "{shown:?}");
-    }
-}
-
-#[test]
 fn progress_has_a_line_per_event() {
     let says = |content: Value| json!({"type": "assistant", "message": {"content": content}});
     let uses = |name: &str, input: Value| {

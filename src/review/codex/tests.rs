@@ -28,12 +28,6 @@ fn last_message_is_the_answer() {
 }
 
 #[test]
-fn turn_without_end_is_no_answer() {
-    let (outcome, _) = play(read, 0, &[json!({"type": "turn.started"}), message(CLEAN)]);
-    assert_eq!(cause(&outcome), (true, CauseKind::NoOutput));
-}
-
-#[test]
 fn failed_turn_gives_no_verdict() {
     let failed = |text: &str| json!({"type": "turn.failed", "error": {"message": text}});
     for status in [0, 1] {
