@@ -68,7 +68,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
     let bytes = answer.len();
     if bytes > MAX_ANSWER_BYTES {
         let problem = format!("it is {bytes} bytes long, the limit is {MAX_ANSWER_BYTES}");
-        return Err(unreadable(&problem));
+        return Err(Cause::not_a_verdict(&problem));
     }
     let answer = without_escapes(answer);
     let answer = without_thoughts(&answer);
@@ -79,12 +79,12 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
     let Some((place, only)) = found.first() else {
         let no_verdict = || {
             let problem = "no item has a severity, and the line ‘{}’ does not stand alone";
-            unreadable(&problem.replace("{}", CLEAN_LINE))
+            Cause::not_a_verdict(&problem.replace("{}", CLEAN_LINE))
         };
         return markdown::read(answer)?.ok_or_else(no_verdict);
     };
     if found.len() > 1 {
-        return Err(unreadable(TWO));
+        return Err(Cause::not_a_verdict(TWO));
     }
     let findings = findings_of(only)?;
     let around = [&answer[..place.start], &answer[place.end..]];
@@ -92,11 +92,13 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         return Ok(findings);
     }
     if findings.is_empty() {
-        return Err(unreadable("its JSON says clean and does not stand alone"));
+        return Err(Cause::not_a_verdict(
+            "its JSON says clean and does not stand alone",
+        ));
     }
     match markdown::read(&around.concat())? {
         None => Ok(findings),
-        Some(_) => Err(unreadable(TWO)),
+        Some(_) => Err(Cause::not_a_verdict(TWO)),
     }
 }
 
@@ -109,11 +111,6 @@ pub fn read_value(answer: &Value) -> Result<Findings, Cause> {
         Value::String(text) => read(text),
         _ => findings_of(&serde_json::from_value(answer.clone()).map_err(json)?),
     }
-}
-
-/// Returns the cause of an answer that cannot be relied on. `problem` is a sentence about the answer.
-fn unreadable(problem: &str) -> Cause {
-    Cause::new(CauseKind::NotAVerdict, problem)
 }
 
 /// Drops the escape sequences that colour a terminal.
@@ -190,7 +187,7 @@ fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
 
 fn json(error: serde_json::Error) -> Cause {
     let problem = format!("its JSON cannot be read: {error}");
-    unreadable(&text::one_line(&problem, 160))
+    Cause::not_a_verdict(&text::one_line(&problem, 160))
 }
 
 fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
@@ -201,11 +198,13 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
         // `clean` beside findings, such as low ones: what is listed counts.
         "clean" => with_findings(findings),
         "findings" if !findings.is_empty() => with_findings(findings),
-        "findings" => Err(unreadable("its JSON announces findings and lists none")),
+        "findings" => Err(Cause::not_a_verdict(
+            "its JSON announces findings and lists none",
+        )),
         other => {
             let other = text::one_line(other, 40);
             let problem = format!("its JSON has the verdict `{other}`, neither clean nor findings");
-            Err(unreadable(&problem))
+            Err(Cause::not_a_verdict(&problem))
         }
     }
 }
@@ -215,7 +214,7 @@ fn with_findings(findings: Vec<Finding>) -> Result<Findings, Cause> {
     let found = findings.len();
     if found > MAX_FINDINGS {
         let problem = format!("it has {found} findings, the limit is {MAX_FINDINGS}");
-        return Err(unreadable(&problem));
+        return Err(Cause::not_a_verdict(&problem));
     }
     Ok(Findings(findings))
 }
@@ -225,7 +224,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         let text = text::one_line(text.as_deref().unwrap_or_default(), limit);
         Some(text).filter(|text| !text.is_empty())
     };
-    let lacks = |what| unreadable(&format!("finding {number} of its JSON has no {what}"));
+    let lacks = |what| Cause::not_a_verdict(&format!("finding {number} of its JSON has no {what}"));
     let severity = line_of(&entry.severity, 40).ok_or_else(|| lacks("severity"))?;
     let what = line_of(&entry.what, MAX_FINDING_CHARS);
     let what = what.ok_or_else(|| lacks("text that says what is wrong"))?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::findings::{Finding, Severity, UNREVIEWED};
-use super::reviewer::{Outcome, Request, Reviewer};
+use super::reviewer::{Cause, Outcome, Request, Reviewer};
 use crate::message::MessageError;
 
 /// Most bytes of a document that one prompt shows.
@@ -91,7 +91,8 @@ impl<'t> Chunks<'t> {
             }
         }
         if !self.are_shown() && request.trace.missed(request.parts) {
-            return Outcome::not_a_verdict(&format!("it was given without opening {name}"));
+            let problem = format!("it was given without opening {name}");
+            return Err(Cause::not_a_verdict(&problem)).into();
         }
         Outcome::Clean.with(&findings)
     }

@@ -8,7 +8,8 @@ use super::answer::{self, SCHEMA};
 use super::client::{
     Invocation, Session, cause_of_status, message_line, shown, shown_path, text_of, variables_with,
 };
-use super::reviewer::{self, Cause, CauseKind, Outcome};
+use super::findings::Findings;
+use super::reviewer::{Cause, CauseKind};
 use super::settings::ReviewerSettings;
 
 /// Its program.
@@ -109,27 +110,27 @@ fn tool(session: &Session<'_>, block: &Value) -> String {
     }
 }
 
-/// Returns the outcome that the last event of a session reports.
-fn end(session: &Session<'_>, result: &Value) -> Outcome {
+/// Returns the findings that the last event of a session reports.
+fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
     if let Some(cause) = limit(result, session.arguments) {
-        return Outcome::CouldNotRun(cause);
+        return Err(cause);
     }
     if !is_true(result, "is_error") {
         return match result.get("structured_output") {
-            Some(answer @ Value::Object(_)) => reviewer::outcome(answer::read_value(answer)),
-            _ => reviewer::outcome(answer::read(text_of(result, "/result"))),
+            Some(answer @ Value::Object(_)) => answer::read_value(answer),
+            _ => answer::read(text_of(result, "/result")),
         };
     }
     let errors = result.pointer("/errors/0").and_then(Value::as_str);
     let detail = errors.unwrap_or_else(|| text_of(result, "/result"));
     if text_of(result, "/subtype") == "error_max_structured_output_retries" {
-        return Outcome::not_a_verdict(detail);
+        return Err(Cause::not_a_verdict(detail));
     }
     let status = result.get("api_error_status").and_then(Value::as_u64);
     let name = session.error.as_deref().unwrap_or_default();
     let kind = cause_of_error(name).or_else(|| cause_of_status(status?));
     let kind = kind.unwrap_or(CauseKind::Failed { status: 0 });
-    Outcome::CouldNotRun(Cause::new(kind, detail))
+    Err(Cause::new(kind, detail))
 }
 
 /// Returns the limit of the session's own arguments that it reached.

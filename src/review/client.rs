@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::answer::CLOSING;
 use super::digest::Digest;
+use super::findings::Findings;
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer, Trace};
 use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
@@ -72,8 +73,8 @@ pub(super) struct Session<'r> {
     pub(super) message: Option<String>,
     /// The name of the last error of the service.
     pub(super) error: Option<String>,
-    /// The outcome that the client's last event reports.
-    pub(super) end: Option<Outcome>,
+    /// The answer that the client's last event reports.
+    pub(super) end: Option<Result<Findings, Cause>>,
     /// The begin and the last message of the tries to reach the service since the last other event.
     pub(super) retries: Option<(Instant, String)>,
 }
@@ -83,52 +84,48 @@ impl Reviewer for Client {
         &self.name
     }
 
+    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
+        self.findings(request, watch).into()
+    }
+}
+
+impl Client {
     /// Asks for a review, and if the answer of a model cannot be read, sends it back once with the wanted form. That question reviews
     /// nothing again.
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
+    fn findings(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
         let invocation = match self.settings.kind {
-            ReviewerKind::Codex => codex::invocation(&self.settings, request.root),
-            ReviewerKind::Claude => Ok(claude::invocation(&self.settings)),
-            ReviewerKind::Command | ReviewerKind::Lint => Ok(Invocation {
+            ReviewerKind::Codex => codex::invocation(&self.settings, request.root)?,
+            ReviewerKind::Claude => claude::invocation(&self.settings),
+            ReviewerKind::Command | ReviewerKind::Lint => Invocation {
                 arguments: self.settings.arguments.clone(),
                 ..Invocation::default()
-            }),
+            },
         };
-        let invocation = match invocation {
-            Ok(invocation) => invocation,
-            Err(error) => {
-                let detail = format!("cannot write the schema of the answer: {error}");
-                return Outcome::CouldNotRun(Cause::new(CauseKind::Io, &detail));
-            }
-        };
-
-        let (outcome, answer) = self.ask(&invocation, request, watch);
-        let (Outcome::Unreadable(cause), Some(answer)) = (&outcome, answer) else {
-            return outcome;
+        let mut message = None;
+        let answer = self.ask(&invocation, request, &mut message, watch);
+        let (Err(cause), Some(message)) = (&answer, message) else {
+            return answer;
         };
         if cause.kind != CauseKind::NotAVerdict
-            || answer.trim().is_empty()
-            || answer.len() > MAX_REPAIR_BYTES
+            || message.trim().is_empty()
+            || message.len() > MAX_REPAIR_BYTES
             || request.trace.take_repair()
         {
-            return outcome;
+            return answer;
         }
 
-        let text = format!(
-            "the answer cannot be read ({}); asking once for the wanted form",
-            cause.detail
-        );
+        let detail = &cause.detail;
         let line = Event::Line {
             stream: Stream::Stderr,
-            text: &text,
+            text: &format!("the answer cannot be read ({detail}); asking once for the wanted form"),
         };
         if watch(line).is_break() {
-            return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
+            return Err(Cause::new(CauseKind::Stopped, ""));
         }
-        let digest = Digest::of(answer.as_bytes());
+        let digest = Digest::of(message.as_bytes());
         let prompt = REPAIR
             .replace("{marker}", &digest.as_str()[..16])
-            .replace("{answer}", &text::plain(&answer));
+            .replace("{answer}", &text::plain(&message));
         let repair = Request {
             prompt: &prompt,
             limits: Limits {
@@ -138,37 +135,34 @@ impl Reviewer for Client {
             output: None,
             ..*request
         };
-        match self.ask(&invocation, &repair, watch).0 {
-            Outcome::CouldNotRun(cause) if cause.kind != CauseKind::Stopped => outcome,
-            repaired => repaired,
+        match self.ask(&invocation, &repair, &mut None, watch) {
+            Ok(findings) => Ok(findings),
+            Err(cause) if cause.kind.is_unreadable() || cause.kind == CauseKind::Stopped => {
+                Err(cause)
+            }
+            Err(_) => answer,
         }
     }
-}
 
-impl Client {
-    /// Returns the outcome of one question, and a model's last message.
+    /// Returns the answer to one question, and sets a model's last message.
     fn ask(
         &self,
         invocation: &Invocation,
         request: &Request<'_>,
+        message: &mut Option<String>,
         watch: &mut Watch<'_>,
-    ) -> (Outcome, Option<String>) {
+    ) -> Result<Findings, Cause> {
         let prompt = match invocation.read {
             Some(_) => format!("{}\n{CLOSING}", request.prompt),
             None => request.prompt.to_owned(),
         };
-        match self.run(invocation, request, &prompt, watch) {
-            Ok((ended, session)) => {
-                let answer = session.message.clone();
-                let outcome = session.judge(&ended);
-                let is_answer = !matches!(outcome, Outcome::CouldNotRun(_));
-                if invocation.read.is_none() && is_answer && repeats(&ended, &prompt) {
-                    let outcome = Outcome::not_a_verdict("it repeats what it was asked");
-                    return (outcome, None);
-                }
-                (outcome, answer)
-            }
-            Err(cause) => (Outcome::CouldNotRun(cause), None),
+        let (ended, session) = self.run(invocation, request, &prompt, watch)?;
+        message.clone_from(&session.message);
+        let is_repeated = invocation.read.is_none() && repeats(&ended, &prompt);
+        match session.judge(&ended) {
+            Err(cause) if !cause.kind.is_unreadable() => Err(cause),
+            _ if is_repeated => Err(Cause::not_a_verdict("it repeats what it was asked")),
+            answer => answer,
         }
     }
 
@@ -274,26 +268,25 @@ impl<'r> Session<'r> {
         retries.is_some_and(|(since, _)| since.elapsed() >= idle)
     }
 
-    /// Returns the outcome of the client's process. What the client reports of a failure is better than its exit status.
-    fn judge(self, ended: &ProcessOutput) -> Outcome {
+    /// Returns the answer of the client's process. What the client reports of a failure is better than its exit status.
+    fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
         let Some(failure) = reviewer::failure(ended) else {
             return match self.end {
-                Some(outcome) => outcome,
+                Some(answer) => answer,
                 None if self.has_events => {
                     let detail = "its last event is missing";
-                    Outcome::Unreadable(Cause::new(CauseKind::NoOutput, detail))
+                    Err(Cause::new(CauseKind::NoOutput, detail))
                 }
                 None => reviewer::judge(ended),
             };
         };
         let is_failed = |cause: &Cause| matches!(cause.kind, CauseKind::Failed { .. });
-        let reported = self.end.filter(|_| is_failed(&failure));
-        match reported {
-            Some(Outcome::CouldNotRun(own)) if is_failed(&own) => {
-                Outcome::CouldNotRun(Cause::new(failure.kind, &own.detail))
+        match self.end {
+            Some(Err(own)) if is_failed(&failure) && is_failed(&own) => {
+                Err(Cause::new(failure.kind, &own.detail))
             }
-            Some(outcome) if outcome.cause().is_some() => outcome,
-            _ => Outcome::CouldNotRun(failure),
+            Some(Err(own)) if is_failed(&failure) => Err(own),
+            _ => Err(failure),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::answer::{self, SCHEMA};
 use super::client::{
     Invocation, Session, cause_of_status, message_line, shown, shown_path, text_of, variables_with,
 };
-use super::reviewer::{self, Cause, CauseKind, Outcome};
+use super::reviewer::{Cause, CauseKind};
 use super::scratch::Scratch;
 use super::settings::ReviewerSettings;
 use crate::process::environment::GUARD;
@@ -99,10 +99,17 @@ impl UserConfig {
 }
 
 /// Returns the call of the program.
-pub(super) fn invocation(settings: &ReviewerSettings, root: &Utf8Path) -> io::Result<Invocation> {
-    let scratch = Scratch::new()?;
+pub(super) fn invocation(
+    settings: &ReviewerSettings,
+    root: &Utf8Path,
+) -> Result<Invocation, Cause> {
+    let unwritten = |error: io::Error| {
+        let detail = format!("cannot write the schema of the answer: {error}");
+        Cause::new(CauseKind::Io, &detail)
+    };
+    let scratch = Scratch::new().map_err(unwritten)?;
     let schema = scratch.path().join("answer.json");
-    fs::write(&schema, SCHEMA)?;
+    fs::write(&schema, SCHEMA).map_err(unwritten)?;
     let config = UserConfig::read();
     let mut variables = variables_with(VARIABLES);
     variables.extend(config.key().cloned());
@@ -164,13 +171,13 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
         }
         "turn.completed" => {
             let answer = session.message.as_deref().unwrap_or_default();
-            let outcome = reviewer::outcome(answer::read(answer));
-            session.end.get_or_insert(outcome);
+            let findings = answer::read(answer);
+            session.end.get_or_insert(findings);
             None
         }
         "turn.failed" => {
             let cause = failure(text_of(event, "/error/message"));
-            session.end = Some(Outcome::CouldNotRun(cause));
+            session.end = Some(Err(cause));
             None
         }
         kind @ ("item.started" | "item.completed") => {

@@ -10,7 +10,7 @@ use super::severity::{
     SeverityWords, caption, is_file_title, is_list_title, is_none, is_summary_title, label,
     severity_words, stated_severity,
 };
-use super::{Cause, item, unreadable, with_findings};
+use super::{Cause, item, with_findings};
 use crate::review::findings::{CLEAN_LINE, Finding, Findings, Severity};
 use crate::text;
 
@@ -405,7 +405,7 @@ impl Reader {
         if found < section.words.announced.unwrap_or_default() {
             let line = section.line;
             let problem = format!("line {line} announces findings that do not follow");
-            return Err(unreadable(&problem));
+            return Err(Cause::not_a_verdict(&problem));
         }
         for severity in section.words.severities {
             *self.none.entry(severity).or_insert(true) &= section.says_none;
@@ -489,7 +489,7 @@ impl Reader {
         let says_none = |severity: &Severity| self.none.get(severity) == Some(&true);
         let mut all = Severity::ALL.into_iter();
         match all.find(|severity| !says_none(severity)) {
-            Some(missing) => Err(unreadable(&format!(
+            Some(missing) => Err(Cause::not_a_verdict(&format!(
                 "it names no finding and says nothing of {missing}: it may have been cut off"
             ))),
             None => Ok(Some(Findings::default())),
@@ -500,7 +500,7 @@ impl Reader {
 fn uncounted(line: usize, text: &str) -> Cause {
     let text = text::one_line(text, MAX_QUOTE_CHARS);
     let problem = format!("line {line} is not counted: no severity is known for ‘{text}’");
-    unreadable(&problem)
+    Cause::not_a_verdict(&problem)
 }
 
 /// Returns the text of a heading, with `#` or underlined.

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::super::client::tests::{cause, play};
-use super::super::reviewer::Trace;
+use super::super::reviewer::{Outcome, Trace};
 use super::*;
 
 fn result(extra: Value) -> Value {
@@ -83,11 +83,8 @@ fn limit_of_arguments_is_named_with_number() {
         let trace = Trace::default();
         let mut session = Session::new("/".into(), &trace, &arguments);
         read(&mut session, &ended);
-        let Some(outcome) = session.end else {
-            panic!("{subtype}");
-        };
-        assert_eq!(cause(&outcome), (false, CauseKind::Limit));
-        let stopped = format!("Claude stopped at {detail}");
-        assert_eq!(outcome.cause().unwrap().detail, stopped);
+        let cause = session.end.unwrap().unwrap_err();
+        assert_eq!(cause.kind, CauseKind::Limit);
+        assert_eq!(cause.detail, format!("Claude stopped at {detail}"));
     }
 }

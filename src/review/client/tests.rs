@@ -19,7 +19,7 @@ pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Out
         stderr_tail: "warning: noise\n".to_owned(),
         elapsed: Duration::from_secs(1),
     };
-    (session.judge(&ended), shown)
+    (session.judge(&ended).into(), shown)
 }
 
 /// Returns the kind of a cause, and whether the reviewer ran to its end.
@@ -84,7 +84,7 @@ fn prompt_given_back_is_no_verdict() {
         "echo 'asked:'; cat; echo; echo 'No substantive findings.'\n",
         "cat; echo; echo '{\"verdict\":\"clean\",\"findings\":[]}'\n",
     ] {
-        let repeats = Outcome::not_a_verdict("it repeats what it was asked");
-        assert_eq!(review(script), repeats, "{script}");
+        let repeats = Cause::not_a_verdict("it repeats what it was asked");
+        assert_eq!(review(script), Outcome::Unreadable(repeats), "{script}");
     }
 }

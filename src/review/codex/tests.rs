@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::super::client::tests::{cause, play};
-use super::super::reviewer::Trace;
+use super::super::reviewer::{Outcome, Trace};
 use super::super::settings::ReviewerKind;
 use super::*;
 
