@@ -22,7 +22,7 @@ Exit codes: 0 complete, 5 the reviewer could not run;
 struct Changes {
     /// Have the work tree’s changes reviewed, in a loop that begins and ends here; arguments are its
     /// topic
-    #[arg(long, conflicts_with_all = ["file", "follow"])]
+    #[arg(long, conflicts_with = "follow")]
     changes: bool,
     /// The topic's words after the first, which is in the place of a loop's id.
     #[arg(hide = true, requires = CHANGES)]

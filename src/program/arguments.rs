@@ -178,9 +178,6 @@ pub(super) struct Review {
     pub(super) reviewer: Option<String>,
     #[command(flatten)]
     pub(super) time: Time,
-    /// Review this file, which belongs to no loop: the findings are written, and no loop counts them
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "follow"])]
-    pub(super) file: Option<Utf8PathBuf>,
     /// Show the reviewer's last lines and follow the review that is running; never start one
     #[arg(long, conflicts_with_all = ["reviewer", "timeout", "idle_timeout"])]
     pub(super) follow: bool,

@@ -1,4 +1,4 @@
-//! The command `review`: one round of a loop, or one file, and the progress lines that `run` shows, too.
+//! The command `review`: one round of a loop, and the progress lines that `run` shows, too.
 
 use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
@@ -16,19 +16,17 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::reviewers::{Chosen, Preferred};
 use super::settings::Settings;
-use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
+use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, rounds};
 use crate::behaviours::verify::{self, Commands, Purpose, Verification};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::process::environment::Environment;
-use crate::review::file_review::{self, FileReport};
 use crate::review::findings::Findings;
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
-use crate::review::reviewer::Outcome;
 use crate::review::round::{self, Brief, Report, ReportSource, RoundError, RoundEvent};
 use crate::review::runs::RunOutcome;
-use crate::review::{ReviewSpec, evidence, findings_file};
+use crate::review::{ReviewSpec, evidence};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -156,9 +154,6 @@ pub fn users_choice(review: &str) -> Failure {
 /// Reviews the round that a loop is in.
 pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Failure> {
     let info = program.info;
-    if let Some(file) = &arguments.file {
-        return review_file(info, file, arguments);
-    }
     let caller = Caller::from_env();
     let (store, id) = loops::find_called(info, arguments.id.as_deref(), &caller)?;
     if arguments.follow {
@@ -239,70 +234,10 @@ fn may_not_choose(actor: Actor, named: &str, settings: &Settings) -> bool {
     actor == Actor::Agent && named != settings.reviewer
 }
 
-/// Reviews a file that belongs to no loop.
-fn review_file(
-    info: &'static ProgramInfo,
-    file: &Utf8Path,
-    arguments: &Review,
-) -> Result<Exit, Failure> {
-    let here = loops::here()?;
-    let path = here.join(file);
-    let path = path.canonicalize_utf8().unwrap_or(path);
-    let store = locate::for_start(info.state, &here);
-    let settings = loops::settings(info, store.root(), None)?;
-    let named = arguments.reviewer.as_deref();
-    let actor = Caller::from_env().actor(false);
-    if named.is_some_and(|named| may_not_choose(actor, named, &settings)) {
-        let file = text::exact(file);
-        return Err(users_choice(&format!(
-            "{} review --file {file}",
-            info.program
-        )));
-    }
-    let chosen = reviewers::choose(named, None, &settings, store.root())
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let persona = settings.personas.of_round(1);
-    let limits = arguments.time.limits(chosen.limits)?;
-
-    let mut console = Console::new(info);
-    let mut listener = |event: RoundEvent<'_>| console.event(event, &chosen.shown);
-    let report = chosen.in_turn(
-        |report: &Result<FileReport, RoundError>| report.as_ref().ok()?.outcome.cause(),
-        |next, line| {
-            if let Some(line) = line {
-                let _ = listener(RoundEvent::Line(line));
-            }
-            let reviewer = next.reviewer.as_ref();
-            file_review::review(&store, &path, persona, limits, reviewer, &mut listener)
-        },
-    );
-    let report = report.map_err(failure)?;
-
-    let path = report.path.unwrap_or_default();
-    console.line(&match &report.outcome {
-        Outcome::Clean => clean_line(&path),
-        Outcome::Findings(findings) => findings_line(findings, &path),
-        Outcome::CouldNotRun(cause) => format!("could not run: {cause}"),
-        Outcome::Unreadable(cause) => format!("unreadable: {cause}"),
-    });
-    if let Outcome::Findings(findings) = &report.outcome {
-        print_findings(&findings_file::render(1, findings));
-    }
-    Ok(match report.outcome.cause() {
-        None => Exit::Complete,
-        Some(_) => Exit::Reviewer,
-    })
-}
-
 fn failure(error: RoundError) -> Failure {
     let exit = match error {
         RoundError::Interrupted => Exit::Interrupted,
-        RoundError::NoSubject { .. }
-        | RoundError::NotText { .. }
-        | RoundError::Outside { .. }
-        | RoundError::Changes(_)
-        | RoundError::Verify(_)
-        | RoundError::Prompt(_) => Exit::Refused,
+        RoundError::Refused { .. } | RoundError::Changes(_) => Exit::Refused,
         _ => Exit::Internal,
     };
     Failure::new(exit, error)
@@ -378,7 +313,10 @@ fn verify_first(
         }
         None => listener(RoundEvent::Tick),
     });
-    let ran = ran.map_err(|refusal| RoundError::Verify(refusal.to_string()))?;
+    let ran = ran.map_err(|refusal| RoundError::Refused {
+        message: refusal.to_string(),
+        help: "fix that, then run the review again".to_owned(),
+    })?;
     let is_cancelled = match ran.came_to {
         Verification::Interrupted => true,
         Verification::Missing(why) => {

@@ -15,12 +15,11 @@ use crate::program::settings::Settings;
 use crate::program::suggest;
 use crate::review::Lint;
 use crate::review::ReviewSpec;
-use crate::review::claude::{self, Claude};
-use crate::review::codex::{self, Codex};
-use crate::review::command::Command;
+use crate::review::client::Client;
 use crate::review::reviewer::{Cause, Reviewer};
 use crate::review::runs;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
+use crate::review::{claude, codex};
 use crate::text;
 
 /// The reviewers that `auto` tries, in this order.
@@ -208,14 +207,8 @@ pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
 
 /// Returns the file of a reviewer's program, if it is installed outside of the project.
 pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> {
-    let usual = match settings.kind {
-        ReviewerKind::Lint => return None,
-        ReviewerKind::Codex => codex::PROGRAM,
-        ReviewerKind::Claude => claude::PROGRAM,
-        ReviewerKind::Command => "",
-    };
-    let program = settings.program.as_deref().unwrap_or(usual);
-    find_installed(program, root)
+    let program = settings.program.as_deref();
+    find_installed(program.unwrap_or_else(|| settings.kind.program()), root)
 }
 
 fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
@@ -228,9 +221,7 @@ fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
     let settings = settings.clone();
     let reviewer: Box<dyn Reviewer> = match settings.kind {
         ReviewerKind::Lint => Box::new(Lint),
-        ReviewerKind::Codex => Box::new(Codex { name, settings }),
-        ReviewerKind::Claude => Box::new(Claude { name, settings }),
-        ReviewerKind::Command => Box::new(Command { name, settings }),
+        _ => Box::new(Client { name, settings }),
     };
     Chosen {
         reviewer,

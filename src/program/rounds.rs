@@ -9,7 +9,7 @@ pub use super::durations::elapsed;
 use super::settings::MAX_ROUNDS;
 use crate::files::MAX_BYTES;
 use crate::machine::{EvidenceRecord, PhaseDeclaration as _, Raw};
-use crate::review::answer::{self, Verdict};
+use crate::review::answer;
 use crate::review::finding_history::{self, Standing};
 use crate::review::findings::Counts;
 use crate::review::personas::Personas;
@@ -146,10 +146,8 @@ pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
 
 /// Counts the findings of a file, or returns `None` if it is not a findings file.
 pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
-    match answer::read(std::str::from_utf8(bytes).ok()?).ok()? {
-        Verdict::Clean => Some(Counts::default()),
-        Verdict::Findings(findings) => Some(findings.counts()),
-    }
+    let findings = answer::read(std::str::from_utf8(bytes).ok()?).ok()?;
+    Some(findings.counts())
 }
 
 /// Returns the seconds from the loop's start until now, or until its last change if it is over.

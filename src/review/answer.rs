@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
-use thiserror::Error;
 
 pub(super) use self::severity::{is_none, label};
+use super::cause::{Cause, CauseKind};
 use super::findings::{CLEAN_LINE, Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
 use crate::text;
 
@@ -38,50 +38,8 @@ const THOUGHTS: [&str; 5] = ["think", "thinking", "thoughts", "reasoning", "anal
 /// Keys that show that a JSON value was meant as an answer.
 const KEYS: [&str; 3] = ["\"verdict\"", "\"findings\"", "\"severity\""];
 
-/// The verdict of an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing was found.
-    Clean,
-    /// Findings; never empty.
-    Findings(Findings),
-}
-
-/// The reason why an answer cannot be relied on. None of them means clean.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Unreadable {
-    /// Nothing but white space.
-    #[error("it is empty")]
-    Empty,
-    /// An item without a severity, or text that may hide one.
-    #[error("line {line} is not counted: no severity is known for ‘{text}’")]
-    Uncounted {
-        /// Line of the item, from 1.
-        line: usize,
-        /// The item, shortened.
-        text: String,
-    },
-    /// Neither a finding nor one of the forms that state that there is none.
-    #[error("no item has a severity, and the line ‘{CLEAN_LINE}’ does not stand alone")]
-    NoVerdict,
-    /// More than one answer.
-    #[error("it has more than one answer")]
-    Two,
-    /// An answer that is too large, breaks its form, or contradicts itself.
-    #[error("{problem}")]
-    Malformed {
-        /// The problem, as a sentence about the answer.
-        problem: String,
-    },
-}
-
-impl Unreadable {
-    fn malformed(problem: impl Into<String>) -> Self {
-        Self::Malformed {
-            problem: problem.into(),
-        }
-    }
-}
+/// The problem of an answer with several verdicts.
+const TWO: &str = "it has more than one answer";
 
 /// The schema's object. serde refuses a property that is unknown or there twice.
 #[derive(Deserialize)]
@@ -102,41 +60,45 @@ struct Entry {
     patch: Option<String>,
 }
 
-/// Reads an answer.
+/// Reads an answer. A clean one has no findings.
 ///
 /// # Errors
-/// Returns an error if the answer has no verdict, or an item that cannot be counted.
-pub fn read(answer: &str) -> Result<Verdict, Unreadable> {
-    if answer.len() > MAX_ANSWER_BYTES {
-        return Err(Unreadable::malformed(format!(
-            "it is {} bytes long, the limit is {MAX_ANSWER_BYTES}",
-            answer.len()
-        )));
+/// Returns an error if the answer has no verdict, or an item that cannot be counted. None of them means clean.
+pub fn read(answer: &str) -> Result<Findings, Cause> {
+    let bytes = answer.len();
+    if bytes > MAX_ANSWER_BYTES {
+        let problem = format!("it is {bytes} bytes long, the limit is {MAX_ANSWER_BYTES}");
+        return Err(Cause::not_a_verdict(&problem));
     }
     let answer = without_escapes(answer);
     let answer = without_thoughts(&answer);
     if answer.trim_matches(is_blank).is_empty() {
-        return Err(Unreadable::Empty);
+        return Err(Cause::new(CauseKind::NoOutput, ""));
     }
     let found = values(answer)?;
-    let [(place, only)] = &found[..] else {
-        return match found.is_empty() {
-            true => markdown::read(answer),
-            false => Err(Unreadable::Two),
+    let Some((place, only)) = found.first() else {
+        let no_verdict = || {
+            let problem = "no item has a severity, and the line ‘{}’ does not stand alone";
+            Cause::not_a_verdict(&problem.replace("{}", CLEAN_LINE))
         };
+        return markdown::read(answer)?.ok_or_else(no_verdict);
     };
-    let verdict = verdict_of(only)?;
+    if found.len() > 1 {
+        return Err(Cause::not_a_verdict(TWO));
+    }
+    let findings = findings_of(only)?;
     let around = [&answer[..place.start], &answer[place.end..]];
-    match (&verdict, is_bare(around)) {
-        (_, true) => Ok(verdict),
-        (Verdict::Clean, false) => Err(Unreadable::malformed(
+    if is_bare(around) {
+        return Ok(findings);
+    }
+    if findings.is_empty() {
+        return Err(Cause::not_a_verdict(
             "its JSON says clean and does not stand alone",
-        )),
-        (Verdict::Findings(_), false) => match markdown::read(&around.concat()) {
-            Err(Unreadable::NoVerdict) => Ok(verdict),
-            Err(error) => Err(error),
-            Ok(_) => Err(Unreadable::Two),
-        },
+        ));
+    }
+    match markdown::read(&around.concat())? {
+        None => Ok(findings),
+        Some(_) => Err(Cause::not_a_verdict(TWO)),
     }
 }
 
@@ -144,10 +106,10 @@ pub fn read(answer: &str) -> Result<Verdict, Unreadable> {
 ///
 /// # Errors
 /// See [`read`].
-pub fn read_value(answer: &Value) -> Result<Verdict, Unreadable> {
+pub fn read_value(answer: &Value) -> Result<Findings, Cause> {
     match answer {
         Value::String(text) => read(text),
-        _ => verdict_of(&serde_json::from_value(answer.clone()).map_err(json)?),
+        _ => findings_of(&serde_json::from_value(answer.clone()).map_err(json)?),
     }
 }
 
@@ -193,7 +155,7 @@ fn is_bare(around: [&str; 2]) -> bool {
 }
 
 /// Returns the JSON answers of a text, each with its place. They begin a line: what stands within a sentence is quoted.
-fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Unreadable> {
+fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
     let mut found = Vec::new();
     let Some(last_key) = KEYS.iter().filter_map(|key| text.rfind(key)).max() else {
         return Ok(found);
@@ -223,49 +185,49 @@ fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Unreadable> {
     Ok(found)
 }
 
-fn json(error: serde_json::Error) -> Unreadable {
+fn json(error: serde_json::Error) -> Cause {
     let problem = format!("its JSON cannot be read: {error}");
-    Unreadable::malformed(text::one_line(&problem, 160))
+    Cause::not_a_verdict(&text::one_line(&problem, 160))
 }
 
-fn verdict_of(answer: &Answer) -> Result<Verdict, Unreadable> {
+fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     let entries = answer.findings.iter().enumerate();
     let findings = entries.map(|(index, entry)| read_finding(index + 1, entry));
     let findings = findings.collect::<Result<Vec<_>, _>>()?;
     match answer.verdict.as_str() {
         // `clean` beside findings, such as low ones: what is listed counts.
-        "clean" | "findings" if !findings.is_empty() => with_findings(findings),
-        "clean" => Ok(Verdict::Clean),
-        "findings" => Err(Unreadable::malformed(
+        "clean" => with_findings(findings),
+        "findings" if !findings.is_empty() => with_findings(findings),
+        "findings" => Err(Cause::not_a_verdict(
             "its JSON announces findings and lists none",
         )),
         other => {
             let other = text::one_line(other, 40);
             let problem = format!("its JSON has the verdict `{other}`, neither clean nor findings");
-            Err(Unreadable::malformed(problem))
+            Err(Cause::not_a_verdict(&problem))
         }
     }
 }
 
-/// Returns the verdict of an answer with findings.
-fn with_findings(findings: Vec<Finding>) -> Result<Verdict, Unreadable> {
+/// Returns the findings of an answer, unless there are too many.
+fn with_findings(findings: Vec<Finding>) -> Result<Findings, Cause> {
     let found = findings.len();
     if found > MAX_FINDINGS {
         let problem = format!("it has {found} findings, the limit is {MAX_FINDINGS}");
-        return Err(Unreadable::malformed(problem));
+        return Err(Cause::not_a_verdict(&problem));
     }
-    Ok(Verdict::Findings(Findings(findings)))
+    Ok(Findings(findings))
 }
 
-fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Unreadable> {
+fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
     let line_of = |text: &Option<String>, limit| {
         let text = text::one_line(text.as_deref().unwrap_or_default(), limit);
         Some(text).filter(|text| !text.is_empty())
     };
-    let lacks = |what| Unreadable::malformed(format!("finding {number} of its JSON has no {what}"));
+    let lacks = |what| Cause::not_a_verdict(&format!("finding {number} of its JSON has no {what}"));
     let severity = line_of(&entry.severity, 40).ok_or_else(|| lacks("severity"))?;
-    let what = line_of(&entry.what, MAX_FINDING_CHARS)
-        .ok_or_else(|| lacks("text that says what is wrong"))?;
+    let what = line_of(&entry.what, MAX_FINDING_CHARS);
+    let what = what.ok_or_else(|| lacks("text that says what is wrong"))?;
     let line = entry.line.as_ref().map(Value::to_string);
     let line = line.and_then(|line| line.trim_matches(['"', ' ']).parse().ok());
     let patch = entry.patch.clone();

@@ -28,6 +28,11 @@ impl Cause {
             detail: text::one_line(detail, MAX_DETAIL_CHARS),
         }
     }
+
+    /// Makes the cause of an answer that cannot be relied on. `problem` is a sentence about the answer.
+    pub(super) fn not_a_verdict(problem: &str) -> Self {
+        Self::new(CauseKind::NotAVerdict, problem)
+    }
 }
 
 /// The kind of a cause.
@@ -101,6 +106,11 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
+    /// Returns whether the reviewer ran to its end, but its answer is no verdict.
+    pub fn is_unreadable(self) -> bool {
+        matches!(self, Self::NoOutput | Self::NotAVerdict)
+    }
+
     /// Returns whether the reviewer cannot run, while another one may.
     pub fn falls_over(self) -> bool {
         matches!(self, Self::NotInstalled | Self::Login | Self::Quota)

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::findings::{Finding, Severity, UNREVIEWED};
-use super::reviewer::{Outcome, Request, Reviewer};
+use super::reviewer::{Cause, Outcome, Request, Reviewer};
 use crate::message::MessageError;
 
 /// Most bytes of a document that one prompt shows.
@@ -91,7 +91,8 @@ impl<'t> Chunks<'t> {
             }
         }
         if !self.are_shown() && request.trace.missed(request.parts) {
-            return Outcome::not_a_verdict(&format!("it was given without opening {name}"));
+            let problem = format!("it was given without opening {name}");
+            return Err(Cause::not_a_verdict(&problem)).into();
         }
         Outcome::Clean.with(&findings)
     }
@@ -109,23 +110,18 @@ fn unreviewed_lines(Chunk { first, last, .. }: &Chunk<'_>, name: &str) -> Findin
     }
 }
 
-/// Splits a text into chunks, and one more with all that is beyond [`MAX_CHUNKS`]. A cut is made before a heading if one is
-/// near the end of its chunk and the rest does not become too long by it, else before a line.
+/// Splits a text at line ends into chunks, and one more with all that is beyond [`MAX_CHUNKS`].
 fn split(text: &str) -> Vec<Chunk<'_>> {
     let mut chunks = Vec::new();
     let mut left = text;
     let mut first = 1;
     loop {
         let most = left.floor_char_boundary(MAX_CHUNK_BYTES);
-        let later = (MAX_CHUNKS - 1).saturating_sub(chunks.len()) * MAX_CHUNK_BYTES;
-        let least = left.len().saturating_sub(later).max(MAX_CHUNK_BYTES / 2);
-        let before = |start: &str| left[..most].rfind(start).map(|at| at + 1);
         let is_last = most == left.len() || chunks.len() == MAX_CHUNKS;
+        let line_end = left[..most].rfind('\n').map(|at| at + 1);
         let end = match is_last {
             true => left.len(),
-            false => (before("\n#").filter(|end| *end >= least))
-                .or_else(|| before("\n"))
-                .unwrap_or(most),
+            false => line_end.unwrap_or(most),
         };
         let (text, rest) = left.split_at(end);
         chunks.push(Chunk {

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Client, End, Session, cause_of_status, message_line, shown, shown_path, text_of, variables_with,
+    Invocation, Session, cause_of_status, message_line, shown, shown_path, text_of, variables_with,
 };
-use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
+use super::findings::Findings;
+use super::reviewer::{Cause, CauseKind};
 use super::settings::ReviewerSettings;
-use crate::process::Watch;
 
 /// Its program.
 pub const PROGRAM: &str = "claude";
@@ -26,45 +26,25 @@ const FLAGS: &str = "--print --output-format stream-json --verbose --include-par
     --permission-mode dontAsk --setting-sources user --settings {\"disableAllHooks\":true} --strict-mcp-config \
     --no-session-persistence";
 
-/// `claude`.
-#[derive(Debug, Clone)]
-pub struct Claude {
-    /// Its name in the configuration.
-    pub name: String,
-    /// Its settings.
-    pub settings: ReviewerSettings,
-}
-
-impl Reviewer for Claude {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        let client = Client {
-            settings: &self.settings,
-            program: PROGRAM,
-            variables: variables(),
-            arguments: arguments(&self.settings),
-            read: Some(read),
-        };
-        client.review(request, watch)
-    }
-}
-
 /// Returns the variables that it gets. The configuration may add more.
 pub fn variables() -> Vec<String> {
     variables_with(VARIABLES)
 }
 
-fn arguments(settings: &ReviewerSettings) -> Vec<String> {
+/// Returns the call of the program.
+pub(super) fn invocation(settings: &ReviewerSettings) -> Invocation {
     let fixed = FLAGS.split_whitespace().chain(["--json-schema", SCHEMA]);
-    let mut all: Vec<String> = fixed.map(str::to_owned).collect();
+    let mut arguments: Vec<String> = fixed.map(str::to_owned).collect();
     if let Some(model) = &settings.model {
-        all.extend(["--model".to_owned(), model.clone()]);
+        arguments.extend(["--model".to_owned(), model.clone()]);
     }
-    all.extend(settings.arguments.iter().cloned());
-    all
+    arguments.extend_from_slice(&settings.arguments);
+    Invocation {
+        variables: variables(),
+        arguments,
+        read: Some(read),
+        _scratch: None,
+    }
 }
 
 /// Reads an event. The HTTP status and the name of an error decide the cause of a failure.
@@ -82,7 +62,7 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
             Some(format!("claude: {message}"))
         }
         "assistant" => {
-            session.progressed();
+            session.note_progress();
             if is_true(event, "is_api_error_message")
                 || event.get("error").is_some_and(Value::is_string)
             {
@@ -130,44 +110,41 @@ fn tool(session: &Session<'_>, block: &Value) -> String {
     }
 }
 
-/// Returns the end of a session that its last event reports.
-fn end(session: &Session<'_>, result: &Value) -> End {
+/// Returns the findings that the last event of a session reports.
+fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
     if let Some(cause) = limit(result, session.arguments) {
-        return End::Failed(Outcome::CouldNotRun(cause));
+        return Err(cause);
     }
     if !is_true(result, "is_error") {
-        return End::Answered(match result.get("structured_output") {
-            Some(answer @ Value::Object(_)) => reviewer::outcome(answer::read_value(answer)),
-            _ => reviewer::judge_answer(text_of(result, "/result")),
-        });
+        return match result.get("structured_output") {
+            Some(answer @ Value::Object(_)) => answer::read_value(answer),
+            _ => answer::read(text_of(result, "/result")),
+        };
     }
     let errors = result.pointer("/errors/0").and_then(Value::as_str);
     let detail = errors.unwrap_or_else(|| text_of(result, "/result"));
     if text_of(result, "/subtype") == "error_max_structured_output_retries" {
-        return End::Failed(Outcome::not_a_verdict(detail));
+        return Err(Cause::not_a_verdict(detail));
     }
     let status = result.get("api_error_status").and_then(Value::as_u64);
     let name = session.error.as_deref().unwrap_or_default();
     let kind = cause_of_error(name).or_else(|| cause_of_status(status?));
     let kind = kind.unwrap_or(CauseKind::Failed { status: 0 });
-    End::Failed(Outcome::CouldNotRun(Cause::new(kind, detail)))
+    Err(Cause::new(kind, detail))
 }
 
 /// Returns the limit of the session's own arguments that it reached.
 fn limit(result: &Value, arguments: &[String]) -> Option<Cause> {
     let (option, reached) = match text_of(result, "/subtype") {
-        "error_max_turns" => ("--max-turns", "num_turns"),
-        "error_max_budget_usd" => ("--max-budget-usd", "total_cost_usd"),
+        "error_max_turns" => ("--max-turns", "/num_turns"),
+        "error_max_budget_usd" => ("--max-budget-usd", "/total_cost_usd"),
         _ => return None,
     };
-    let value = arguments.iter().enumerate().find_map(|(index, argument)| {
-        match argument.strip_prefix(option)? {
-            "" => arguments.get(index + 1).cloned(),
-            value => value.strip_prefix('=').map(str::to_owned),
-        }
-    });
-    let value = value.or_else(|| result.get(reached).map(Value::to_string));
-    let detail = format!("Claude stopped at {option} {}", value.unwrap_or_default());
+    let words = arguments.iter().flat_map(|argument| argument.split('='));
+    let limit = words.skip_while(|word| *word != option).nth(1);
+    let reached = result.pointer(reached).map(Value::to_string);
+    let limit = limit.map(str::to_owned).or(reached).unwrap_or_default();
+    let detail = format!("Claude stopped at {option} {limit}");
     Some(Cause::new(CauseKind::Limit, &detail))
 }
 

@@ -1,4 +1,6 @@
-//! The common part of the reviewers that are programs: a program, an environment, a stdin, and events read as they come.
+//! The reviewers that are programs: `codex`, `claude`, and any `command` of the user's configuration. A repository never chooses one.
+//!
+//! Each gets the prompt on stdin. The stdout of a `command` is its answer; the other two print events, which are read as they come.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -9,12 +11,15 @@ use serde_json::Value;
 
 use super::answer::CLOSING;
 use super::digest::Digest;
-use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Trace};
-use super::settings::ReviewerSettings;
+use super::findings::Findings;
+use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer, Trace};
+use super::scratch::Scratch;
+use super::settings::{ReviewerKind, ReviewerSettings};
+use super::{claude, codex};
 use crate::process::environment::find_installed;
 use crate::process::limits::Limits;
 use crate::process::output::Stream;
-use crate::process::{Call, Event, ProcessEnd, ProcessOutput, StartError, Watch, supervise_events};
+use crate::process::{Call, Event, ProcessOutput, StartError, Watch, supervise_events};
 use crate::text;
 
 /// The variables that every client of a service gets: the network's and those of the user's folders.
@@ -31,33 +36,29 @@ const REPAIR: &str = include_str!("client/repair.md");
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
 /// Largest answer that is sent back, in bytes.
 const MAX_REPAIR_BYTES: usize = 256 * 1024;
-/// The detail of a session that ended well and did not say so.
-const NO_END: &str = "its last event is missing";
+
+/// A reviewer that is a program.
+#[derive(Debug, Clone)]
+pub struct Client {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its settings.
+    pub settings: ReviewerSettings,
+}
 
 /// Reads an event of a client, and returns the line of progress for it, if any.
 pub(super) type Read = fn(&mut Session<'_>, &Value) -> Option<String>;
 
-/// A client: how it is called, and how its answer is read.
-#[derive(Debug)]
-pub(super) struct Client<'a> {
-    /// The user's configuration.
-    pub(super) settings: &'a ReviewerSettings,
-    /// The program, if the configuration names none.
-    pub(super) program: &'a str,
+/// A call of a client.
+#[derive(Debug, Default)]
+pub(super) struct Invocation {
     /// The variables that it gets. The configuration may add more.
     pub(super) variables: Vec<String>,
     pub(super) arguments: Vec<String>,
     /// The reader of its events; `None` if its stdout is the answer.
     pub(super) read: Option<Read>,
-}
-
-/// The end that a client reports.
-#[derive(Debug)]
-pub(super) enum End {
-    /// The outcome of its answer.
-    Answered(Outcome),
-    /// The failure of its session.
-    Failed(Outcome),
+    /// The folder with the files that its arguments name; removed when it is dropped.
+    pub(super) _scratch: Option<Scratch>,
 }
 
 /// The events of a client so far.
@@ -72,9 +73,154 @@ pub(super) struct Session<'r> {
     pub(super) message: Option<String>,
     /// The name of the last error of the service.
     pub(super) error: Option<String>,
-    pub(super) end: Option<End>,
-    /// The tries to reach the service since the last other event: since when, and the last message.
-    retries: Option<(Instant, String)>,
+    /// The answer that the client's last event reports.
+    pub(super) end: Option<Result<Findings, Cause>>,
+    /// The begin and the last message of the tries to reach the service since the last other event.
+    pub(super) retries: Option<(Instant, String)>,
+}
+
+impl Reviewer for Client {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
+        self.findings(request, watch).into()
+    }
+}
+
+impl Client {
+    /// Asks for a review, and if the answer of a model cannot be read, sends it back once with the wanted form. That question reviews
+    /// nothing again.
+    fn findings(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
+        let invocation = match self.settings.kind {
+            ReviewerKind::Codex => codex::invocation(&self.settings, request.root)?,
+            ReviewerKind::Claude => claude::invocation(&self.settings),
+            ReviewerKind::Command | ReviewerKind::Lint => Invocation {
+                arguments: self.settings.arguments.clone(),
+                ..Invocation::default()
+            },
+        };
+        let mut message = None;
+        let answer = self.ask(&invocation, request, &mut message, watch);
+        let (Err(cause), Some(message)) = (&answer, message) else {
+            return answer;
+        };
+        if cause.kind != CauseKind::NotAVerdict
+            || message.trim().is_empty()
+            || message.len() > MAX_REPAIR_BYTES
+            || request.trace.take_repair()
+        {
+            return answer;
+        }
+
+        let detail = &cause.detail;
+        let line = Event::Line {
+            stream: Stream::Stderr,
+            text: &format!("the answer cannot be read ({detail}); asking once for the wanted form"),
+        };
+        if watch(line).is_break() {
+            return Err(Cause::new(CauseKind::Stopped, ""));
+        }
+        let digest = Digest::of(message.as_bytes());
+        let prompt = REPAIR
+            .replace("{marker}", &digest.as_str()[..16])
+            .replace("{answer}", &text::plain(&message));
+        let repair = Request {
+            prompt: &prompt,
+            limits: Limits {
+                timeout: REPAIR_TIMEOUT.min(request.limits.timeout),
+                ..request.limits
+            },
+            output: None,
+            ..*request
+        };
+        match self.ask(&invocation, &repair, &mut None, watch) {
+            Ok(findings) => Ok(findings),
+            Err(cause) if cause.kind.is_unreadable() || cause.kind == CauseKind::Stopped => {
+                Err(cause)
+            }
+            Err(_) => answer,
+        }
+    }
+
+    /// Returns the answer to one question, and sets a model's last message.
+    fn ask(
+        &self,
+        invocation: &Invocation,
+        request: &Request<'_>,
+        message: &mut Option<String>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Findings, Cause> {
+        let prompt = match invocation.read {
+            Some(_) => format!("{}\n{CLOSING}", request.prompt),
+            None => request.prompt.to_owned(),
+        };
+        let (ended, session) = self.run(invocation, request, &prompt, watch)?;
+        message.clone_from(&session.message);
+        let is_repeated = invocation.read.is_none() && repeats(&ended, &prompt);
+        match session.judge(&ended) {
+            Err(cause) if !cause.kind.is_unreadable() => Err(cause),
+            _ if is_repeated => Err(Cause::not_a_verdict("it repeats what it was asked")),
+            answer => answer,
+        }
+    }
+
+    /// Runs the program with a prompt. A client that only tries to reach its service for as long as it may be silent is ended: it
+    /// reports that every few seconds, and so is never silent.
+    fn run<'r>(
+        &self,
+        invocation: &'r Invocation,
+        request: &Request<'r>,
+        prompt: &str,
+        watch: &mut Watch<'_>,
+    ) -> Result<(ProcessOutput, Session<'r>), Cause> {
+        let kind = self.settings.kind;
+        let program = self.settings.program.as_deref();
+        let program = program.unwrap_or_else(|| kind.program()).to_owned();
+        let path = find_installed(&program, request.root);
+        let path = path.and_then(|path| path.into_os_string().into_string().ok());
+        let Some(path) = path else {
+            let error = StartError::NotInstalled { program };
+            return Err(Cause::new(CauseKind::NotInstalled, &error.to_string()));
+        };
+        let variables = invocation
+            .variables
+            .iter()
+            .chain(&self.settings.environment);
+        let call = Call {
+            program: &path,
+            arguments: &invocation.arguments,
+            directory: request.root,
+            stdin: prompt.as_bytes(),
+            environment: &request.environment.clone().and(variables.cloned()),
+            limits: request.limits,
+        };
+        let session = Session::new(request.root, request.trace, &invocation.arguments);
+        let session = RefCell::new(session);
+        let mut gave_up = false;
+        let ended = supervise_events(
+            &call,
+            &mut |line| session.borrow_mut().line(line, invocation.read?),
+            &mut |event| {
+                let idle = call.limits.idle;
+                gave_up |= event == Event::Tick && session.borrow().is_unreachable(idle);
+                match gave_up {
+                    true => ControlFlow::Break(()),
+                    false => watch(event),
+                }
+            },
+        );
+        if let Some((folder, name)) = request.output {
+            // For people only: a review is not given up because it cannot be kept.
+            let _ = ended.keep(folder, name);
+        }
+        let session = session.into_inner();
+        match &session.retries {
+            Some((_, message)) if gave_up => Err(Cause::new(CauseKind::Service, message)),
+            _ => Ok((ended, session)),
+        }
+    }
 }
 
 impl<'r> Session<'r> {
@@ -103,9 +249,9 @@ impl<'r> Session<'r> {
     }
 
     /// Notes that the client got on, and reports what it opens.
-    pub(super) fn progressed(&mut self) {
+    pub(super) fn note_progress(&mut self) {
         self.retries = None;
-        self.trace.reports();
+        self.trace.add("");
     }
 
     /// Notes a try to reach the service. Returns whether its message is another one than the last.
@@ -117,148 +263,39 @@ impl<'r> Session<'r> {
         is_new
     }
 
-    /// Returns whether the client only tried to reach its service since its last other event.
-    #[cfg(test)]
-    pub(super) fn is_trying(&self) -> bool {
-        self.retries.is_some()
+    fn is_unreachable(&self, idle: Duration) -> bool {
+        let retries = self.retries.as_ref();
+        retries.is_some_and(|(since, _)| since.elapsed() >= idle)
     }
 
-    /// Returns the outcome of the client's process. What the client reports of a failure is better than its exit status.
-    pub(super) fn judge(&self, ended: &ProcessOutput) -> Outcome {
-        let failure = reviewer::failure(ended);
-        let Some(mut cause) = failure else {
-            return match &self.end {
-                Some(End::Answered(outcome) | End::Failed(outcome)) => outcome.clone(),
-                None if !self.has_events => reviewer::judge(ended),
-                None => Outcome::Unreadable(Cause::new(CauseKind::NoOutput, NO_END)),
+    /// Returns the answer of the client's process. What the client reports of a failure is better than its exit status.
+    fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
+        let Some(failure) = reviewer::failure(ended) else {
+            return match self.end {
+                Some(answer) => answer,
+                None if self.has_events => {
+                    let detail = "its last event is missing";
+                    Err(Cause::new(CauseKind::NoOutput, detail))
+                }
+                None => reviewer::judge(ended),
             };
         };
-        match &self.end {
-            Some(End::Failed(outcome)) if matches!(cause.kind, CauseKind::Failed { .. }) => {
-                if let Outcome::CouldNotRun(own) = outcome
-                    && matches!(own.kind, CauseKind::Failed { .. })
-                {
-                    cause.detail.clone_from(&own.detail);
-                    return Outcome::CouldNotRun(cause);
-                }
-                outcome.clone()
+        let is_failed = |cause: &Cause| matches!(cause.kind, CauseKind::Failed { .. });
+        match self.end {
+            Some(Err(own)) if is_failed(&failure) && is_failed(&own) => {
+                Err(Cause::new(failure.kind, &own.detail))
             }
-            _ => Outcome::CouldNotRun(cause),
+            Some(Err(own)) if is_failed(&failure) => Err(own),
+            _ => Err(failure),
         }
     }
 }
 
-impl Client<'_> {
-    /// Asks for a review, and if the answer cannot be read, sends it back once with the wanted form. That question reviews nothing
-    /// again.
-    pub(super) fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        let (outcome, answer) = self.ask(request, watch);
-        let (Outcome::Unreadable(cause), Some(answer)) = (&outcome, answer) else {
-            return outcome;
-        };
-        if cause.kind != CauseKind::NotAVerdict
-            || answer.trim().is_empty()
-            || answer.len() > MAX_REPAIR_BYTES
-            || request.trace.take_repair()
-        {
-            return outcome;
-        }
-        let text = format!(
-            "the answer cannot be read ({}); asking once for the wanted form",
-            cause.detail
-        );
-        let line = Event::Line {
-            stream: Stream::Stderr,
-            text: &text,
-        };
-        if watch(line).is_break() {
-            return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
-        }
-        let digest = Digest::of(answer.as_bytes());
-        let prompt = REPAIR
-            .replace("{marker}", &digest.as_str()[..16])
-            .replace("{answer}", &text::plain(&answer));
-        let limits = Limits {
-            timeout: REPAIR_TIMEOUT.min(request.limits.timeout),
-            ..request.limits
-        };
-        let repair = Request {
-            prompt: &prompt,
-            limits,
-            output: None,
-            ..*request
-        };
-        match self.ask(&repair, watch).0 {
-            Outcome::CouldNotRun(cause) if cause.kind != CauseKind::Stopped => outcome,
-            repaired => repaired,
-        }
-    }
-
-    /// Returns the outcome of one question, and the client's last message.
-    fn ask(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> (Outcome, Option<String>) {
-        let prompt = format!("{}\n{CLOSING}", request.prompt);
-        match self.run(request, &prompt, watch) {
-            Ok((ended, session)) => (session.judge(&ended), session.message),
-            Err(cause) => (Outcome::CouldNotRun(cause), None),
-        }
-    }
-
-    /// Runs the client with a prompt. A client that only tries to reach its service for as long as it may be silent is ended: it
-    /// reports that every few seconds, and so is never silent.
-    pub(super) fn run<'r>(
-        &'r self,
-        request: &Request<'r>,
-        prompt: &str,
-        watch: &mut Watch<'_>,
-    ) -> Result<(ProcessOutput, Session<'r>), Cause> {
-        let variables = self.variables.iter().chain(&self.settings.environment);
-        let environment = request.environment.clone().and(variables.cloned());
-        let program = self.settings.program.as_deref().unwrap_or(self.program);
-        let path = find_installed(program, request.root);
-        let path = path.and_then(|path| path.into_os_string().into_string().ok());
-        let Some(path) = path else {
-            let program = program.to_owned();
-            let error = StartError::NotInstalled { program };
-            return Err(Cause::new(CauseKind::NotInstalled, &error.to_string()));
-        };
-        let call = Call {
-            program: &path,
-            arguments: &self.arguments,
-            directory: request.root,
-            stdin: prompt.as_bytes(),
-            environment: &environment,
-            limits: request.limits,
-        };
-        let session = RefCell::new(Session::new(request.root, request.trace, &self.arguments));
-        let is_unreachable = || {
-            let session = session.borrow();
-            let mut retries = session.retries.iter();
-            retries.any(|(since, _)| since.elapsed() >= call.limits.idle)
-        };
-        let mut gave_up = false;
-        let ended = supervise_events(
-            &call,
-            &mut |line| session.borrow_mut().line(line, self.read?),
-            &mut |event| {
-                gave_up |= event == Event::Tick && is_unreachable();
-                match gave_up {
-                    true => ControlFlow::Break(()),
-                    false => watch(event),
-                }
-            },
-        );
-        if let Some((folder, name)) = request.output {
-            // For people only: a review is not given up because it cannot be kept.
-            let _ = ended.keep(folder, name);
-        }
-        let session = session.into_inner();
-        match &session.retries {
-            Some((_, message)) if gave_up && matches!(ended.how, ProcessEnd::Stopped) => {
-                Err(Cause::new(CauseKind::Service, message))
-            }
-            _ => Ok((ended, session)),
-        }
-    }
+/// Returns whether a program gave its prompt back, as `cat` does: the form of an answer that stands in there, or what the text
+/// under review says, is no verdict on it.
+fn repeats(ended: &ProcessOutput, prompt: &str) -> bool {
+    let prompt = prompt.trim();
+    !prompt.is_empty() && String::from_utf8_lossy(&ended.stdout).contains(prompt)
 }
 
 /// Returns the common variables and those of a client.
@@ -292,10 +329,8 @@ pub(super) fn message_line(text: &str) -> Option<String> {
 
 /// Returns a text in an event.
 pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
-    event
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    let text = event.pointer(pointer).and_then(Value::as_str);
+    text.unwrap_or_default()
 }
 
 /// Returns the cause that an HTTP status of the service means, if it is clear.

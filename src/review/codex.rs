@@ -1,31 +1,29 @@
 //! The reviewer `codex`: one read-only turn of the Codex command line, with its answer by schema.
 //!
 //! Its events were measured (docs/clients.md). A failed turn has one sentence without a code, in an event that never has text of the
-//! model: see `codex/failure.rs`.
+//! model. The sentences are fixed in the client's program; some have the HTTP status, some the service's JSON.
 
-mod config;
-mod failure;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use self::config::UserConfig;
-use super::answer::SCHEMA;
+use super::answer::{self, SCHEMA};
 use super::client::{
-    Client, End, Session, message_line, shown, shown_path, text_of, variables_with,
+    Invocation, Session, cause_of_status, message_line, shown, shown_path, text_of, variables_with,
 };
-use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
+use super::reviewer::{Cause, CauseKind};
 use super::scratch::Scratch;
 use super::settings::ReviewerSettings;
-use crate::process::Watch;
 use crate::process::environment::GUARD;
 
 /// Its program.
 pub const PROGRAM: &str = "codex";
-
-/// The file with the schema of its answer.
-const ANSWER: &str = "answer.json";
 
 /// The variables that it gets in addition to the common ones.
 const VARIABLES: &str =
@@ -37,46 +35,90 @@ const FOR_COMMANDS: &str = "PATH HOME USER LANG LC_* TZ TMPDIR SHELL";
 /// Its flags except for those with a value of this run.
 const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-repo-check --ephemeral --output-schema";
 
-/// `codex`.
-#[derive(Debug, Clone)]
-pub struct Codex {
-    /// Its name in the configuration.
-    pub name: String,
-    /// Its settings.
-    pub settings: ReviewerSettings,
+/// The sentences of failed turns, by how they begin, and what they mean.
+const SENTENCES: [(&str, CauseKind); 11] = [
+    ("Missing environment variable: ", CauseKind::Login),
+    ("Your access token could not be refreshed", CauseKind::Login),
+    ("You've hit your usage limit", CauseKind::Quota),
+    ("Quota exceeded", CauseKind::Quota),
+    ("Your workspace is out of credits", CauseKind::Quota),
+    ("You're out of credits", CauseKind::Quota),
+    ("You hit your spend cap", CauseKind::Quota),
+    (
+        "We're currently experiencing high demand",
+        CauseKind::Service,
+    ),
+    ("Selected model is at capacity", CauseKind::Service),
+    ("stream disconnected before completion", CauseKind::Service),
+    ("Connection failed", CauseKind::Service),
+];
+
+/// The words right before the HTTP status in other sentences.
+const BEFORE_STATUS: [&str; 2] = ["unexpected status ", "exceeded retry limit, last status: "];
+
+/// The tables of the user's Codex configuration that a review needs: the MCP servers, which Codex would start outside of its sandbox,
+/// and the variable of the provider's key. What cannot be read, Codex reports itself.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct UserConfig {
+    mcp_servers: BTreeMap<String, IgnoredAny>,
+    model_provider: String,
+    model_providers: BTreeMap<String, Provider>,
 }
 
-impl Reviewer for Codex {
-    fn name(&self) -> &str {
-        &self.name
+#[derive(Debug, Default, Deserialize)]
+struct Provider {
+    env_key: Option<String>,
+}
+
+impl UserConfig {
+    /// Reads the file that the client will read.
+    fn read() -> Self {
+        let folder = |name: &str| {
+            let folder = std::env::var_os(name).map(PathBuf::from);
+            folder.filter(|folder| folder.is_absolute())
+        };
+        let home = folder("CODEX_HOME").or_else(|| folder("HOME").map(|home| home.join(".codex")));
+        let file = home.and_then(|home| Utf8PathBuf::from_path_buf(home.join("config.toml")).ok());
+        let text = file.and_then(|file| crate::files::read_to_string(&file).ok());
+        toml::from_str(&text.unwrap_or_default()).unwrap_or_default()
     }
 
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        // Kept to the end of the run: the client reads it when it starts.
-        let scratch = Scratch::new().and_then(|scratch| {
-            fs::write(scratch.path().join(ANSWER), SCHEMA)?;
-            Ok(scratch)
-        });
-        let scratch = match scratch {
-            Ok(scratch) => scratch,
-            Err(error) => {
-                let detail = format!("cannot write the schema of the answer: {error}");
-                return Outcome::CouldNotRun(Cause::new(CauseKind::Io, &detail));
-            }
-        };
-        let schema = scratch.path().join(ANSWER);
-        let config = UserConfig::read();
-        let mut variables = variables_with(VARIABLES);
-        variables.extend(config.key.clone());
-        let client = Client {
-            settings: &self.settings,
-            program: PROGRAM,
-            variables,
-            arguments: arguments(&self.settings, &config, request.root, schema.as_str()),
-            read: Some(read),
-        };
-        client.review(request, watch)
+    /// Returns the servers whose names can stand in a dotted key as they are. Codex allows no others.
+    fn servers(&self) -> impl Iterator<Item = &String> {
+        let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let names = self.mcp_servers.keys();
+        names.filter(move |name| !name.is_empty() && name.bytes().all(is_bare))
     }
+
+    /// Returns the variable with the key of the configured provider.
+    fn key(&self) -> Option<&String> {
+        let provider = self.model_providers.get(&self.model_provider);
+        provider?.env_key.as_ref()
+    }
+}
+
+/// Returns the call of the program.
+pub(super) fn invocation(
+    settings: &ReviewerSettings,
+    root: &Utf8Path,
+) -> Result<Invocation, Cause> {
+    let unwritten = |error: io::Error| {
+        let detail = format!("cannot write the schema of the answer: {error}");
+        Cause::new(CauseKind::Io, &detail)
+    };
+    let scratch = Scratch::new().map_err(unwritten)?;
+    let schema = scratch.path().join("answer.json");
+    fs::write(&schema, SCHEMA).map_err(unwritten)?;
+    let config = UserConfig::read();
+    let mut variables = variables_with(VARIABLES);
+    variables.extend(config.key().cloned());
+    Ok(Invocation {
+        variables,
+        arguments: arguments(settings, &config, root, schema.as_str()),
+        read: Some(read),
+        _scratch: Some(scratch),
+    })
 }
 
 /// Returns the arguments of a call; each flag and its reason in docs/reviewers.md.
@@ -94,23 +136,21 @@ fn arguments(
     for feature in ["hooks", "plugins", "apps"] {
         set(format!("features.{feature}=false"));
     }
-    set(format!(
-        "projects={{{}={{trust_level=\"untrusted\"}}}}",
-        toml_text(root.as_str())
-    ));
+    let root = toml_text(root.as_str());
+    set(format!("projects={{{root}={{trust_level=\"untrusted\"}}}}"));
     let names = FOR_COMMANDS.split_whitespace().chain([GUARD]);
     let names: Vec<String> = names.map(toml_text).collect();
     set(format!(
         "shell_environment_policy={{inherit=\"all\",include_only=[{}]}}",
         names.join(",")
     ));
-    for server in &config.servers {
+    for server in config.servers() {
         set(format!("mcp_servers.{server}.enabled=false"));
     }
     if let Some(model) = &settings.model {
         all.extend(["--model".to_owned(), model.clone()]);
     }
-    all.extend(settings.arguments.iter().cloned());
+    all.extend_from_slice(&settings.arguments);
     all.push("-".to_owned());
     all
 }
@@ -131,18 +171,18 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
         }
         "turn.completed" => {
             let answer = session.message.as_deref().unwrap_or_default();
-            let answered = End::Answered(reviewer::judge_answer(answer));
-            session.end.get_or_insert(answered);
+            let findings = answer::read(answer);
+            session.end.get_or_insert(findings);
             None
         }
         "turn.failed" => {
-            let cause = failure::cause(text_of(event, "/error/message"));
-            session.end = Some(End::Failed(Outcome::CouldNotRun(cause)));
+            let cause = failure(text_of(event, "/error/message"));
+            session.end = Some(Err(cause));
             None
         }
         kind @ ("item.started" | "item.completed") => {
             if text_of(event, "/item/type") != "error" {
-                session.progressed();
+                session.note_progress();
             }
             item(session, event, kind == "item.completed")
         }
@@ -184,6 +224,41 @@ fn without_shell(command: &str) -> String {
     match words.as_deref() {
         Some([_, flag, inside]) if flag == "-lc" => inside.clone(),
         _ => command.to_owned(),
+    }
+}
+
+/// Returns the cause of a failed turn that its sentence names.
+fn failure(sentence: &str) -> Cause {
+    let body = serde_json::from_str::<Value>(sentence).unwrap_or_default();
+    let message = text_of(&body, "/error/message").trim();
+    // The client writes typographic apostrophes.
+    let plain = sentence.replace('\u{2019}', "'");
+    let known = SENTENCES.iter().find(|(begin, _)| plain.starts_with(begin));
+    let status = BEFORE_STATUS.iter().find_map(|begin| {
+        let rest = plain.strip_prefix(begin)?;
+        cause_of_status(rest.get(..3)?.parse().ok()?)
+    });
+    let kind = known
+        .map(|(_, kind)| *kind)
+        .or(status)
+        .or_else(|| cause_of_code(text_of(&body, "/error/code")))
+        .or_else(|| cause_of_code(text_of(&body, "/error/type")));
+    let detail = match message.is_empty() {
+        true => sentence,
+        false => message,
+    };
+    Cause::new(kind.unwrap_or(CauseKind::Failed { status: 0 }), detail)
+}
+
+/// Returns the cause that the service's own code for an error means, if it is clear.
+fn cause_of_code(code: &str) -> Option<CauseKind> {
+    match code {
+        "invalid_api_key" | "authentication_error" => Some(CauseKind::Login),
+        "insufficient_quota" | "usage_limit_reached" | "rate_limit_exceeded" => {
+            Some(CauseKind::Quota)
+        }
+        "server_error" | "server_is_overloaded" => Some(CauseKind::Service),
+        _ => None,
     }
 }
 

@@ -10,20 +10,15 @@ use std::io;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
-
+use super::digest::Digest;
+use super::findings::{Counts, Findings};
+use super::findings_json::{FindingsJson, findings_name, findings_path};
+use super::runs::{self, Run, RunOutcome};
+use super::{finding_history, subject, worktree};
 use crate::machine::table::{Blocking, ReviewSpec};
-use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Requirement};
-use crate::review::digest::Digest;
-use crate::review::finding_history;
-use crate::review::findings::{Counts, Findings};
-use crate::review::findings_file;
-use crate::review::findings_json::FindingsJson;
-use crate::review::missing_evidence::Missing;
-use crate::review::runs::{self, Run, RunOutcome};
-use crate::review::subject;
-use crate::review::worktree;
+use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement};
 use crate::store::UNEXPLAINED;
+use crate::text;
 
 pub use crate::machine::EvidencePolicy;
 
@@ -71,6 +66,27 @@ impl Deref for Settled {
     }
 }
 
+/// The reason for which there is no evidence, and what to do.
+#[derive(Debug)]
+pub struct Missing(String);
+
+impl Missing {
+    /// Converts it to the refusal of a transition.
+    pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
+        Refusal::Evidence {
+            transition,
+            requirement,
+            problem: self.0,
+        }
+    }
+}
+
+impl From<io::Error> for Missing {
+    fn from(error: io::Error) -> Self {
+        Self(format!("could not read it: {error}"))
+    }
+}
+
 /// The state of the round's review.
 #[derive(Debug)]
 pub enum Found {
@@ -97,27 +113,34 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
     if round.is_running() {
         return Ok((Found::Running, None));
     }
-    if let Some(verdict) = round.verdict()? {
-        let reviewed = round.reviewed(Some(verdict));
-        let run = reviewed.record.run.clone();
+    if let Some((run, json)) = round.verdict()? {
+        let reviewed = round.reviewed(run, json);
+        let id = reviewed.record.run.clone();
         let is_clean = reviewed.findings.blocking(spec.blocking) == 0;
         let found = match round.settle(reviewed.clone(), None) {
             Ok(settled) if is_clean => Found::Clean(settled),
             _ if finding_history::is_stalled(&round.history()?) => Found::Stalled(reviewed),
             _ => Found::Findings(reviewed),
         };
-        return Ok((found, run));
+        return Ok((found, id));
     }
-    Ok(match round.failure() {
-        Some((run, _)) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
-        None if raw.policy() == EvidencePolicy::Optional => {
-            (Found::Findings(round.reviewed(None)), None)
-        }
-        _ => {
-            round.note_unexplained()?;
-            (Found::Nothing, None)
-        }
-    })
+    if let Some((run, _)) = round.failure() {
+        let id = run.began.run.clone();
+        return Ok(match run.counted {
+            true => (Found::Nothing, None),
+            false => (Found::Failed, Some(id)),
+        });
+    }
+    if raw.policy() == EvidencePolicy::Optional {
+        return Ok((Found::Findings(round.waived()), None));
+    }
+    if let Some(file) = round.unexplained()? {
+        // For a user who reads the journal.
+        let why = "no review of this loop wrote it; it counts for nothing";
+        let data = [("file", &*file), ("why", why)];
+        raw.store().note_attempt(raw.id(), UNEXPLAINED, &data);
+    }
+    Ok((Found::Nothing, None))
 }
 
 /// Returns evidence that the round was reviewed.
@@ -125,8 +148,7 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
 /// # Errors
 /// Returns the reason if there is none.
 pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed, Missing> {
-    let spec = spec.ok_or(Missing::NoReview)?;
-    Round::new(raw, spec)?.demand()
+    of_phase(raw, spec)?.demand()
 }
 
 /// Returns evidence that the round is settled.
@@ -138,9 +160,13 @@ pub fn settled(
     spec: Option<&'static ReviewSpec>,
     rejecting: Option<String>,
 ) -> Result<Settled, Missing> {
-    let spec = spec.ok_or(Missing::NoReview)?;
-    let round = Round::new(raw, spec)?;
+    let round = of_phase(raw, spec)?;
     round.settle(round.demand()?, rejecting)
+}
+
+fn of_phase<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, Missing> {
+    let no_review = || Missing("this phase has no review that could show it".to_owned());
+    Ok(Round::new(raw, spec.ok_or_else(no_review)?)?)
 }
 
 /// Returns the rounds of a loop that were reviewed, oldest first, each with the verdict that counts.
@@ -206,12 +232,17 @@ impl<'r> Round<'r> {
         self.runs.iter().filter(is_own)
     }
 
-    /// Returns the newest run of the round that gave a verdict and whose findings JSON is unchanged.
-    fn verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
-        let newest = self.newest_verdict()?;
-        Ok(newest.filter(|(run, json)| !self.is_outdated(run, json)))
+    /// Returns the runs of all rounds and visits.
+    fn all_runs(&self) -> io::Result<Vec<Run>> {
+        let journal = self.raw.journal().map_err(io::Error::other)?;
+        Ok(runs::read(&journal))
     }
 
+    fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {
+        FindingsJson::of_run(self.raw.store(), self.raw.id(), run)
+    }
+
+    /// Returns the newest run of the round that gave a verdict and whose findings JSON is unchanged.
     fn newest_verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
         for run in self.own_runs().rev() {
             if let Some(json) = self.json_of(run)? {
@@ -221,24 +252,24 @@ impl<'r> Round<'r> {
         Ok(None)
     }
 
-    /// Returns whether a clean run looked at something else than what is there now. Where each review starts clean, it then
-    /// counts for nothing, and another one is due.
-    fn is_outdated(&self, run: &Run, findings_json: &FindingsJson) -> bool {
-        if !self.spec.fresh || findings_json.findings.blocking(self.spec.blocking) > 0 {
-            return false;
-        }
-        let is_same_tree = |reviewed: &String| {
-            let until = Instant::now() + TREE_TIMEOUT;
-            worktree::tree_id(self.raw.store(), Some(until)).as_ref() == Some(reviewed)
-        };
-        let reviewed = run.began.tree.as_ref();
-        let reviewed = reviewed.filter(|_| subject::has_changes(self.raw, self.spec));
-        self.subject.as_ref() != Some(&run.began.subject) || !reviewed.is_none_or(is_same_tree)
+    fn verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
+        let newest = self.newest_verdict()?;
+        Ok(newest.filter(|(run, json)| !self.is_outdated(run, json)))
     }
 
-    fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {
-        let json = FindingsJson::of_run(self.raw.store(), self.raw.id(), run)?;
-        Ok(json.filter(|json| json.is_of(self.raw.id(), &run.began)))
+    /// Returns whether a clean run looked at something else than what is there now. Where each review starts clean, it then
+    /// counts for nothing, and another one is due.
+    fn is_outdated(&self, run: &Run, json: &FindingsJson) -> bool {
+        if !self.spec.fresh || json.findings.blocking(self.spec.blocking) > 0 {
+            return false;
+        }
+        if self.subject.as_ref() != Some(&run.began.subject) {
+            return true;
+        }
+        let until = Instant::now() + TREE_TIMEOUT;
+        run.began.tree.is_some()
+            && subject::has_changes(self.raw, self.spec)
+            && worktree::tree_id(self.raw.store(), Some(until)) != run.began.tree
     }
 
     /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
@@ -255,12 +286,6 @@ impl<'r> Round<'r> {
             }
         }
         Ok(verdicts.into_values().collect())
-    }
-
-    /// Returns the runs of all rounds and visits.
-    fn all_runs(&self) -> io::Result<Vec<Run>> {
-        let journal = self.raw.journal().map_err(io::Error::other)?;
-        Ok(runs::read(&journal))
     }
 
     /// Returns every round with a verdict, oldest first.
@@ -285,10 +310,10 @@ impl<'r> Round<'r> {
         let round = self.number;
         let why = if self.is_running() {
             format!("the review of round {round} is still running; follow it")
-        } else if let Some(verdict) = self.verdict()? {
-            return Ok(self.reviewed(Some(verdict)));
+        } else if let Some((run, json)) = self.verdict()? {
+            return Ok(self.reviewed(run, json));
         } else if self.raw.policy() == EvidencePolicy::Optional {
-            return Ok(self.reviewed(None));
+            return Ok(self.waived());
         } else if let Some((_, cause)) = self.failure() {
             format!("the review of round {round} gave no verdict ({cause}); run it again")
         } else if self.own_runs().any(|run| run.digest().is_some()) {
@@ -297,7 +322,7 @@ impl<'r> Round<'r> {
             )
         } else {
             let file = self.unexplained()?.map(|file| {
-                let file = crate::text::shown(file.file_name().unwrap_or_default());
+                let file = text::shown(file);
                 format!(": {file} is there, and no review of this loop wrote it")
             });
             let file = file.unwrap_or_default();
@@ -305,57 +330,55 @@ impl<'r> Round<'r> {
         };
         let program = self.raw.table().state.program;
         let review = format!("{program} review {}", self.raw.id());
-        Err(Missing::Review { why, review })
+        Err(Missing(format!("{why}:\n    {review}")))
     }
 
-    /// Returns the findings file of the round if no run of it was ever noted.
-    fn unexplained(&self) -> io::Result<Option<Utf8PathBuf>> {
-        let file = findings_file::findings_path(self.raw.store(), self.raw.id(), self.number);
+    /// Returns the name of the round's findings file if no run of it was ever noted.
+    fn unexplained(&self) -> io::Result<Option<String>> {
+        let file = findings_path(self.raw.store(), self.raw.id(), self.number);
         let is_noted = |run: &Run| run.began.round == self.number;
         let is_there = file.symlink_metadata().is_ok();
-        Ok((is_there && !self.all_runs()?.iter().any(is_noted)).then_some(file))
+        let is_unexplained = is_there && !self.all_runs()?.iter().any(is_noted);
+        Ok(is_unexplained.then(|| findings_name(self.number)))
     }
 
-    /// Records a findings file that no review wrote, for a user who reads the journal. It counts for nothing.
-    fn note_unexplained(&self) -> io::Result<()> {
-        if let Some(file) = self.unexplained()? {
-            let file = file.file_name().unwrap_or_default();
-            let why = "no review of this loop wrote it; it counts for nothing";
-            let data = [("file", file), ("why", why)];
-            let store = self.raw.store();
-            store.note_attempt(self.raw.id(), UNEXPLAINED, &data);
-        }
-        Ok(())
+    /// Makes evidence of a run.
+    fn reviewed(&self, run: &Run, json: FindingsJson) -> Reviewed {
+        let mut reviewed = self.waived();
+        reviewed.record.waived = false;
+        reviewed.record.run = Some(run.began.run.clone());
+        reviewed.record.findings = run.findings.as_ref().map(|file| file.number);
+        reviewed.record.subject = Some(run.began.subject.to_string());
+        reviewed.findings = json.findings;
+        reviewed
     }
 
-    /// Makes evidence of a run, or, without one, of a waived review.
-    fn reviewed(&self, verdict: Option<(&Run, FindingsJson)>) -> Reviewed {
+    /// Makes evidence of a review that was waived.
+    fn waived(&self) -> Reviewed {
         let mut record = EvidenceRecord::of(self.raw, Requirement::Reviewed, self.number);
-        let mut subject = self.subject.as_ref();
-        let mut findings = Findings::default();
-        record.waived = verdict.is_none();
-        if let Some((run, json)) = verdict {
-            record.run = Some(run.began.run.clone());
-            record.findings = run.findings.as_ref().map(|file| file.number);
-            subject = Some(&run.began.subject);
-            findings = json.findings;
+        record.waived = true;
+        record.subject = self.subject.as_ref().map(ToString::to_string);
+        Reviewed {
+            record,
+            findings: Findings::default(),
         }
-        record.subject = subject.map(ToString::to_string);
-        Reviewed { record, findings }
     }
 
     /// Makes settled evidence: the subject is unchanged, and nothing material is open or a reason is given.
     fn settle(&self, mut reviewed: Reviewed, why: Option<String>) -> Result<Settled, Missing> {
         let now = self.subject.as_ref().map(Digest::as_str);
         if !reviewed.is_waived() && now != reviewed.record.subject.as_deref() {
-            return Err(Missing::Changed {
-                subject: subject::shown(self.raw, self.spec),
-                round: self.number,
-            });
+            let subject = subject::shown(self.raw, self.spec);
+            return Err(Missing(format!(
+                "{subject} was changed after the review of round {}; end your turn, and the next round reviews it",
+                self.number
+            )));
         }
         if let Some(finding) = reviewed.findings.unreviewed_lines() {
-            let what = finding.what.clone();
-            return Err(Missing::Unreviewed { what });
+            return Err(Missing(format!(
+                "{}; this cannot be rejected: deal with it and end your turn, and the next round reviews it",
+                finding.what
+            )));
         }
         let open = self.open()?;
         let unsettled = match self.spec.blocking {
@@ -365,7 +388,10 @@ impl<'r> Round<'r> {
         let why = why.map(|why| why.trim().to_owned());
         let why = why.filter(|why| !why.is_empty());
         if !reviewed.is_waived() && unsettled > 0 && why.is_none() {
-            return Err(Missing::Open { counts: open });
+            return Err(Missing(format!(
+                "findings are open ({open}) and what was reviewed is unchanged; deal with them and end your turn, or say \
+                 why not: --rejecting \"<why>\""
+            )));
         }
         reviewed.record.kind = Requirement::Settled;
         // A reason for rejecting nothing is no caveat of the summary.
@@ -378,7 +404,7 @@ impl<'r> Round<'r> {
     fn open(&self) -> io::Result<Counts> {
         let is_same = |run: &Run| Some(&run.began.subject) == self.subject.as_ref();
         let verdicts = self.verdicts(is_same)?.into_iter();
-        let all: Vec<_> = verdicts.flat_map(|json| json.findings.0).collect();
+        let all = verdicts.flat_map(|json| json.findings.0).collect();
         Ok(Findings(all).counts())
     }
 }

@@ -91,35 +91,57 @@ pub fn summary(all: &[FindingHistory]) -> String {
     }
 }
 
+/// A finding as it is compared with others.
+struct Known<'r> {
+    /// Its id, or an empty text.
+    id: &'r str,
+    /// The first round that found it.
+    since: u64,
+    persona: &'r str,
+    words: String,
+    finding: &'r Finding,
+}
+
+impl<'r> Known<'r> {
+    fn new(finding: &'r Finding, persona: &'r str, since: u64) -> Self {
+        Self {
+            id: finding.id.as_deref().unwrap_or_default(),
+            since,
+            persona,
+            words: words(&finding.what),
+            finding,
+        }
+    }
+}
+
+/// The reasons for which a new finding is an earlier one, the best first.
+const CLAIMS: [fn(&Known<'_>, &Known<'_>, &[&str]) -> bool; 4] =
+    [has_same_id, has_same_words, is_same_check, is_at_same_place];
+
 /// Gives each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
 pub(super) fn assign_ids(earlier: &[Round], new: &mut Findings, persona: &str, document: &str) {
-    let cut = |line: &'_ str| line.floor_char_boundary(MAX_LINE_BYTES);
-    let lines = document.lines().map(str::trim);
-    let lines: Vec<&str> = lines.map(|line| &line[..cut(line)]).collect();
+    let lines: Vec<&str> = document.lines().map(line_start).collect();
     let known = known(earlier);
-    let mut repeated: Vec<Option<&Known<'_>>> = Vec::new();
     for finding in &mut new.0 {
         finding.line_text = line_text(finding, &lines);
-        let id = finding.id.take().or_else(|| take_id(finding, &known));
-        let words = words(&finding.what);
-        let found = known
-            .iter()
-            .find(|one| Some(one.id) == id.as_deref())
-            .or_else(|| known.iter().find(|one| one.has_words(&words, finding)))
-            .or_else(|| known.iter().find(|one| one.is_same_check(finding)));
-        repeated.push(found.filter(|one| !is_taken(&repeated, one)));
+        let id = finding.id.take();
+        finding.id = id.or_else(|| take_id(finding, &known));
     }
-    // A finding with the same words has the better claim to an id than another one at its place.
-    for (at, finding) in new.0.iter().enumerate() {
-        if repeated[at].is_none() {
-            let mut same_place = known
-                .iter()
-                .rev()
-                .filter(|one| one.persona == persona && one.is_at_place(finding, &lines));
-            repeated[at] = same_place.find(|one| !is_taken(&repeated, one));
+
+    let findings = new.0.iter();
+    let found: Vec<Known<'_>> = findings.map(|one| Known::new(one, persona, 0)).collect();
+    let mut repeated: Vec<Option<&Known<'_>>> = vec![None; found.len()];
+    for claim in CLAIMS {
+        for (at, one) in found.iter().enumerate() {
+            let is_taken = |id: &str| repeated.iter().flatten().any(|other| other.id == id);
+            let mut claimed = known.iter().rev().filter(|old| claim(old, one, &lines));
+            if repeated[at].is_none() {
+                repeated[at] = claimed.find(|old| !is_taken(old.id));
+            }
         }
     }
+
     let number = |one: &Known<'_>| one.id.strip_prefix('F')?.parse::<u64>().ok();
     let mut last = known.iter().filter_map(number).max().unwrap_or(0);
     for (finding, repeated) in new.0.iter_mut().zip(repeated) {
@@ -131,27 +153,18 @@ pub(super) fn assign_ids(earlier: &[Round], new: &mut Findings, persona: &str, d
     }
 }
 
-/// Returns the findings of earlier rounds that have an id.
+/// Returns the findings of earlier rounds that have an id, oldest first.
 fn known(earlier: &[Round]) -> Vec<Known<'_>> {
     let mut known: Vec<Known<'_>> = Vec::new();
     for round in earlier {
-        for finding in &round.findings.0 {
-            let Some(id) = &finding.id else { continue };
-            let first = known.iter().find(|one| one.id == id);
-            known.push(Known {
-                id,
-                since: first.map_or(round.number, |first| first.since),
-                persona: &round.persona,
-                words: words(&finding.what),
-                finding,
-            });
+        for finding in round.findings.0.iter().filter(|one| one.id.is_some()) {
+            let mut one = Known::new(finding, &round.persona, round.number);
+            let first = known.iter().find(|first| first.id == one.id);
+            one.since = first.map_or(round.number, |first| first.since);
+            known.push(one);
         }
     }
     known
-}
-
-fn is_taken(taken: &[Option<&Known<'_>>], known: &Known<'_>) -> bool {
-    taken.iter().flatten().any(|one| one.id == known.id)
 }
 
 /// Takes the id from the beginning of a finding's text, as a Markdown answer has it: `F3: still no way back`.
@@ -166,60 +179,56 @@ fn take_id(finding: &mut Finding, known: &[Known<'_>]) -> Option<String> {
 fn line_text(finding: &Finding, lines: &[&str]) -> Option<String> {
     let line = usize::try_from(finding.line?).ok()?.checked_sub(1)?;
     let text = lines.get(line).filter(|_| finding.file.is_none())?;
-    text.chars()
-        .any(char::is_alphabetic)
-        .then(|| (*text).to_owned())
+    let has_words = text.chars().any(char::is_alphabetic);
+    has_words.then(|| (*text).to_owned())
 }
 
-/// Returns the words of a finding, without numbers, punctuation and case.
-fn words(what: &str) -> String {
-    let plain = |character: char| match character {
-        character if character.is_alphabetic() => character,
-        _ => ' ',
+/// Returns the beginning of a document's line, by which it is recognized.
+fn line_start(line: &str) -> &str {
+    let line = line.trim();
+    &line[..line.floor_char_boundary(MAX_LINE_BYTES)]
+}
+
+/// Returns the words of a text, without numbers, punctuation and case.
+fn words(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphabetic());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+fn has_same_id(old: &Known<'_>, new: &Known<'_>, _: &[&str]) -> bool {
+    old.id == new.id
+}
+
+fn has_same_words(old: &Known<'_>, new: &Known<'_>, _: &[&str]) -> bool {
+    old.words == new.words
+        && old.finding.check == new.finding.check
+        && old.finding.file == new.finding.file
+}
+
+/// Returns whether the same check of a document found both: it speaks once in a review, with other words as the document changes.
+/// One of many files may speak often in the same file.
+fn is_same_check(old: &Known<'_>, new: &Known<'_>, _: &[&str]) -> bool {
+    let [old, new] = [old.finding, new.finding];
+    old.check.is_some() && old.check == new.check && old.file.is_none() && new.file.is_none()
+}
+
+/// Returns whether the same persona found both at one line: the one with the same text if that is still there, else the one with the
+/// same number.
+fn is_at_same_place(old: &Known<'_>, new: &Known<'_>, lines: &[&str]) -> bool {
+    let is_same_persona = old.persona == new.persona;
+    let [old, new] = [old.finding, new.finding];
+    let text = old.line_text.as_deref();
+    let is_same_line = match text.filter(|text| lines.contains(text)) {
+        Some(text) => new.line_text.as_deref() == Some(text),
+        None => old.line == new.line,
     };
-    let words: String = what.to_lowercase().chars().map(plain).collect();
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A finding of an earlier round.
-struct Known<'r> {
-    id: &'r str,
-    /// The first round that found it.
-    since: u64,
-    persona: &'r str,
-    words: String,
-    finding: &'r Finding,
-}
-
-impl Known<'_> {
-    /// Returns whether both say the same of the same file.
-    fn has_words(&self, words: &str, other: &Finding) -> bool {
-        self.words == words && self.finding.check == other.check && self.finding.file == other.file
-    }
-
-    /// Returns whether the same check of a document found both: it speaks once in a review, with other words as the document
-    /// changes. One of many files may speak often in the same file.
-    fn is_same_check(&self, other: &Finding) -> bool {
-        self.finding.check.is_some()
-            && self.finding.file.is_none()
-            && self.finding.check == other.check
-            && other.file.is_none()
-    }
-
-    /// Returns whether both are about one line: the one with the same text if that is still there, else the one with the same
-    /// number.
-    fn is_at_place(&self, other: &Finding, lines: &[&str]) -> bool {
-        let finding = self.finding;
-        let text = finding.line_text.as_deref();
-        let is_same_line = match text.filter(|text| lines.contains(text)) {
-            Some(text) => other.line_text.as_deref() == Some(text),
-            None => finding.line == other.line,
-        };
-        is_same_line
-            && other.line.is_some()
-            && finding.check == other.check
-            && finding.file == other.file
-    }
+    is_same_persona
+        && is_same_line
+        && new.line.is_some()
+        && old.check == new.check
+        && old.file == new.file
 }
 
 /// Returns the history of each finding, in the order in which they were first found.

@@ -47,31 +47,26 @@ pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
 /// It has all three sections, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is one plain line; its detail lines
 /// are indented below.
 pub fn render(round: u32, findings: &Findings) -> String {
-    titled(&format!("Round {round} findings"), findings)
+    render_titled(&format!("Round {round} findings"), findings)
 }
 
-fn titled(title: &str, findings: &Findings) -> String {
+fn render_titled(title: &str, findings: &Findings) -> String {
     let mut out = format!("# {title}\n");
     if findings.is_empty() {
         let _ = write!(out, "\n{CLEAN_LINE}\n");
         return out;
     }
     for severity in Severity::ALL {
-        let _ = write!(out, "\n## {severity}\n");
-        let of_severity = |finding: &&Finding| finding.severity == severity;
-        if findings.0.iter().any(|finding| of_severity(&finding)) {
-            out.push('\n');
-        }
-        for finding in findings.0.iter().filter(of_severity) {
+        let _ = writeln!(out, "\n## {severity}");
+        let own = findings.0.iter().filter(|one| one.severity == severity);
+        for (at, finding) in own.enumerate() {
+            if at == 0 {
+                out.push('\n');
+            }
             render_finding(&mut out, finding);
         }
     }
     out
-}
-
-/// Returns the text of a findings file without a round.
-pub(super) fn render_untitled(findings: &Findings) -> String {
-    titled("Findings", findings)
 }
 
 /// Returns a finding on one line: its place, the problem, and in brackets the recommendation.
@@ -136,7 +131,7 @@ pub(super) fn write_of_phase(
     let (folder, name) = template.rsplit_once('/').unwrap_or((".", template));
     let (before, after) = name.split_once(NUMBER).unwrap_or((name, ""));
     let folder = files::make_all(&raw.root(), &raw.path(folder))?;
-    let mut text = render_untitled(findings);
+    let mut text = render_titled("Findings", findings);
     if let Some((clean, not_clean)) = spec.verdicts {
         let verdict = match findings.blocking(spec.blocking) {
             0 => clean,

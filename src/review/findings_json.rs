@@ -10,16 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::if_there;
 use crate::machine::Raw;
-use crate::review::answer::MAX_FINDINGS;
 use crate::review::digest::Digest;
 use crate::review::findings::Findings;
 use crate::review::findings_file;
 pub use crate::review::findings_file::{findings_name, findings_path};
 use crate::review::runs::{self, Run, RunBegin};
 use crate::store::{LoopId, Store};
-
-/// The most findings of a run: those of several answers, and those of failed commands. A file with more was forged.
-const MAX_FINDINGS_PER_RUN: usize = 5 * MAX_FINDINGS;
 
 /// The content of the findings JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +46,6 @@ pub fn json_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
     store
         .loop_folder(id)
         .join(format!("findings-round-{round}.json"))
-}
-
-/// Returns whether a run's id can be part of a file's name.
-pub(super) fn is_name(run: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    run.len() <= 60 && run.bytes().all(is_plain)
 }
 
 /// Writes the two files of a run and returns the digest of the findings JSON. The files of an earlier run of the same round are
@@ -95,7 +85,7 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Res
 /// Renames the files of a run, so that the next run of the same round does not replace them. Files that are not of that run stay.
 fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
     let path = json_path(store, id, run.began.round);
-    if !is_name(&run.began.run) || FindingsJson::at(store, &path, run)?.is_none() {
+    if FindingsJson::at(store, &path, run)?.is_none() {
         return Ok(());
     }
     let folder = store.open_loop_folder(id)?;
@@ -115,9 +105,7 @@ impl FindingsJson {
     pub fn of_run(store: &Store, id: &LoopId, run: &Run) -> io::Result<Option<Self>> {
         let kept = format!("findings-{}.json", run.began.run);
         match Self::at(store, &json_path(store, id, run.began.round), run)? {
-            None if is_name(&run.began.run) => {
-                Self::at(store, &store.loop_folder(id).join(kept), run)
-            }
+            None => Self::at(store, &store.loop_folder(id).join(kept), run),
             found => Ok(found),
         }
     }
@@ -128,15 +116,6 @@ impl FindingsJson {
         };
         let bytes = if_there(store.read(path))?;
         let bytes = bytes.filter(|bytes| Digest::of(bytes) == *digest);
-        let found = bytes.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
-        Ok(found.filter(|found| found.findings.0.len() <= MAX_FINDINGS_PER_RUN))
-    }
-
-    /// Returns whether it is that of a run of a loop.
-    pub(super) fn is_of(&self, id: &LoopId, began: &RunBegin) -> bool {
-        self.run == began.run
-            && self.round == began.round
-            && self.loop_id == id.as_str()
-            && self.subject == began.subject
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 }

@@ -1,26 +1,23 @@
 //! A round of review: the subject, the reviewer, the findings, and the evidence that they are.
 //!
-//! Begin with [`round`], which shows all steps. [`codex`], [`claude`] and [`command`] are reviewers that are programs;
-//! `Lint` (feature `lint`) is built in. [`evidence`] alone makes a [`Reviewed`] or a [`Settled`].
+//! Begin with [`round`], which shows all steps. [`client`] has the reviewers that are programs; `Lint` (feature `lint`) is built
+//! in. [`evidence`] alone makes a [`Reviewed`] or a [`Settled`].
 
 pub mod answer;
 pub mod cause;
 pub mod changes;
 mod chunk;
 pub mod claude;
-mod client;
+pub mod client;
 pub mod codex;
-pub mod command;
 pub mod digest;
 pub mod evidence;
-pub mod file_review;
 pub mod finding_history;
 pub mod findings;
 pub mod findings_file;
 pub mod findings_json;
 #[cfg(feature = "lint")]
 mod lint;
-mod missing_evidence;
 pub mod personas;
 pub mod progress;
 pub mod prompt;
@@ -31,7 +28,6 @@ pub mod runs;
 pub mod scratch;
 pub mod settings;
 pub mod subject;
-mod subject_files;
 pub mod worktree;
 
 pub use crate::machine::table::{Blocking, ReviewSpec, Subject};

@@ -89,47 +89,28 @@ fn lines(raw: &Raw) -> Vec<String> {
 /// # Errors
 /// Returns an error if the listener cancels.
 pub fn watch(raw: &Raw, most: usize, listener: &mut Listener<'_>) -> Result<bool, RoundError> {
-    // A run that begins after this is not followed.
-    let is_running = raw.store().is_running(raw.id());
-    let before = lines(raw).len().saturating_sub(most);
-    match is_running {
-        true => tail(raw, before, listener)?,
-        false => _ = show(raw, before, listener)?,
-    }
-    Ok(is_running)
-}
-
-/// Passes on the lines of a run that another process performs, until it ends.
-pub(super) fn follow(raw: &Raw, listener: &mut Listener<'_>) -> Result<(), RoundError> {
-    tail(raw, 0, listener)
-}
-
-/// Passes on the lines after the first ones, until the run ends.
-fn tail(raw: &Raw, mut shown: usize, listener: &mut Listener<'_>) -> Result<(), RoundError> {
-    pass_on(RoundEvent::Attached, listener)?;
-    loop {
-        let is_over = !raw.store().is_running(raw.id());
-        shown = show(raw, shown, listener)?;
-        if is_over {
-            return Ok(());
-        }
-        pass_on(RoundEvent::Tick, listener)?;
-        thread::sleep(FOLLOW_INTERVAL);
-    }
-}
-
-/// Passes on the lines after the first ones, and returns the number of all.
-fn show(raw: &Raw, shown: usize, listener: &mut Listener<'_>) -> Result<usize, RoundError> {
-    let lines = lines(raw);
-    for line in lines.iter().skip(shown) {
-        pass_on(RoundEvent::Reviewer(line.trim_end()), listener)?;
-    }
-    Ok(lines.len())
-}
-
-fn pass_on(event: RoundEvent<'_>, listener: &mut Listener<'_>) -> Result<(), RoundError> {
-    match listener(event) {
+    let mut pass_on = |event: RoundEvent<'_>| match listener(event) {
         ControlFlow::Break(()) => Err(RoundError::Interrupted),
         ControlFlow::Continue(()) => Ok(()),
+    };
+    let is_running = || raw.store().is_running(raw.id());
+    // A run that begins after this is not followed.
+    let was_running = is_running();
+    let mut shown = lines(raw).len().saturating_sub(most);
+    if was_running {
+        pass_on(RoundEvent::Attached)?;
+    }
+    loop {
+        let is_over = !was_running || !is_running();
+        let lines = lines(raw);
+        for line in lines.iter().skip(shown) {
+            pass_on(RoundEvent::Reviewer(line.trim_end()))?;
+        }
+        shown = lines.len();
+        if is_over {
+            return Ok(was_running);
+        }
+        pass_on(RoundEvent::Tick)?;
+        thread::sleep(FOLLOW_INTERVAL);
     }
 }

@@ -80,23 +80,30 @@ impl Prompt<'_> {
     }
 
     fn render(&self, document: &str, part: Option<&Chunk<'_>>) -> Result<String, MessageError> {
-        let id = self.raw.id().as_str();
-        let own = own(self.persona, document, part, &self.verified, id);
         let kind = match subject::has_changes(self.raw, self.spec) {
             true => "changes",
             false => "document",
         };
-        let loops = [
-            ("round", json!(self.raw.count(self.spec.round))),
-            ("kind", json!(kind)),
-            ("subject", json!(subject::shown(self.raw, self.spec))),
-            ("earlier", json!(self.findings())),
-            ("known", json!(self.known())),
-        ];
+        // A marker that neither text can know beforehand cannot be closed by one.
+        let salted = format!("{}{document}{}", self.raw.id(), self.verified);
+        let own = json!({
+            "round": self.raw.count(self.spec.round),
+            "persona": self.persona.label,
+            "who": self.persona.prompt,
+            "kind": kind,
+            "subject": subject::shown(self.raw, self.spec),
+            "earlier": self.findings(),
+            "known": self.known(),
+            "verified": text::plain(&self.verified),
+            "document": document,
+            "part": part,
+            "marker": Digest::of(salted.as_bytes()).as_str()[..16],
+        });
         let mut all = facts(self.raw, MAX_FIELD_CHARS);
         all.extend(self.context.clone());
-        all.extend(own);
-        all.extend(loops.map(|(name, value)| (name.to_owned(), value)));
+        if let Json::Object(own) = own {
+            all.extend(own);
+        }
         let template = self.spec.prompt.unwrap_or(PROMPT);
         template.render_with(&PARTS, &all)
     }
@@ -121,48 +128,6 @@ impl Prompt<'_> {
             format!("{} ({}): {what}", one.id, one.severity)
         };
         latest.iter().map(line).collect()
-    }
-}
-
-/// Returns the prompt of a review of a file that belongs to no loop.
-pub(super) fn of_file(
-    persona: &Persona,
-    name: &str,
-    text: &str,
-    part: Option<&Chunk<'_>>,
-) -> Result<String, MessageError> {
-    let mut all = own(persona, text, part, "", name);
-    let file = [
-        ("round", json!(1)),
-        ("kind", json!("document")),
-        ("subject", json!(name)),
-        ("earlier", json!("")),
-        ("known", json!([])),
-    ];
-    all.extend(file.map(|(name, value)| (name.to_owned(), value)));
-    PROMPT.render_with(&PARTS, &all)
-}
-
-/// Returns the names that every prompt has: the persona, and the text with its marker.
-fn own(
-    persona: &Persona,
-    document: &str,
-    part: Option<&Chunk<'_>>,
-    verified: &str,
-    salt: &str,
-) -> Map<String, Json> {
-    let own = json!({
-        "persona": persona.label,
-        "who": persona.prompt,
-        "verified": text::plain(verified),
-        // A marker that neither text can know beforehand cannot be closed by one.
-        "marker": Digest::of(format!("{salt}{document}{verified}").as_bytes()).as_str()[..16],
-        "document": document,
-        "part": part,
-    });
-    match own {
-        Json::Object(own) => own,
-        _ => Map::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-use super::answer::{self, Unreadable, Verdict};
+use super::answer;
 pub use super::cause::{Cause, CauseKind};
 use super::findings::{Finding, Findings};
 use super::subject::{Part, PartKind};
@@ -55,12 +55,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Notes that the client reports what it opens, though it may open nothing.
-    pub(super) fn reports(&self) {
-        self.opened.borrow_mut().get_or_insert_default();
-    }
-
-    /// Adds a path, a search pattern or a command.
+    /// Adds a path, a search pattern or a command. An empty text shows that the client reports them.
     pub(super) fn add(&self, opened: &str) {
         let mut all = self.opened.borrow_mut();
         let all = all.get_or_insert_default();
@@ -106,7 +101,7 @@ pub trait Reviewer {
 pub enum Outcome {
     /// The reviewer found nothing.
     Clean,
-    /// The reviewer found something; never empty if it comes from [`judge`].
+    /// The reviewer found something; never empty.
     Findings(Findings),
     /// There was no review.
     CouldNotRun(Cause),
@@ -115,11 +110,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Makes the outcome of an answer that is no verdict.
-    pub(super) fn not_a_verdict(detail: &str) -> Self {
-        Self::Unreadable(Cause::new(CauseKind::NotAVerdict, detail))
-    }
-
     /// Returns the reason for which there is no verdict, if there is none.
     pub fn cause(&self) -> Option<&Cause> {
         match self {
@@ -143,9 +133,17 @@ impl Outcome {
         }
         let mut findings = self.into_findings();
         findings.0.extend_from_slice(own);
-        match findings.is_empty() {
-            true => Self::Clean,
-            false => Self::Findings(findings),
+        Ok(findings).into()
+    }
+}
+
+impl From<Result<Findings, Cause>> for Outcome {
+    fn from(answer: Result<Findings, Cause>) -> Self {
+        match answer {
+            Ok(findings) if findings.is_empty() => Self::Clean,
+            Ok(findings) => Self::Findings(findings),
+            Err(cause) if cause.kind.is_unreadable() => Self::Unreadable(cause),
+            Err(cause) => Self::CouldNotRun(cause),
         }
     }
 }
@@ -153,20 +151,19 @@ impl Outcome {
 /// The exit status of a shell, or of `env`, if a program is missing.
 const NOT_FOUND: i32 = 127;
 
-/// Judges a process that writes its verdict to stdout. Only exit status 0 can give a verdict.
-pub fn judge(ended: &ProcessOutput) -> Outcome {
+/// Returns the findings of a process that writes its answer to stdout. Only exit status 0 can give a verdict.
+pub(super) fn judge(ended: &ProcessOutput) -> Result<Findings, Cause> {
     if let Some(cause) = failure(ended) {
-        return Outcome::CouldNotRun(cause);
+        return Err(cause);
     }
     if ended.truncated() {
-        return Outcome::not_a_verdict(&format!("it is longer than {KEPT} bytes"));
+        let problem = format!("it is longer than {KEPT} bytes");
+        return Err(Cause::not_a_verdict(&problem));
     }
-    match judge_answer(&String::from_utf8_lossy(&ended.stdout)) {
-        Outcome::Unreadable(cause) if cause.kind == CauseKind::NoOutput => {
-            Outcome::Unreadable(Cause::new(CauseKind::NoOutput, &complaint(ended)))
-        }
-        outcome => outcome,
-    }
+    answer::read(&String::from_utf8_lossy(&ended.stdout)).map_err(|cause| match cause.kind {
+        CauseKind::NoOutput => Cause::new(CauseKind::NoOutput, &complaint(ended)),
+        _ => cause,
+    })
 }
 
 /// Returns the reason for which a process did not run its review to the end, or `None` if it exited with 0.
@@ -184,7 +181,15 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
         },
         ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
         ProcessEnd::CouldNotStart(error) => {
-            return Some(Cause::new(start_kind(error), &error.to_string()));
+            let kind = match error {
+                StartError::NotInstalled { .. } => CauseKind::NotInstalled,
+                // A script whose interpreter is missing is as good as not there.
+                StartError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                    CauseKind::NotInstalled
+                }
+                StartError::Io { .. } | StartError::NoDirectory { .. } => CauseKind::Io,
+            };
+            return Some(Cause::new(kind, &error.to_string()));
         }
         ProcessEnd::StatusLost(error) => {
             let detail = format!("its exit status is lost: {error}");
@@ -192,32 +197,6 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
         }
     };
     Some(Cause::new(kind, &complaint(ended)))
-}
-
-/// Returns the outcome of an answer from a reviewer that ran well.
-pub(super) fn judge_answer(answer: &str) -> Outcome {
-    outcome(answer::read(answer))
-}
-
-/// Returns the outcome of an answer that was read, or could not be.
-pub(super) fn outcome(read: Result<Verdict, Unreadable>) -> Outcome {
-    match read {
-        Ok(Verdict::Clean) => Outcome::Clean,
-        Ok(Verdict::Findings(findings)) => Outcome::Findings(findings),
-        Err(Unreadable::Empty) => Outcome::Unreadable(Cause::new(CauseKind::NoOutput, "")),
-        Err(error) => Outcome::not_a_verdict(&error.to_string()),
-    }
-}
-
-fn start_kind(error: &StartError) -> CauseKind {
-    match error {
-        StartError::NotInstalled { .. } => CauseKind::NotInstalled,
-        // A script whose interpreter is missing is as good as not there.
-        StartError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-            CauseKind::NotInstalled
-        }
-        StartError::Io { .. } | StartError::NoDirectory { .. } => CauseKind::Io,
-    }
 }
 
 fn milliseconds(duration: Duration) -> u64 {
@@ -264,14 +243,11 @@ mod tests {
 
     #[test]
     fn only_exit_status_zero_can_be_clean() {
-        assert_eq!(
-            judge(&ended(ProcessEnd::Exited(0), CLEAN, "")),
-            Outcome::Clean
-        );
+        let clean = judge(&ended(ProcessEnd::Exited(0), CLEAN, ""));
+        assert_eq!(clean, Ok(Findings::default()));
         let after = Duration::from_secs(90);
         for how in [
             ProcessEnd::Exited(1),
-            ProcessEnd::Exited(2),
             ProcessEnd::Signalled(9),
             ProcessEnd::TimedOut { after },
             ProcessEnd::Idle { after },
@@ -282,38 +258,26 @@ mod tests {
             }),
         ] {
             let shown = format!("{how:?}");
-            let outcome = judge(&ended(how, CLEAN, ""));
-            assert!(matches!(outcome, Outcome::CouldNotRun(_)), "{shown}");
+            let cause = judge(&ended(how, CLEAN, "")).unwrap_err();
+            assert!(!cause.kind.is_unreadable(), "{shown}");
         }
     }
 
     #[test]
-    fn answer_without_verdict_is_unreadable() {
-        let kind = |stdout, dropped| match judge(&ProcessOutput {
-            dropped,
-            ..ended(ProcessEnd::Exited(0), stdout, "")
-        }) {
-            Outcome::Unreadable(cause) => cause.kind,
-            other => panic!("{other:?}"),
+    fn answer_that_was_cut_is_unreadable() {
+        let cut = ProcessOutput {
+            dropped: 1,
+            ..ended(ProcessEnd::Exited(0), CLEAN, "")
         };
-        assert_eq!(kind("", 0), CauseKind::NoOutput);
-        assert_eq!(kind(" \r\n\t\n", 0), CauseKind::NoOutput);
-        assert_eq!(
-            kind("I looked at the plan and it is fine.", 0),
-            CauseKind::NotAVerdict
-        );
-        assert_eq!(
-            kind(CLEAN, 1),
-            CauseKind::NotAVerdict,
-            "what was cut off may say otherwise"
-        );
+        let cause = judge(&cut).unwrap_err();
+        assert_eq!(cause.detail, "it is longer than 4194304 bytes");
     }
 
     #[test]
     fn cause_quotes_the_complaint_on_one_line() {
         let detail = |stdout: &str, stderr: &str| {
-            let outcome = judge(&ended(ProcessEnd::Exited(1), stdout, stderr));
-            outcome.cause().unwrap().detail.clone()
+            let failed = ended(ProcessEnd::Exited(1), stdout, stderr);
+            judge(&failed).unwrap_err().detail
         };
         let stderr = "loading\nERROR: quota \u{1b}[31mexceeded\u{202e}\n\ntokens used: 7\n\n";
         assert_eq!(detail("partial", stderr), "ERROR: quota [31mexceeded");

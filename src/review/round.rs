@@ -9,25 +9,22 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
+use super::cause::CauseKind;
+use super::digest::Digest;
+use super::findings::Findings;
+use super::progress::{self, Progress};
+use super::prompt::Prompt;
+use super::reviewer::{Event, Outcome, Request, Reviewer, Trace};
+use super::round_error::io_error;
+use super::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
+use super::subject::SubjectText;
+use super::worktree::{CHANGED_DURING_REVIEW, tree_id};
+use super::{evidence, finding_history, findings_file, findings_json};
 use crate::digest::random_hex;
 use crate::files::Folder;
 use crate::machine::Raw;
-use crate::machine::table::ReviewSpec;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::review::cause::CauseKind;
-use crate::review::evidence;
-use crate::review::finding_history;
-use crate::review::findings::Findings;
-use crate::review::findings_file;
-use crate::review::findings_json;
-use crate::review::progress::{self, Progress};
-use crate::review::prompt::Prompt;
-use crate::review::reviewer::{Event, Outcome, Request, Reviewer, Trace};
-use crate::review::round_error::io_error;
-use crate::review::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
-use crate::review::subject::SubjectText;
-use crate::review::worktree::{CHANGED_DURING_REVIEW, tree_id};
 use crate::store::{LoopId, RunLock, Store};
 use crate::text;
 
@@ -78,11 +75,16 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes the report of a run, or `None` if it has not ended.
-    fn new(raw: &Raw, source: ReportSource, run: Run, findings: Findings) -> Option<Self> {
-        Some(Self {
+    /// Makes the report of a run that has ended.
+    fn new(
+        raw: &Raw,
+        source: ReportSource,
+        run: Run,
+        findings: Findings,
+    ) -> Result<Self, RoundError> {
+        Ok(Self {
             source,
-            how: run.ended.clone()?,
+            how: run.ended.clone().ok_or(RoundError::CutOff)?,
             path: run.findings_path(raw.store(), raw.id()),
             run,
             findings,
@@ -101,6 +103,7 @@ pub fn run(
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = brief.prompt.raw;
+    let spec = brief.prompt.spec;
     let folder = raw.store().open_loop_folder(raw.id());
     let folder = folder.map_err(io_error("could not open the loop's folder"))?;
 
@@ -109,33 +112,22 @@ pub fn run(
         if let Some(lock) = RunLock::try_take(&folder)? {
             break lock;
         }
-        progress::follow(raw, listener)?;
+        progress::watch(raw, usize::MAX, listener)?;
         source = ReportSource::Followed;
     };
-    match earlier_report(raw, brief.prompt.spec, source)? {
-        Some(report) => Ok(report),
-        None if source == ReportSource::Followed => Err(RoundError::CutOff),
-        None => perform(&folder, brief, reviewer, listener),
-    }
-}
-
-/// Returns the report of a round that has its verdict, or, for a follower, of the run that just ended.
-fn earlier_report(
-    raw: &Raw,
-    spec: &ReviewSpec,
-    source: ReportSource,
-) -> Result<Option<Report>, RoundError> {
     let verdict = evidence::verdict(raw, spec);
-    if let Some((run, json)) = verdict.map_err(io_error("could not read the earlier runs"))? {
-        return Ok(Report::new(raw, source, run, json.findings));
+    let verdict = verdict.map_err(io_error("could not read the earlier runs"))?;
+    if let Some((run, json)) = verdict {
+        return Report::new(raw, source, run, json.findings);
     }
-    if source != ReportSource::Followed {
-        return Ok(None);
+    if source == ReportSource::Before {
+        return perform(&folder, brief, reviewer, listener);
     }
     let round = raw.count(spec.round);
     let runs = runs::read(&raw.recent()?);
     let last = runs.into_iter().rfind(|run| run.is_of(raw, round));
-    Ok(last.and_then(|run| Report::new(raw, source, run, Findings::default())))
+    let last = last.ok_or(RoundError::CutOff)?;
+    Report::new(raw, source, last, Findings::default())
 }
 
 /// Performs a run, step by step.
@@ -171,7 +163,7 @@ fn perform(
         visit: raw.record().visit(),
         reviewer: reviewer.name().to_owned(),
         persona: persona.clone(),
-        subject: subject.digest(),
+        subject: Digest::of(subject.text.as_bytes()),
         tree: subject.tree.clone(),
     };
     subject.keep(raw, &began.run)?;
@@ -256,7 +248,7 @@ fn perform(
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
     run.end(ended, Timestamp::now());
-    Report::new(raw, ReportSource::Ran, run, findings).ok_or(RoundError::CutOff)
+    Report::new(raw, ReportSource::Ran, run, findings)
 }
 
 /// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and the listener then cancels, too. A

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use camino::Utf8PathBuf;
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -17,31 +16,13 @@ pub enum RoundError {
     /// There are no changes to review, or they cannot be read.
     #[error("{0}")]
     Changes(#[from] ChangesError),
-    /// The prompt's template does not render.
-    #[error("{0}")]
-    Prompt(#[from] MessageError),
-    /// The commands that verify the work could not be run before the reviewer.
-    #[error("{0}")]
-    Verify(String),
-    /// The file under review is a link that leads out of the project.
-    #[error("{path} leads out of {root}: a reviewer would be shown a file that is not the project's", path = crate::text::shown(.path), root = crate::text::shown(.root))]
-    Outside {
-        /// The file.
-        path: Utf8PathBuf,
-        /// The project's root.
-        root: Utf8PathBuf,
-    },
-    /// The file under review does not exist.
-    #[error("{path} does not exist, so there is nothing to review", path = crate::text::shown(.path))]
-    NoSubject {
-        /// The file.
-        path: Utf8PathBuf,
-    },
-    /// The file under review is not UTF-8 text.
-    #[error("{path} is not UTF-8 text", path = crate::text::shown(.path))]
-    NotText {
-        /// The file.
-        path: Utf8PathBuf,
+    /// The round cannot begin before the user has done something.
+    #[error("{message}")]
+    Refused {
+        /// The problem.
+        message: String,
+        /// The next step.
+        help: String,
     },
     /// The run that was followed left no outcome.
     #[error("the review that was running was cut off before it ended")]
@@ -62,20 +43,22 @@ pub enum RoundError {
     Store(#[from] StoreError),
 }
 
-claudex_loop_engine::impl_diagnostic!(RoundError, "claudex::round", |error| {
-    let help = match error {
-        RoundError::Changes(error) => return help_of(error),
-        RoundError::Prompt(error) => return help_of(error),
-        RoundError::Store(error) => return help_of(error),
-        RoundError::Io { .. } => return None,
-        RoundError::Verify(_) => "fix that, then run the review again",
-        RoundError::Outside { .. } => "put the file itself there, then run the review again",
-        RoundError::NoSubject { .. } => "write it, then run the review again",
-        RoundError::NotText { .. } => "save it as UTF-8, then run the review again",
-        RoundError::CutOff | RoundError::Interrupted => "run the same command again",
-    };
-    Some(help.to_owned())
+claudex_loop_engine::impl_diagnostic!(RoundError, "claudex::round", |error| match error {
+    RoundError::Changes(error) => help_of(error),
+    RoundError::Store(error) => help_of(error),
+    RoundError::Refused { help, .. } => Some(help.clone()),
+    RoundError::CutOff | RoundError::Interrupted => Some("run the same command again".to_owned()),
+    RoundError::Io { .. } => None,
 });
+
+impl From<MessageError> for RoundError {
+    fn from(error: MessageError) -> Self {
+        Self::Refused {
+            message: error.to_string(),
+            help: help_of(&error).unwrap_or_default(),
+        }
+    }
+}
 
 fn help_of(error: &dyn Diagnostic) -> Option<String> {
     error.help().map(|help| help.to_string())

@@ -3,8 +3,6 @@
 //! A run is two notes: its begin (reviewer, persona, round, subject) and its end (outcome, digest of the findings JSON). A run
 //! without an end is running or was cut off.
 
-use std::collections::HashMap;
-
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -163,30 +161,30 @@ impl Run {
 /// Returns the runs in a journal, oldest first. Notes that are not valid are ignored: they prove nothing.
 pub fn read(journal: &[Entry]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    // The first of two runs with one id counts.
-    let mut known: HashMap<String, usize> = HashMap::new();
     for entry in journal {
-        let note = match entry {
-            Entry::Note(note) => note,
+        match entry {
             Entry::Change(change) => {
-                let run = change.run.as_ref().and_then(|run| known.get(run));
-                if let Some(run) = run.and_then(|at| runs.get_mut(*at)) {
+                let counted = change.run.as_ref();
+                if let Some(run) = counted.and_then(|id| with_id(&mut runs, id)) {
                     run.counted = true;
                 }
-                continue;
             }
-        };
-        if let Some(began) = entry.noted::<RunBegin>(BEGAN) {
-            known.entry(began.run.clone()).or_insert(runs.len());
-            runs.push(Run::new(began, note.at));
-        } else if let Some(ended) = entry.noted::<RunEnd>(ENDED) {
-            let run = known.get(&ended.run).and_then(|at| runs.get_mut(*at));
-            if let Some(run) = run.filter(|run| run.ended.is_none()) {
-                run.end(ended, note.at);
+            Entry::Note(note) => {
+                if let Some(began) = entry.noted::<RunBegin>(BEGAN) {
+                    runs.push(Run::new(began, note.at));
+                } else if let Some(ended) = entry.noted::<RunEnd>(ENDED)
+                    && let Some(run) = with_id(&mut runs, &ended.run)
+                {
+                    run.end(ended, note.at);
+                }
             }
         }
     }
     runs
+}
+
+fn with_id<'r>(runs: &'r mut [Run], id: &str) -> Option<&'r mut Run> {
+    runs.iter_mut().rfind(|run| run.began.run == id)
 }
 
 /// Returns whether the newest change was made for a review that would fail again at once.

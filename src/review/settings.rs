@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{claude, codex};
 use crate::process::configured::{program, variable_names};
 use crate::process::limits::Spelled;
 
@@ -21,6 +22,17 @@ pub enum ReviewerKind {
 }
 
 claudex_loop_engine::words!(ReviewerKind);
+
+impl ReviewerKind {
+    /// Returns the name of its program if the configuration names none, or an empty text.
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Codex => codex::PROGRAM,
+            Self::Claude => claude::PROGRAM,
+            Self::Lint | Self::Command => "",
+        }
+    }
+}
 
 /// One reviewer of the configuration.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]

@@ -5,24 +5,27 @@
 //! the program provides. Changes are compared by the copy that the last run took, so that a later edit does not alter what was
 //! reviewed.
 
-use std::borrow::Cow;
-use std::io;
+use std::io::{self, ErrorKind};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::changes::{self, base};
 use super::digest::Digest;
-use super::findings_json::is_name;
+use super::findings_file::{NUMBER, number_in};
 use super::round_error::{RoundError, io_error};
 use super::runs::Run;
-use super::subject_files::{PROGRAM, copy_in, files, first, name_of};
-pub use super::subject_files::{has_changes, shown};
 use super::worktree::tree_id;
-use crate::files::{UntrustedError, if_there};
+use crate::files::{MAX_BYTES, if_there};
 use crate::machine::table::{ReviewSpec, Subject};
 use crate::machine::{LoopFacts as _, PhaseDeclaration as _, Raw};
-use crate::store::StoreError;
 use crate::text;
+
+/// The subject that is the work tree's changes.
+const CHANGES: &str = "{changes}";
+/// The subjects that the program provides.
+const PROGRAM: &str = "{program}";
+/// The most files of a subject.
+const MAX_FILES: usize = 1000;
 
 /// The kind of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,22 +45,6 @@ pub struct Part {
     pub kind: PartKind,
     /// Its text.
     pub text: String,
-}
-
-impl Part {
-    /// Makes a part of a file below `root`.
-    pub(super) fn new(
-        root: &Utf8Path,
-        path: Utf8PathBuf,
-        bytes: Vec<u8>,
-        kind: PartKind,
-    ) -> Result<Self, RoundError> {
-        let Ok(text) = String::from_utf8(bytes) else {
-            return Err(RoundError::NotText { path });
-        };
-        let name = name_of(root, &path).to_owned();
-        Ok(Self { name, kind, text })
-    }
 }
 
 /// The subject of one run. It is read once: the journal's digest, the prompt and the built-in reviewer all use these bytes.
@@ -93,28 +80,29 @@ impl SubjectText {
             None => None,
         };
         let name = shown(raw, spec);
-        let changes = changes.as_ref().map(|found| found.text.as_str());
-        let files = files(raw, spec, changes).map_err(|source| unreadable(source, &name))?;
+        let files = files(raw, spec, changes.as_ref().map(|found| found.text.as_str()));
+        let files = files.map_err(io_error(format!("could not read {name}")))?;
         if files.is_empty() {
-            return Err(RoundError::NoSubject {
-                path: first(raw, spec),
+            let first = match spec.subject.first() {
+                Some(&CHANGES) | None => copy_in(raw),
+                Some(one) => raw.path(one),
+            };
+            let first = text::shown(first);
+            return Err(RoundError::Refused {
+                message: format!("{first} does not exist, so there is nothing to review"),
+                help: "write it, then run the review again".to_owned(),
             });
         }
-        let text = joined(&raw.root(), &files);
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let parts = files.into_iter();
-        let parts = parts.map(|(path, bytes)| part(raw, path, bytes));
+        let text = String::from_utf8_lossy(&joined(raw, &files)).into_owned();
+        let parts = files
+            .into_iter()
+            .map(|(path, bytes)| part(raw, &path, bytes));
         Ok(Self {
             name,
             text,
             parts: parts.collect::<Result<_, _>>()?,
             tree,
         })
-    }
-
-    /// Returns the digest of the text.
-    pub(super) fn digest(&self) -> Digest {
-        Digest::of(self.text.as_bytes())
     }
 
     /// Returns the document under review, or an empty text if it is not a single document.
@@ -144,36 +132,67 @@ impl SubjectText {
 
 /// Makes a part of a file, unless the file is outside of the loop's root and the state folder: a reviewer that is a model would
 /// send its text away.
-fn part(raw: &Raw, path: Utf8PathBuf, bytes: Vec<u8>) -> Result<Part, RoundError> {
+fn part(raw: &Raw, path: &Utf8Path, bytes: Vec<u8>) -> Result<Part, RoundError> {
     let root = raw.root();
+    let refused = |problem: String, help: &str| RoundError::Refused {
+        message: format!("{} {problem}", text::shown(path)),
+        help: help.to_owned(),
+    };
     if !path.starts_with(&root) && !path.starts_with(raw.store().folder()) {
-        let root = raw.store().root().to_owned();
-        return Err(RoundError::Outside { path, root });
+        let root = text::shown(raw.store().root());
+        return Err(refused(
+            format!(
+                "leads out of {root}: a reviewer would be shown a file that is not the project's"
+            ),
+            "put the file itself there, then run the review again",
+        ));
     }
+    let text = String::from_utf8(bytes).map_err(|_| {
+        refused(
+            "is not UTF-8 text".to_owned(),
+            "save it as UTF-8, then run the review again",
+        )
+    })?;
     let kind = match path == copy_in(raw) {
         true => PartKind::Diff,
         false => PartKind::Document,
     };
-    Part::new(&root, path, bytes, kind)
+    let name = path.strip_prefix(&root).unwrap_or(path).to_string();
+    Ok(Part { name, kind, text })
 }
 
-/// Converts an error of the system about a file with this name.
-pub(super) fn unreadable(source: io::Error, name: &str) -> RoundError {
-    let untrusted = UntrustedError::of(&source).map(|error| error.path.clone());
-    match untrusted {
-        Some(path) => RoundError::Store(StoreError::Io {
-            doing: "read",
-            path,
-            source,
-        }),
-        None => io_error(format!("could not read {name}"))(source),
-    }
+/// Returns whether the work tree's changes are reviewed, alone or with files.
+pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
+    let copy = copy_in(raw);
+    let mut subjects = spec.subject.iter();
+    subjects.any(|one| *one == CHANGES || raw.path(one) == copy)
+}
+
+/// Returns the name of the subject: `PLAN.md, tasks/task-*.md`.
+pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
+    let subjects = spec.subject.iter().enumerate();
+    let shown = subjects.map(|(at, one)| match *one {
+        CHANGES => "the work tree’s changes".to_owned(),
+        PROGRAM => match raw.told().subjects.get() {
+            Some(Ok(subjects)) => {
+                let names = subjects.iter().map(|one| text::shown(one.name()));
+                names.collect::<Vec<_>>().join(", ")
+            }
+            _ => "what the program gives".to_owned(),
+        },
+        // Only the first of several files is required.
+        one if at > 0 && !is_pattern(one) && raw.path(one).symlink_metadata().is_err() => {
+            String::new()
+        }
+        one => text::shown(raw.fill(one)),
+    });
+    let shown: Vec<String> = shown.filter(|one| !one.is_empty()).collect();
+    shown.join(", ")
 }
 
 /// Returns the digest of a subject as it is now, or `None` if the first of its files is missing.
 pub(crate) fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
-    let files = if_there(files(raw, spec, None))?.unwrap_or_default();
-    Ok((!files.is_empty()).then(|| Digest::of(&joined(&raw.root(), &files))))
+    Ok(bytes(raw, spec)?.map(|bytes| Digest::of(&bytes)))
 }
 
 /// Returns the text of a subject as it is now, or `None` if the first of its files is missing.
@@ -181,9 +200,12 @@ pub(crate) fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>>
 /// # Errors
 /// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
 pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
+    Ok(bytes(raw, spec)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn bytes(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Vec<u8>>> {
     let files = if_there(files(raw, spec, None))?.unwrap_or_default();
-    let text = joined(&raw.root(), &files);
-    Ok((!files.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned()))
+    Ok((!files.is_empty()).then(|| joined(raw, &files)))
 }
 
 /// Sets the program's subjects in a loop if its phase asks for them.
@@ -196,8 +218,7 @@ pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) 
 
 /// Returns the name and the text of a run's document if they were kept and are as the journal noted them.
 pub fn kept(raw: &Raw, run: &Run) -> Option<(String, String)> {
-    // The run's id becomes a part of the file's name.
-    let path = is_name(&run.began.run).then(|| kept_path(raw, &run.began.run))?;
+    let path = kept_path(raw, &run.began.run);
     let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
     let (name, text) = named.split_once('\n')?;
     (Digest::of(text.as_bytes()) == run.began.subject).then(|| (name.to_owned(), text.to_owned()))
@@ -208,19 +229,170 @@ fn kept_path(raw: &Raw, run: &str) -> Utf8PathBuf {
     raw.store().loop_folder(raw.id()).join(name)
 }
 
+/// Returns the path of the copy of the changes.
+fn copy_in(raw: &Raw) -> Utf8PathBuf {
+    raw.root().join(changes::copy_path(raw.store(), raw.id()))
+}
+
 /// Joins the texts of several files, each below its name.
-fn joined<'t>(root: &Utf8Path, files: &'t [(Utf8PathBuf, Vec<u8>)]) -> Cow<'t, [u8]> {
+fn joined(raw: &Raw, files: &[(Utf8PathBuf, Vec<u8>)]) -> Vec<u8> {
     if let [(_, only)] = files {
-        return Cow::Borrowed(only);
+        return only.clone();
     }
+    let root = raw.root();
     let mut text = Vec::new();
     for (path, bytes) in files {
-        let name = text::shown(name_of(root, path));
+        let name = text::shown(path.strip_prefix(&root).unwrap_or(path));
         text.extend_from_slice(format!("=== {name} ===\n").as_bytes());
         text.extend_from_slice(bytes);
         if !bytes.ends_with(b"\n") {
             text.push(b'\n');
         }
     }
-    Cow::Owned(text)
+    text
+}
+
+/// Returns the files of a subject that exist, each once, or none if the first one is missing. `changes` replaces the copy of the
+/// work tree's changes.
+fn files(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    changes: Option<&str>,
+) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
+    let copy = copy_in(raw);
+    let mut files: Vec<(Utf8PathBuf, Vec<u8>)> = Vec::new();
+    let mut bytes_left = MAX_BYTES;
+    for (at, template) in spec.subject.iter().enumerate() {
+        let sources = match *template {
+            CHANGES => vec![(copy.clone(), None)],
+            PROGRAM => sources_of_program(raw)?,
+            _ if is_pattern(template) => sources_of_pattern(raw, template)?,
+            _ => vec![(raw.path(template), None)],
+        };
+        for (path, text) in sources {
+            if files.iter().any(|(known, _)| *known == path) {
+                continue;
+            }
+            let text = text.or(changes.filter(|_| path == copy).map(str::to_owned));
+            let bytes = match text {
+                Some(text) => Some(text.into_bytes()),
+                None => read(raw, &path, bytes_left)?,
+            };
+            let Some(bytes) = bytes else { continue };
+            let len = bytes.len() as u64;
+            if files.len() == MAX_FILES || len > bytes_left {
+                return Err(ErrorKind::FileTooLarge.into());
+            }
+            bytes_left -= len;
+            files.push((path, bytes));
+        }
+        if at == 0 && files.is_empty() {
+            let problem = "nothing that the program gives is there";
+            return match *template {
+                PROGRAM => Err(io::Error::new(ErrorKind::NotFound, problem)),
+                _ => Ok(Vec::new()),
+            };
+        }
+    }
+    Ok(files)
+}
+
+/// Reads a file, if it is there.
+fn read(raw: &Raw, path: &Utf8Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+    match if_there(raw.folder_at(path))? {
+        Some((folder, name)) => if_there(folder.read(&name, max_bytes)),
+        None => Ok(None),
+    }
+}
+
+/// Returns the paths that the program provides, some with their text.
+fn sources_of_program(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
+    let unset = Err("the program has not said what is reviewed".to_owned());
+    let subjects = raw.told().subjects.get().unwrap_or(&unset);
+    let subjects = subjects.as_ref();
+    let subjects = subjects.map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
+    let root = raw.root();
+    let source = |subject: &Subject| {
+        let path = Utf8Path::new(subject.name());
+        let is_below = |part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
+        if !path.components().all(is_below) {
+            let problem = format!("{} is no path below the loop’s root", text::shown(path));
+            return Err(io::Error::new(ErrorKind::InvalidData, problem));
+        }
+        let text = match subject {
+            Subject::File(_) => None,
+            Subject::Text { text, .. } => Some(text.clone()),
+        };
+        Ok((root.join(path), text))
+    };
+    subjects.iter().map(source).collect()
+}
+
+/// Returns the paths of the files that match a pattern, by name. A `*` in the value of a field is no pattern.
+fn sources_of_pattern(raw: &Raw, pattern: &str) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
+    let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
+    let pieces: Vec<String> = name.split('*').map(|piece| raw.fill(piece)).collect();
+    let ends = name.split_once(NUMBER);
+    let ends = ends.map(|(before, after)| (raw.fill(before), raw.fill(after)));
+    let Some((folder, _)) = if_there(raw.folder_at(&raw.path(folder).join("*")))? else {
+        return Ok(Vec::new());
+    };
+    let mut names = folder.names()?;
+    names.retain(|name| match &ends {
+        Some((before, after)) => number_in(name, before, after).is_some(),
+        None => after_pieces(name, &pieces).is_some(),
+    });
+    names.truncate(MAX_FILES + 1);
+    names.sort();
+    let mut sources = Vec::new();
+    for name in names {
+        if folder.look(&name)?.is_some_and(|found| found.is_file()) {
+            sources.push((folder.path().join(name), None));
+        }
+    }
+    Ok(sources)
+}
+
+/// Returns whether a subject is a pattern for several files.
+fn is_pattern(subject: &str) -> bool {
+    subject.contains('*') || subject.contains(NUMBER)
+}
+
+/// Returns what is left of a name between these pieces, which stand in it in this order, the first and the last at its ends.
+fn after_pieces<'n>(name: &'n str, pieces: &[String]) -> Option<&'n str> {
+    let [first, middle @ .., last] = pieces else {
+        return None;
+    };
+    let inner = name.strip_prefix(first)?.strip_suffix(last.as_str())?;
+    let mut middle = middle.iter();
+    middle.try_fold(inner, |rest, piece| Some(rest.split_once(piece)?.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::after_pieces;
+
+    #[test]
+    fn pattern_matches_pieces_in_order() {
+        let fits = |name: &str, pattern: &str| {
+            let pieces: Vec<String> = pattern.split('*').map(str::to_owned).collect();
+            after_pieces(name, &pieces).is_some()
+        };
+        for (name, pattern) in [
+            ("task-1.md", "task-*.md"),
+            ("task-.md", "task-*.md"),
+            ("abc", "*"),
+            ("aXbYc", "a*b*c"),
+        ] {
+            assert!(fits(name, pattern), "{name} {pattern}");
+        }
+        for (name, pattern) in [
+            ("task.md", "task-*.md"),
+            ("task-1.md.bak", "task-*.md"),
+            ("aa", "a*a*a"),
+            ("a-c-b", "a*b*c"),
+        ] {
+            assert!(!fits(name, pattern), "{name} {pattern}");
+        }
+    }
 }

@@ -216,62 +216,6 @@ fn where_nothing_is_to_be_reviewed_the_command_says_why() {
 }
 
 #[test]
-fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
-    let project = Project::new();
-    project.plan("# Plan\n\nWe will move it soon.\n");
-    let file = |number: u32| {
-        project
-            .root
-            .join(format!("reviews/PLAN-review-{number}.md"))
-    };
-    for number in 1..=2 {
-        let ran = project
-            .run(&["review", "--file", "PLAN.md", "--reviewer", "lint"])
-            .exits(0);
-        ran.says("reviewer: lint")
-            .says(&format!("reviews/PLAN-review-{number}.md"))
-            .says("## High");
-        assert!(
-            std::fs::read_to_string(file(number))
-                .unwrap()
-                .starts_with("# Findings\n")
-        );
-    }
-    std::fs::write(file(2), "Mine.\n").unwrap();
-    project
-        .run(&["review", "--file", "PLAN.md", "--reviewer", "fake-clean"])
-        .exits(0)
-        .says("no substantive findings");
-    assert_eq!(std::fs::read_to_string(file(2)).unwrap(), "Mine.\n");
-    assert!(file(3).exists());
-    // A loop counts none of them, and a reviewer that fails writes none.
-    let (project, id) = Project::reviewing(&[]);
-    project
-        .run(&["review", "--file", "PLAN.md", "--reviewer", "fake-clean"])
-        .exits(0);
-    assert_eq!(project.runs(&id), 0);
-    project
-        .run(&["review", "--file", "PLAN.md", "--reviewer", "fake-crash"])
-        .exits(5)
-        .says("could not run");
-    assert!(!project.root.join("reviews/PLAN-review-2.md").exists());
-    project.answers(
-        &["review", "--file", "GONE.md"],
-        1,
-        "does not exist, so there is nothing to review",
-    );
-    project.answers(&["review", "--file", "/etc/passwd"], 1, "leads out of");
-    project.run(&["review", &id, "--file", "PLAN.md"]).exits(2);
-    project
-        .run_in_session(
-            "s",
-            &["review", "--file", "PLAN.md", "--reviewer", "fake-clean"],
-        )
-        .exits(1)
-        .says("the user chooses the reviewer");
-}
-
-#[test]
 fn a_round_that_was_reviewed_is_not_reviewed_twice() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);

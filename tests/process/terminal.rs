@@ -32,10 +32,6 @@ fn a_terminal_gets_colours_for_headings_severities_and_marks() {
             &["run", "PLAN.md", "--reviewer", "fake-clean"],
             "loop complete ✓\u{1b}[0m",
         ),
-        (
-            &["review", "--file", "PLAN.md", "--reviewer", "lint"],
-            "\u{1b}[31m## High\u{1b}[0m",
-        ),
     ] {
         project.on_terminal(100, arguments, "").shows(shows);
         let never = [arguments, &["--color", "never"]].concat();

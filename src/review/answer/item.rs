@@ -1,19 +1,13 @@
 //! One item of a Markdown answer: its place, what is wrong, what to do, and the lines below it.
 
-use crate::review::findings::{Finding, Severity};
-use crate::review::findings::{MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
+use crate::review::findings::{
+    Finding, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS, Severity,
+};
 use crate::text;
 
-/// The lines of an item without its bullet.
-#[derive(Debug)]
-pub(super) struct Lines {
-    pub(super) first: String,
-    /// The lines below, without white space, fences and bullets of their own.
-    pub(super) rest: Vec<String>,
-}
-
-/// Returns the lines of a list item, a quotation or a code block.
-pub(super) fn lines(block: &str) -> Lines {
+/// Returns the first line of a list item, a quotation or a code block without its bullet, and the lines below it without white space,
+/// fences and bullets of their own.
+pub(super) fn lines(block: &str) -> (String, Vec<String>) {
     let mut in_code = false;
     let mut lines = block.lines().filter_map(|line| {
         let line = line.trim_start_matches('>').trim();
@@ -25,10 +19,7 @@ pub(super) fn lines(block: &str) -> Lines {
         };
         (!is_fence && !text.is_empty()).then(|| text.to_owned())
     });
-    Lines {
-        first: lines.next().unwrap_or_default(),
-        rest: lines.collect(),
-    }
+    (lines.next().unwrap_or_default(), lines.collect())
 }
 
 /// Returns the text behind `-`, `*`, `+`, `1.` or `1)`.

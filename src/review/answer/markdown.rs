@@ -3,14 +3,15 @@
 //! A severity stands in a heading, in front of an item, or in a cell of its table row. docs/reviewers.md has the forms that are
 //! read. Nothing found has to be said by the clean line, or by three sections that each say so, and by nothing else.
 
+use std::collections::BTreeMap;
+
 use super::blocks::{Block, BlockKind, blocks};
 use super::severity::{
-    caption, is_file_title, is_list_title, is_none, is_summary_title, label, severity_words,
-    stated_severity,
+    SeverityWords, caption, is_file_title, is_list_title, is_none, is_summary_title, label,
+    severity_words, stated_severity,
 };
-use super::{Unreadable, Verdict, item, with_findings};
-use crate::review::findings::CLEAN_LINE;
-use crate::review::findings::{Finding, Severity};
+use super::{Cause, item, with_findings};
+use crate::review::findings::{CLEAN_LINE, Finding, Findings, Severity};
 use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
@@ -18,8 +19,8 @@ const PLAIN_LEVEL: u8 = 7;
 /// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
-/// Reads a text in which nothing steers a terminal.
-pub(super) fn read(answer: &str) -> Result<Verdict, Unreadable> {
+/// Reads a text. Returns `None` if it has no verdict.
+pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
     let normal = normalized(answer);
     let mut all = blocks(&normal);
     if let [block] = &all[..]
@@ -36,7 +37,6 @@ pub(super) fn read(answer: &str) -> Result<Verdict, Unreadable> {
     let first = levels.next();
     let mut reader = Reader {
         title: first.filter(|first| levels.all(|level| level > *first)),
-        sections: vec![Section::default()],
         ..Reader::default()
     };
     for (index, block) in all.iter().enumerate() {
@@ -97,8 +97,8 @@ enum Place {
     /// Outside of all sections.
     #[default]
     Outside,
-    /// The last of the sections. If `hanging`, text that is no item belongs to the last finding.
-    Section { hanging: bool },
+    /// In the newest section.
+    Section,
     /// Below a heading of this level that is a finding.
     Finding(u8),
     /// Below a heading such as `Summary`.
@@ -110,12 +110,13 @@ enum Place {
 struct Section {
     line: usize,
     level: u8,
-    severities: Vec<Severity>,
-    announced: usize,
+    words: SeverityWords,
     /// The number of findings before it.
     before: usize,
     says_none: bool,
     is_title: bool,
+    /// Whether text that is no item belongs to the last finding.
+    is_hanging: bool,
 }
 
 #[derive(Debug, Default)]
@@ -124,7 +125,10 @@ struct Reader {
     title: Option<u8>,
     started: bool,
     place: Place,
-    sections: Vec<Section>,
+    /// The newest section.
+    section: Section,
+    /// Whether all closed sections of a severity say that there is nothing.
+    none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
     /// Text after the word for none, in a section. It is fine at the end of the answer only.
     after_none: Option<(usize, String)>,
@@ -136,7 +140,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn block(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Unreadable> {
+    fn block(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
         match block.kind {
             BlockKind::Heading(level) => self.heading(level, block, next),
             BlockKind::Paragraph => self.paragraph(block, next),
@@ -151,12 +155,12 @@ impl Reader {
         level: u8,
         block: &Block<'_>,
         next: Option<&Block<'_>>,
-    ) -> Result<(), Unreadable> {
+    ) -> Result<(), Cause> {
         let title = heading_text(block.text);
         let is_title = self.title.take() == Some(level);
-        let is_within = self.severity_here().is_some() && level > self.section().level;
+        let is_within = self.severity_here().is_some() && level > self.section.level;
         if let Some(words) = severity_words(&title) {
-            return self.open(block.line, level, words.severities, words.announced);
+            return self.open(block.line, level, words);
         }
         let caption = caption(&title).filter(|_| next.is_some_and(Block::has_items));
         let is_finding = !is_list_title(&title) && !is_summary_title(&title);
@@ -164,12 +168,13 @@ impl Reader {
         let stated = stated.map(|severity| (severity, item::bullet(&title).unwrap_or(&title)));
         if let Some((severity, rest)) = caption.or_else(|| label(&title)).or(stated) {
             if caption.is_some() || is_none(rest) {
-                self.open(block.line, level, vec![severity], None)?;
-                self.section().says_none = caption.is_none();
+                self.open(block.line, level, severity.into())?;
+                self.section.says_none = caption.is_none();
                 return Ok(());
             }
             if !is_within {
-                self.open_list(block.line, level - 1, true)?;
+                self.open(block.line, level - 1, SeverityWords::default())?;
+                self.section.is_title = true;
             }
             self.add(self.at_least(severity), rest);
             self.place = Place::Finding(level);
@@ -177,7 +182,9 @@ impl Reader {
         }
         if is_list_title(&title) {
             self.other |= level != 1 || self.started || !is_file_title(&title);
-            return self.open_list(block.line, level, is_title);
+            self.open(block.line, level, SeverityWords::default())?;
+            self.section.is_title = is_title;
+            return Ok(());
         }
         self.other = true;
         match self.place {
@@ -189,7 +196,7 @@ impl Reader {
                 };
             }
             Place::Finding(above) if above < level => self.hang(&title),
-            _ if is_within && is_none(&title) => self.section().says_none = true,
+            _ if is_within && is_none(&title) => self.section.says_none = true,
             _ if is_within => {
                 self.add(self.severity(), item::bullet(&title).unwrap_or(&title));
                 self.place = Place::Finding(level);
@@ -199,36 +206,30 @@ impl Reader {
         Ok(())
     }
 
-    fn list(&mut self, block: &Block<'_>) -> Result<(), Unreadable> {
+    fn list(&mut self, block: &Block<'_>) -> Result<(), Cause> {
         let items = block.parts.iter();
         let items: Vec<_> = items
             .map(|(line, text)| (*line, item::lines(text)))
             .collect();
-        let is_labelled = items.iter().any(|(_, item)| label(&item.first).is_some());
-        for (line, item) in items {
-            let first = item.first.as_str();
-            let is_in_section = matches!(self.place, Place::Section { .. });
-            self.other |= item::is_doubtful(first) || !is_in_section;
+        let is_labelled = items.iter().any(|(_, (first, _))| label(first).is_some());
+        for (line, (first, rest)) in &items {
+            self.other |= item::is_doubtful(first) || self.place != Place::Section;
             let is_tally = severity_words(first).is_some();
             let label = label(first).filter(|_| !is_tally);
-            let text = label.map_or(first, |(_, rest)| rest);
+            let text = label.map_or(first.as_str(), |(_, rest)| rest);
             let severity = label.map(|(severity, _)| severity);
             // `High: 2` outside of findings counts what is elsewhere.
-            let is_counted = is_tally
-                && !matches!(
-                    self.place,
-                    Place::Section { .. } | Place::Finding(1..PLAIN_LEVEL)
-                );
-            if is_none(text) && item.rest.is_empty() && !item::names_a_place(text) {
+            let is_counted = is_tally && self.severity_here().is_none();
+            if is_none(text) && rest.is_empty() && !item::names_a_place(text) {
                 self.says_none();
             } else if !is_counted {
-                self.item(line, severity, text, &item.rest, is_labelled)?;
+                self.item(*line, severity, text, rest, is_labelled)?;
             }
         }
         Ok(())
     }
 
-    fn table(&mut self, block: &Block<'_>) -> Result<(), Unreadable> {
+    fn table(&mut self, block: &Block<'_>) -> Result<(), Cause> {
         self.other = true;
         let mut rows = block.parts.iter();
         let header = rows.next().map_or("", |(_, row)| row).to_lowercase();
@@ -256,14 +257,13 @@ impl Reader {
         text: &str,
         rest: &[String],
         is_labelled: bool,
-    ) -> Result<(), Unreadable> {
+    ) -> Result<(), Cause> {
         match (severity, self.place) {
             (Some(severity), _) => self.add_item(self.at_least(severity), text, rest),
             (None, Place::Finding(1..PLAIN_LEVEL)) => {
-                self.hang(text);
-                rest.iter().for_each(|line| self.hang(line));
+                self.hang_all(text, rest);
             }
-            (None, Place::Section { .. }) => self.add_item(self.severity(), text, rest),
+            (None, Place::Section) => self.add_item(self.severity(), text, rest),
             _ if self.repeats(text) => {}
             (None, Place::Outside | Place::Finding(_)) if is_labelled => {
                 self.add_item(Severity::High, text, rest);
@@ -273,7 +273,7 @@ impl Reader {
         Ok(())
     }
 
-    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Unreadable> {
+    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
         let lines = block.text.lines().map(str::trim).enumerate();
         let lines: Vec<_> = lines.filter(|(_, line)| !line.is_empty()).collect();
         if let [(_, CLEAN_LINE)] = lines[..] {
@@ -302,18 +302,15 @@ impl Reader {
                         && (words.announced.is_none() || self.place != Place::Summary)
                 });
             match (words, label) {
-                (Some(words), _) if is_heading => {
-                    self.open(number, PLAIN_LEVEL, words.severities, words.announced)?;
-                }
+                (Some(words), _) if is_heading => self.open(number, PLAIN_LEVEL, words)?,
                 (_, Some((severity, rest))) => {
                     let around = self.severity_here().flatten();
-                    let around = around.filter(|_| self.section().level < PLAIN_LEVEL);
+                    let around = around.filter(|_| self.section.level < PLAIN_LEVEL);
                     let severity = severity.min(around.unwrap_or(severity));
-                    self.open(number, PLAIN_LEVEL, vec![severity], None)?;
-                    match is_none(rest) {
-                        true => self.says_none(),
-                        false if is_intro => {}
-                        false => self.add_item(severity, rest, &[]),
+                    self.open(number, PLAIN_LEVEL, severity.into())?;
+                    self.section.says_none = is_none(rest);
+                    if !self.section.says_none && !is_intro {
+                        self.add_item(severity, rest, &[]);
                     }
                 }
                 _ => {
@@ -327,33 +324,34 @@ impl Reader {
 
     /// Takes a line of a paragraph that is neither a heading nor labelled.
     fn prose(&mut self, number: usize, line: &str, begins: bool, is_intro: bool) {
-        let found = self.findings.len();
-        let level = self.section().level;
-        let before = self.section().before;
+        let is_first = begins || self.findings.len() == self.section.before;
         match self.place {
-            Place::Section { hanging: true } if is_intro && level == PLAIN_LEVEL => {
-                // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
-                self.place = Place::Outside;
+            Place::Section if self.section.is_hanging => {
+                if is_intro && self.section.level == PLAIN_LEVEL {
+                    // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
+                    self.place = Place::Outside;
+                } else {
+                    self.hang(line);
+                }
             }
-            Place::Section { hanging: false } if begins && is_none(line) => self.says_none(),
-            Place::Section { hanging: false } if begins || found == before => {
+            Place::Section if begins && is_none(line) => self.says_none(),
+            Place::Section if is_first => {
                 self.other = true;
-                let section = self.section();
-                if section.says_none {
+                if self.section.says_none {
                     self.after_none.get_or_insert((number, line.to_owned()));
-                } else if !section.is_title && !is_intro {
+                } else if !self.section.is_title && !is_intro {
                     self.add(self.severity(), line);
                 }
             }
-            Place::Section { .. } | Place::Finding(_) => self.hang(line),
+            Place::Section | Place::Finding(_) => self.hang(line),
             Place::Outside | Place::Summary => self.other = true,
         }
     }
 
     /// Takes a quotation, code or HTML.
-    fn aside(&mut self, block: &Block<'_>) -> Result<(), Unreadable> {
-        let lines = item::lines(block.text);
-        if lines.first.is_empty() {
+    fn aside(&mut self, block: &Block<'_>) -> Result<(), Cause> {
+        let (first, rest) = item::lines(block.text);
+        if first.is_empty() {
             return Ok(());
         }
         self.other = true;
@@ -365,15 +363,13 @@ impl Reader {
         let is_cut_off =
             block.kind == (BlockKind::Code { fenced: true }) && inside_fence(block.text).is_none();
         match (block.kind, self.place) {
-            (_, Place::Finding(_) | Place::Section { hanging: true }) => {
-                self.hang(&lines.first);
-                lines.rest.iter().for_each(|line| self.hang(line));
-            }
+            (_, Place::Finding(_)) => self.hang_all(&first, &rest),
+            (_, Place::Section) if self.section.is_hanging => self.hang_all(&first, &rest),
             (BlockKind::Html, _) if block.text.trim_start().starts_with("<!--") => {}
-            (BlockKind::Quote, Place::Section { .. }) if !is_none(&lines.first) => {
-                self.add_item(self.severity(), &lines.first, &lines.rest);
+            (BlockKind::Quote, Place::Section) if !is_none(&first) => {
+                self.add_item(self.severity(), &first, &rest);
             }
-            (BlockKind::Code { .. }, Place::Section { .. }) if !is_cut_off => {
+            (BlockKind::Code { .. }, Place::Section) if !is_cut_off => {
                 self.code = Some((block.line, block.text.to_owned()));
             }
             (BlockKind::Quote | BlockKind::Code { .. }, _)
@@ -383,71 +379,50 @@ impl Reader {
         Ok(())
     }
 
-    fn open(
-        &mut self,
-        line: usize,
-        level: u8,
-        severities: Vec<Severity>,
-        announced: Option<usize>,
-    ) -> Result<(), Unreadable> {
+    fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
         self.close()?;
-        self.sections.push(Section {
+        self.section = Section {
             line,
             level,
-            severities,
-            announced: announced.unwrap_or_default(),
+            says_none: words.announced == Some(0),
+            words,
             before: self.findings.len(),
-            says_none: announced == Some(0),
-            is_title: false,
-        });
-        self.place = Place::Section { hanging: false };
-        Ok(())
-    }
-
-    /// Opens a list of findings whose severities are their own.
-    fn open_list(&mut self, line: usize, level: u8, is_title: bool) -> Result<(), Unreadable> {
-        self.open(line, level, Vec::new(), None)?;
-        self.section().is_title = is_title;
+            ..Section::default()
+        };
+        self.place = Place::Section;
         Ok(())
     }
 
     /// Ends the section that is open.
-    fn close(&mut self) -> Result<(), Unreadable> {
+    fn close(&mut self) -> Result<(), Cause> {
         // Above a section, the clean line is that of a text that goes on.
         self.has_clean_line = false;
         if let Some((line, text)) = self.after_none.take().or(self.code.take()) {
             return Err(uncounted(line, &text));
         }
-        let found = self.findings.len();
-        match self.sections.last() {
-            Some(section) if found - section.before < section.announced => {
-                Err(Unreadable::malformed(format!(
-                    "line {} announces findings that do not follow",
-                    section.line
-                )))
-            }
-            _ => Ok(()),
+        let section = std::mem::take(&mut self.section);
+        let found = self.findings.len() - section.before;
+        if found < section.words.announced.unwrap_or_default() {
+            let line = section.line;
+            let problem = format!("line {line} announces findings that do not follow");
+            return Err(Cause::not_a_verdict(&problem));
         }
-    }
-
-    /// Returns the last section. Outside of all sections nothing is made of it.
-    fn section(&mut self) -> &mut Section {
-        self.sections.last_mut().expect("the first one stays")
+        for severity in section.words.severities {
+            *self.none.entry(severity).or_insert(true) &= section.says_none;
+        }
+        Ok(())
     }
 
     fn says_none(&mut self) {
-        if let Place::Section { .. } = self.place {
-            self.section().says_none = true;
-        }
+        self.section.says_none |= self.place == Place::Section;
     }
 
     /// Returns the severity of the section that the reader is in: `None` in no section, `Some(None)` in a list of findings.
     fn severity_here(&self) -> Option<Option<Severity>> {
         match self.place {
-            Place::Section { .. } | Place::Finding(1..PLAIN_LEVEL) => self
-                .sections
-                .last()
-                .map(|section| section.severities.first().copied()),
+            Place::Section | Place::Finding(1..PLAIN_LEVEL) => {
+                Some(self.section.words.severities.first().copied())
+            }
             _ => None,
         }
     }
@@ -470,11 +445,16 @@ impl Reader {
     fn add_item(&mut self, severity: Severity, body: &str, rest: &[String]) {
         self.add(severity, body);
         rest.iter().for_each(|line| self.hang(line));
-        self.place = match self.place {
-            Place::Section { .. } => Place::Section { hanging: true },
-            Place::Finding(level) => Place::Finding(level),
-            Place::Outside | Place::Summary => Place::Finding(PLAIN_LEVEL),
-        };
+        match self.place {
+            Place::Section => self.section.is_hanging = true,
+            Place::Finding(_) => {}
+            Place::Outside | Place::Summary => self.place = Place::Finding(PLAIN_LEVEL),
+        }
+    }
+
+    fn hang_all(&mut self, first: &str, rest: &[String]) {
+        self.hang(first);
+        rest.iter().for_each(|line| self.hang(line));
     }
 
     fn hang(&mut self, line: &str) {
@@ -493,44 +473,34 @@ impl Reader {
             })
     }
 
-    fn verdict(mut self) -> Result<Verdict, Unreadable> {
+    fn verdict(mut self) -> Result<Option<Findings>, Cause> {
         let clean = self.has_clean_line;
         let after_none = self.after_none.take();
         self.close()?;
         if !self.findings.is_empty() {
-            return with_findings(self.findings);
+            return with_findings(self.findings).map(Some);
         }
         if clean && !self.other {
-            return Ok(Verdict::Clean);
+            return Ok(Some(Findings::default()));
         }
-        self.sections
-            .retain(|section| !section.severities.is_empty());
-        if self.other || after_none.is_some() || self.sections.is_empty() {
-            return Err(Unreadable::NoVerdict);
+        if self.other || after_none.is_some() || self.none.is_empty() {
+            return Ok(None);
         }
-        let says_none = |severity: &Severity| {
-            let sections = self.sections.iter();
-            let mut sections = sections.filter(|section| section.severities.contains(severity));
-            let first = sections.next();
-            first.is_some_and(|first| first.says_none) && sections.all(|one| one.says_none)
-        };
-        match Severity::ALL
-            .into_iter()
-            .find(|severity| !says_none(severity))
-        {
-            Some(missing) => Err(Unreadable::malformed(format!(
+        let says_none = |severity: &Severity| self.none.get(severity) == Some(&true);
+        let mut all = Severity::ALL.into_iter();
+        match all.find(|severity| !says_none(severity)) {
+            Some(missing) => Err(Cause::not_a_verdict(&format!(
                 "it names no finding and says nothing of {missing}: it may have been cut off"
             ))),
-            None => Ok(Verdict::Clean),
+            None => Ok(Some(Findings::default())),
         }
     }
 }
 
-fn uncounted(line: usize, text: &str) -> Unreadable {
-    Unreadable::Uncounted {
-        line,
-        text: text::one_line(text, MAX_QUOTE_CHARS),
-    }
+fn uncounted(line: usize, text: &str) -> Cause {
+    let text = text::one_line(text, MAX_QUOTE_CHARS);
+    let problem = format!("line {line} is not counted: no severity is known for ‘{text}’");
+    Cause::not_a_verdict(&problem)
 }
 
 /// Returns the text of a heading, with `#` or underlined.

@@ -52,10 +52,19 @@ fn words(text: &str) -> String {
 }
 
 /// The severities that a text names, the heaviest first, and the number of findings that it announces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SeverityWords {
     pub(super) severities: Vec<Severity>,
     pub(super) announced: Option<usize>,
+}
+
+impl From<Severity> for SeverityWords {
+    fn from(severity: Severity) -> Self {
+        Self {
+            severities: vec![severity],
+            announced: None,
+        }
+    }
 }
 
 /// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`. Returns `None` if another word is in the text.

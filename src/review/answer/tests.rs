@@ -10,15 +10,19 @@ const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what"
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 
 fn findings(answer: &str) -> Vec<Finding> {
-    match read(answer) {
-        Ok(Verdict::Findings(findings)) => findings.0,
-        other => panic!("{other:?}"),
+    read(answer).unwrap().0
+}
+
+/// Returns the reason why an answer cannot be read.
+fn problem(answer: &str) -> String {
+    let cause = read(answer).unwrap_err();
+    match cause.kind {
+        CauseKind::NoOutput => "empty".to_owned(),
+        _ => cause.detail,
     }
 }
 
-fn apart() -> Unreadable {
-    Unreadable::malformed("its JSON says clean and does not stand alone")
-}
+const APART: &str = "its JSON says clean and does not stand alone";
 
 #[test]
 fn the_schema_is_strict_all_the_way_down() {
@@ -61,30 +65,27 @@ fn an_answer_by_the_schema_is_read_in_full() {
         Finding::new(Severity::Low, "y"),
         "what says nothing is left out"
     );
-    assert_eq!(
-        read_value(&answer).unwrap(),
-        Verdict::Findings(Findings(read))
-    );
-    assert_eq!(read_value(&json!(CLEAN)).unwrap(), Verdict::Clean);
+    assert_eq!(read_value(&answer), Ok(Findings(read)));
+    assert_eq!(read_value(&json!(CLEAN)), Ok(Findings::default()));
 }
 
 #[test]
 fn findings_in_a_fence_may_follow_a_text() {
     let text = format!("I read {{the plan}}, all of it. Here it is:\n\n```json\n{ONE}\n```\n");
     assert_eq!(findings(&text).len(), 1);
-    assert_eq!(read(&text.replace(ONE, CLEAN)), Err(apart()));
+    assert_eq!(problem(&text.replace(ONE, CLEAN)), APART);
     let contradicted = format!("# Findings\n\nNo substantive findings.\n\n```json\n{ONE}\n```\n");
-    assert_eq!(read(&contradicted), Err(Unreadable::Two));
+    assert_eq!(problem(&contradicted), TWO);
 }
 
 #[test]
 fn what_states_no_verdict_is_never_clean() {
-    let error = |text: &str| read(text).unwrap_err();
-    assert_eq!(error(""), Unreadable::Empty);
-    assert_eq!(error(" \n\t\u{2003}"), Unreadable::Empty);
-    assert_eq!(error("I like it."), Unreadable::NoVerdict);
-    assert_eq!(error("{}"), Unreadable::NoVerdict);
-    assert_eq!(error("[]"), Unreadable::NoVerdict);
+    for text in ["", " \n\t\u{2003}"] {
+        assert_eq!(problem(text), "empty");
+    }
+    for text in ["I like it.", "{}", "[]"] {
+        assert!(problem(text).starts_with("no item has a severity"));
+    }
     let answers = [
         r#"{"findings": []}"#,
         r#"{"verdict": "clean"}"#,
@@ -98,7 +99,7 @@ fn what_states_no_verdict_is_never_clean() {
         "Here it is:\n{\"verdict\": \"findings\", \"findings\": [{\"severity\": \"hi",
         "{\"verdict\": \"findings\", \"findings\": [{\"what\": \"two\nlines\"}]}",
     ];
-    let told: Vec<String> = answers.iter().map(|text| error(text).to_string()).collect();
+    let told: Vec<String> = answers.iter().map(|text| problem(text)).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     its JSON cannot be read: missing field `verdict` at line 1 column 16
     its JSON cannot be read: missing field `findings` at line 1 column 20
@@ -127,7 +128,7 @@ fn finding_without_severity_or_text_spoils_answer() {
         let good = json!({"severity": "low", "what": "x"});
         let answer = json!({"verdict": "findings", "findings": [good, finding]});
         assert_eq!(
-            read_value(&answer).unwrap_err().to_string(),
+            read_value(&answer).unwrap_err().detail,
             format!("finding 2 of its JSON has no {lacks}")
         );
     }
@@ -137,7 +138,7 @@ fn finding_without_severity_or_text_spoils_answer() {
 fn two_answers_that_differ_are_none() {
     // One of them may be quoted from the document under review.
     assert!(read(&format!("The plan says {CLEAN}, but: {ONE}")).is_err());
-    assert_eq!(read(&format!("{ONE}\n{CLEAN}")), Err(Unreadable::Two));
+    assert_eq!(problem(&format!("{ONE}\n{CLEAN}")), TWO);
     let quoted = json!({"verdict": "findings", "findings": [{"severity": "low", "what": CLEAN}]});
     assert_eq!(
         findings(&quoted.to_string()).len(),
@@ -150,14 +151,10 @@ fn two_answers_that_differ_are_none() {
 fn what_is_quoted_within_a_sentence_is_no_answer() {
     let quoting = format!("# Round 1 findings\n\n## High\n- the file holds `{CLEAN}` as text\n");
     assert_eq!(findings(&quoting).len(), 1);
-    assert!(matches!(
-        read(&format!(
-            "A serious fault: `{CLEAN}` is taken for a verdict."
-        )),
-        Err(Unreadable::NoVerdict)
-    ));
+    let quoting = format!("A serious fault: `{CLEAN}` is taken for a verdict.");
+    assert!(problem(&quoting).starts_with("no item has a severity"));
     let fenced = format!("## High\n- the test expects this:\n\n```json\n{CLEAN}\n```\n");
-    assert_eq!(read(&fenced), Err(apart()));
+    assert_eq!(problem(&fenced), APART);
     let contradicted = format!("The plan says {ONE} itself.\n\nNo substantive findings.\n");
     assert!(read(&contradicted).is_err());
 }
@@ -224,9 +221,8 @@ fn huge_and_hostile_texts_are_refused_in_time() {
             "{text}"
         );
     }
-    let too_large = read(&"x".repeat(MAX_ANSWER_BYTES + 1)).unwrap_err();
     assert_eq!(
-        too_large.to_string(),
+        problem(&"x".repeat(MAX_ANSWER_BYTES + 1)),
         "it is 1048577 bytes long, the limit is 1048576"
     );
     // Two seconds of CPU; other tests run meanwhile.
@@ -240,7 +236,7 @@ proptest! {
         prop_assert_eq!(read(&format!("{before}\n{CLEAN}\n{after}")).is_ok(), alone);
         let says_more = format!("{before}{after}").chars().any(char::is_alphanumeric);
         let line = read(&format!("{before}\nNo substantive findings.\n{after}"));
-        prop_assert!(!says_more || line != Ok(Verdict::Clean));
+        prop_assert!(!says_more || line != Ok(Findings::default()));
     }
 
     #[test]
@@ -254,12 +250,12 @@ proptest! {
 fn answer_with_too_many_findings_is_unreadable() {
     let text = |count: usize| format!("## High\n{}", "- x\n".repeat(count));
     assert_eq!(findings(&text(MAX_FINDINGS)).len(), MAX_FINDINGS);
-    let too_many = Unreadable::malformed("it has 1001 findings, the limit is 1000");
-    assert_eq!(read(&text(MAX_FINDINGS + 1)), Err(too_many.clone()));
+    let too_many = "it has 1001 findings, the limit is 1000";
+    assert_eq!(problem(&text(MAX_FINDINGS + 1)), too_many);
     let one = json!({"severity": "high", "what": "x"});
     let all = vec![one; MAX_FINDINGS + 1];
     let answer = json!({"verdict": "findings", "findings": all});
-    assert_eq!(read_value(&answer), Err(too_many));
+    assert_eq!(read_value(&answer).unwrap_err().detail, too_many);
 }
 
 #[test]
@@ -274,7 +270,7 @@ fn json_beside_prose_counts_findings() {
         assert_eq!(findings(&answer).len(), 1, "{answer}");
     }
     let thought = format!("<think>\nIs it clean?\n</think>\n\n{CLEAN}\n");
-    assert_eq!(read(&thought), Ok(Verdict::Clean));
+    assert_eq!(read(&thought), Ok(Findings::default()));
 }
 
 #[test]

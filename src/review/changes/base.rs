@@ -49,7 +49,7 @@ impl Base {
 
 /// Finds the base of the branch that is checked out.
 pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
-    let git = snapshot.git();
+    let git = &snapshot.git;
     let Some(head) = commit(snapshot, "HEAD")? else {
         return nothing(snapshot, None);
     };
@@ -94,7 +94,7 @@ fn nothing(snapshot: &Snapshot, against: Option<String>) -> Result<Base, Worktre
     Ok(Base {
         branch: branch(snapshot)?,
         commit: None,
-        tree: snapshot.git().lines(&["mktree"], &[])?,
+        tree: snapshot.git.lines(&["mktree"], &[])?,
         against,
         date: None,
     })
@@ -102,7 +102,7 @@ fn nothing(snapshot: &Snapshot, against: Option<String>) -> Result<Base, Worktre
 
 fn of(snapshot: &Snapshot, commit: String, against: Option<String>) -> Result<Base, WorktreeError> {
     let call = ["rev-list", "--max-count=1", "--format=%T %ct", &commit];
-    let found = snapshot.git().lines(&call, &[])?;
+    let found = snapshot.git.lines(&call, &[])?;
     // The first line names the commit.
     let found = found.lines().nth(1).and_then(|line| line.split_once(' '));
     let (tree, seconds) = found.ok_or_else(|| no_commit(&commit))?;
@@ -117,21 +117,18 @@ fn of(snapshot: &Snapshot, commit: String, against: Option<String>) -> Result<Ba
 
 /// Returns the name of the branch that is checked out.
 fn branch(snapshot: &Snapshot) -> Result<Option<String>, WorktreeError> {
-    let current = snapshot.git().maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
+    let current = snapshot.git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
     Ok(current.map(|name| short(&name)))
 }
 
 /// Returns the id of the commit that a revision names.
 fn commit(snapshot: &Snapshot, revision: &str) -> Result<Option<String>, WorktreeError> {
     let commit = format!("{revision}^{{commit}}");
-    let parse = [
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        "--end-of-options",
-        &commit,
-    ];
-    Ok(snapshot.git().maybe(&parse)?.filter(|id| is_id(id)))
+    let mut parse: Vec<&str> = "rev-parse --verify --quiet --end-of-options"
+        .split(' ')
+        .collect();
+    parse.push(&commit);
+    Ok(snapshot.git.maybe(&parse)?.filter(|id| is_id(id)))
 }
 
 fn no_commit(revision: &str) -> WorktreeError {
@@ -141,7 +138,7 @@ fn no_commit(revision: &str) -> WorktreeError {
 }
 
 fn merge_base(snapshot: &Snapshot, with: &str) -> Result<Option<String>, WorktreeError> {
-    let base = snapshot.git().maybe(&["merge-base", "HEAD", with])?;
+    let base = snapshot.git.maybe(&["merge-base", "HEAD", with])?;
     Ok(base.filter(|id| is_id(id)))
 }
 
@@ -152,7 +149,7 @@ fn candidates(snapshot: &Snapshot) -> Result<Vec<(String, bool)>, WorktreeError>
     let format = "--format=%(HEAD)%09%(refname)%09%(symref)%09%(upstream)";
     let list = ["for-each-ref", "--sort=-committerdate", format];
     let listed = [&list[..], &["refs/heads", "refs/remotes"]].concat();
-    let listed = snapshot.git().lines(&listed, &[])?;
+    let listed = snapshot.git.lines(&listed, &[])?;
     let refs: Vec<[&str; 4]> = listed
         .lines()
         .filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())

@@ -84,14 +84,12 @@ fn is_generated(path: &[u8]) -> bool {
     let has = |words: &str, word: &str| words.split_whitespace().any(|one| one == word);
     let text = String::from_utf8_lossy(path);
     let (folders, name) = text.rsplit_once('/').unwrap_or(("", &text));
+    let mut folders = folders.split('/');
+    let mut ends = GENERATED_ENDS.split_whitespace();
     has(LOCK_FILES, name)
         || name.contains(".generated.")
-        || GENERATED_ENDS
-            .split_whitespace()
-            .any(|end| name.ends_with(end))
-        || folders
-            .split('/')
-            .any(|folder| has(GENERATED_FOLDERS, folder))
+        || ends.any(|end| name.ends_with(end))
+        || folders.any(|folder| has(GENERATED_FOLDERS, folder))
 }
 
 #[cfg(test)]

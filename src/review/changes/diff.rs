@@ -58,7 +58,7 @@ pub(super) fn write(
     let trees = [&*base.tree, snapshot.tree()];
     let mut bytes_left = max_bytes.saturating_sub(MAX_HEAD_BYTES);
     let mut body = String::new();
-    let passed_over = snapshot.passed_over().iter();
+    let passed_over = snapshot.passed_over.iter();
     let mut left_out: Vec<String> = passed_over
         .map(|(path, over)| format!("{} ({} bytes, {})", shown(path), over.bytes, over.why))
         .collect();
@@ -110,7 +110,7 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[S
 
 /// Returns the name of a binary file with its size.
 fn with_bytes(snapshot: &Snapshot, one: &ChangedFile) -> String {
-    let path = snapshot.git().root().as_std_path();
+    let path = snapshot.git.root().as_std_path();
     match path.join(OsStr::from_bytes(&one.path)).symlink_metadata() {
         Ok(found) => format!("{} ({} bytes)", shown(&one.path), found.len()),
         Err(_) => format!("{} (removed)", shown(&one.path)),

@@ -92,9 +92,9 @@ fn collect(
     let snapshot = Snapshot::take(root, own_files, None)?;
     let base = base(&snapshot)?;
     let title = base.title();
-    let differ = snapshot.git().without_attributes()?;
+    let differ = snapshot.git.without_attributes()?;
     let changed = changed_file::list(&differ, [&base.tree, snapshot.tree()], own_files)?;
-    if changed.is_empty() && snapshot.passed_over().is_empty() {
+    if changed.is_empty() && snapshot.passed_over.is_empty() {
         return Err(ChangesError::Nothing { title });
     }
     let text = diff::write(&snapshot, &differ, &base, &changed, MAX_BYTES)?;

@@ -1,6 +1,9 @@
-use std::time::Duration;
+use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
+use crate::machine::persona::Focus;
+use crate::process::ProcessEnd;
+use crate::process::environment::Environment;
 
 /// Returns the outcome of a client that printed these events, and its lines of progress.
 pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
@@ -16,7 +19,7 @@ pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Out
         stderr_tail: "warning: noise\n".to_owned(),
         elapsed: Duration::from_secs(1),
     };
-    (session.judge(&ended), shown)
+    (session.judge(&ended).into(), shown)
 }
 
 /// Returns the kind of a cause, and whether the reviewer ran to its end.
@@ -46,4 +49,42 @@ fn lines_of_progress_are_short_and_plain() {
         assert_eq!(message_line(answer), None, "{answer}");
     }
     assert_eq!(shown(&"x".repeat(1000)).chars().count(), MAX_SHOWN_CHARS);
+}
+
+/// Returns the outcome of a `command` that is a script.
+fn review(script: &str) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8Path::from_path(folder.path()).unwrap();
+    let file = root.join("a reviewer's \"program\" \u{fc}");
+    std::fs::write(&file, format!("#!/bin/sh\n{script}")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = ReviewerSettings {
+        program: Some(file.to_string()),
+        ..ReviewerSettings::of(ReviewerKind::Command)
+    };
+    let request = Request {
+        prompt: "the prompt's text",
+        parts: &[],
+        subject_name: "PLAN.md",
+        trace: &Trace::default(),
+        focus: Focus::Engineering,
+        root,
+        limits: Limits::default(),
+        environment: &Environment::default(),
+        output: None,
+    };
+    let name = "mine".to_owned();
+    Client { name, settings }.review(&request, &mut |_| ControlFlow::Continue(()))
+}
+
+#[test]
+fn prompt_given_back_is_no_verdict() {
+    for script in [
+        "cat\n",
+        "echo 'asked:'; cat; echo; echo 'No substantive findings.'\n",
+        "cat; echo; echo '{\"verdict\":\"clean\",\"findings\":[]}'\n",
+    ] {
+        let repeats = Cause::not_a_verdict("it repeats what it was asked");
+        assert_eq!(review(script), Outcome::Unreadable(repeats), "{script}");
+    }
 }

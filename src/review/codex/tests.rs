@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::super::client::tests::{cause, play};
-use super::super::reviewer::Trace;
+use super::super::reviewer::{Outcome, Trace};
 use super::super::settings::ReviewerKind;
 use super::*;
 
@@ -28,12 +28,6 @@ fn last_message_is_the_answer() {
 }
 
 #[test]
-fn turn_without_end_is_no_answer() {
-    let (outcome, _) = play(read, 0, &[json!({"type": "turn.started"}), message(CLEAN)]);
-    assert_eq!(cause(&outcome), (true, CauseKind::NoOutput));
-}
-
-#[test]
 fn failed_turn_gives_no_verdict() {
     let failed = |text: &str| json!({"type": "turn.failed", "error": {"message": text}});
     for status in [0, 1] {
@@ -56,20 +50,14 @@ fn only_progress_ends_the_retries() {
     let trace = Trace::default();
     let mut session = Session::new("/".into(), &trace, &[]);
     for (event, is_trying) in [
-        (
-            retry("Reconnecting... 1/5 (unexpected status 401 Unauthorized: x)"),
-            true,
-        ),
+        (retry("Reconnecting... 1/5"), true),
         (warning, true),
         (retry("waiting for network"), true),
         (message(CLEAN), false),
     ] {
         read(&mut session, &event);
-        assert_eq!(session.is_trying(), is_trying, "{event}");
+        assert_eq!(session.retries.is_some(), is_trying, "{event}");
     }
-    let end = json!({"type": "turn.completed"});
-    read(&mut session, &end);
-    assert!(matches!(session.end, Some(End::Answered(Outcome::Clean))));
 }
 
 #[test]
@@ -120,4 +108,52 @@ fn path_and_options_are_quoted_for_toml() {
     }
     let given = ["--model", "gpt-x", "--profile", "a b", "-"];
     assert_eq!(all[all.len() - 5..], given);
+}
+
+#[test]
+fn servers_and_key_of_user_config_are_read() {
+    let parse = |text: &str| toml::from_str::<UserConfig>(text).unwrap_or_default();
+    let config = parse(
+        "model_provider = \"mine\"\n[mcp_servers.one]\ncommand = \"x\"\n[mcp_servers.\"b c\"]\ncommand = \"x\"\n\
+         [mcp_servers.two-2]\nurl = \"https://x\"\n[model_providers.mine]\nenv_key = \"MY_KEY\"\n\
+         [model_providers.other]\nenv_key = \"NOT_THIS\"\n",
+    );
+    assert_eq!(config.servers().collect::<Vec<_>>(), ["one", "two-2"]);
+    assert_eq!(config.key().map(String::as_str), Some("MY_KEY"));
+    for text in ["", "mcp_servers = 3\n", "model_provider = \"gone\""] {
+        let config = parse(text);
+        assert_eq!((config.servers().count(), config.key()), (0, None));
+    }
+}
+
+#[test]
+fn failed_turn_is_named_by_its_sentence() {
+    let other = CauseKind::Failed { status: 0 };
+    for (sentence, kind) in [
+        (
+            "unexpected status 403 Forbidden: Country not supported, url: u",
+            CauseKind::Login,
+        ),
+        (
+            r#"{"error": {"message": "m", "code": "invalid_json_schema"}}"#,
+            other,
+        ),
+        (
+            r#"{"error": {"type": "insufficient_quota"}}"#,
+            CauseKind::Quota,
+        ),
+        ("unexpected status 4", other),
+        ("unexpected status \u{fc}\u{fc}\u{fc}", other),
+        // A model's name, a path, the service's prose: the sentence does not begin with them.
+        ("The model `401 quota` does not exist", other),
+        ("bad request: Quota exceeded is what the plan says", other),
+    ] {
+        assert_eq!(failure(sentence).kind, kind, "{sentence}");
+    }
+    for (begin, kind) in SENTENCES {
+        assert_eq!(failure(&format!("{begin} …")).kind, kind, "{begin}");
+    }
+    let body = r#"{"error": {"message": "Invalid schema", "code": "invalid_json_schema"}}"#;
+    assert_eq!(failure(body).detail, "Invalid schema");
+    assert_eq!(failure("{").detail, "{");
 }

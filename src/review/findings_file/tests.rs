@@ -1,21 +1,11 @@
 use super::*;
-use crate::review::answer::{Verdict, read};
+use crate::review::answer::read;
 use crate::review::findings::Counts;
 use proptest::prelude::*;
 
 fn counts(text: &str) -> (usize, usize, usize) {
-    match read(text) {
-        Ok(Verdict::Findings(findings)) => {
-            let Counts { high, medium, low } = findings.counts();
-            assert!(
-                high + medium + low > 0,
-                "findings are never empty: {text:?}"
-            );
-            (high, medium, low)
-        }
-        Ok(Verdict::Clean) => (0, 0, 0),
-        Err(error) => panic!("unreadable ({error}): {text:?}"),
-    }
+    let Counts { high, medium, low } = read(text).expect(text).counts();
+    (high, medium, low)
 }
 
 fn one(severity: Severity, what: &str, recommendation: Option<&str>) -> Finding {
@@ -42,7 +32,10 @@ fn the_format_of_the_facts_is_written() {
         render(1, &Findings::default()),
         "# Round 1 findings\n\nNo substantive findings.\n"
     );
-    assert_eq!(read(&render(1, &Findings::default())), Ok(Verdict::Clean));
+    assert_eq!(
+        read(&render(1, &Findings::default())),
+        Ok(Findings::default())
+    );
 }
 
 #[test]
@@ -108,7 +101,7 @@ proptest! {
     fn writing_and_reading_keeps_severity_count_and_text(found in proptest::collection::vec(any_finding(), 1..6)) {
         let findings = Findings(found);
         let text = render(1, &findings);
-        let Ok(Verdict::Findings(again)) = read(&text) else { panic!("unreadable: {text:?}") };
+        let again = read(&text).expect(&text);
         prop_assert_eq!(again.counts(), findings.counts(), "{}", text);
         // Only white space beside a bracket may move.
         let solid = |text: &str| text.split_whitespace().collect::<String>();
@@ -124,6 +117,6 @@ proptest! {
         let mut finding = one(Severity::High, &what, Some(recommendation.trim()));
         finding.line = Some(line);
         let findings = Findings(vec![finding]);
-        prop_assert_eq!(read(&render(1, &findings)), Ok(Verdict::Findings(findings)));
+        prop_assert_eq!(read(&render(1, &findings)), Ok(findings));
     }
 }

@@ -1,7 +1,7 @@
 //! The digest of a folder outside of git: kinds, permissions and contents of its files, up to a bound.
 
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -15,8 +15,6 @@ use crate::review::digest::Digest;
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// The bytes that are read of all files together.
 const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
-/// The depth to which folders are followed.
-const MAX_DEPTH: usize = 64;
 /// Folders of version control systems, which are passed over.
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
@@ -24,8 +22,8 @@ const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, WorktreeError> {
     let mut files: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut bytes_left = MAX_TOTAL_BYTES;
-    let mut folders = vec![(root.as_std_path().to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
+    let mut folders = vec![root.as_std_path().to_owned()];
+    while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let inside = path.strip_prefix(root).unwrap_or(&path);
@@ -36,16 +34,17 @@ pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, Wo
             if found.is_dir() {
                 name.push(b'/');
             }
-            let is_left_out = VERSION_CONTROL.iter().any(|one| entry.file_name() == *one);
-            if is_left_out || own_files.contains(&name) {
+            if VERSION_CONTROL.iter().any(|one| entry.file_name() == *one)
+                || own_files.contains(&name)
+            {
                 continue;
             }
-            if !found.is_dir() {
-                let content = content(&path, &found, &mut bytes_left);
-                files.insert(name, format!("{} {} {content}", found.len(), found.mode()));
-            } else if depth < MAX_DEPTH {
-                folders.push((path, depth + 1));
+            if found.is_dir() {
+                folders.push(path);
+                continue;
             }
+            let content = content(&path, &found, &mut bytes_left);
+            files.insert(name, format!("{} {} {content}", found.len(), found.mode()));
             if files.len() > MAX_FILES {
                 return Err(WorktreeError::TooMany);
             }
@@ -61,15 +60,14 @@ pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, Wo
 
 /// Returns the digest of a small regular file or of a link's target, or else the file's time.
 fn content(path: &Path, found: &std::fs::Metadata, bytes_left: &mut u64) -> String {
-    let bytes = if found.is_symlink() {
+    let mut bytes = None;
+    if found.is_symlink() {
         let target = fs::read_link(path).ok();
-        target.map(|target| target.as_os_str().as_bytes().to_vec())
+        bytes = target.map(|target| target.into_os_string().into_vec());
     } else if found.is_file() && found.len() <= MAX_FILE_BYTES.min(*bytes_left) {
         *bytes_left -= found.len();
-        Utf8Path::from_path(path).and_then(|path| crate::files::read(path).ok())
-    } else {
-        None
-    };
+        bytes = Utf8Path::from_path(path).and_then(|path| crate::files::read(path).ok());
+    }
     match bytes {
         Some(bytes) => Digest::of(&bytes).to_string(),
         None => format!("{}.{:09}", found.mtime(), found.mtime_nsec()),

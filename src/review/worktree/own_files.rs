@@ -7,26 +7,25 @@ use crate::store::{LoopId, Store};
 
 /// The folder of reports, from the project's root.
 pub const REPORTS: &str = "reviews";
-/// The beginning of a report's name, before the loop's id.
-const REPORT: &str = "review-";
-/// The beginning of the name of the proposed patches, before the loop's id.
-const FIXES: &str = "proposed-fixes-";
 
-/// Returns the path of a loop's report, from the project's root: `reviews/review-<id>.md`.
+/// Returns the path of a loop's report, from the project's root.
 pub fn report_path(id: &LoopId) -> Utf8PathBuf {
-    Utf8Path::new(REPORTS).join(format!("{REPORT}{id}.md"))
+    Utf8Path::new(REPORTS).join(format!("review-{id}.md"))
 }
 
-/// Returns the path of the proposed patches, from the project's root: `reviews/proposed-fixes-<id>.md`.
+/// Returns the path of the proposed patches, from the project's root.
 pub fn fixes_path(id: &LoopId) -> Utf8PathBuf {
-    Utf8Path::new(REPORTS).join(format!("{FIXES}{id}.md"))
+    Utf8Path::new(REPORTS).join(format!("proposed-fixes-{id}.md"))
 }
 
 /// A set of paths from the top of the work tree, as bytes, since not every file's name is UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnFiles {
+    /// Folders, each with a slash at its end.
     folders: Vec<Vec<u8>>,
+    /// The begin and the end of the paths of files in one folder.
     files: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Single files.
     exact: Vec<Vec<u8>>,
 }
 
@@ -34,19 +33,16 @@ impl OwnFiles {
     /// Returns the files of a store's project: the loops' state and the reports.
     pub fn in_store(store: &Store, root: &Utf8Path) -> Self {
         let own = Self::default()
-            .files(&format!("{REPORTS}/{REPORT}"), ".md")
-            .files(&format!("{REPORTS}/{FIXES}"), ".md")
+            .files(&format!("{REPORTS}/review-"), ".md")
+            .files(&format!("{REPORTS}/proposed-fixes-"), ".md")
             // A crash may leave a temporary file.
             .files(&format!("{REPORTS}/{TEMPORARY}"), "");
         // If each loop has a folder for its document, other files of the loop are in it, too.
-        let own = match store.spec().file.and_then(|file| file.split_once("/{")) {
-            Some((folder, rest)) if rest.contains("}/") => own.folder(folder),
-            _ => own,
-        };
-        match store.folder().strip_prefix(root) {
-            Ok(folder) => own.folder(folder.as_str()),
-            Err(_) => own,
-        }
+        let document = store.spec().file.and_then(|file| file.split_once("/{"));
+        let folder = document.filter(|(_, rest)| rest.contains("}/"));
+        let own = own.folder(folder.map_or("", |(folder, _)| folder));
+        let state = store.folder().strip_prefix(root);
+        own.folder(state.map_or("", Utf8Path::as_str))
     }
 
     /// Adds everything in a folder. An empty name is no folder.
@@ -75,13 +71,14 @@ impl OwnFiles {
 
     /// Returns whether a path is in the set.
     pub fn contains(&self, path: &[u8]) -> bool {
+        let is_between = |(begin, end): &(Vec<u8>, Vec<u8>)| {
+            let rest = path.strip_prefix(&begin[..]);
+            let between = rest.and_then(|rest| rest.strip_suffix(&end[..]));
+            between.is_some_and(|between| !between.contains(&b'/'))
+        };
         self.folders.iter().any(|folder| path.starts_with(folder))
             || self.exact.iter().any(|exact| path == exact)
-            || self.files.iter().any(|(begin, end)| {
-                path.strip_prefix(begin.as_slice())
-                    .and_then(|rest| rest.strip_suffix(end.as_slice()))
-                    .is_some_and(|between| !between.contains(&b'/'))
-            })
+            || self.files.iter().any(is_between)
     }
 }
 

@@ -35,9 +35,11 @@ const MAX_PATCH_BYTES: usize = 64 * 1024;
 /// A work tree at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
-    git: Git,
+    /// Git with the snapshot's index and objects.
+    pub(crate) git: Git,
     tree: String,
-    passed_over: BTreeMap<Vec<u8>, PassedOver>,
+    /// The files that were passed over.
+    pub(crate) passed_over: BTreeMap<Vec<u8>, PassedOver>,
     // The index and the objects are removed with the snapshot.
     _scratch: Scratch,
 }
@@ -102,16 +104,6 @@ impl Snapshot {
         Digest::of(&all)
     }
 
-    /// Returns which files were passed over, and why.
-    pub(crate) fn passed_over(&self) -> &BTreeMap<Vec<u8>, PassedOver> {
-        &self.passed_over
-    }
-
-    /// Returns git with the snapshot's index and objects.
-    pub(crate) fn git(&self) -> &Git {
-        &self.git
-    }
-
     /// Tries a unified diff against the snapshot, and applies nothing. Git refuses names outside of the work tree and in `.git`.
     ///
     /// # Errors
@@ -122,16 +114,8 @@ impl Snapshot {
         }
         // A reviewer's JSON often loses the last line end, which git needs.
         let patch = format!("{}\n", patch.strip_suffix('\n').unwrap_or(patch));
-        let arguments = [
-            "apply",
-            "--check",
-            "--cached",
-            "--whitespace=nowarn",
-            "--no-ignore-whitespace",
-            "-p1",
-            "-",
-        ];
-        match self.git.call(&arguments, patch.as_bytes()) {
+        let apply = "apply --check --cached --whitespace=nowarn --no-ignore-whitespace -p1 -";
+        match self.git.call(&words(apply), patch.as_bytes()) {
             Ok(_) => Ok(()),
             Err(WorktreeError::Refused { said, .. }) => Err(said),
             Err(error) => Err(text::one_line(&error.to_string(), 300)),
@@ -139,17 +123,16 @@ impl Snapshot {
     }
 }
 
+/// Returns the words of a command line without quotes.
+fn words(command: &str) -> Vec<&str> {
+    command.split(' ').collect()
+}
+
 /// Brings the scratch index up to the work tree. Returns the files that are passed over.
 fn add(git: &Git, own_files: &OwnFiles) -> Result<BTreeMap<Vec<u8>, PassedOver>, WorktreeError> {
     let unmerged = git.call(&["ls-files", "-z", "--unmerged"], &[])?;
-    let list = [
-        "ls-files",
-        "-z",
-        "--modified",
-        "--others",
-        "--exclude-standard",
-    ];
-    let changed = git.call(&list, &[])?;
+    let list = "ls-files -z --modified --others --exclude-standard";
+    let changed = git.call(&words(list), &[])?;
     // "mode id stage<TAB>path"
     let unmerged = names(&unmerged).filter_map(|entry| {
         let tab = entry.iter().position(|byte| *byte == b'\t')?;
@@ -164,25 +147,15 @@ fn add(git: &Git, own_files: &OwnFiles) -> Result<BTreeMap<Vec<u8>, PassedOver>,
     let mut input = Vec::new();
     let mut bytes_left = MAX_TOTAL_BYTES;
     for path in paths {
-        match look(git.root(), path, &mut bytes_left) {
-            Some(over) => {
-                passed_over.insert(path.to_vec(), over);
-            }
-            None => {
-                input.extend_from_slice(path);
-                input.push(0);
-            }
+        if let Some(over) = look(git.root(), path, &mut bytes_left) {
+            passed_over.insert(path.to_vec(), over);
+        } else {
+            input.extend_from_slice(path);
+            input.push(0);
         }
     }
-    let update = [
-        "update-index",
-        "-z",
-        "--add",
-        "--remove",
-        "--replace",
-        "--stdin",
-    ];
-    git.call(&update, &input)?;
+    let update = "update-index -z --add --remove --replace --stdin";
+    git.call(&words(update), &input)?;
     Ok(passed_over)
 }
 

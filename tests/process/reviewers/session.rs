@@ -134,9 +134,10 @@ fn the_agents_own_configuration_chooses_and_waives_nothing() {
 
 #[test]
 fn agent_chooses_no_reviewer_before_first_hook() {
-    let (project, _) = project(&[]);
+    let (project, id) = project(&[]);
+    project.run(&["cancel", &id]).exits(0);
     let project = project.configured(MINE);
-    let mut review = project.command(&["review", "--file", "PLAN.md"]);
+    let mut review = project.command(&["run", "PLAN.md"]);
     review
         .env("CLAUDECODE", "1")
         .env("CLAUDE_CODE_SESSION_ID", "another")

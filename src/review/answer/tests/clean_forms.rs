@@ -1,6 +1,6 @@
 //! The forms of an answer that state that nothing was found, and those that only look so.
 
-use super::super::{Verdict, read, read_value};
+use super::super::{Findings, read, read_value};
 
 /// Returns the answers in a file, which stand between lines of `=====`.
 fn answers(file: &str) -> impl Iterator<Item = &str> {
@@ -14,7 +14,7 @@ fn form_that_was_asked_for_is_clean() {
     for text in answers(CLEAN) {
         let crlf = text.replace('\n', "\r\n") + "\r\n";
         for text in [text, &crlf, &format!("\u{feff}{text}\n")] {
-            assert_eq!(read(text), Ok(Verdict::Clean), "{text}");
+            assert_eq!(read(text), Ok(Findings::default()), "{text}");
         }
     }
 }
@@ -37,9 +37,9 @@ fn line_around_clean_answer_is_not_clean() {
     for text in answers(CLEAN) {
         for line in ["It is not true that", "> quoted", "```"] {
             let around = format!("{line}\n{text}");
-            assert_ne!(read(&around), Ok(Verdict::Clean), "{around}");
+            assert_ne!(read(&around), Ok(Findings::default()), "{around}");
         }
         let after = format!("{text}\nSo it says.");
-        assert_ne!(read(&after), Ok(Verdict::Clean), "{after}");
+        assert_ne!(read(&after), Ok(Findings::default()), "{after}");
     }
 }
