@@ -23,7 +23,7 @@ const CHANGED: &str = "changed-since-review";
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns all caveats of a summary, each a sentence.
-pub fn all(held: &AnyLoop, settings: &Settings) -> Vec<String> {
+pub(super) fn all(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let raw = held.raw();
     let Ok(journal) = raw.journal() else {
         return vec!["The journal cannot be read, so nothing confirms this summary.".to_owned()];
@@ -35,7 +35,7 @@ pub fn all(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 
 /// Returns the caveats that only a plan loop has: a change since the last review, and rounds whose
 /// material findings no later review has covered, if the loop counts as clean.
-pub fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
+pub(super) fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
     let runs = rounds::runs(held.raw());
@@ -85,7 +85,7 @@ fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
 
 /// Records a change since the last review, once the loop has a summary. Returns the sentence about
 /// a change that was not recorded before.
-pub fn note_change(held: &AnyLoop) -> Option<String> {
+pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
     let raw = held.raw();
     let journal = raw.journal().unwrap_or_default();
     let is_closing = matches!(held.phase(), Phase::Summarizing | Phase::Done);

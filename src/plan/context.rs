@@ -4,6 +4,7 @@
 
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
+use claudex_loop::message::{self, Message, Render as _};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
@@ -19,8 +20,13 @@ use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, caveats, report, reviews_changes, runner};
+use super::{AnyLoop, caveats, report, runner};
 
+/// The sentences about how the rounds ended.
+const OUTCOME: Message = Message {
+    name: "outcome.md",
+    text: include_str!("messages/outcome.md"),
+};
 /// Upper limit of a topic or a path in a message, in characters.
 const MAX_TEXT_CHARS: usize = 300;
 /// Upper limit of a finding in a message, in characters.
@@ -33,7 +39,7 @@ const MAX_LEFT_FINDINGS: usize = 5;
 const MAX_LABEL_CHARS: usize = 100;
 
 /// Returns the variables.
-pub fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
+pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
     let raw = held.raw();
     let fields = held.fields();
     let personas = &settings.personas;
@@ -43,12 +49,11 @@ pub fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variabl
     let (report, fixes) = report::existing_files(held);
     let path = |path: &str| text::one_line(path, MAX_TEXT_CHARS);
 
-    let variables = json!({
+    let mut variables = json!({
         "topic": pasteable(&fields.topic, MAX_TEXT_CHARS),
         "driven": held.header().session != RUN,
         "persona": personas.of_round(round).label,
         "missing": missing_personas(held, personas),
-        "outcome": outcome(held, personas),
         "left_high": high_findings_left(raw),
         "plan": path(&fields.subject),
         "plan_name": text::exact(&fields.subject),
@@ -70,14 +75,28 @@ pub fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variabl
         "report": report.map(text::exact),
         "fixes": fixes.map(text::exact),
     });
+    variables["outcome"] = json!(outcome(held, &variables));
     let Json::Object(variables) = variables else {
         unreachable!("the variables are an object");
     };
     variables
 }
 
+/// Returns the sentences about how the rounds ended, and which personas did not review the plan.
+fn outcome(held: &AnyLoop, variables: &Json) -> String {
+    let mut facts = message::facts(held.raw(), MAX_TEXT_CHARS);
+    facts.extend(variables.as_object().cloned().unwrap_or_default());
+    let runs = rounds::runs(held.raw());
+    let last = runs
+        .iter()
+        .rfind(|run| run.began.round == held.fields().round);
+    facts.insert("failed".to_owned(), json!(last.and_then(cause_of)));
+    let rendered = OUTCOME.render(&facts);
+    rendered.map_or_else(|error| error.to_string(), |text| text.trim().to_owned())
+}
+
 /// Returns why the last review that failed gave no verdict, without a full stop.
-pub fn failure_cause(raw: &Raw) -> String {
+pub(super) fn failure_cause(raw: &Raw) -> String {
     let runs = rounds::runs(raw);
     let cause = runs.iter().rev().find_map(cause_of);
     cause.unwrap_or_else(|| "the reviewer failed".to_owned())
@@ -86,45 +105,6 @@ pub fn failure_cause(raw: &Raw) -> String {
 fn cause_of(run: &Run) -> Option<String> {
     let cause = run.ended.as_ref()?.cause()?.to_string();
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
-}
-
-/// Returns the sentences about how the rounds ended, and which personas did not review the plan.
-pub fn outcome(held: &AnyLoop, personas: &Personas) -> String {
-    let fields = held.fields();
-    let round = fields.round;
-    let last = rounds::rounds(held.raw(), personas).pop();
-    if !reviews_changes(held) {
-        match fields.decision_signal {
-            DecisionSignal::NoMaterialFindings => {}
-            DecisionSignal::Stalled => {
-                return "The plan was not settled: the same reviewer found the same for the third time."
-                    .to_owned();
-            }
-            DecisionSignal::MaxReached | DecisionSignal::None => {
-                return "The plan was not settled.".to_owned();
-            }
-        }
-    } else if last.is_none_or(|line| line.counts.is_none()) {
-        let runs = rounds::runs(held.raw());
-        let run = runs.iter().rev().find(|run| run.began.round == round);
-        let cause = run.and_then(cause_of).map(|cause| format!(": {cause}"));
-        return format!(
-            "Round {round} was not reviewed{}. This counts neither as clean nor as findings.",
-            cause.unwrap_or_default()
-        );
-    }
-
-    let max_rounds = fields.max_rounds;
-    let unit = match max_rounds {
-        1 => "round",
-        _ => "rounds",
-    };
-    let ended = format!("Ended after {round} of {max_rounds} {unit}.");
-    let missing = missing_personas(held, personas).join(", ");
-    match missing.as_str() {
-        "" => ended,
-        missing => format!("{ended} Not reviewed by: {missing}."),
-    }
 }
 
 /// Returns the short labels of the personas that had no round up to this one, but would have one in

@@ -32,42 +32,21 @@ const DRAFT: Message = Message {
 };
 
 /// Drives one loop.
-pub struct Driver<'d> {
-    program: Program,
-    settings: &'d Settings,
-    reviewer: &'d Chosen,
-    limits: Limits,
-    drafter: Option<&'d str>,
-    progress: Progress,
+pub(super) struct Driver<'d> {
+    pub(super) program: Program,
+    pub(super) settings: &'d Settings,
+    pub(super) reviewer: &'d Chosen,
+    /// Time limits of a review and of the drafter.
+    pub(super) limits: Limits,
+    /// The command that revises the plan, for `/bin/sh -c`.
+    pub(super) drafter: Option<&'d str>,
+    pub(super) progress: Progress,
 }
 
-impl<'d> Driver<'d> {
-    /// Makes a driver. `limits` are those of a review and of the drafter. `drafter` is the command
-    /// that revises the plan, for `/bin/sh -c`. With `json`, stdout is for the outcome alone.
-    pub fn new(
-        settings: &'d Settings,
-        reviewer: &'d Chosen,
-        limits: Limits,
-        drafter: Option<&'d str>,
-        json: bool,
-    ) -> Self {
-        Self {
-            program: super::program(),
-            settings,
-            reviewer,
-            limits,
-            drafter,
-            progress: Progress::new(json),
-        }
-    }
-
+impl Driver<'_> {
     /// Takes a loop to its end, or as far as it goes without its user. `verb` says in the first
     /// line what a run does with it.
-    ///
-    /// # Errors
-    /// Returns an error if the loop is changed by another process or cannot go on. It is kept, and
-    /// the error says how to resume it.
-    pub fn drive(&mut self, started: &AnyLoop, verb: &str) -> Result<Outcome, Failure> {
+    pub(super) fn drive(&mut self, started: &AnyLoop, verb: &str) -> Result<Outcome, Failure> {
         self.progress
             .show_start(started, verb, &self.reviewer.shown);
         // The user starts a loop. All later changes are those of the Stop hook.
@@ -234,7 +213,7 @@ fn internal_failure(held: &AnyLoop, problem: &str) -> Failure {
 /// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ending {
+pub(super) enum Ending {
     /// No material finding is open.
     Complete,
     /// The rounds were used up.
@@ -246,11 +225,11 @@ pub enum Ending {
 }
 
 /// The outcome of a run.
-pub struct Outcome {
+pub(super) struct Outcome {
     /// The end of the run.
-    pub ending: Ending,
+    pub(super) ending: Ending,
     /// The document that `--json` prints. docs/status.md describes its fields.
-    pub facts: Json,
+    pub(super) facts: Json,
 }
 
 impl Outcome {
@@ -290,7 +269,7 @@ impl Outcome {
     }
 
     /// Returns a fact that is a text; empty if there is none.
-    pub fn text(&self, fact: &str) -> String {
+    pub(super) fn text(&self, fact: &str) -> String {
         self.facts[fact].as_str().unwrap_or_default().to_owned()
     }
 }

@@ -19,7 +19,7 @@ const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 
 /// Adds the answers of an interview to the topic of the session's own loop. Returns `None` if the
 /// questions are not those of the interview, or the session's loop takes no answers.
-pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let (store, id) = session_loops::owned(INFO, input, surroundings, session)?;

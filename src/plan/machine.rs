@@ -29,7 +29,7 @@ enum Machines {
 }
 
 /// Returns the subcommand.
-pub fn command() -> Command {
+pub(super) fn command() -> Command {
     Machines::augment_subcommands(
         Command::new("machine")
             .about("Check and draw machine files")
@@ -41,10 +41,7 @@ pub fn command() -> Command {
 
 /// Runs the subcommand. Exits with 0 if all files are machines, 1 if one has findings, 2 if one
 /// cannot be read.
-///
-/// # Errors
-/// Returns an error if the arguments are wrong.
-pub fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let command = Machines::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
 
     let mut exit = Exit::Complete;
@@ -86,7 +83,7 @@ fn load(file: &Utf8Path) -> Result<Machine, Exit> {
     let name = display_name(file);
     let source = files::read_to_string(file).map_err(|error| {
         let reason = text::one_line(&error.to_string(), 400);
-        out::note(&format!("{name}: error: cannot read it: {reason}"));
+        out::note(&format!("{name}: error: {reason}"));
         Exit::Usage
     })?;
     claudex_build::check_source(&name, &source).map_err(|found| {

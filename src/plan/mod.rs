@@ -6,20 +6,20 @@
 
 claudex_loop::machine!(plan as typestate);
 
-pub mod caveats;
-pub mod context;
-pub mod drive;
-pub mod interview;
-pub mod machine;
-pub mod new;
-pub mod progress;
-pub mod refused_verbs;
-pub mod report;
-pub mod resume;
-pub mod run;
-pub mod runner;
+mod caveats;
+mod context;
+mod drive;
+mod interview;
+mod machine;
+mod new;
+mod progress;
+mod refused_verbs;
+mod report;
+mod resume;
+mod run;
+mod runner;
 mod schema;
-pub mod start;
+mod start;
 
 use camino::Utf8PathBuf;
 use claudex_loop::Timestamp;
@@ -135,7 +135,7 @@ impl Extension<typestate::Plan> for PlanLoop {
 }
 
 /// Returns whether a loop reviews the changes of the work tree.
-pub fn reviews_changes(held: &AnyLoop) -> bool {
+fn reviews_changes(held: &AnyLoop) -> bool {
     held.header().mode == Some(Mode::Review.to_string())
 }
 
@@ -144,7 +144,8 @@ pub fn reviews_changes(held: &AnyLoop) -> bool {
 fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
-        let mut outcome = context::outcome(held, &settings.personas);
+        let variables = context::variables(held, settings, Timestamp::now());
+        let mut outcome = variables["outcome"].as_str().unwrap_or_default().to_owned();
         let last = rounds::rounds(held.raw(), &settings.personas).pop();
         let found = last.and_then(|line| line.counts);
         if let Some(found) = found.filter(|found| *found != Counts::default()) {
@@ -166,10 +167,7 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 /// Prepares the phase that a loop has entered: writes the runner of a round, notes changes since
 /// the last review, and removes the files of a loop that is over. Returns the caveats of a loop
 /// that is over.
-///
-/// # Errors
-/// Returns an error if the runner cannot be written.
-pub fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
     let phase = held.phase();
     if phase.review().is_some() {
         runner::write(held, &settings.personas)?;

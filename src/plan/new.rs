@@ -33,7 +33,7 @@ const RESERVED_NAMES: &str = "abstract alloc any-loop as async await become box 
                      type typeof unsafe unsized use vec verb virtual where while writing yield";
 
 /// Returns the subcommand.
-pub fn command() -> Command {
+pub(super) fn command() -> Command {
     let name = Arg::new("name")
         .value_name("NAME")
         .required(true)
@@ -45,11 +45,7 @@ pub fn command() -> Command {
 }
 
 /// Runs the subcommand.
-///
-/// # Errors
-/// Returns an error if the name is not one of a crate, or if the files exist already or cannot be
-/// written.
-pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let name: &String = matches.get_one("name").expect("clap requires it");
     // Crates from a registry lie beside each other.
     let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());

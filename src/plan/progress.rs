@@ -18,7 +18,7 @@ const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
 const MAX_SHOWN_FINDINGS: usize = 20;
 
 /// Shows the progress of a run, and tells the run when to stop.
-pub struct Progress {
+pub(super) struct Progress {
     to_stderr: bool,
     lines: review::Lines,
     interrupted: Arc<AtomicBool>,
@@ -27,7 +27,7 @@ pub struct Progress {
 
 impl Progress {
     /// Makes the display. With `json`, stdout is for the outcome alone.
-    pub fn new(json: bool) -> Self {
+    pub(super) fn new(json: bool) -> Self {
         Self {
             to_stderr: json,
             lines: new_lines(),
@@ -37,7 +37,7 @@ impl Progress {
     }
 
     /// Shows what a run does with a loop.
-    pub fn show_start(&self, held: &AnyLoop, verb: &str, reviewer: &str) {
+    pub(super) fn show_start(&self, held: &AnyLoop, verb: &str, reviewer: &str) {
         let id = held.id();
         let subject = match reviews_changes(held) {
             true => "the changes of the work tree",
@@ -49,14 +49,14 @@ impl Progress {
     }
 
     /// Shows that a round begins.
-    pub fn show_round(&mut self, round: u64, max_rounds: u64, persona: &str) {
+    pub(super) fn show_round(&mut self, round: u64, max_rounds: u64, persona: &str) {
         self.lines = new_lines();
         let line = format!("Round {round} of {max_rounds}, {persona}");
         self.show_toned(&line, &line, Tone::Heading);
     }
 
     /// Shows what a review reports. Returns whether the review goes on.
-    pub fn show_review(
+    pub(super) fn show_review(
         &mut self,
         held: &AnyLoop,
         event: RoundEvent<'_>,
@@ -73,7 +73,7 @@ impl Progress {
     }
 
     /// Shows the findings of a round, and the notes about its report.
-    pub fn show_report(&self, report: &Report, notes: &[String]) {
+    pub(super) fn show_report(&self, report: &Report, notes: &[String]) {
         let result = format!("  {}", review::result(report));
         self.show_toned(&result, review::NOTHING, Tone::Good);
 
@@ -95,14 +95,14 @@ impl Progress {
     }
 
     /// Shows a line of the drafter.
-    pub fn show_drafter_line(&mut self, line: &str) {
+    pub(super) fn show_drafter_line(&mut self, line: &str) {
         if let Some(line) = self.lines.of_program(line) {
             self.show(&format!("  | {line}"));
         }
     }
 
     /// Shows a line.
-    pub fn show(&self, line: &str) {
+    pub(super) fn show(&self, line: &str) {
         self.show_toned(line, "", Tone::Heading);
     }
 
@@ -114,7 +114,7 @@ impl Progress {
     }
 
     /// Stops the run after a signal, or if another process has ended its loop.
-    pub fn go_on(&mut self, held: &AnyLoop) -> ControlFlow<()> {
+    pub(super) fn go_on(&mut self, held: &AnyLoop) -> ControlFlow<()> {
         let mut is_over = self.interrupted.load(Ordering::Relaxed);
         if self.polled.elapsed() >= CANCEL_POLL_INTERVAL {
             self.polled = Instant::now();

@@ -31,7 +31,7 @@ const FIXES: Message = Message {
 
 /// Writes the report after a review of changes. Returns the lines that name its files, or the line
 /// that says why it could not be written. The review counts in any case.
-pub fn after_review(held: &AnyLoop) -> Vec<String> {
+pub(super) fn after_review(held: &AnyLoop) -> Vec<String> {
     if !super::reviews_changes(held) {
         return Vec::new();
     }
@@ -86,7 +86,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 
 /// Returns the paths of the report and of the proposed patches, from the project's root, if the
 /// files exist.
-pub fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
+pub(super) fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
     let root = held.raw().store().root();
     let existing = |path: Utf8PathBuf| root.join(&path).is_file().then_some(path);
     (

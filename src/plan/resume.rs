@@ -11,7 +11,7 @@ use super::typestate::Plan;
 use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 
 /// Says how to resume a loop of `run`, also from another folder.
-pub fn help(held: &AnyLoop) -> String {
+pub(super) fn help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let is_here = locate::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
     let place = match is_here {
@@ -31,7 +31,7 @@ fn command_line(id: &str) -> String {
 }
 
 /// Returns the failure of a run that did not end its loop, or whose loop another process has ended.
-pub fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
+pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     let id = held.id();
     if let Some(phase) = ended_phase(held) {
         let message = format!("loop {id} is {phase}: another process ended it");
@@ -44,18 +44,14 @@ pub fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
 }
 
 /// Returns the phase of a loop that is over on disk.
-pub fn ended_phase(held: &AnyLoop) -> Option<Phase> {
+pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
     let held = AnyLoop::open(held.raw().store(), held.id(), Actor::Hook).ok()?;
     Some(held.phase()).filter(|phase| phase.is_terminal())
 }
 
 /// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes
 /// that no session has taken up becomes one of `run`: it was started in a terminal, and ends there.
-///
-/// # Errors
-/// Returns an error if there is no such loop, it is over, a session drives it, or its review is
-/// running.
-pub fn open(id: &str) -> Result<AnyLoop, Failure> {
+pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
     let is_archived = store.has_archived(&id);
     let place = match is_archived {
@@ -113,7 +109,7 @@ fn is_unowned_review(held: &AnyLoop) -> bool {
 }
 
 /// Returns what comes next in a loop that is driven from a terminal and is not being reviewed.
-pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
+pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
     let id = held.id();
     if held.phase().is_terminal() || held.raw().store().is_running(id) {
         return None;
@@ -128,7 +124,7 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
 }
 
 /// Refuses `resume` for a loop of `run`, which no session drives.
-pub fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), Failure> {
+pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), Failure> {
     let id = held.id();
     let is_run = held.header().session == RUN && !held.phase().is_terminal();
     if !is_run || !matches!(verb, Verb::Resume { .. }) {
@@ -144,7 +140,7 @@ pub fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), Failure>
 }
 
 /// Says how to resume or cancel a loop of `run` because of which another one cannot start.
-pub fn in_the_way(id: &str) -> Option<String> {
+pub(super) fn in_the_way(id: &str) -> Option<String> {
     let active = locate::active_loops(INFO.state, &locate::here().ok()?);
     let is_run = active
         .iter()

@@ -3,7 +3,6 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use claudex_loop::Actor;
-use claudex_loop::files::folder_of;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
@@ -12,11 +11,12 @@ use claudex_loop::program::{Time, locate, loops, out, review, reviewers};
 use claudex_loop::text;
 
 use super::drive::{Driver, Ending, Outcome};
+use super::progress::Progress;
 use super::start::{self, PLAN, parse_rounds};
 use super::{AnyLoop, INFO, Mode, resume};
 
 /// The name of the flag of `review`.
-pub const CHANGES: &str = "changes";
+pub(super) const CHANGES: &str = "changes";
 
 /// Take a plan document through the whole loop, outside Claude Code
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ struct Changes {
 }
 
 /// Returns the subcommand `run`.
-pub fn command() -> Command {
+pub(super) fn command() -> Command {
     Run::augment_args(
         Command::new("run")
             .about("Take a plan document through the whole loop, outside Claude Code")
@@ -75,7 +75,7 @@ pub fn command() -> Command {
 }
 
 /// Adds the flags of `--changes` to `review`.
-pub fn review_arguments(review: Command) -> Command {
+pub(super) fn review_arguments(review: Command) -> Command {
     Changes::augment_args(review)
         .mut_arg(start::BASE, start::base)
         .after_help(
@@ -85,11 +85,7 @@ pub fn review_arguments(review: Command) -> Command {
 }
 
 /// Runs the subcommand `run`.
-///
-/// # Errors
-/// Returns an error if the arguments are wrong, another loop is active, or the reviewer gave no
-/// verdict.
-pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
     if let Some(id) = &arguments.resume {
         let held = resume::open(id)?;
@@ -97,9 +93,9 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         return drive(info, &root, &arguments, |_| Ok(held));
     }
     let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
-    let plan = plan_path(&loops::here()?, plan)?;
+    let (plan, topic) = start::read_plan(&loops::here()?, plan)?;
     let mut fields = vec![
-        ("topic", start::read_topic(&plan)?.into()),
+        ("topic", topic.into()),
         ("from_draft", true.into()),
         ("subject", plan.as_str().into()),
     ];
@@ -111,10 +107,10 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
 }
 
 /// Runs `review` with the flag `--changes`.
-///
-/// # Errors
-/// Returns an error as [`run`] does, and if there are no changes or git cannot read them.
-pub fn run_changes(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run_changes(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     let usage = |error: clap::Error| Failure::usage(&error);
     let changes = Changes::from_arg_matches(matches).map_err(usage)?;
     let text = |name: &str| matches.get_one::<String>(name).cloned();
@@ -158,13 +154,14 @@ fn drive(
     let limits = arguments.time.limits(reviewer.limits)?;
 
     let started = begin(&settings)?;
-    let mut driver = Driver::new(
-        &settings,
-        &reviewer,
+    let mut driver = Driver {
+        program: super::program(),
+        settings: &settings,
+        reviewer: &reviewer,
         limits,
-        arguments.drafter.as_deref(),
-        arguments.json,
-    );
+        drafter: arguments.drafter.as_deref(),
+        progress: Progress::new(arguments.json),
+    };
     let verb = match arguments.resume {
         Some(_) => "goes on with",
         None => "reviews",
@@ -198,13 +195,4 @@ fn reviewer_failed(outcome: &Outcome) -> Failure {
     };
     let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
     Failure::plain(Exit::Reviewer, "claudex::run::reviewer", message, help)
-}
-
-/// Returns the path of a plan without symlinks. Below the project's root none is followed;
-/// elsewhere the user chose the folder.
-fn plan_path(here: &Utf8Path, plan: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
-    let path = here.join(plan);
-    let found = folder_of(&[&locate::root(INFO.state, here)], &path)
-        .and_then(|(folder, name)| Ok(folder.path().canonicalize_utf8()?.join(name)));
-    found.map_err(|error| start::unusable_plan(&path, &error.to_string()))
 }

@@ -3,7 +3,7 @@
 
 use std::io::ErrorKind;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::files::{MAX_BYTES, folder_of};
 use claudex_loop::machine::Held;
@@ -23,7 +23,7 @@ use super::typestate::Plan;
 use super::{AnyLoop, INFO, Mode, resume, run};
 
 /// The default name of the plan's file.
-pub const PLAN: &str = "PLAN.md";
+pub(super) const PLAN: &str = "PLAN.md";
 
 /// The flags of plan mode, by field.
 const PLAN_ONLY: [(&str, &str); 5] = [
@@ -35,10 +35,10 @@ const PLAN_ONLY: [(&str, &str); 5] = [
 ];
 
 /// The field of the base, and the flag of review mode that sets it.
-pub const BASE: &str = "base";
+pub(super) const BASE: &str = "base";
 
 /// Sets the names and limits of the flags of `start`, `review` and `more`.
-pub fn arguments(command: Command) -> Command {
+pub(super) fn arguments(command: Command) -> Command {
     let hide = |mode: Command, field| mode.mut_arg(field, |arg| arg.hide(true));
     let plan = move |mode| hide(with_flags(mode), BASE);
     let review = move |mode| {
@@ -86,23 +86,19 @@ fn with_rounds(arg: Arg) -> Arg {
 }
 
 /// Sets the help of the flag that names the base.
-pub fn base(arg: Arg) -> Arg {
+pub(super) fn base(arg: Arg) -> Arg {
     let help = "Compare with where the branch left REV [default: the branch with the fewest commits since]";
     arg.long(BASE).value_name("REV").help(help)
 }
 
 /// Parses the value of `--rounds`.
-pub fn parse_rounds(value: &str) -> Result<u64, String> {
+pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
     positive(value, MOST_ROUNDS)
         .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
 }
 
 /// Returns the fields of a loop that starts.
-///
-/// # Errors
-/// Returns an error if the arguments do not fit the mode, or if the files that they name cannot be
-/// used.
-pub fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
+pub(super) fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
     match request.mode.name.parse() {
         Ok(Mode::Review) => review_fields(&request),
         _ => plan_fields(&request),
@@ -226,7 +222,7 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
 
 /// Starts a loop of `run` or `review --changes` with the fields that `start` would set. `folder` is
 /// one of its project. If another loop is active, the exit code says so.
-pub fn begin(
+pub(super) fn begin(
     mode: Mode,
     mut given: Vec<(&'static str, Value)>,
     folder: &Utf8Path,
@@ -272,34 +268,35 @@ pub fn begin(
     })
 }
 
-/// Reads the topic of a plan: its first heading, else its first line, else the file's name.
-///
-/// # Errors
-/// Returns an error if the plan cannot be reviewed.
-pub fn read_topic(plan: &Utf8Path) -> Result<String, Failure> {
-    let bytes = folder_of(&[], plan).and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
-    let bytes = bytes.map_err(|error| unusable_plan(plan, &error.to_string()))?;
-    let content = String::from_utf8(bytes);
-    let content = content.map_err(|_| unusable_plan(plan, "it is not UTF-8 text"))?;
+/// Reads a plan. Returns its path without symlinks, and its topic: its first heading, else its first
+/// line, else the file's name.
+pub(super) fn read_plan(
+    here: &Utf8Path,
+    plan: &Utf8Path,
+) -> Result<(Utf8PathBuf, String), Failure> {
+    let unusable = |problem: &str| {
+        let path = text::shown(here.join(plan));
+        let help = "give the path of a Markdown file with the plan";
+        let message = format!("cannot review the plan {path}: {problem}");
+        usage("claudex::run::plan", &message, help)
+    };
+    // Below the project's root no symlink is followed; elsewhere the user chose the folder.
+    let found = folder_of(&[&locate::root(INFO.state, here)], &here.join(plan));
+    let read = found.and_then(|(folder, name)| {
+        let path = folder.path().canonicalize_utf8()?.join(&name);
+        Ok((path, folder.read(&name, MAX_BYTES)?))
+    });
+    let (path, bytes) = read.map_err(|error| unusable(&error.to_string()))?;
+    let content = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8 text"))?;
     let mut lines = content.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next();
-    let first = first.ok_or_else(|| unusable_plan(plan, "it is empty"))?;
+    let first = lines.next().ok_or_else(|| unusable("it is empty"))?;
     let heading = content.lines().find(|line| line.starts_with('#'));
     let topic = heading.unwrap_or(first).trim_start_matches('#').trim();
-    Ok(match text::one_line(topic, 200) {
-        topic if topic.is_empty() => plan.file_name().unwrap_or("plan").to_owned(),
+    let topic = match text::one_line(topic, 200) {
+        topic if topic.is_empty() => path.file_name().unwrap_or("plan").to_owned(),
         topic => topic,
-    })
-}
-
-/// Returns the failure of a plan that cannot be reviewed.
-pub fn unusable_plan(path: &Utf8Path, problem: &str) -> Failure {
-    let message = format!("cannot review the plan {}: {problem}", text::shown(path));
-    usage(
-        "claudex::run::plan",
-        &message,
-        "give the path of a Markdown file with the plan",
-    )
+    };
+    Ok((path, topic))
 }
 
 fn wrong_mode(flag: &str, mode: Mode) -> Failure {

@@ -71,7 +71,7 @@ fn a_path_without_a_regular_file_is_refused() {
     assert!(made.success());
     for (path, says) in [
         ("none.toml", "No such file"),
-        ("folder", "not a regular file"),
+        ("folder", "is a directory"),
         ("pipe", "not a regular file"),
         ("/dev/zero", "not a regular file"),
     ] {
