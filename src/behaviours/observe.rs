@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::command_runs::{self, CommandRun, ENDED, unobserved};
-use super::verify::{self, Purpose, Verification, Verified};
+use super::verify::{self, Missing, Purpose, Verified};
 use crate::files::{Distrust, UntrustedError, if_there};
 use crate::machine::table::{FieldKind, ReviewSpec};
 use crate::machine::{Raw, Refusal};
@@ -213,10 +213,10 @@ pub enum VerifySeen {
 pub fn verify(raw: &Raw) -> Result<Observed<VerifySeen>, Refusal> {
     let ran = verify::verify(raw, Purpose::Stop, &mut |_| ControlFlow::Continue(()))?;
     let seen = match ran.came_to {
-        Verification::Passed(verified) => VerifySeen::Passed(verified),
-        Verification::Failed(_) => VerifySeen::Failed,
-        Verification::Missing(_) => VerifySeen::Missing,
-        Verification::Running | Verification::Interrupted => VerifySeen::Running,
+        Ok(verified) => VerifySeen::Passed(verified),
+        Err(Missing::NotPassed(_)) => VerifySeen::Failed,
+        Err(Missing::NotRun(_)) => VerifySeen::Missing,
+        Err(Missing::Running | Missing::Interrupted) => VerifySeen::Running,
     };
     Ok(Observed::of_run(seen, ran.run, ran.lock))
 }

@@ -88,8 +88,7 @@ fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
 pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
     let raw = held.raw();
     let journal = raw.journal().unwrap_or_default();
-    let is_closing = matches!(held.phase(), Phase::Summarizing | Phase::Done);
-    if !is_closing || noted_change(held, &journal).is_some() || !has_changed(held) {
+    if !is_closing(held) || noted_change(held, &journal).is_some() || !has_changed(held) {
         return None;
     }
     let store = raw.store();
@@ -101,11 +100,14 @@ pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
 
 /// Returns the sentence about a change that the journal notes, unless a later review covers it.
 fn noted_change(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
-    let is_closing = matches!(held.phase(), Phase::Summarizing | Phase::Done);
     let changed = |entry: &Entry| entry.noted::<serde_json::Value>(CHANGED).is_some();
     let at = journal.iter().rposition(changed)?;
     let reviewed_again = last_verdict(&runs::read(&journal[at..])).is_some();
-    (is_closing && !reviewed_again).then(|| sentence(held))
+    (is_closing(held) && !reviewed_again).then(|| sentence(held))
+}
+
+fn is_closing(held: &AnyLoop) -> bool {
+    matches!(held.phase(), Phase::Summarizing | Phase::Done)
 }
 
 fn sentence(held: &AnyLoop) -> String {

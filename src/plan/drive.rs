@@ -228,7 +228,7 @@ pub(super) enum Ending {
 pub(super) struct Outcome {
     /// The end of the run.
     pub(super) ending: Ending,
-    /// The document that `--json` prints. docs/status.md describes its fields.
+    /// The document that `--json` prints.
     pub(super) facts: Json,
 }
 

@@ -17,7 +17,7 @@ use super::info::ProgramInfo;
 use super::reviewers::{Chosen, Preferred};
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
-use crate::behaviours::verify::{self, Commands, Purpose, Verification};
+use crate::behaviours::verify::{self, Commands, Missing, Purpose};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, Raw};
 use crate::process::environment::Environment;
@@ -380,12 +380,12 @@ fn verify_first(
     });
     let ran = ran.map_err(|refusal| RoundError::Verify(refusal.to_string()))?;
     let is_cancelled = match ran.came_to {
-        Verification::Interrupted => true,
-        Verification::Missing(why) => {
+        Err(Missing::Interrupted) => true,
+        Err(Missing::NotRun(why)) => {
             let line = format!("commands that verify the work were not run: {why}");
             listener(RoundEvent::Line(&text::lines(&line, 500))).is_break()
         }
-        Verification::Passed(_) | Verification::Failed(_) | Verification::Running => false,
+        Ok(_) | Err(Missing::NotPassed(_) | Missing::Running) => false,
     };
     match is_cancelled {
         true => Err(RoundError::Interrupted),

@@ -19,7 +19,7 @@ use crate::review::worktree::{self, OwnFiles};
 use crate::text;
 
 use self::run::VerifyRun;
-pub use self::run::{Purpose, Ran, Verification, Watch, verify};
+pub use self::run::{Purpose, Ran, Watch, verify};
 
 /// The most commands of a list.
 const MAX_COMMANDS: usize = 32;
@@ -62,7 +62,12 @@ pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
 
 /// The commands that verify the work in a loop's phase, each a plain line; there may be none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commands(Vec<String>);
+pub struct Commands {
+    lines: Vec<String>,
+    /// Those that are neither the name of a configured command nor exactly a line of
+    /// `allow_commands`.
+    not_allowed: Vec<String>,
+}
 
 impl Commands {
     /// Returns those of the phase that a loop is in, or `None` if it verifies nothing.
@@ -89,13 +94,32 @@ impl Commands {
                 return Err(format!("command {} {problem}: {shown}", at + 1));
             }
         }
-        Ok(Some(Self(lines.clone())))
+        let permissions = raw.told().permissions.get();
+        let is_allowed = |line: &&String| {
+            permissions.is_some_and(|known| {
+                known.commands.contains_key(*line) || known.allow_commands.contains(line)
+            })
+        };
+        Ok(Some(Self {
+            lines: lines.clone(),
+            not_allowed: lines
+                .iter()
+                .filter(|line| !is_allowed(line))
+                .cloned()
+                .collect(),
+        }))
     }
 
     /// Returns a digest of the lines, and of which of them may run.
-    fn digest(&self, raw: &Raw) -> Digest {
-        let end = |line| if is_allowed(raw, line) { "\0" } else { "\0\0" };
-        let all = self.0.iter().flat_map(|line| [line.as_str(), end(line)]);
+    fn digest(&self) -> Digest {
+        let end = |line| match self.not_allowed.contains(line) {
+            true => "\0\0",
+            false => "\0",
+        };
+        let all = self
+            .lines
+            .iter()
+            .flat_map(|line| [line.as_str(), end(line)]);
         Digest::of(all.collect::<String>().as_bytes())
     }
 }
@@ -114,14 +138,6 @@ pub fn line_problem(line: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a line is the name of a configured command, or `allow_commands` has exactly this
-/// line.
-fn is_allowed(raw: &Raw, line: &String) -> bool {
-    raw.told().permissions.get().is_some_and(|permissions| {
-        permissions.commands.contains_key(line) || permissions.allow_commands.contains(line)
-    })
-}
-
 /// The reason for which there is no evidence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
@@ -131,6 +147,12 @@ pub enum Missing {
     /// The commands have not passed.
     #[error("{0}")]
     NotPassed(String),
+    /// Another process is at work in the loop.
+    #[error("another run is at work in it")]
+    Running,
+    /// The watcher wanted the end.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl Missing {
@@ -169,24 +191,20 @@ impl Missing {
 /// # Errors
 /// Returns the reason if there is none, or if the configuration does not allow all of them.
 pub fn ready(raw: &Raw) -> Result<Commands, Missing> {
-    let (commands, not_allowed) = known(raw)?;
-    match not_allowed.is_empty() {
+    let commands = known(raw)?;
+    match commands.not_allowed.is_empty() {
         true => Ok(commands),
-        false => Err(Missing::not_allowed(raw, &not_allowed)),
+        false => Err(Missing::not_allowed(raw, &commands.not_allowed)),
     }
 }
 
-/// Returns the phase's commands, of which there is at least one, and those that the configuration
-/// does not allow.
-fn known(raw: &Raw) -> Result<(Commands, Vec<String>), Missing> {
+/// Returns the phase's commands, of which there is at least one.
+fn known(raw: &Raw) -> Result<Commands, Missing> {
     let commands = Commands::of(raw).map_err(Missing::NotRun)?;
-    let commands = commands.filter(|commands| !commands.0.is_empty());
-    let nothing =
-        || Missing::NotRun("there is no command to run: the program gives none".to_owned());
-    let commands = commands.ok_or_else(nothing)?;
-    let not_allowed = commands.0.iter().filter(|line| !is_allowed(raw, line));
-    let not_allowed = not_allowed.cloned().collect();
-    Ok((commands, not_allowed))
+    let commands = commands.filter(|commands| !commands.lines.is_empty());
+    commands.ok_or_else(|| {
+        Missing::NotRun("there is no command to run: the program gives none".to_owned())
+    })
 }
 
 /// Returns evidence that the phase's commands passed in this visit on the work tree as it is.
@@ -257,14 +275,11 @@ pub fn text(raw: &Raw) -> String {
         (Ok(Some(run)), _) => run.text(raw),
         (Ok(None), _) if !is_verifying(raw) => String::new(),
         (Ok(None), Err(why)) => format!("Not run: {why}"),
-        (Ok(None), Ok((commands, not_allowed))) => {
-            let lines = commands
-                .0
-                .iter()
-                .map(|line| match not_allowed.contains(line) {
-                    true => format!("$ {line}\n{}", Exit::NotAllowed),
-                    false => format!("$ {line}\nnot run"),
-                });
+        (Ok(None), Ok(Commands { lines, not_allowed })) => {
+            let lines = lines.iter().map(|line| match not_allowed.contains(line) {
+                true => format!("$ {line}\n{}", Exit::NotAllowed),
+                false => format!("$ {line}\nnot run"),
+            });
             lines.collect::<Vec<_>>().join("\n\n")
         }
     }

@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Commands, MAX_COMMAND_CHARS, MAX_COMMANDS, Missing, Verified, is_allowed, judge, known, tree,
-};
+use super::{Commands, MAX_COMMAND_CHARS, MAX_COMMANDS, Missing, Verified, judge, known, tree};
 use crate::behaviours::command_runs::{self, Exit, last_lines, tail, unobserved};
 use crate::files::{Folder, if_there};
 use crate::machine::{Raw, Refusal};
@@ -69,7 +67,7 @@ impl VerifyRun {
         commands: Option<&Commands>,
     ) -> Result<Option<Self>, StoreError> {
         let visit = raw.record().visit();
-        let list = commands.map(|commands| commands.digest(raw));
+        let list = commands.map(|commands| commands.digest());
         let is_wanted = |run: &Self| match &list {
             None => true,
             Some(list) => (visit.is_none() || run.visit == visit) && run.list == *list,
@@ -123,34 +121,19 @@ pub enum Purpose {
     Review,
 }
 
-/// The outcome of a verification.
-#[derive(Debug)]
-pub enum Verification {
-    /// All passed.
-    Passed(Verified),
-    /// One failed, or they changed the work tree.
-    Failed(String),
-    /// The reason for which not all commands were run.
-    Missing(Missing),
-    /// Another process is at work in the loop.
-    Running,
-    /// The watcher wanted the end.
-    Interrupted,
-}
-
 /// The outcome of a verification, the run that says so, and the run lock, for a caller that has to
 /// act before others look.
 #[derive(Debug)]
 pub struct Ran {
-    pub(crate) came_to: Verification,
+    pub(crate) came_to: Result<Verified, Missing>,
     pub(crate) run: Option<String>,
     pub(crate) lock: Option<RunLock>,
 }
 
-impl From<Verification> for Ran {
-    fn from(came_to: Verification) -> Self {
+impl From<Missing> for Ran {
+    fn from(why: Missing) -> Self {
         Self {
-            came_to,
+            came_to: Err(why),
             run: None,
             lock: None,
         }
@@ -168,18 +151,18 @@ pub type Watch<'w> = dyn FnMut(Option<&str>) -> ControlFlow<()> + 'w;
 /// this is a process that a reviewer or a command of ours started.
 pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran, Refusal> {
     command_runs::refuse_inside(WHAT)?;
-    let (commands, not_allowed) = match known(raw) {
-        Ok(known) => known,
-        Err(why) => return Ok(Verification::Missing(why).into()),
+    let commands = match known(raw) {
+        Ok(commands) => commands,
+        Err(why) => return Ok(why.into()),
     };
     // A stop needs the evidence, and there is none unless all of them pass.
+    let not_allowed = &commands.not_allowed;
     let is_enough = match purpose {
         Purpose::Stop => not_allowed.is_empty(),
-        Purpose::Verb | Purpose::Review => not_allowed.len() < commands.0.len(),
+        Purpose::Verb | Purpose::Review => not_allowed.len() < commands.lines.len(),
     };
     if !is_enough {
-        let why = Missing::not_allowed(raw, &not_allowed);
-        return Ok(Verification::Missing(why).into());
+        return Ok(Missing::not_allowed(raw, not_allowed).into());
     }
 
     let folder = raw.store().open_loop_folder(raw.id());
@@ -188,8 +171,8 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
     let lock = loop {
         match RunLock::try_take(&folder).map_err(Refusal::Store)? {
             Some(lock) => break lock,
-            None if purpose == Purpose::Stop => return Ok(Verification::Running.into()),
-            None if watch(None).is_break() => return Ok(Verification::Interrupted.into()),
+            None if purpose == Purpose::Stop => return Ok(Missing::Running.into()),
+            None if watch(None).is_break() => return Ok(Missing::Interrupted.into()),
             None => has_waited = true,
         }
         std::thread::sleep(POLL);
@@ -213,12 +196,12 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
         _ => {
             let ends = perform(raw, &folder, &commands, purpose, watch);
             let Some(ends) = ends.map_err(unobserved(WHAT))? else {
-                return Ok(Verification::Interrupted.into());
+                return Ok(Missing::Interrupted.into());
             };
             let run = VerifyRun {
                 run: command_runs::new_run_id().map_err(unobserved(WHAT))?,
                 visit: raw.record().visit(),
-                list: commands.digest(raw),
+                list: commands.digest(),
                 tree_before,
                 commands: ends,
                 tree_after: tree(raw).map_err(unobserved(WHAT))?,
@@ -228,13 +211,8 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
             run
         }
     };
-    let came_to = match judge(raw, &run, &run.tree_after) {
-        Ok(verified) => Verification::Passed(verified),
-        Err(Missing::NotPassed(why)) => Verification::Failed(why),
-        Err(why) => Verification::Missing(why),
-    };
     Ok(Ran {
-        came_to,
+        came_to: judge(raw, &run, &run.tree_after),
         run: Some(run.run),
         lock: Some(lock),
     })
@@ -261,12 +239,12 @@ fn perform(
     let deadline = Instant::now() + timeout;
     let permissions = raw.told().permissions.get();
     let mut ends = Vec::new();
-    for (at, line) in commands.0.iter().enumerate() {
+    for (at, line) in commands.lines.iter().enumerate() {
         let named = permissions.and_then(|permitted| permitted.commands.get(line));
         let time_left = deadline.saturating_duration_since(Instant::now());
         let shell = || ConfiguredCommand::of_shell(line, time_left);
         let command = named.cloned().unwrap_or_else(shell);
-        let exit = if !is_allowed(raw, line) {
+        let exit = if commands.not_allowed.contains(line) {
             Exit::NotAllowed
         } else if command.timeout.is_zero() {
             let problem = format!("not run: the {} of all commands are over", Spelled(timeout));
