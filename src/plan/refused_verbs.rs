@@ -22,7 +22,10 @@ pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
             "the loop is already marked as done; end the turn, and the next stop prints the summary"
                 .to_owned()
         }
-        ("more", _) => "the loop takes more rounds after its summary".to_owned(),
+        ("more", phase) => format!(
+            "the loop is in phase {phase}, round {} of {}; it takes more rounds after its summary",
+            fields.round, fields.max_rounds
+        ),
         _ => return None,
     })
 }

@@ -5,6 +5,7 @@ use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{LoopArgs, NextAction, TypedApp as _};
 use claudex_loop::program::{locate, loops};
+use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
 
 use super::typestate::Plan;
@@ -53,12 +54,7 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
 /// that no session has taken up becomes one of `run`: it was started in a terminal, and ends there.
 pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
-    let is_archived = store.has_archived(&id);
-    let place = match is_archived {
-        true => store.archived_store(id.as_str()),
-        false => store.clone(),
-    };
-    let held = AnyLoop::open(&place, &id, Actor::Hook).map_err(refused)?;
+    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refused)?;
     let session = held.header().session;
     let problem = match session.as_str() {
         _ if held.phase().is_terminal() => format!("it is over ({})", held.phase()),
@@ -81,7 +77,7 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
         ));
     }
 
-    if is_archived {
+    if store.has_archived(&id) {
         store.unarchive(&id).map_err(refused)?;
     }
     let held = AnyLoop::open(&store, &id, Actor::Person).map_err(refused)?;
@@ -96,6 +92,14 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
         drop(resumed.map_err(|error| refused(*error.refusal))?);
     }
     AnyLoop::open(&store, &id, Actor::Hook).map_err(refused)
+}
+
+/// Returns the store in which a loop lies: the archive, or the folder itself.
+pub(super) fn place_of(store: &Store, id: &LoopId) -> Store {
+    match store.has_archived(id) {
+        true => store.archived_store(id.as_str()),
+        false => store.clone(),
+    }
 }
 
 fn refused(error: impl miette::Diagnostic) -> Failure {

@@ -195,10 +195,7 @@ fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
 fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     let found = loops::find(INFO, Some(named));
     let (store, id) = found.map_err(|failure| failure.exiting(Exit::Usage))?;
-    let store = match store.has_archived(&id) {
-        true => store.archived_store(id.as_str()),
-        false => store,
-    };
+    let store = resume::place_of(&store, &id);
     let refused = |problem: &str| {
         usage(
             "claudex::start::continues",
