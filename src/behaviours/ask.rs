@@ -410,33 +410,4 @@ mod tests {
         };
         assert_eq!(asked(&["Only"], Some(taker)).dialogs()[0][1].0, ELSE);
     }
-
-    #[test]
-    fn label_that_cannot_be_shown_is_named() {
-        let error = |labels: &[&str]| check_labels(labels).unwrap_err();
-        let count = "options; a question has 1 to 12";
-        assert_eq!(error(&[]), format!("the program gives 0 {count}"));
-        assert_eq!(error(&["x"; 13]), format!("the program gives 13 {count}"));
-
-        let long = "x".repeat(81);
-        for label in [
-            "",
-            &long,
-            "a`b`",
-            "a\u{1b}[2J",
-            "a\nb",
-            "a\u{202e}b",
-            "fine",
-            MORE,
-        ] {
-            let error = error(&["fine", label]);
-            assert!(error.starts_with("option 2 of the program, “"), "{error}");
-            assert!(!error.contains(['\n', '\u{1b}', '\u{202e}']), "{error:?}");
-        }
-        for alone in [ELSE, NO] {
-            assert!(check_labels(&[alone]).is_err());
-            assert_eq!(check_labels(&["fine", alone]), Ok(()));
-        }
-        assert_eq!(check_labels(&["a", "it's \"$(x)\"", "計画 👩"]), Ok(()));
-    }
 }

@@ -1,13 +1,11 @@
-//! Running the user's commands, and the journal's notes of that.
+//! Running the user's commands, and what the journal and the loop's folder keep of it.
 //!
-//! `run` runs one command, `verify` a list. A run is two notes, as a review's: that it began, and how it ended. One that began
-//! and never ended was cut off with its stop. Only one is at work in a loop at a time, under the run lock.
+//! `run` runs one command, `verify` a list. Only one run is at work in a loop at a time, under the
+//! run lock.
 
 use std::io;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -17,8 +15,8 @@ use crate::machine::{Raw, Refusal, Snapshot};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::{Limits, Spelled};
-use crate::process::{Call, ProcessEnd, ProcessOutput, supervise};
-use crate::store::{Entry, Record};
+use crate::process::{Call, ProcessEnd, supervise};
+use crate::store::Record;
 use crate::text;
 
 /// The most lines that are shown of a command's output.
@@ -28,40 +26,16 @@ const MAX_LINE_CHARS: usize = 300;
 /// The most characters of all these lines.
 const MAX_TAIL_CHARS: usize = 4000;
 
-/// The note of the begin of a command's run.
-pub(super) const BEGAN: &str = "command-began";
-/// The note of its end.
+/// The journal's note of a run of one command.
 pub(super) const ENDED: &str = "command-ended";
 
-/// Adds a note about a run to a loop's journal.
-pub(super) fn note(raw: &Raw, name: &str, data: &impl Serialize) -> Result<(), Refusal> {
-    let noted = raw.store().note(raw.id(), name, data);
-    noted.map_err(Refusal::Store)
-}
-
-/// Returns the begin of the newest run if the run was cut off. The run lock has to be held.
-pub(super) fn unended<B: DeserializeOwned>(
-    raw: &Raw,
-    began: &str,
-    ended: &str,
-) -> Result<Option<B>, Refusal> {
-    let journal = raw.recent().map_err(Refusal::Store)?;
-    let is_note = |entry: &&Entry| match entry {
-        Entry::Note(note) => note.note == began || note.note == ended,
-        Entry::Change(_) => false,
-    };
-    let newest = journal.iter().rev().find(is_note);
-    Ok(newest.and_then(|entry| entry.noted(began)))
-}
-
-/// A run of one command, as both of its notes have it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A run of one command.
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CommandRun {
     pub(super) run: String,
     pub(super) command: String,
-    /// The end, if it is known.
     #[serde(flatten)]
-    pub(super) exit: Option<Exit>,
+    pub(super) exit: Exit,
 }
 
 /// The end of a command.
@@ -70,74 +44,49 @@ pub(super) struct CommandRun {
 pub(super) enum Exit {
     /// The command ended by itself.
     #[error("exit status {status}")]
-    Exited {
-        /// Its status.
-        status: i32,
-    },
-    /// A signal that was not ours ended it.
-    #[error("signal {signal}")]
-    Signalled {
-        /// The signal's number.
-        signal: i32,
-    },
-    /// The command was ended at its deadline.
-    #[error("ended after {}", Spelled(Duration::from_millis(*.after_ms)))]
-    TimedOut {
-        /// The deadline, in milliseconds.
-        after_ms: u64,
-    },
-    /// The command could not be started, or its status is not known.
+    Exited { status: i32 },
+    /// A signal or its deadline ended the command, or it could not be started.
     #[error("{problem}")]
-    Failed {
-        /// The system's error, on one line.
-        problem: String,
-    },
+    Failed { problem: String },
     /// The user's configuration does not allow it.
     #[error("not run: the user’s configuration does not allow it")]
     NotAllowed,
-    /// The stop that ran it was ended in the middle.
-    #[error("cut off with its stop")]
-    CutOff,
 }
 
 impl Exit {
-    fn of(ended: &ProcessOutput) -> Self {
-        match &ended.how {
-            ProcessEnd::Exited(status) => Self::Exited { status: *status },
-            ProcessEnd::Signalled(signal) => Self::Signalled { signal: *signal },
-            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => Self::TimedOut {
-                after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
-            },
-            ProcessEnd::CouldNotStart(error) => Self::failed(&error.to_string()),
-            ProcessEnd::StatusLost(error) => Self::failed(&error.to_string()),
-            ProcessEnd::Stopped => Self::CutOff,
+    fn from_process(end: &ProcessEnd) -> Self {
+        let problem = match end {
+            ProcessEnd::Exited(status) => return Self::Exited { status: *status },
+            ProcessEnd::Signalled(signal) => format!("signal {signal}"),
+            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => {
+                format!("ended after {}", Spelled(*after))
+            }
+            ProcessEnd::CouldNotStart(error) => error.to_string(),
+            ProcessEnd::StatusLost(error) => error.to_string(),
+            ProcessEnd::Stopped => "interrupted".to_owned(),
+        };
+        Self::Failed {
+            problem: text::one_line(&problem, MAX_LINE_CHARS),
         }
     }
 
-    fn failed(problem: &str) -> Self {
-        let problem = text::one_line(problem, MAX_LINE_CHARS);
-        Self::Failed { problem }
-    }
-
-    /// Returns whether it passed, as `run` calls it.
-    pub(super) fn passed(&self) -> bool {
+    pub(super) fn has_passed(&self) -> bool {
         matches!(self, Self::Exited { status: 0 })
     }
 }
 
-/// Returns the last command that ended in a loop, for a template, or `None` if there is none or the journal cannot be read. The
-/// log is not there if the command wrote nothing.
+/// Returns the last command that ended in a loop, for a template, or `None` if there is none or the
+/// journal cannot be read. The log is not there if the command wrote nothing.
 pub(super) fn last(raw: &Raw) -> Option<Json> {
     let journal = raw.journal().ok()?;
     let mut notes = journal.iter().rev();
-    let ended: CommandRun = notes.find_map(|entry| entry.noted(ENDED))?;
-    let exit = ended.exit?;
+    let run: CommandRun = notes.find_map(|entry| entry.noted(ENDED))?;
     let folder = raw.store().loop_folder(raw.id());
-    let log = folder.join(log_name(&ended.command));
+    let log = folder.join(log_name(&run.command));
     Some(json!({
-        "command": ended.command,
-        "exit": exit.to_string(),
-        "passed": exit.passed(),
+        "command": run.command,
+        "exit": run.exit.to_string(),
+        "passed": run.exit.has_passed(),
         "tail": tail(&raw.store().read(&log).unwrap_or_default()),
         "log": log,
     }))
@@ -191,7 +140,8 @@ pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses if the loop has moved on since it was opened: what a command would be run for has happened.
+/// Refuses if the loop has moved on since it was opened: what a command would be run for has
+/// happened.
 pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
     let opened = raw.store().open(raw.id()).map_err(Refusal::Store)?;
     let snapshot = |record: &Record| Snapshot {
@@ -211,8 +161,8 @@ pub(super) fn new_run_id() -> io::Result<String> {
     Ok(format!("c-{}", random_hex::<8>()?))
 }
 
-/// Runs a command in the loop's root to its end, or until `is_unwanted`, which is asked about ten times a second. Its output is
-/// kept in a file of the loop's folder.
+/// Runs a command in the loop's root to its end, or until `is_unwanted`, which is asked about ten
+/// times a second. Its output is kept in a file of the loop's folder.
 pub(super) fn run(
     raw: &Raw,
     command: &ConfiguredCommand,
@@ -241,7 +191,7 @@ pub(super) fn run(
         // The output is for people only: the outcome is known.
         raw.store().log(&format!("{} {log}: {error}", raw.id()));
     }
-    Exit::of(&output)
+    Exit::from_process(&output.how)
 }
 
 #[cfg(test)]
@@ -263,25 +213,5 @@ mod tests {
         assert!(tail(long.as_bytes()).chars().count() <= MAX_LINE_CHARS);
         let wide = format!("{}\n", "x".repeat(1000)).repeat(40);
         assert!(tail(wide.as_bytes()).chars().count() <= MAX_TAIL_CHARS);
-    }
-
-    #[test]
-    fn exit_has_words_and_is_read_back() {
-        for (exit, words) in [
-            (Exit::Exited { status: 7 }, "exit status 7"),
-            (Exit::Signalled { signal: 9 }, "signal 9"),
-            (Exit::TimedOut { after_ms: 50_000 }, "ended after 50s"),
-            (Exit::CutOff, "cut off with its stop"),
-        ] {
-            assert_eq!(exit.to_string(), words);
-            let ended = CommandRun {
-                run: "c-1".to_owned(),
-                command: "build".to_owned(),
-                exit: Some(exit),
-            };
-            let json = serde_json::to_string(&ended).unwrap();
-            let again = serde_json::from_str::<CommandRun>(&json).unwrap();
-            assert_eq!(again, ended, "{json}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ask::{self, Asked, MORE};
 use super::command_runs;
-use super::verify::{self, Missing};
+use super::verify;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeInfo, LoopFacts as _, PhaseDeclaration as _, Raw};
 use crate::message::{Message, MessageError, Render as _, facts};
@@ -168,13 +168,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
         "run" => waited_for_command(raw, behaviour.parameter("command")?),
         "verify" => match verify::ready(raw) {
             Ok(_) => "the commands that verify the work to pass".to_owned(),
-            Err(Missing::Nothing(why) | Missing::NotPassed(why)) => {
-                format!("commands that verify the work: {why}")
-            }
-            Err(Missing::NotAllowed { lines, file }) => format!(
-                "the user to add {} to allow_commands in {file}",
-                text::one_line(&lines.join(" and "), MAX_FIELD_CHARS)
-            ),
+            Err(why) => format!("commands that verify the work: {why}"),
         },
         "wait-for" => match behaviour.parameter("field") {
             Some(field) => format!("the field {field}"),

@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::command_runs::{self, BEGAN, CommandRun, ENDED, Exit, unobserved};
-use super::verify::{self, Purpose, Verification, Verified};
+use super::command_runs::{self, CommandRun, ENDED, unobserved};
+use super::verify::{self, Missing, Purpose, Verified};
 use crate::files::{Distrust, UntrustedError, if_there};
 use crate::machine::table::{FieldKind, ReviewSpec};
 use crate::machine::{LoopFacts as _, Raw, Refusal};
@@ -176,26 +176,20 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         return Ok(RunSeen::Running.into());
     };
     command_runs::refuse_moved(raw)?;
-    if let Some(mut cut_off) = command_runs::unended::<CommandRun>(raw, BEGAN, ENDED)? {
-        cut_off.exit = Some(Exit::CutOff);
-        command_runs::note(raw, ENDED, &cut_off)?;
-    }
 
-    let mut run = CommandRun {
-        run: command_runs::new_run_id().map_err(unobserved(&what))?,
-        command: command.to_owned(),
-        exit: None,
-    };
     let log = command_runs::log_name(command);
     if_there(folder.remove(&log)).map_err(unobserved(&what))?;
-    command_runs::note(raw, BEGAN, &run)?;
-    let exit = command_runs::run(raw, configured, &folder, &log, &mut || false);
-    let seen = match exit.passed() {
+    let run = CommandRun {
+        run: command_runs::new_run_id().map_err(unobserved(&what))?,
+        command: command.to_owned(),
+        exit: command_runs::run(raw, configured, &folder, &log, &mut || false),
+    };
+    let seen = match run.exit.has_passed() {
         true => RunSeen::Passed,
         false => RunSeen::Failed,
     };
-    run.exit = Some(exit);
-    command_runs::note(raw, ENDED, &run)?;
+    let noted = raw.store().note(raw.id(), ENDED, &run);
+    noted.map_err(Refusal::Store)?;
     Ok(Observed::of_run(seen, Some(run.run), Some(lock)))
 }
 
@@ -219,10 +213,10 @@ pub enum VerifySeen {
 pub fn verify(raw: &Raw) -> Result<Observed<VerifySeen>, Refusal> {
     let ran = verify::verify(raw, Purpose::Stop, &mut |_| ControlFlow::Continue(()))?;
     let seen = match ran.came_to {
-        Verification::Passed(verified) => VerifySeen::Passed(verified),
-        Verification::Failed(_) => VerifySeen::Failed,
-        Verification::Missing(_) => VerifySeen::Missing,
-        Verification::Running | Verification::Interrupted => VerifySeen::Running,
+        Ok(verified) => VerifySeen::Passed(verified),
+        Err(Missing::NotPassed(_)) => VerifySeen::Failed,
+        Err(Missing::NotRun(_)) => VerifySeen::Missing,
+        Err(Missing::Running | Missing::Interrupted) => VerifySeen::Running,
     };
     Ok(Observed::of_run(seen, ran.run, ran.lock))
 }

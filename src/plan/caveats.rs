@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::review::Digest;
-use claudex_loop::review::personas::Personas;
 use claudex_loop::review::runs::{self, Run, RunOutcome};
 use claudex_loop::review::worktree::{CHANGED_SINCE_REVIEW, tree_id};
 use claudex_loop::store::Entry;
@@ -24,7 +23,7 @@ const CHANGED: &str = "changed-since-review";
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns all caveats of a summary, each a sentence.
-pub fn all(held: &AnyLoop, settings: &Settings) -> Vec<String> {
+pub(super) fn all(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let raw = held.raw();
     let Ok(journal) = raw.journal() else {
         return vec!["The journal cannot be read, so nothing confirms this summary.".to_owned()];
@@ -34,16 +33,46 @@ pub fn all(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     caveats
 }
 
-/// Returns the caveats that only a plan loop has.
-pub fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
+/// Returns the caveats that only a plan loop has: a change since the last review, and rounds whose
+/// material findings no later review has covered, if the loop counts as clean.
+pub(super) fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
-
     let runs = rounds::runs(held.raw());
-    let last = runs.iter().rfind(|run| run.ended.is_some());
-    if last.is_some_and(|last| counts_as_clean(held, last)) {
-        let is_rejected = !rounds::rejections(&journal).is_empty();
-        caveats.extend(unanswered(held, &runs, &settings.personas, is_rejected));
+    let is_clean = runs
+        .iter()
+        .rfind(|run| run.ended.is_some())
+        .is_some_and(|last| counts_as_clean(held, last));
+    let verdicts: Vec<&Run> = runs.iter().filter(|run| run.digest().is_some()).collect();
+    let Some(last) = verdicts.last().filter(|_| is_clean) else {
+        return caveats;
+    };
+
+    let is_rejected = !rounds::rejections(&journal).is_empty();
+    let (unchanged, changed) = match reviews_changes(held) {
+        true => ("nothing was changed since", "the files were changed since"),
+        false => ("the plan is unchanged since", "the plan was revised since"),
+    };
+    let has_last_text = |run: &Run| run.began.subject == last.began.subject;
+    for line in rounds::rounds(held.raw(), &settings.personas) {
+        let run = verdicts.iter().rfind(|run| run.began.round == line.round);
+        let counts = line.counts.filter(|counts| counts.material() > 0);
+        let (Some(run), Some(counts)) = (run, counts) else {
+            continue;
+        };
+        let found = format!("Round {} ({}) found {counts}", line.round, line.persona);
+        let is_seen_again = verdicts
+            .iter()
+            .any(|later| has_last_text(later) && later.began.persona == run.began.persona);
+        if has_last_text(run) {
+            if !is_rejected {
+                caveats.push(format!("{found}; {unchanged}, so they are open."));
+            }
+        } else if !is_seen_again {
+            caveats.push(format!(
+                "{found}; {changed}, and no later round looked from that point of view."
+            ));
+        }
     }
     caveats
 }
@@ -54,69 +83,31 @@ fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
         || held.fields().decision_signal == DecisionSignal::NoMaterialFindings
 }
 
-/// Returns a sentence for each round whose material findings no later review has covered: the text
-/// is the one that the last review saw, or no later round had the same persona.
-fn unanswered(held: &AnyLoop, runs: &[Run], personas: &Personas, is_rejected: bool) -> Vec<String> {
-    let verdicts: Vec<&Run> = runs.iter().filter(|run| run.digest().is_some()).collect();
-    let Some(last) = verdicts.last() else {
-        return Vec::new();
-    };
-    let (subject, has_changed) = match reviews_changes(held) {
-        true => ("nothing was changed since", "the files were changed since"),
-        false => ("the plan is unchanged since", "the plan was revised since"),
-    };
-
-    let mut caveats = Vec::new();
-    for line in rounds::rounds(held.raw(), personas) {
-        let run = verdicts.iter().rfind(|run| run.began.round == line.round);
-        let counts = line.counts.filter(|counts| counts.material() > 0);
-        let (Some(run), Some(counts)) = (run, counts) else {
-            continue;
-        };
-        let found = format!("Round {} ({}) found {counts}", line.round, line.persona);
-        let is_same_text = |run: &&&Run| run.began.subject == last.began.subject;
-        let is_seen_again = verdicts
-            .iter()
-            .filter(is_same_text)
-            .any(|later| later.began.persona == run.began.persona);
-        if is_same_text(&run) {
-            if !is_rejected {
-                caveats.push(format!("{found}; {subject}, so they are open."));
-            }
-        } else if !is_seen_again {
-            caveats.push(format!(
-                "{found}; {has_changed}, and no later round looked from that point of view."
-            ));
-        }
-    }
-    caveats
-}
-
-/// Records a change since the last review, when the summary is made.
-pub fn note_change_at_summary(held: &AnyLoop) {
-    if has_changed(held) {
-        note(held);
-    }
-}
-
-/// Records a change that the summary does not mention, and returns the sentence about it, once the
-/// loop is over.
-pub fn note_change_at_end(held: &AnyLoop) -> Option<String> {
-    let journal = held.raw().journal().unwrap_or_default();
-    if held.phase() != Phase::Done || noted_change(held, &journal).is_some() || !has_changed(held) {
+/// Records a change since the last review, once the loop has a summary. Returns the sentence about
+/// a change that was not recorded before.
+pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
+    let raw = held.raw();
+    let journal = raw.journal().unwrap_or_default();
+    if !is_closing(held) || noted_change(held, &journal).is_some() || !has_changed(held) {
         return None;
     }
-    note(held);
+    let store = raw.store();
+    if let Err(error) = store.note(raw.id(), CHANGED, &json!({})) {
+        store.log(&format!("{} cannot note {CHANGED}: {error}", raw.id()));
+    }
     Some(sentence(held))
 }
 
 /// Returns the sentence about a change that the journal notes, unless a later review covers it.
 fn noted_change(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
-    let is_closing = matches!(held.phase(), Phase::Summarizing | Phase::Done);
     let changed = |entry: &Entry| entry.noted::<serde_json::Value>(CHANGED).is_some();
     let at = journal.iter().rposition(changed)?;
     let reviewed_again = last_verdict(&runs::read(&journal[at..])).is_some();
-    (is_closing && !reviewed_again).then(|| sentence(held))
+    (is_closing(held) && !reviewed_again).then(|| sentence(held))
+}
+
+fn is_closing(held: &AnyLoop) -> bool {
+    matches!(held.phase(), Phase::Summarizing | Phase::Done)
 }
 
 fn sentence(held: &AnyLoop) -> String {
@@ -145,12 +136,4 @@ fn has_changed(held: &AnyLoop) -> bool {
 
 fn last_verdict(runs: &[Run]) -> Option<&Run> {
     runs.iter().rfind(|run| run.digest().is_some())
-}
-
-fn note(held: &AnyLoop) {
-    let store = held.raw().store();
-    let id = held.id();
-    if let Err(error) = store.note(id, CHANGED, &json!({})) {
-        store.log(&format!("{id} cannot note {CHANGED}: {error}"));
-    }
 }

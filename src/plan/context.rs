@@ -4,10 +4,11 @@
 
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
+use claudex_loop::message::{self, Message, Render as _};
 use claudex_loop::program::caller::RUN;
-use claudex_loop::program::rounds::{self, RoundLine};
+use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::shell;
+use claudex_loop::program::{Variables, shell};
 use claudex_loop::review::evidence;
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
@@ -16,11 +17,16 @@ use claudex_loop::review::findings_json::{self, FindingsJson};
 use claudex_loop::review::personas::Personas;
 use claudex_loop::review::runs::Run;
 use claudex_loop::text;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, caveats, report, resume, reviews_changes, runner};
+use super::{AnyLoop, caveats, report, runner};
 
+/// The sentences about how the rounds ended.
+const OUTCOME: Message = Message {
+    name: "outcome.md",
+    text: include_str!("messages/outcome.md"),
+};
 /// Upper limit of a topic or a path in a message, in characters.
 const MAX_TEXT_CHARS: usize = 300;
 /// Upper limit of a finding in a message, in characters.
@@ -33,7 +39,7 @@ const MAX_LEFT_FINDINGS: usize = 5;
 const MAX_LABEL_CHARS: usize = 100;
 
 /// Returns the variables.
-pub fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<String, Json> {
+pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
     let raw = held.raw();
     let fields = held.fields();
     let personas = &settings.personas;
@@ -41,23 +47,18 @@ pub fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<Str
     let lines = rounds::rounds(raw, personas);
     let previous = lines.iter().find(|line| line.round + 1 == round);
     let (report, fixes) = report::existing_files(held);
-    let missing = missing_personas(personas, round, fields.max_rounds);
-    let is_settled = fields.decision_signal == DecisionSignal::NoMaterialFindings;
-    let offers_more = is_settled && !missing.is_empty() && !reviews_changes(held);
     let path = |path: &str| text::one_line(path, MAX_TEXT_CHARS);
 
-    let variables = json!({
+    let mut variables = json!({
         "topic": pasteable(&fields.topic, MAX_TEXT_CHARS),
-        "again": again(held),
         "driven": held.header().session != RUN,
         "persona": personas.of_round(round).label,
-        "next_persona": personas.of_round(round + 1).label,
-        "outcome": outcome(held, personas, lines.last()),
+        "missing": missing_personas(held, personas),
         "left_high": high_findings_left(raw),
-        "look": offers_more.then(|| more(held, missing.len())),
         "plan": path(&fields.subject),
         "plan_name": text::exact(&fields.subject),
         "plan_path": path(raw.path("{subject}").as_str()),
+        "plan_argument": shell::quoted(raw.path("{subject}").as_str()),
         "plan_is_there": raw.read("{subject}").is_ok(),
         "review_line": runner::line(raw),
         "findings": text::exact(findings_json::findings_path(raw.store(), raw.id(), round)),
@@ -74,14 +75,28 @@ pub fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<Str
         "report": report.map(text::exact),
         "fixes": fixes.map(text::exact),
     });
+    variables["outcome"] = json!(outcome(held, &variables));
     let Json::Object(variables) = variables else {
         unreachable!("the variables are an object");
     };
     variables
 }
 
+/// Returns the sentences about how the rounds ended, and which personas did not review the plan.
+fn outcome(held: &AnyLoop, variables: &Json) -> String {
+    let mut facts = message::facts(held.raw(), MAX_TEXT_CHARS);
+    facts.extend(variables.as_object().cloned().unwrap_or_default());
+    let runs = rounds::runs(held.raw());
+    let last = runs
+        .iter()
+        .rfind(|run| run.began.round == held.fields().round);
+    facts.insert("failed".to_owned(), json!(last.and_then(cause_of)));
+    let rendered = OUTCOME.render(&facts);
+    rendered.map_or_else(|error| error.to_string(), |text| text.trim().to_owned())
+}
+
 /// Returns why the last review that failed gave no verdict, without a full stop.
-pub fn failure_cause(raw: &Raw) -> String {
+pub(super) fn failure_cause(raw: &Raw) -> String {
     let runs = rounds::runs(raw);
     let cause = runs.iter().rev().find_map(cause_of);
     cause.unwrap_or_else(|| "the reviewer failed".to_owned())
@@ -92,65 +107,19 @@ fn cause_of(run: &Run) -> Option<String> {
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 
-/// Returns the sentences about how the rounds ended. `last` is the last round.
-pub fn outcome(held: &AnyLoop, personas: &Personas, last: Option<&RoundLine>) -> String {
+/// Returns the short labels of the personas that had no round up to this one, but would have one in
+/// the rounds after it.
+fn missing_personas(held: &AnyLoop, personas: &Personas) -> Vec<String> {
+    let all = personas.all();
+    let count = |rounds| usize::try_from(rounds).unwrap_or(usize::MAX).min(all.len());
     let fields = held.fields();
-    let round = fields.round;
-    let is_reviewed = last.is_some_and(|line| line.counts.is_some());
-    if reviews_changes(held) && !is_reviewed {
-        let runs = rounds::runs(held.raw());
-        let run = runs.iter().rev().find(|run| run.began.round == round);
-        let cause = run.and_then(cause_of).map(|cause| format!(": {cause}"));
-        return format!(
-            "Round {round} was not reviewed{}. This counts neither as clean nor as findings.",
-            cause.unwrap_or_default()
-        );
-    }
-    match fields.decision_signal {
-        DecisionSignal::Stalled if !reviews_changes(held) => {
-            "The plan was not settled: the same reviewer found the same for the third time."
-                .to_owned()
-        }
-        DecisionSignal::MaxReached | DecisionSignal::None if !reviews_changes(held) => {
-            "The plan was not settled.".to_owned()
-        }
-        _ => ended(held, personas),
-    }
-}
-
-/// Returns the sentences that say how many rounds a loop had, and which personas did not review it.
-fn ended(held: &AnyLoop, personas: &Personas) -> String {
-    let fields = held.fields();
-    let unit = if fields.max_rounds == 1 {
-        "round"
-    } else {
-        "rounds"
-    };
-    let ended = format!(
-        "Ended after {} of {} {unit}.",
-        fields.round, fields.max_rounds
-    );
-    let missing: Vec<String> = missing_personas(personas, fields.round, fields.max_rounds)
-        .into_iter()
-        .map(|label| label.strip_suffix(" review").unwrap_or(label))
+    let round = count(fields.round);
+    let later = &all[round..count(fields.max_rounds).max(round)];
+    later
+        .iter()
+        .filter(|persona| all[..round].iter().all(|seen| seen.label != persona.label))
+        .map(|persona| persona.label.trim_end_matches(" review"))
         .map(|label| text::one_line(label, MAX_LABEL_CHARS))
-        .collect();
-    match missing.is_empty() {
-        true => ended,
-        false => format!("{ended} Not reviewed by: {}.", missing.join(", ")),
-    }
-}
-
-/// Returns the labels of the personas that had no round up to this one, but would have one in the
-/// rounds after it.
-fn missing_personas(personas: &Personas, round: u64, max_rounds: u64) -> Vec<&str> {
-    let labels = || personas.all().iter().map(|persona| persona.label.as_str());
-    let count = |rounds| usize::try_from(rounds).unwrap_or(usize::MAX);
-    let seen: Vec<&str> = labels().take(count(round)).collect();
-    labels()
-        .take(count(max_rounds))
-        .skip(count(round))
-        .filter(|label| !seen.contains(label))
         .collect()
 }
 
@@ -200,41 +169,4 @@ fn high_findings_left(raw: &Raw) -> Vec<String> {
 /// shell.
 fn pasteable(line: &str, max_chars: usize) -> String {
     text::pasteable(&text::one_line(line, max_chars)).replace('"', "”")
-}
-
-/// Returns the line with which a user has the missing personas review, also once the loop is over.
-fn more(held: &AnyLoop, rounds: usize) -> String {
-    match rounds {
-        // Without a drafter, which would make a clean round the last one.
-        _ if held.header().session == RUN => {
-            format!("claudex-loop run {}{}", plan(held), reviewer_flag(held))
-        }
-        1 => "/claudex:more".to_owned(),
-        _ => format!("/claudex:more {rounds}"),
-    }
-}
-
-/// Returns the line that runs the loop again with more rounds.
-fn again(held: &AnyLoop) -> String {
-    let rounds = held.fields().max_rounds.saturating_mul(2);
-    if held.header().session == RUN {
-        let reviewer = reviewer_flag(held);
-        let plan = plan(held);
-        format!("claudex-loop run --rounds {rounds}{reviewer} --drafter COMMAND {plan}")
-    } else {
-        format!("/claudex:plan --continue {} --rounds {rounds}", held.id())
-    }
-}
-
-fn plan(held: &AnyLoop) -> String {
-    shell::quoted(held.raw().path("{subject}").as_str())
-}
-
-/// Returns the flag that chose the reviewer of a loop of `run`, if there was one.
-fn reviewer_flag(held: &AnyLoop) -> String {
-    let flags = resume::noted_flags(&held.raw().journal().unwrap_or_default());
-    let mut flags = flags.into_iter();
-    flags
-        .find(|flag| flag.starts_with(" --reviewer"))
-        .unwrap_or_default()
 }

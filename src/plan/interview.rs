@@ -10,7 +10,7 @@ use claudex_loop::machine::Actor;
 use claudex_loop::program::session_loops;
 use claudex_loop::program::start::LONGEST;
 use claudex_loop::program::surroundings::Surroundings;
-use claudex_loop::store::{Change, Fields, LoopId, Store};
+use claudex_loop::store::{Change, Fields};
 use claudex_loop::text;
 use serde_json::Value;
 
@@ -18,15 +18,23 @@ use serde_json::Value;
 const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 
 /// Adds the answers of an interview to the topic of the session's own loop. Returns `None` if the
-/// questions are not those of the interview, or the session has no loop.
-pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+/// questions are not those of the interview, or the session's loop takes no answers.
+pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let (store, id) = session_loops::owned(INFO, input, surroundings, session)?;
-    let recorded = record(&store, &id, &parts);
-    let (agent, person) = match recorded {
-        Ok(false) => return None,
-        Ok(true) => (format!("the answers are in the topic of loop {id}."), None),
+    let held = AnyLoop::open(&store, &id, Actor::Person).ok()?;
+    let fields = held.fields();
+    if held.phase() != Phase::Drafting
+        || super::reviews_changes(&held)
+        || fields.interview_used
+        || fields.from_draft
+    {
+        return None;
+    }
+
+    let (agent, person) = match record(&held, &parts) {
+        Ok(()) => (format!("the answers are in the topic of loop {id}."), None),
         Err(problem) => {
             let line = text::one_line(&problem, 300);
             store.log(&format!("{id} interview: {line}"));
@@ -45,33 +53,24 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
 /// Returns the answers to the interview's questions, as `Scope: …`. The first answer of each header
 /// counts.
 fn parts(answers: &[Answer]) -> Vec<String> {
+    let answer_to = |header: &str| {
+        answers
+            .iter()
+            .find(|answer| answer.header.trim().eq_ignore_ascii_case(header))
+    };
     HEADERS
-        .iter()
-        .filter_map(|header| {
-            let found = answers
-                .iter()
-                .find(|answer| answer.header.trim().eq_ignore_ascii_case(header))?;
-            Some(format!("{header}: {}", found.text))
-        })
+        .into_iter()
+        .filter_map(|header| Some(format!("{header}: {}", answer_to(header)?.text)))
         .collect()
 }
 
-/// Sets the topic and `interview_used` in one change. Returns whether the loop takes answers.
-fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<bool, String> {
-    let held = AnyLoop::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
-    let fields = held.fields();
-    if held.phase() != Phase::Drafting
-        || super::reviews_changes(&held)
-        || fields.interview_used
-        || fields.from_draft
-    {
-        return Ok(false);
-    }
-    let topic = format!("{}; {}", fields.topic, parts.join("; "));
-    if topic.len() > LONGEST {
+/// Sets the topic and `interview_used` in one change.
+fn record(held: &AnyLoop, parts: &[String]) -> Result<(), String> {
+    let topic = format!("{}; {}", held.fields().topic, parts.join("; "));
+    let bytes = topic.len();
+    if bytes > LONGEST {
         return Err(format!(
-            "topic and answers have {} bytes; the limit is {LONGEST}",
-            topic.len()
+            "topic and answers have {bytes} bytes; the limit is {LONGEST}"
         ));
     }
     let edits = Fields::from_iter([
@@ -82,14 +81,16 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<bool, String> 
         edits,
         ..Change::bare("interview", &Actor::Person.to_string())
     };
+    let store = held.raw().store();
     store
         .commit(held.raw().record(), change)
         .map_err(|error| error.to_string())?;
     store.log(&format!(
-        "{id} interview: {} answers in the topic",
+        "{} interview: {} answers in the topic",
+        held.id(),
         parts.len()
     ));
-    Ok(true)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,23 +6,20 @@
 
 claudex_loop::machine!(plan as typestate);
 
-pub mod caveats;
-pub mod changes;
-pub mod context;
-pub mod interview;
-pub mod job;
-pub mod machine;
-pub mod new;
-pub mod outcome;
-pub mod progress;
-pub mod refused_verbs;
-pub mod report;
-pub mod resume;
-pub mod run;
-pub mod runner;
+mod caveats;
+mod context;
+mod drive;
+mod interview;
+mod machine;
+mod new;
+mod progress;
+mod refused_verbs;
+mod report;
+mod resume;
+mod run;
+mod runner;
 mod schema;
-pub mod start;
-pub mod work;
+mod start;
 
 use camino::Utf8PathBuf;
 use claudex_loop::Timestamp;
@@ -80,16 +77,11 @@ impl OnStop for PlanLoop {
 
 /// Returns the program of the plan loop.
 pub fn program() -> Program {
-    program_that_stops(PlanLoop)
-}
-
-/// Returns the program with other stops.
-fn program_that_stops(stops: impl OnStop + 'static) -> Program {
-    typestate::extended_program(stops, PlanLoop)
+    typestate::extended_program(PlanLoop, PlanLoop)
         .command(run::command, run::run)
         .command(new::command, new::run)
         .command(machine::command, machine::run)
-        .flag("review", changes::CHANGES, changes::run)
+        .flag("review", run::CHANGES, run::run_changes)
 }
 
 impl Extension<typestate::Plan> for PlanLoop {
@@ -143,7 +135,7 @@ impl Extension<typestate::Plan> for PlanLoop {
 }
 
 /// Returns whether a loop reviews the changes of the work tree.
-pub fn reviews_changes(held: &AnyLoop) -> bool {
+fn reviews_changes(held: &AnyLoop) -> bool {
     held.header().mode == Some(Mode::Review.to_string())
 }
 
@@ -152,8 +144,9 @@ pub fn reviews_changes(held: &AnyLoop) -> bool {
 fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
+        let variables = context::variables(held, settings, Timestamp::now());
+        let mut outcome = variables["outcome"].as_str().unwrap_or_default().to_owned();
         let last = rounds::rounds(held.raw(), &settings.personas).pop();
-        let mut outcome = context::outcome(held, &settings.personas, last.as_ref());
         let found = last.and_then(|line| line.counts);
         if let Some(found) = found.filter(|found| *found != Counts::default()) {
             outcome += &format!(" Round {} found {found}.", held.fields().round);
@@ -174,20 +167,15 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 /// Prepares the phase that a loop has entered: writes the runner of a round, notes changes since
 /// the last review, and removes the files of a loop that is over. Returns the caveats of a loop
 /// that is over.
-///
-/// # Errors
-/// Returns an error if the runner cannot be written.
-pub fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
-    match held.phase() {
-        phase if phase.is_terminal() => {
-            runner::clear(held.raw());
-            return Ok(caveats::note_change_at_end(held).into_iter().collect());
-        }
-        phase if phase.review().is_some() => {
-            runner::write(held, &settings.personas)?;
-        }
-        Phase::Summarizing => caveats::note_change_at_summary(held),
-        _ => {}
+fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+    let phase = held.phase();
+    if phase.review().is_some() {
+        runner::write(held, &settings.personas)?;
     }
-    Ok(Vec::new())
+    let change = caveats::note_change(held);
+    if !phase.is_terminal() {
+        return Ok(Vec::new());
+    }
+    runner::clear(held.raw());
+    Ok(change.into_iter().collect())
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 
 use camino::Utf8Path;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Command};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, out};
@@ -32,60 +32,52 @@ const RESERVED_NAMES: &str = "abstract alloc any-loop as async await become box 
                      remind result return self start static std string struct super test trait transition transition-iter true try \
                      type typeof unsafe unsized use vec verb virtual where while writing yield";
 
-/// Write a crate with a small loop of its own, to begin with
-#[derive(Debug, Args)]
-struct New {
-    /// The crate's name, and that of the folder that is made here
-    #[arg(value_name = "NAME")]
-    name: String,
-}
-
 /// Returns the subcommand.
-pub fn command() -> Command {
-    New::augment_args(
-        Command::new("new")
-            .about("Write a crate with a small loop of its own, to begin with")
-            .display_order(Group::SetUp.place()),
-    )
+pub(super) fn command() -> Command {
+    let name = Arg::new("name")
+        .value_name("NAME")
+        .required(true)
+        .help("The crate's name, and that of the folder that is made here");
+    Command::new("new")
+        .about("Write a crate with a small loop of its own, to begin with")
+        .display_order(Group::SetUp.place())
+        .arg(name)
 }
 
 /// Runs the subcommand.
-///
-/// # Errors
-/// Returns an error if the name is not one of a crate, or if the files exist already or cannot be
-/// written.
-pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let New { name } = New::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
-    if let Some(problem) = problem_with(&name) {
+pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let name: &String = matches.get_one("name").expect("clap requires it");
+    // Crates from a registry lie beside each other.
+    let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
+    if !is_crate_name(name) {
+        let message = format!(
+            "`{}` cannot be the name of a crate and its machine",
+            text::one_line(&text::shown(name), 80)
+        );
+        let help = format!(
+            "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no word of Rust:\n    {} new release-train",
+            info.program
+        );
         return Err(Failure::plain(
             Exit::Usage,
             "claudex::new::name",
-            format!("`{}` {problem}", text::one_line(&text::shown(&name), 80)),
-            &format!(
-                "name it after what it does:\n    {} new release-train",
-                info.program
-            ),
+            message,
+            &help,
         ));
     }
-    let folder = Utf8Path::new(&name);
-    // Crates from a registry lie beside each other.
-    let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
+
+    let folder = Utf8Path::new(name);
     write(folder, clone).map_err(|error| {
-        let (message, help) = match error.kind() {
-            io::ErrorKind::AlreadyExists => (
-                format!("{folder} is there already; nothing was written"),
-                "choose another name, or go to another folder",
-            ),
-            _ => (
-                format!("cannot write {folder}: {error}"),
-                "go to a folder that you can write to",
-            ),
+        let message = match error.kind() {
+            io::ErrorKind::AlreadyExists => format!("{folder} is there already"),
+            _ => format!("cannot write {folder}: {error}"),
         };
+        let help = "choose another name, or go to another folder";
         Failure::plain(Exit::Refused, "claudex::new", message, help)
     })?;
 
-    let files = FILES.map(|(file, _)| file).join(", ");
-    out::line(&format!("The crate {name} is in {folder}: {files}."));
+    let names = FILES.map(|(file, _)| file).join(", ");
+    out::line(&format!("The crate {name} is in {folder}: {names}."));
     if let Some(clone) = clone {
         out::line(&format!(
             "It takes claudex-loop from {clone}, where this program was built."
@@ -97,21 +89,15 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     Ok(Exit::Complete)
 }
 
-/// Returns why a name cannot be that of a crate and, with `_` for `-`, of a machine.
-fn problem_with(name: &str) -> Option<&'static str> {
+/// Returns whether a name can be that of a crate and, with `_` for `-`, of a machine.
+fn is_crate_name(name: &str) -> bool {
     let is_usual = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit();
-    let mut parts = name.split(['-', '_']);
-    let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && parts.all(|part| !part.is_empty() && part.chars().all(is_usual))
-        && name.len() <= MAX_NAME_BYTES;
-    if !is_name {
-        return Some(
-            "is not a valid name: it begins with a to z, and has a to z, 0 to 9 and single - or _, at most 64 in all",
-        );
-    }
     let kebab = name.replace('_', "-");
-    let is_reserved = RESERVED_NAMES.split(' ').any(|reserved| reserved == kebab);
-    is_reserved.then_some("is reserved in Rust, in cargo or in the machine")
+    let mut parts = kebab.split('-');
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && parts.all(|part| !part.is_empty() && part.chars().all(is_usual))
+        && name.len() <= MAX_NAME_BYTES
+        && !RESERVED_NAMES.split(' ').any(|reserved| reserved == kebab)
 }
 
 /// Writes the files into a new folder. They depend on the crates of the clone, or on those of the

@@ -5,7 +5,7 @@ use super::{AnyLoop, Phase, Verb, reviews_changes};
 
 /// Returns what to do instead of a transition that was refused, or `None` if there is nothing
 /// better than the refusal.
-pub fn help(held: &AnyLoop, transition: &str) -> Option<String> {
+pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
     let fields = held.fields();
     let is_marked = fields.decision_signal != DecisionSignal::None;
     let phase = held.phase();
@@ -22,9 +22,6 @@ pub fn help(held: &AnyLoop, transition: &str) -> Option<String> {
             "the loop is already marked as done; end the turn, and the next stop prints the summary"
                 .to_owned()
         }
-        ("more", Phase::Reviewing) if is_marked => {
-            "the loop is marked as done; the next stop prints the summary".to_owned()
-        }
         ("more", phase) => format!(
             "the loop is in phase {phase}, round {} of {}; it takes more rounds after its summary",
             fields.round, fields.max_rounds
@@ -34,7 +31,7 @@ pub fn help(held: &AnyLoop, transition: &str) -> Option<String> {
 }
 
 /// Returns the start that `more` becomes if the plan loop is over: a new loop, which continues it.
-pub fn start_instead(held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> {
+pub(super) fn start_instead(held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> {
     let Verb::More { rounds, .. } = verb else {
         return None;
     };

@@ -4,24 +4,21 @@
 //! our own. Nothing is applied. Both files are written after each verdict. Their templates clean
 //! the text of reviewers by the filters `prose` and `code`.
 
-mod fixes;
-
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value as Json, json};
-
-use self::fixes::Fixes;
-use super::AnyLoop;
 use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_json::FindingsJson;
-use claudex_loop::review::runs::Run;
-use claudex_loop::review::worktree::CHANGED_DURING_REVIEW;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
+use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, OwnFiles, Snapshot, file_name};
+use claudex_loop::store::Store;
 use claudex_loop::text;
+use serde_json::{Value as Json, json};
+
+use super::AnyLoop;
 
 const REPORT: Message = Message {
     name: "report.md",
@@ -34,16 +31,15 @@ const FIXES: Message = Message {
 
 /// Writes the report after a review of changes. Returns the lines that name its files, or the line
 /// that says why it could not be written. The review counts in any case.
-pub fn after_review(held: &AnyLoop) -> Vec<String> {
+pub(super) fn after_review(held: &AnyLoop) -> Vec<String> {
     if !super::reviews_changes(held) {
         return Vec::new();
     }
-    match write(held) {
-        Ok(lines) => lines,
-        Err(problem) => vec![format!(
+    write(held).unwrap_or_else(|problem| {
+        vec![format!(
             "no report was written: {problem}. The review counts all the same."
-        )],
-    }
+        )]
+    })
 }
 
 fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
@@ -55,7 +51,8 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let fixes_file = fixes_path(held.id());
 
     let mut rounds = rounds(held);
-    let fixes = Fixes::try_all(store, &mut rounds);
+    let (tree, fixes) = try_fixes(store, &mut rounds);
+    let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
     let copy = held.raw().read("{subject}").and_then(files::text);
     let copy = copy.unwrap_or_default();
     let compared = copy.lines().map_while(|line| line.strip_prefix("# "));
@@ -66,9 +63,9 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         "copy": held.fields().subject,
         "compared": compared.collect::<Vec<_>>(),
         "rounds": rounds,
-        "fixes": fixes.all,
-        "applying": fixes.applying(),
-        "tree": fixes.tree,
+        "fixes": fixes,
+        "applying": applying,
+        "tree": tree,
         "report_file": report_file,
         "fixes_file": fixes_file,
         "findings_json": findings_json,
@@ -76,13 +73,12 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 
     put(&folder, &report_file, REPORT, &facts)?;
     let mut lines = vec![format!("report: {}", text::exact(report_file))];
-    if !fixes.all.is_empty() {
+    if !fixes.is_empty() {
         put(&folder, &fixes_file, FIXES, &facts)?;
         lines.push(format!(
-            "proposed patches, none of them applied: {} ({} of {} would apply)",
+            "proposed patches, none of them applied: {} ({applying} of {} would apply)",
             text::exact(fixes_file),
-            fixes.applying(),
-            fixes.all.len()
+            fixes.len()
         ));
     }
     Ok(lines)
@@ -90,7 +86,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 
 /// Returns the paths of the report and of the proposed patches, from the project's root, if the
 /// files exist.
-pub fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
+pub(super) fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
     let root = held.raw().store().root();
     let existing = |path: Utf8PathBuf| root.join(&path).is_file().then_some(path);
     (
@@ -121,23 +117,57 @@ fn put(folder: &Folder, path: &Utf8Path, message: Message, facts: &Json) -> Resu
 fn rounds(held: &AnyLoop) -> Vec<Json> {
     let mut rounds = BTreeMap::new();
     for run in rounds::runs(held.raw()) {
-        let round = run.began.round;
         if let Ok(Some(verdict)) = FindingsJson::of_run(held.raw().store(), held.id(), &run) {
-            rounds.insert(round, facts_of(&verdict, &run));
+            let mut facts = json!(verdict);
+            facts["counts"] = json!(verdict.findings.counts().to_string());
+            facts["changed"] = json!(run.work_tree_changed.then_some(CHANGED_DURING_REVIEW));
+            let findings = facts["findings"].as_array_mut().into_iter().flatten();
+            for (facts, finding) in findings.zip(&verdict.findings.0) {
+                facts["place"] = json!(place(finding));
+            }
+            rounds.insert(run.began.round, facts);
         }
     }
     rounds.into_values().collect()
 }
 
-fn facts_of(verdict: &FindingsJson, run: &Run) -> Json {
-    let mut facts = json!(verdict);
-    facts["counts"] = json!(verdict.findings.counts().to_string());
-    facts["changed"] = json!(run.work_tree_changed.then_some(CHANGED_DURING_REVIEW));
-    let findings = facts["findings"].as_array_mut().into_iter().flatten();
-    for (facts, finding) in findings.zip(&verdict.findings.0) {
-        facts["place"] = json!(place(finding));
+/// Tries the patches of all findings against the current work tree, and puts the number of each,
+/// from 1, in its place. Returns the id of the tree, and the facts about each patch.
+fn try_fixes(store: &Store, rounds: &mut [Json]) -> (Option<String>, Vec<Json>) {
+    let mut fixes = Vec::new();
+    let mut snapshot = None;
+    for round in rounds {
+        let number = round["round"].clone();
+        for finding in round["findings"].as_array_mut().into_iter().flatten() {
+            let patch = finding["patch"].take();
+            let Some(patch) = patch.as_str().filter(|patch| !patch.trim().is_empty()) else {
+                continue;
+            };
+
+            let snapshot = snapshot.get_or_insert_with(|| {
+                let own = OwnFiles::in_store(store, store.root());
+                Snapshot::take(store.root(), &own, None)
+            });
+            let problem = match snapshot {
+                Ok(snapshot) => snapshot.applies(patch).err(),
+                Err(error) => Some(format!("it could not be tried: {error}")),
+            };
+            let shown = visible_patch(patch);
+            finding["patch"] = json!(fixes.len() + 1);
+            fixes.push(json!({
+                "number": finding["patch"],
+                "round": number,
+                "place": finding["place"],
+                "what": finding["what"],
+                "problem": problem,
+                "altered": shown != patch.trim_end_matches('\n'),
+                "fence": fence(&shown),
+                "patch": shown,
+            }));
+        }
     }
-    facts
+    let snapshot = snapshot.and_then(Result::ok);
+    (snapshot.map(|snapshot| snapshot.tree().to_owned()), fixes)
 }
 
 /// Returns the place of a finding, such as `src/x.rs:12`, or nothing.
@@ -148,6 +178,24 @@ fn place(finding: &Finding) -> String {
         (None, Some(line)) => format!("line {line}"),
         (None, None) => String::new(),
     }
+}
+
+/// Returns a patch as the report shows it, with hidden characters spelled out. The findings' JSON
+/// has the patch itself.
+fn visible_patch(patch: &str) -> String {
+    let lines = patch.split_inclusive('\n').map(file_name::visible);
+    let shown = lines.collect::<String>().replace("\r\n", "\n");
+    shown.trim_end_matches('\n').to_owned()
+}
+
+/// Returns a fence that no line of the text closes.
+fn fence(text: &str) -> String {
+    let longest = text
+        .split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
+    "`".repeat(longest.max(2) + 1)
 }
 
 /// Returns text as one plain line that can stand between backquotes.
@@ -168,5 +216,11 @@ mod tests {
     fn reviewer_text_is_no_markup() {
         assert_eq!(prose("a <img src=x>\n# b", 80), "a &lt;img src=x> # b");
         assert_eq!(code("a`b\u{202e}\nc", 80), "a'b c");
+        assert_eq!(fence("+a\n"), "```");
+        assert_eq!(fence("+````` x\n"), "``````");
+        assert_eq!(
+            visible_patch("+a\r\n+b\u{202e}\u{1b}c\r\n"),
+            "+a\n+b<U+202E><U+001B>c"
+        );
     }
 }

@@ -1,90 +1,147 @@
-//! `run`: a plan from its first round to its summary, outside Claude Code.
+//! `run` and `review --changes`: a loop from its first round to its summary, outside Claude Code.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use claudex_loop::Actor;
-use claudex_loop::files::folder_of;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Time, locate, loops, out, review, reviewers};
 use claudex_loop::text;
 
-use super::job::Job;
-use super::outcome::{Ending, Outcome};
+use super::drive::{Driver, Ending, Outcome};
 use super::progress::Progress;
-use super::start::{PLAN, parse_rounds};
-use super::work::{self, Work};
-use super::{INFO, resume};
+use super::start::{self, PLAN, parse_rounds};
+use super::{AnyLoop, INFO, Mode, resume};
+
+/// The name of the flag of `review`.
+pub(super) const CHANGES: &str = "changes";
 
 /// Take a plan document through the whole loop, outside Claude Code
 #[derive(Debug, Args)]
-pub struct Run {
+struct Run {
     /// The plan, a Markdown file
     #[arg(value_name = "PLAN.md", required_unless_present = "resume")]
-    pub plan: Option<Utf8PathBuf>,
+    plan: Option<Utf8PathBuf>,
     /// Go on with a loop that was interrupted, with the rounds that it has
     #[arg(long, value_name = "LOOP", conflicts_with_all = ["plan", "rounds"])]
-    pub resume: Option<String>,
+    resume: Option<String>,
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_rounds)]
-    pub rounds: Option<u64>,
+    rounds: Option<u64>,
     /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default:
     /// CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
-    pub reviewer: Option<String>,
+    reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
     #[arg(long, value_name = "COMMAND")]
-    pub drafter: Option<String>,
+    drafter: Option<String>,
     /// Time limits of a review and of the drafter.
     #[command(flatten)]
-    pub time: Time,
+    time: Time,
     /// Print the outcome as JSON on stdout, and nothing else there
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
-/// The exit codes at the end of the help.
-const EXIT_CODES: &str = "\
-Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active";
+/// The flags of `review` that only `--changes` uses.
+#[derive(Debug, Args)]
+struct Changes {
+    /// Have the work tree’s changes reviewed, in a loop that begins and ends here; arguments are its
+    /// topic
+    #[arg(long, conflicts_with = "follow")]
+    changes: bool,
+    /// The topic's words after the first, which is in the place of a loop's id.
+    #[arg(hide = true, requires = CHANGES)]
+    topic: Vec<String>,
+    /// How many rounds at most [default: 1, or CLAUDEX_MAX_REVIEW_ROUNDS]
+    #[arg(long, value_name = "N", requires = CHANGES, allow_hyphen_values = true, value_parser = parse_rounds)]
+    rounds: Option<u64>,
+    #[arg(requires = CHANGES)]
+    base: Option<String>,
+    /// Print the outcome as JSON on stdout, and nothing else there
+    #[arg(long, requires = CHANGES)]
+    json: bool,
+}
 
-/// Returns the subcommand.
-pub fn command() -> Command {
+/// Returns the subcommand `run`.
+pub(super) fn command() -> Command {
     Run::augment_args(
         Command::new("run")
             .about("Take a plan document through the whole loop, outside Claude Code")
-            .after_help(EXIT_CODES),
+            .after_help("Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active"),
     )
 }
 
-/// Runs the subcommand.
-///
-/// # Errors
-/// Returns an error if the arguments are wrong, another loop is active, or the reviewer gave no
-/// verdict.
-pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
-    let work = match &arguments.resume {
-        Some(id) => Work::Kept(resume::open(id)?),
-        None => {
-            let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
-            Work::Plan(plan_path(&loops::here()?, plan)?)
-        }
-    };
-    run_job(info, work, &arguments, matches)
+/// Adds the flags of `--changes` to `review`.
+pub(super) fn review_arguments(review: Command) -> Command {
+    Changes::augment_args(review)
+        .mut_arg(start::BASE, start::base)
+        .after_help(
+            "Exit codes: 0 complete, 5 the reviewer could not run;\n            \
+             with --changes also 4 findings are open, 6 another loop is active",
+        )
 }
 
-/// Runs a job, shows its progress and prints its outcome.
-///
-/// # Errors
-/// Returns an error as [`run`] does.
-pub fn run_job(
+/// Runs the subcommand `run`.
+pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+    if let Some(id) = &arguments.resume {
+        let held = resume::open(id)?;
+        let root = held.raw().store().root().to_owned();
+        return drive(info, &root, &arguments, |_| Ok(held));
+    }
+    let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
+    let (plan, topic) = start::read_plan(&loops::here()?, plan)?;
+    let mut fields = vec![
+        ("topic", topic.into()),
+        ("from_draft", true.into()),
+        ("subject", plan.as_str().into()),
+    ];
+    fields.extend(arguments.rounds.map(|rounds| ("max_rounds", rounds.into())));
+    let folder = plan.parent().unwrap_or(&plan);
+    drive(info, folder, &arguments, |settings| {
+        start::begin(Mode::Plan, fields, folder, matches, settings)
+    })
+}
+
+/// Runs `review` with the flag `--changes`.
+pub(super) fn run_changes(
     info: &'static ProgramInfo,
-    work: Work,
-    arguments: &Run,
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
-    let root = work.root();
+    let usage = |error: clap::Error| Failure::usage(&error);
+    let changes = Changes::from_arg_matches(matches).map_err(usage)?;
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let topic: Vec<String> = text("id").into_iter().chain(changes.topic).collect();
+    let mut fields = vec![("topic", topic.join(" ").into())];
+    fields.extend(changes.base.map(|base| (start::BASE, base.into())));
+    fields.extend(changes.rounds.map(|rounds| ("max_rounds", rounds.into())));
+    let arguments = Run {
+        plan: None,
+        resume: None,
+        rounds: changes.rounds,
+        reviewer: text("reviewer"),
+        drafter: None,
+        time: Time::from_arg_matches(matches).map_err(usage)?,
+        json: changes.json,
+    };
+    let here = loops::here()?;
+    drive(info, &here, &arguments, |settings| {
+        start::begin(Mode::Review, fields, &here, matches, settings)
+    })
+}
+
+/// Begins a loop once the settings and the reviewer are known, drives it to its end, and prints the
+/// outcome. `folder` is one of its project.
+fn drive(
+    info: &'static ProgramInfo,
+    folder: &Utf8Path,
+    arguments: &Run,
+    begin: impl FnOnce(&Settings) -> Result<AnyLoop, Failure>,
+) -> Result<Exit, Failure> {
+    let root = locate::root(INFO.state, folder);
     let settings = loops::settings(info, &root, None)?;
     let named = arguments.reviewer.as_deref();
     if named.is_some_and(|named| named != settings.reviewer)
@@ -95,29 +152,30 @@ pub fn run_job(
     let reviewer = reviewers::choose(named, None, &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let limits = arguments.time.limits(reviewer.limits)?;
-    let mut progress = Progress::new(arguments.json);
 
-    let is_resumed = matches!(work, Work::Kept(_));
-    let started = work.begin(arguments.rounds, &settings)?;
-    resume::note_flags(&started, &resume::flags(matches));
-    progress.show_start(&started, is_resumed, &reviewer.shown);
-    let mut job = Job {
-        drafter: arguments.drafter.as_deref(),
-        limits,
+    let started = begin(&settings)?;
+    let mut driver = Driver {
+        program: super::program(),
         settings: &settings,
         reviewer: &reviewer,
-        progress,
+        limits,
+        drafter: arguments.drafter.as_deref(),
+        progress: Progress::new(arguments.json),
     };
-    let outcome = job.run(&started);
-    job.progress.finish();
-    let outcome = outcome?;
+    let verb = match arguments.resume {
+        Some(_) => "goes on with",
+        None => "reviews",
+    };
+    let outcome = driver.drive(&started, verb)?;
 
     if arguments.json {
-        out::json(&outcome);
+        out::json(&outcome.facts);
     } else if outcome.ending == Ending::ReviewerFailed {
         return Err(reviewer_failed(&outcome));
     } else {
-        print(&outcome);
+        out::line("");
+        out::markdown(&outcome.text("summary"));
+        out::line(&format!("State: {}", text::shown(outcome.text("state"))));
     }
     Ok(match outcome.ending {
         Ending::Complete => Exit::Complete,
@@ -126,31 +184,15 @@ pub fn run_job(
     })
 }
 
-fn print(outcome: &Outcome) {
-    out::line("");
-    out::markdown(&outcome.summary);
-    out::line(&format!("State: {}", text::shown(&outcome.state)));
-}
-
 fn reviewer_failed(outcome: &Outcome) -> Failure {
-    let cause = outcome.cause.as_deref().unwrap_or_default();
-    let id = &outcome.id;
-    let (state, help) = match &outcome.waits {
-        Some(waits) => ("is kept, with the rounds that are finished", waits.as_str()),
-        None => (
+    let [cause, id, waits] = ["cause", "id", "waits"].map(|name| outcome.text(name));
+    let (state, help) = match waits.as_str() {
+        "" => (
             "is over",
             "once the reviewer works, run the same command again",
         ),
+        waits => ("is kept, with the rounds that are finished", waits),
     };
     let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
     Failure::plain(Exit::Reviewer, "claudex::run::reviewer", message, help)
-}
-
-/// Returns the path of a plan without symlinks. Below the project's root none is followed;
-/// elsewhere the user chose the folder.
-fn plan_path(here: &Utf8Path, given: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
-    let path = here.join(given);
-    let found = folder_of(&[&locate::root(INFO.state, here)], &path)
-        .and_then(|(folder, name)| Ok(folder.path().canonicalize_utf8()?.join(name)));
-    found.map_err(|error| work::unreadable_plan(&path, &error))
 }

@@ -30,7 +30,7 @@ const RUNNER: Message = Message {
 const MAX_CONTINUED_LOOPS: usize = 10;
 
 /// Returns the path of the runner, `<id>-runner.sh`.
-pub fn path(raw: &Raw) -> Utf8PathBuf {
+pub(super) fn path(raw: &Raw) -> Utf8PathBuf {
     raw.store().sidecar(raw.id(), "-runner.sh")
 }
 
@@ -40,7 +40,7 @@ pub fn path(raw: &Raw) -> Utf8PathBuf {
 ///
 /// A client puts the plugin's `bin/` on the PATH of its agent, not of its hooks, and only if a
 /// shell can read its path.
-pub fn line(raw: &Raw) -> String {
+pub(super) fn line(raw: &Raw) -> String {
     let program = super::INFO.program;
     let is_on_path =
         || find_program(program, env::var_os("PATH").as_deref(), raw.store().root()).is_some();
@@ -57,7 +57,7 @@ pub fn line(raw: &Raw) -> String {
 }
 
 /// Removes the runner, prompt and lock of a loop that is over. State, findings and journal stay.
-pub fn clear(raw: &Raw) {
+pub(super) fn clear(raw: &Raw) {
     let store = raw.store();
     if let Err(error) = store.clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"]) {
         store.log(&format!("{} clean-up: {error}", raw.id()));
@@ -65,10 +65,7 @@ pub fn clear(raw: &Raw) {
 }
 
 /// Writes the runner for the round that a loop is in.
-///
-/// # Errors
-/// Returns an error if it cannot be written.
-pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
+pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
     let raw = held.raw();
     let store = raw.store();
     let fields = held.fields();
@@ -92,7 +89,7 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
 }
 
 /// Returns the findings files of the loops that this one continues, oldest first.
-pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
+pub(super) fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
     let store = held.raw().store();
     let mut loops = VecDeque::new();
     let mut before = held.fields().continues.clone();

@@ -1,15 +1,12 @@
 //! `machine schema`: the JSON Schema of machine.toml, for editors.
 //!
 //! The schema is read out of serde's answers to small files with a wrong value at some place, so it
-//! cannot differ from the model: the answers list the keys and words, and name what is missing.
+//! cannot differ from the model: the answers list the keys and words.
 
 use claudex_build::model::Machine;
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use toml::de::ValueDeserializer;
-
-/// Values of which each key that takes a text or a table allows one.
-const EXAMPLES: [&str; 3] = [r#""a""#, r#""{program}""#, "{}"];
 
 /// Returns the schema of a machine file.
 pub(super) fn schema() -> Value {
@@ -29,8 +26,6 @@ enum Answer {
     Keys(Vec<String>),
     /// The words of which the value must be one.
     Words(Vec<String>),
-    /// A key that is missing.
-    Missing(String),
 }
 
 /// A place in a machine file: the TOML around a value.
@@ -66,15 +61,14 @@ impl Place {
         }
 
         let message = error.message();
+        // The first name is the wrong one.
         let quoted = message.split('`').skip(1).step_by(2);
-        let mut names = quoted.map(str::to_owned);
+        let names = quoted.skip(1).map(str::to_owned).collect();
         let is = |beginning| message.starts_with(beginning);
         if is("unknown field") {
-            Answer::Keys(names.skip(1).collect())
+            Answer::Keys(names)
         } else if is("unknown variant") {
-            Answer::Words(names.skip(1).collect())
-        } else if is("missing field") {
-            names.next().map_or(Answer::Allowed, Answer::Missing)
+            Answer::Words(names)
         } else if is("invalid type") || is("expected ") || is("wanted ") {
             Answer::WrongType(message.to_owned())
         } else {
@@ -140,56 +134,20 @@ impl Place {
         };
         match self.ask("{\"?\" = 1}") {
             Answer::WrongType(_) => None,
-            Answer::Keys(keys) => {
-                let mut schema = json!({
-                    "type": "object",
-                    "properties": of_keys(keys),
-                    "additionalProperties": false,
-                });
-                let required = self.required_keys();
-                if !required.is_empty() {
-                    schema["required"] = json!(required);
-                }
-                Some(schema)
-            }
+            Answer::Keys(keys) => Some(json!({
+                "type": "object",
+                "properties": of_keys(keys),
+                "additionalProperties": false,
+            })),
             Answer::Words(_) if self.text().is_some() => None,
-            Answer::Words(variants) => {
-                let mut properties = of_keys(variants);
-                for variant in properties.values_mut().filter_map(Value::as_object_mut) {
-                    // A phase with `like` may leave out any key of its behaviour.
-                    variant.remove("required");
-                }
-                Some(json!({
-                    "type": "object",
-                    "properties": properties,
-                    "minProperties": 1,
-                    "maxProperties": 1,
-                    "additionalProperties": false,
-                }))
-            }
+            Answer::Words(variants) => Some(json!({
+                "type": "object",
+                "properties": of_keys(variants),
+                "minProperties": 1,
+                "maxProperties": 1,
+                "additionalProperties": false,
+            })),
             _ => Some(json!({ "type": "object", "additionalProperties": self.key("a").schema() })),
         }
-    }
-
-    /// Returns the keys that a table must have: gives it each key that is missing, until it is
-    /// complete.
-    fn required_keys(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        let mut entries = Vec::new();
-        let ask = |entries: &[String]| self.ask(&format!("{{{}}}", entries.join(", ")));
-        while let Answer::Missing(name) = ask(&entries) {
-            let with = |value| [&entries[..], &[format!("{name} = {value}")]].concat();
-            let is_next = |entries: &Vec<String>| match ask(entries) {
-                Answer::Allowed => true,
-                Answer::Missing(next) => next != name,
-                _ => false,
-            };
-            let Some(next) = EXAMPLES.into_iter().map(with).find(is_next) else {
-                break;
-            };
-            entries = next;
-            names.push(name);
-        }
-        names
     }
 }

@@ -1,25 +1,29 @@
-//! `start`: the fields of a new loop. These are the plan's path and digest, the loop that it
-//! continues, or the changes to review.
+//! The start of a loop: the flags and fields of `start`, and the starts of `run` and
+//! `review --changes`.
 
 use std::io::ErrorKind;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use claudex_loop::files::{MAX_BYTES, folder_of};
+use claudex_loop::machine::Held;
+use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::settings::{MOST_ROUNDS, positive};
-use claudex_loop::program::start::{StartFields, StartRequest};
-use claudex_loop::program::{locate, suggest};
+use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
+use claudex_loop::program::start::{StartFields, StartRequest, refused};
+use claudex_loop::program::{TypedApp as _, locate, loops};
 use claudex_loop::review::Digest;
-use claudex_loop::review::changes::{self as work_changes, ChangesError};
+use claudex_loop::review::changes::{self, ChangesError};
 use claudex_loop::review::worktree::WorktreeError;
-use claudex_loop::store::{LoopId, Store};
-use claudex_loop::text;
-use claudex_loop::{Actor, Timestamp};
+use claudex_loop::store::{LoopId, StartError, StoreError};
+use claudex_loop::{Actor, Beginning, text};
+use serde_json::Value;
 
-use super::{AnyLoop, INFO, Mode, changes};
+use super::typestate::Plan;
+use super::{AnyLoop, INFO, Mode, resume, run};
 
 /// The default name of the plan's file.
-pub const PLAN: &str = "PLAN.md";
+pub(super) const PLAN: &str = "PLAN.md";
 
 /// The flags of plan mode, by field.
 const PLAN_ONLY: [(&str, &str); 5] = [
@@ -34,7 +38,7 @@ const PLAN_ONLY: [(&str, &str); 5] = [
 pub(super) const BASE: &str = "base";
 
 /// Sets the names and limits of the flags of `start`, `review` and `more`.
-pub fn arguments(command: Command) -> Command {
+pub(super) fn arguments(command: Command) -> Command {
     let hide = |mode: Command, field| mode.mut_arg(field, |arg| arg.hide(true));
     let plan = move |mode| hide(with_flags(mode), BASE);
     let review = move |mode| {
@@ -53,7 +57,7 @@ pub fn arguments(command: Command) -> Command {
                 .mut_subcommand("plan", plan)
                 .mut_subcommand("review", review)
         })
-        .mut_subcommand("review", changes::arguments)
+        .mut_subcommand("review", run::review_arguments)
         .mut_subcommand("more", |more| more.mut_arg("rounds", rounds))
 }
 
@@ -88,20 +92,13 @@ pub(super) fn base(arg: Arg) -> Arg {
 }
 
 /// Parses the value of `--rounds`.
-///
-/// # Errors
-/// Returns an error if it is not a positive integer, or too large.
-pub fn parse_rounds(given: &str) -> Result<u64, String> {
-    positive(given, MOST_ROUNDS)
+pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
+    positive(value, MOST_ROUNDS)
         .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
 }
 
 /// Returns the fields of a loop that starts.
-///
-/// # Errors
-/// Returns an error if the arguments do not fit the mode, or if the files that they name cannot be
-/// used.
-pub fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
+pub(super) fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
     match request.mode.name.parse() {
         Ok(Mode::Review) => review_fields(&request),
         _ => plan_fields(&request),
@@ -113,10 +110,7 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         return Err(wrong_mode("--base", Mode::Review));
     }
     let store = request.store;
-    let continued = request
-        .text("continues")
-        .map(|id| open_continued(store, id))
-        .transpose()?;
+    let continued = request.text("continues").map(open_continued).transpose()?;
     let continued = continued.as_ref();
     let from_draft = request.flag("from_draft") || continued.is_some();
     let topic = match (request.text("topic").unwrap_or_default().trim(), continued) {
@@ -154,16 +148,14 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     };
 
     let subject = path.strip_prefix(store.root()).unwrap_or(&path);
+    let continued = continued.map(|continued| continued.id().as_str());
     Ok(StartFields {
         fields: vec![
             ("topic", topic.into()),
             ("from_draft", from_draft.into()),
             ("subject", subject.as_str().into()),
             ("subject_before", digest.into()),
-            (
-                "continues",
-                continued.map(|continued| continued.id().as_str()).into(),
-            ),
+            ("continues", continued.into()),
         ],
         ..StartFields::default()
     })
@@ -175,97 +167,133 @@ fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
             return Err(wrong_mode(flag, Mode::Plan));
         }
     }
-    let topic = request.text("topic").unwrap_or_default();
-    let found = changes_to_review(request.store, topic, request.text(BASE), request.now)?;
-    Ok(StartFields {
-        fields: vec![
-            (BASE, found.base.into()),
-            ("topic", found.topic.into()),
-            ("subject", found.subject.into_string().into()),
-        ],
-        id: Some(found.id),
-    })
-}
-
-/// The changes that a loop is started to review.
-pub struct ChangesFound {
-    /// The topic.
-    pub topic: String,
-    /// The id of the loop.
-    pub id: LoopId,
-    /// The path of their copy.
-    pub subject: Utf8PathBuf,
-    /// The commit that they are compared with, if a base was named.
-    pub base: Option<String>,
-}
-
-/// Returns the changes of the work tree as they are now. Without a topic their title is the topic.
-///
-/// # Errors
-/// Returns an error if there are no changes, or if they cannot be read.
-pub fn changes_to_review(
-    store: &Store,
-    topic: &str,
-    base: Option<&str>,
-    now: Timestamp,
-) -> Result<ChangesFound, Failure> {
-    let found = work_changes::now(store, base).map_err(|error| {
+    let store = request.store;
+    let base = request.text(BASE);
+    let found = changes::now(store, base).map_err(|error| {
         let exit = match error {
             ChangesError::Worktree(WorktreeError::Io { .. }) => Exit::Internal,
             _ => Exit::Usage,
         };
         Failure::new(exit, error)
     })?;
-    let id = LoopId::new_stamp(now).map_err(|error| unreadable(store.folder(), &error))?;
-    let topic = match topic.trim() {
+    let id = LoopId::new_stamp(request.now).map_err(|error| unreadable(store.folder(), &error))?;
+    let topic = match request.text("topic").unwrap_or_default().trim() {
         "" => found.title,
         topic => topic.to_owned(),
     };
-    Ok(ChangesFound {
-        base: found.base.commit.filter(|_| base.is_some()),
-        topic,
-        subject: work_changes::copy_path(store, &id),
-        id,
+    Ok(StartFields {
+        fields: vec![
+            (BASE, found.base.commit.filter(|_| base.is_some()).into()),
+            ("topic", topic.into()),
+            ("subject", changes::copy_path(store, &id).as_str().into()),
+        ],
+        id: Some(id),
     })
 }
 
 /// Opens the loop that a new one continues: a plan loop of this project that is over.
-fn open_continued(store: &Store, given: &str) -> Result<AnyLoop, Failure> {
-    let refused = |problem: &str, near: Option<&str>| {
-        let known = "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them";
-        let given = text::one_line(given, 60);
-        Failure::plain(
-            Exit::Usage,
+fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
+    let found = loops::find(INFO, Some(named));
+    let (store, id) = found.map_err(|failure| failure.exiting(Exit::Usage))?;
+    let store = resume::place_of(&store, &id);
+    let refused = |problem: &str| {
+        usage(
             "claudex::start::continues",
-            format!("cannot continue `{given}`: {problem}"),
-            &suggest::help(near, known),
+            &format!("cannot continue {id}: {problem}"),
+            "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them",
         )
     };
-    let unknown = |problem: &str| {
-        let near = locate::near_id(INFO.state, store.root(), given);
-        refused(problem, near.as_deref())
-    };
-    let id = LoopId::parse(given, INFO.state.ids).map_err(|_| unknown("not the id of a loop"))?;
-    let store = match store.has_archived(&id) {
-        true => &store.archived_store(id.as_str()),
-        false => store,
-    };
-    if store.path_of(&id).symlink_metadata().is_err() {
-        let folder = text::shown(store.folder());
-        return Err(unknown(&format!("{folder} has no such loop")));
-    }
-    let continued = AnyLoop::open(store, &id, Actor::Person)
-        .map_err(|error| refused(&error.to_string(), None))?;
+    let continued =
+        AnyLoop::open(&store, &id, Actor::Person).map_err(|error| refused(&error.to_string()))?;
+    let phase = continued.phase();
     if super::reviews_changes(&continued) {
-        return Err(refused("it reviewed changes, not a plan", None));
+        return Err(refused("it reviewed changes, not a plan"));
     }
-    if !continued.phase().is_terminal() {
-        let phase = continued.phase();
-        let resume = format!("to go on with it:\n    claudex-loop resume {id}");
-        let problem = format!("it is not over yet (phase {phase}); {resume}");
-        return Err(refused(&problem, None));
+    if !phase.is_terminal() {
+        return Err(refused(&format!(
+            "it is not over yet (phase {phase}); to go on with it:\n    claudex-loop resume {id}"
+        )));
     }
     Ok(continued)
+}
+
+/// Starts a loop of `run` or `review --changes` with the fields that `start` would set. `folder` is
+/// one of its project. If another loop is active, the exit code says so.
+pub(super) fn begin(
+    mode: Mode,
+    mut given: Vec<(&'static str, Value)>,
+    folder: &Utf8Path,
+    matches: &ArgMatches,
+    settings: &Settings,
+) -> Result<AnyLoop, Failure> {
+    let mode = &INFO.table.modes[mode as usize];
+    let store = locate::for_start(INFO.state, folder);
+    let how = Beginning {
+        stale_after: Some(settings.stale_after()),
+        ..Beginning::now(RUN)
+    };
+    for (name, value) in settings.start_values(mode) {
+        if !given.iter().any(|(known, _)| *known == name) {
+            given.push((name, value));
+        }
+    }
+    let own = fields(StartRequest {
+        mode,
+        given: given.clone(),
+        arguments: matches,
+        here: folder,
+        store: &store,
+        now: how.now,
+    })?;
+    given.retain(|(name, _)| !own.fields.iter().any(|(known, _)| known == name));
+    given.extend(own.fields.into_iter().filter(|(_, value)| !value.is_null()));
+    let how = Beginning { id: own.id, ..how };
+    let begun = Held::begin(&store, mode, given, how, Actor::Person);
+    begun.map(Plan::wrap).map_err(|error| {
+        let exit = match &error {
+            StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {
+                Exit::Active
+            }
+            _ => Exit::Internal,
+        };
+        if let StartError::Store(StoreError::Active { id, .. }) = &error
+            && let Some(help) = resume::in_the_way(id)
+        {
+            return Failure::plain(exit, "claudex::start::active", error.to_string(), &help);
+        }
+        refused(INFO, error).exiting(exit)
+    })
+}
+
+/// Reads a plan. Returns its path without symlinks, and its topic: its first heading, else its first
+/// line, else the file's name.
+pub(super) fn read_plan(
+    here: &Utf8Path,
+    plan: &Utf8Path,
+) -> Result<(Utf8PathBuf, String), Failure> {
+    let unusable = |problem: &str| {
+        let path = text::shown(here.join(plan));
+        let help = "give the path of a Markdown file with the plan";
+        let message = format!("cannot review the plan {path}: {problem}");
+        usage("claudex::run::plan", &message, help)
+    };
+    // Below the project's root no symlink is followed; elsewhere the user chose the folder.
+    let found = folder_of(&[&locate::root(INFO.state, here)], &here.join(plan));
+    let read = found.and_then(|(folder, name)| {
+        let path = folder.path().canonicalize_utf8()?.join(&name);
+        Ok((path, folder.read(&name, MAX_BYTES)?))
+    });
+    let (path, bytes) = read.map_err(|error| unusable(&error.to_string()))?;
+    let content = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8 text"))?;
+    let mut lines = content.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().ok_or_else(|| unusable("it is empty"))?;
+    let heading = content.lines().find(|line| line.starts_with('#'));
+    let topic = heading.unwrap_or(first).trim_start_matches('#').trim();
+    let topic = match text::one_line(topic, 200) {
+        topic if topic.is_empty() => path.file_name().unwrap_or("plan").to_owned(),
+        topic => topic,
+    };
+    Ok((path, topic))
 }
 
 fn wrong_mode(flag: &str, mode: Mode) -> Failure {

@@ -17,7 +17,7 @@ use super::info::ProgramInfo;
 use super::reviewers::{Chosen, Preferred};
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, rounds};
-use crate::behaviours::verify::{self, Commands, Purpose, Verification};
+use crate::behaviours::verify::{self, Commands, Missing, Purpose};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::process::environment::Environment;
@@ -318,12 +318,12 @@ fn verify_first(
         help: "fix that, then run the review again".to_owned(),
     })?;
     let is_cancelled = match ran.came_to {
-        Verification::Interrupted => true,
-        Verification::Missing(why) => {
+        Err(Missing::Interrupted) => true,
+        Err(Missing::NotRun(why)) => {
             let line = format!("commands that verify the work were not run: {why}");
             listener(RoundEvent::Line(&text::lines(&line, 500))).is_break()
         }
-        Verification::Passed(_) | Verification::Failed(_) | Verification::Running => false,
+        Ok(_) | Err(Missing::NotPassed(_) | Missing::Running) => false,
     };
     match is_cancelled {
         true => Err(RoundError::Interrupted),

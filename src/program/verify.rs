@@ -7,7 +7,7 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out, review};
-use crate::behaviours::verify::{self, Purpose, Verification};
+use crate::behaviours::verify::{self, Missing, Purpose};
 use crate::text;
 
 /// Runs the commands of the phase that a loop is in.
@@ -55,16 +55,15 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
         out::text(&format!("\n{}\n\n", verify::text(raw)));
     }
     match ran.came_to {
-        Verification::Passed(_) => {
+        Ok(_) => {
             out::line(&info.line("all commands passed on the work tree as it is"));
             Ok(Exit::Complete)
         }
-        Verification::Failed(why) => {
+        Err(Missing::NotPassed(why)) => {
             out::note(&info.line(&why));
             Ok(Exit::Refused)
         }
-        Verification::Missing(why) => Err(refused(why.to_string())),
-        Verification::Running => Err(refused("another run is at work in it".to_owned())),
-        Verification::Interrupted => Ok(Exit::Interrupted),
+        Err(Missing::Interrupted) => Ok(Exit::Interrupted),
+        Err(why) => Err(refused(why.to_string())),
     }
 }

@@ -184,11 +184,12 @@ fn verify_runs_only_the_lines_that_are_allowed() {
     let said = project.stop_saying();
     assert_eq!(said["decision"], "approve");
     let told = said["systemMessage"].as_str().unwrap();
-    has(told, "waits for the user to add echo ran");
+    has(told, "waits for commands that verify the work: ");
+    has(told, "does not allow:\n    echo ran");
     has(told, "to allow_commands in ");
     refuses(&project, &["verify"], "does not allow:\n");
     assert_eq!(ran(&project), 0);
-    assert!(!journal(&project).contains("verify-began"));
+    assert!(!journal(&project).contains("verify-ended"));
 
     // One character more is another line. A stop runs all of them or none.
     allow(&project, &[RUN, "echo 'two words' &&  true"]);
@@ -288,7 +289,7 @@ fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
         has(reason, "$ test -e MENDED.md\nexit status 1\n");
         assert_eq!(ran(&project), count);
     }
-    assert_eq!(journal(&project).matches("\"verify-began\"").count(), 2);
+    assert_eq!(journal(&project).matches("\"verify-ended\"").count(), 2);
     let told = project.run(&["journal", &project.status("id")], "");
     assert_eq!(
         told.matches(": 1 of 3 commands passed").count(),
@@ -376,9 +377,7 @@ fn killed_run_is_no_result() {
     project.write("go.ignored", "");
     assert!(project.agent(&["verify"]).0);
     let journal = journal(&project);
-    assert_eq!(journal.matches("\"verify-began\"").count(), 3, "{journal}");
-    let told = project.run(&["journal", &project.status("id")], "");
-    assert_eq!(told.matches(": cut off").count(), 1, "{told}");
+    assert_eq!(journal.matches("\"verify-ended\"").count(), 2, "{journal}");
     assert!(project.agent(&["sign"]).0);
 }
 

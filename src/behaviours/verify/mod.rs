@@ -1,12 +1,12 @@
-//! Commands that verify the work: which they are, which of them may run, and what their results prove.
+//! Commands that verify the work: which they are, which of them may run, and what their results
+//! prove.
 //!
-//! A command is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`. A
-//! line runs only if `allow_commands` of that configuration has exactly this line: whoever can write a
-//! document, a journal or a task file must not get past the client's permissions. [`Verified`] is made
-//! here alone.
+//! A command is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`.
+//! A line runs only if `allow_commands` of that configuration has exactly this line: whoever can
+//! write a document, a journal or a task file must not get past the client's permissions.
+//! [`Verified`] is made here alone.
 
-mod results;
-mod verification;
+mod run;
 
 use std::io;
 
@@ -14,12 +14,12 @@ use crate::behaviours::command_runs::Exit;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement, Table};
 use crate::review::digest::Digest;
+use crate::review::findings::{Finding, Severity};
 use crate::review::worktree::{self, OwnFiles};
 use crate::text;
 
-use self::results::VerifyRun;
-pub use self::results::{failed, text};
-pub use self::verification::{Purpose, Ran, Verification, Watch, verify};
+use self::run::VerifyRun;
+pub use self::run::{Purpose, Ran, Watch, verify};
 
 /// The most commands of a list.
 const MAX_COMMANDS: usize = 32;
@@ -62,7 +62,12 @@ pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
 
 /// The commands that verify the work in a loop's phase, each a plain line; there may be none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commands(Vec<String>);
+pub struct Commands {
+    lines: Vec<String>,
+    /// Those that are neither the name of a configured command nor exactly a line of
+    /// `allow_commands`.
+    not_allowed: Vec<String>,
+}
 
 impl Commands {
     /// Returns those of the phase that a loop is in, or `None` if it verifies nothing.
@@ -89,13 +94,32 @@ impl Commands {
                 return Err(format!("command {} {problem}: {shown}", at + 1));
             }
         }
-        Ok(Some(Self(lines.clone())))
+        let permissions = raw.told().permissions.get();
+        let is_allowed = |line: &&String| {
+            permissions.is_some_and(|known| {
+                known.commands.contains_key(*line) || known.allow_commands.contains(line)
+            })
+        };
+        Ok(Some(Self {
+            lines: lines.clone(),
+            not_allowed: lines
+                .iter()
+                .filter(|line| !is_allowed(line))
+                .cloned()
+                .collect(),
+        }))
     }
 
     /// Returns a digest of the lines, and of which of them may run.
-    fn digest(&self, raw: &Raw) -> Digest {
-        let end = |line| if is_allowed(raw, line) { "\0" } else { "\0\0" };
-        let all = self.0.iter().flat_map(|line| [line.as_str(), end(line)]);
+    fn digest(&self) -> Digest {
+        let end = |line| match self.not_allowed.contains(line) {
+            true => "\0\0",
+            false => "\0",
+        };
+        let all = self
+            .lines
+            .iter()
+            .flat_map(|line| [line.as_str(), end(line)]);
         Digest::of(all.collect::<String>().as_bytes())
     }
 }
@@ -114,33 +138,21 @@ pub fn line_problem(line: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a line is the name of a configured command, or `allow_commands` has exactly this line.
-fn is_allowed(raw: &Raw, line: &String) -> bool {
-    raw.told().permissions.get().is_some_and(|permissions| {
-        permissions.commands.contains_key(line) || permissions.allow_commands.contains(line)
-    })
-}
-
 /// The reason for which there is no evidence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
-    /// There is nothing to run, or the commands are not known.
+    /// There is nothing to run, or the user's configuration does not allow all commands.
     #[error("{0}")]
-    Nothing(String),
-    /// The user's configuration does not allow these lines.
-    #[error(
-        "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
-        text::command_lines(lines)
-    )]
-    NotAllowed {
-        /// The lines.
-        lines: Vec<String>,
-        /// The file of the configuration.
-        file: String,
-    },
-    /// The commands were not run, or have not passed.
+    NotRun(String),
+    /// The commands have not passed.
     #[error("{0}")]
     NotPassed(String),
+    /// Another process is at work in the loop.
+    #[error("another run is at work in it")]
+    Running,
+    /// The watcher wanted the end.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl Missing {
@@ -154,11 +166,14 @@ impl Missing {
         Self::NotPassed(format!("could not read it: {error}"))
     }
 
-    fn not_allowed(raw: &Raw, lines: Vec<String>) -> Self {
+    fn not_allowed(raw: &Raw, lines: &[String]) -> Self {
         let permissions = raw.told().permissions.get();
         let file = permissions.and_then(|known| known.file.as_ref());
         let file = file.map_or("your configuration".to_owned(), text::shown);
-        Self::NotAllowed { lines, file }
+        Self::NotRun(format!(
+            "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
+            text::command_lines(lines)
+        ))
     }
 
     /// Converts it to the refusal of a transition.
@@ -176,25 +191,20 @@ impl Missing {
 /// # Errors
 /// Returns the reason if there is none, or if the configuration does not allow all of them.
 pub fn ready(raw: &Raw) -> Result<Commands, Missing> {
-    let (commands, not_allowed) = known(raw)?;
-    match not_allowed.is_empty() {
+    let commands = known(raw)?;
+    match commands.not_allowed.is_empty() {
         true => Ok(commands),
-        false => Err(Missing::not_allowed(raw, not_allowed)),
+        false => Err(Missing::not_allowed(raw, &commands.not_allowed)),
     }
 }
 
-/// Returns the phase's commands, of which there is at least one, and those that the configuration does not allow.
-fn known(raw: &Raw) -> Result<(Commands, Vec<String>), Missing> {
-    let commands = Commands::of(raw).map_err(Missing::Nothing)?;
-    let commands =
-        commands.ok_or_else(|| Missing::Nothing("this phase verifies nothing".to_owned()))?;
-    if commands.0.is_empty() {
-        let why = "there is no command to run: the program gives none";
-        return Err(Missing::Nothing(why.to_owned()));
-    }
-    let not_allowed = commands.0.iter().filter(|line| !is_allowed(raw, line));
-    let not_allowed = not_allowed.cloned().collect();
-    Ok((commands, not_allowed))
+/// Returns the phase's commands, of which there is at least one.
+fn known(raw: &Raw) -> Result<Commands, Missing> {
+    let commands = Commands::of(raw).map_err(Missing::NotRun)?;
+    let commands = commands.filter(|commands| !commands.lines.is_empty());
+    commands.ok_or_else(|| {
+        Missing::NotRun("there is no command to run: the program gives none".to_owned())
+    })
 }
 
 /// Returns evidence that the phase's commands passed in this visit on the work tree as it is.
@@ -207,7 +217,7 @@ pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
         let why = "the commands are still running, or a review is; wait for the end";
         return Err(Missing::not_passed(raw, why));
     }
-    let newest = VerifyRun::newest(raw, &commands).map_err(Missing::unreadable)?;
+    let newest = VerifyRun::newest(raw, Some(&commands)).map_err(Missing::unreadable)?;
     let not_run = || Missing::not_passed(raw, "the commands were not run yet; run them");
     let run = newest.ok_or_else(not_run)?;
     let now = tree(raw).map_err(Missing::unreadable)?;
@@ -216,28 +226,28 @@ pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
 
 /// Returns the evidence that a run gives for this work tree.
 fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> {
-    let mut commands = run.ended.commands.iter();
+    let mut commands = run.commands.iter();
     if let Some(failed) = commands.find(|command| command.has_failed()) {
         let command = text::one_line(&text::shown(&failed.command), 200);
         let why = format!("{command} failed ({}); fix that, then", failed.exit);
         return Err(Missing::not_passed(raw, &why));
     }
-    let not_run = run.ended.commands.iter();
+    let not_run = run.commands.iter();
     let not_run = not_run.filter(|command| command.exit == Exit::NotAllowed);
     let not_run: Vec<String> = not_run.map(|command| command.command.clone()).collect();
     if !not_run.is_empty() {
-        return Err(Missing::not_allowed(raw, not_run));
+        return Err(Missing::not_allowed(raw, &not_run));
     }
-    if run.ended.tree.as_ref() != Some(&run.began.tree) {
+    if run.tree_after != run.tree_before {
         let why = "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then";
         return Err(Missing::not_passed(raw, why));
     }
-    if *now != run.began.tree {
+    if *now != run.tree_before {
         let why = "the work tree was changed after the commands began; run them again";
         return Err(Missing::not_passed(raw, why));
     }
     Ok(Verified(EvidenceRecord {
-        run: Some(run.began.run.clone()),
+        run: Some(run.run.clone()),
         subject: Some(now.to_string()),
         ..EvidenceRecord::of(raw, Requirement::Verified, 0)
     }))
@@ -251,4 +261,45 @@ fn tree(raw: &Raw) -> io::Result<Digest> {
         own_files = own_files.file(document.as_str());
     }
     worktree::digest(&root, &own_files).map_err(io::Error::other)
+}
+
+/// Returns the results of the commands for users and models: each with its end and the last of what
+/// it wrote, or why it was not run. Empty if nothing is verified and nothing was.
+pub fn text(raw: &Raw) -> String {
+    let newest = match Commands::of(raw) {
+        Err(why) => return format!("Not run: {why}"),
+        Ok(commands) => VerifyRun::newest(raw, commands.as_ref()),
+    };
+    match (newest, known(raw)) {
+        (Err(error), _) => format!("Not known: {error}"),
+        (Ok(Some(run)), _) => run.text(raw),
+        (Ok(None), _) if !is_verifying(raw) => String::new(),
+        (Ok(None), Err(why)) => format!("Not run: {why}"),
+        (Ok(None), Ok(Commands { lines, not_allowed })) => {
+            let lines = lines.iter().map(|line| match not_allowed.contains(line) {
+                true => format!("$ {line}\n{}", Exit::NotAllowed),
+                false => format!("$ {line}\nnot run"),
+            });
+            lines.collect::<Vec<_>>().join("\n\n")
+        }
+    }
+}
+
+/// Returns a high finding for each command that failed in the newest run of this visit.
+pub fn failed(raw: &Raw) -> Vec<Finding> {
+    let run = match Commands::of(raw) {
+        Ok(Some(commands)) => VerifyRun::newest(raw, Some(&commands)).ok().flatten(),
+        _ => None,
+    };
+    let ends = run.into_iter().flat_map(|run| run.commands);
+    ends.filter(|command| command.has_failed())
+        .map(|command| {
+            let line = text::one_line(&text::shown(&command.command), 200);
+            let what = format!("the command {line} failed: {}", command.exit);
+            Finding {
+                recommendation: Some("fix what it shows".to_owned()),
+                ..Finding::new(Severity::High, what)
+            }
+        })
+        .collect()
 }

@@ -1,0 +1,275 @@
+//! The driver of a loop outside Claude Code.
+//!
+//! It stands in for the client: it stops the loop as the Stop hook does. Before a stop it has the
+//! round reviewed, and has a drafter revise the plan.
+
+use claudex_loop::behaviours::{Attempt, Step, loop_message, settle};
+use claudex_loop::machine::Refused;
+use claudex_loop::message::Message;
+use claudex_loop::process::environment::Environment;
+use claudex_loop::process::limits::Limits;
+use claudex_loop::process::{self, Call, Event, ProcessEnd};
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::reviewers::Chosen;
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::{Program, review, rounds};
+use claudex_loop::review::evidence::{self, Found};
+use claudex_loop::review::findings_json;
+use claudex_loop::review::round::RoundError;
+use claudex_loop::review::runs::{self, RunOutcome};
+use claudex_loop::{Actor, Timestamp, files, text};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::progress::Progress;
+use super::typestate::{DecisionSignal, REVIEWING_REVIEW, ReviseNext, TABLE};
+use super::{AnyLoop, Phase, caveats, context, report, resume, reviews_changes};
+
+/// The drafter's prompt.
+const DRAFT: Message = Message {
+    name: "draft.md",
+    text: include_str!("messages/draft.md"),
+};
+
+/// Drives one loop.
+pub(super) struct Driver<'d> {
+    pub(super) program: Program,
+    pub(super) settings: &'d Settings,
+    pub(super) reviewer: &'d Chosen,
+    /// Time limits of a review and of the drafter.
+    pub(super) limits: Limits,
+    /// The command that revises the plan, for `/bin/sh -c`.
+    pub(super) drafter: Option<&'d str>,
+    pub(super) progress: Progress,
+}
+
+impl Driver<'_> {
+    /// Takes a loop to its end, or as far as it goes without its user. `verb` says in the first
+    /// line what a run does with it.
+    pub(super) fn drive(&mut self, started: &AnyLoop, verb: &str) -> Result<Outcome, Failure> {
+        self.progress
+            .show_start(started, verb, &self.reviewer.shown);
+        // The user starts a loop. All later changes are those of the Stop hook.
+        let held = AnyLoop::open(started.raw().store(), started.id(), Actor::Hook);
+        let mut held = held.map_err(|error| Failure::new(Exit::Internal, error))?;
+        let mut summary = String::new();
+        loop {
+            match held.phase() {
+                Phase::Reviewing => self.review(&held)?,
+                Phase::Summarizing => summary = self.summarize(&held)?,
+                _ => {}
+            }
+
+            let (now, edge) = match self.stop(held) {
+                Ok(Step::Moved { now, edge }) => (now, edge),
+                Ok(Step::Over(now)) => return Ok(Outcome::new(&now, self.settings, &summary)),
+                Ok(Step::Waits(now)) => {
+                    let problem = format!("the loop does not go on from phase {}", now.phase());
+                    return Err(internal_failure(&now, &problem));
+                }
+                Err(refused) => return Err(internal_failure(&refused.held, &refused.to_string())),
+            };
+            super::entered(&now, self.settings)
+                .map_err(|problem| internal_failure(&now, &problem))?;
+            if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
+                return Ok(Outcome::new(&now, self.settings, &summary));
+            }
+            held = now;
+        }
+    }
+
+    /// Stops a loop as the Stop hook does, except that without a drafter a clean round goes on to
+    /// the next persona, until each has reviewed the plan.
+    fn stop(&self, held: AnyLoop) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
+        let personas = self.settings.personas.all().len() as u64;
+        let fields = held.fields();
+        let has_next_persona = fields.round < fields.max_rounds.min(personas);
+        match held {
+            AnyLoop::Reviewing(held)
+                if self.drafter.is_none()
+                    && has_next_persona
+                    && let Ok((Found::Clean(settled), _)) =
+                        evidence::inspect(held.raw(), &REVIEWING_REVIEW) =>
+            {
+                let next: ReviseNext = held
+                    .revise(&settled)
+                    .map_err(|refused| refused.map(AnyLoop::from))?;
+                settle(Attempt::<AnyLoop, _>::Taken(AnyLoop::from(next)))
+            }
+            held => self.program.step(held, self.settings),
+        }
+    }
+
+    /// Has the round reviewed and its findings dealt with.
+    fn review(&mut self, held: &AnyLoop) -> Result<(), Failure> {
+        let fields = held.fields();
+        let persona = self.settings.personas.of_round(fields.round);
+        let progress = &mut self.progress;
+        progress.show_round(fields.round, fields.max_rounds, &persona.label);
+
+        let round = review::Job {
+            spec: &REVIEWING_REVIEW,
+            personas: &self.settings.personas,
+            settings: self.settings,
+            limits: self.limits,
+        };
+        let report = review::run(&self.program, held, &round, self.reviewer, &mut |event| {
+            progress.show_review(held, event, &self.reviewer.shown)
+        });
+        let report = report.map_err(|error| match error {
+            RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
+            error => internal_failure(held, &error.to_string()),
+        })?;
+
+        let notes = match report.how.digest() {
+            Some(_) => report::after_review(held),
+            None => Vec::new(),
+        };
+        progress.show_report(&report, &notes);
+
+        match (self.drafter, &report.how) {
+            (Some(drafter), RunOutcome::Findings { .. }) => self.draft(held, drafter),
+            _ => Ok(()),
+        }
+    }
+
+    /// Renders the summary. All edges that lead to it have the same message.
+    fn summarize(&self, held: &AnyLoop) -> Result<String, Failure> {
+        let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
+        let message = edges.find_map(|edge| edge.words(&TABLE));
+        let summary = self.render(held, message, &[])?;
+        Ok(format!("{}\n", summary.trim_end()))
+    }
+
+    fn render(
+        &self,
+        held: &AnyLoop,
+        message: Option<Message>,
+        more: &[(&str, String)],
+    ) -> Result<String, Failure> {
+        let mut own = context::variables(held, self.settings, Timestamp::now());
+        own.extend(
+            more.iter()
+                .map(|(name, value)| (name.to_string(), json!(value))),
+        );
+        let rendered = loop_message::render(held.raw(), message, own);
+        let rendered = rendered.map_err(|error| Failure::new(Exit::Internal, error))?;
+        Ok(rendered.unwrap_or_default())
+    }
+
+    /// Runs the drafter on the findings of the round.
+    fn draft(&mut self, held: &AnyLoop, drafter: &str) -> Result<(), Failure> {
+        let raw = held.raw();
+        let path = findings_json::findings_path(raw.store(), raw.id(), held.fields().round);
+        let findings = raw.store().read(&path).and_then(files::text);
+        let findings = findings.map_err(|error| {
+            let problem = format!("cannot read {}: {error}", text::shown(&path));
+            internal_failure(held, &problem)
+        })?;
+        let prompt = self.render(held, Some(DRAFT), &[("text", text::plain(&findings))])?;
+        let progress = &mut self.progress;
+        progress.show("  the drafter revises the plan");
+
+        // The drafter is the user's own command and gets the user's environment.
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let environment = Environment::allowing(names).with_projects_programs();
+        let call = Call {
+            program: "/bin/sh",
+            arguments: &["-c".to_owned(), drafter.to_owned()],
+            directory: raw.store().root(),
+            stdin: prompt.as_bytes(),
+            environment: &environment,
+            limits: self.limits,
+        };
+        let ended = process::supervise(&call, &mut |event| {
+            if let Event::Line { text, .. } = event {
+                progress.show_drafter_line(text);
+            }
+            progress.go_on(held)
+        });
+
+        let problem = match ended.how {
+            ProcessEnd::Exited(0) => return Ok(()),
+            ProcessEnd::Stopped => {
+                return Err(resume::failure(held, Exit::Interrupted, "interrupted"));
+            }
+            ProcessEnd::Exited(status) => {
+                let last = ended.stderr_tail.lines().last().unwrap_or_default();
+                format!("exit status {status}. {}", text::one_line(last, 200))
+            }
+            ProcessEnd::TimedOut { after } => format!("not done after {} s", after.as_secs()),
+            ProcessEnd::Idle { after } => format!("silent for {} s", after.as_secs()),
+            how => format!("{how:?}"),
+        };
+        let problem = format!("the drafter failed: {}", text::one_line(&problem, 300));
+        Err(internal_failure(held, &problem))
+    }
+}
+
+fn internal_failure(held: &AnyLoop, problem: &str) -> Failure {
+    resume::failure(held, Exit::Internal, problem)
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Ending {
+    /// No material finding is open.
+    Complete,
+    /// The rounds were used up.
+    StoppedAtMaxRounds,
+    /// One reviewer reported equal findings for the third time.
+    Stalled,
+    /// The reviewer gave no verdict.
+    ReviewerFailed,
+}
+
+/// The outcome of a run.
+pub(super) struct Outcome {
+    /// The end of the run.
+    pub(super) ending: Ending,
+    /// The document that `--json` prints.
+    pub(super) facts: Json,
+}
+
+impl Outcome {
+    /// Collects the outcome of a loop as it is now.
+    fn new(held: &AnyLoop, settings: &Settings, summary: &str) -> Self {
+        let raw = held.raw();
+        let store = raw.store();
+        let ending = match (held.phase(), held.fields().decision_signal) {
+            (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => {
+                Ending::ReviewerFailed
+            }
+            (_, DecisionSignal::NoMaterialFindings) => Ending::Complete,
+            (_, DecisionSignal::Stalled) => Ending::Stalled,
+            (_, DecisionSignal::MaxReached | DecisionSignal::None) => Ending::StoppedAtMaxRounds,
+        };
+        let has_failed = ending == Ending::ReviewerFailed;
+        let (report, fixes) = report::existing_files(held);
+        let mut facts = json!({
+            "id": held.id().as_str(),
+            "ending": ending,
+            "plan": (!reviews_changes(held)).then(|| raw.path("{subject}")),
+            "report": report.map(|path| store.root().join(path)),
+            "fixes": fixes.map(|path| store.root().join(path)),
+            "rounds": rounds::rounds(raw, &settings.personas),
+            "seconds": rounds::seconds(raw, Timestamp::now()),
+            "state": store.path_of(held.id()),
+            "findings": findings_json::findings_path(store, raw.id(), held.fields().round),
+            "caveats": caveats::all(held, settings),
+            "cause": has_failed.then(|| context::failure_cause(raw)),
+            "waits": (!held.phase().is_terminal()).then(|| resume::help(held)),
+            "summary": summary,
+        });
+        if let Some(facts) = facts.as_object_mut() {
+            facts.retain(|_, fact| !fact.is_null());
+        }
+        Self { ending, facts }
+    }
+
+    /// Returns a fact that is a text; empty if there is none.
+    pub(super) fn text(&self, fact: &str) -> String {
+        self.facts[fact].as_str().unwrap_or_default().to_owned()
+    }
+}
