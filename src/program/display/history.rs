@@ -45,6 +45,11 @@ impl Past {
         }
     }
 
+    /// Returns the counts of the findings of a run.
+    pub(super) fn counts(&self, run: &Run) -> Option<Counts> {
+        self.counts.get(&run.began.run).copied()
+    }
+
     /// Returns the last change but for `bind`, after which the same stop decides.
     pub(in crate::program) fn last_decision(&self) -> Option<&ChangeEntry> {
         let mut changes = self.entries.iter().rev().filter_map(Entry::change);
@@ -90,7 +95,7 @@ impl Past {
         match &run.ended {
             None => "not ended, or cut off".to_owned(),
             Some(RunOutcome::Clean { .. }) => "no substantive findings".to_owned(),
-            Some(RunOutcome::Findings { .. }) => match self.counts.get(&run.began.run) {
+            Some(RunOutcome::Findings { .. }) => match self.counts(run) {
                 Some(counts) => counts.to_string(),
                 None => "findings, whose file cannot be read now".to_owned(),
             },

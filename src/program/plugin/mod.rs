@@ -98,8 +98,8 @@ pub(super) fn variable(program: &str, what: &str) -> String {
 /// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
 pub(super) fn permission_rules(program: &Program) -> Vec<String> {
     let permits = program.plugin.map_or(&[][..], |info| info.permits);
-    let mut rules =
-        commands::loop_rules(program.info, &command_line::command(program), permits, None);
+    let whole = command_line::command(program);
+    let mut rules = commands::loop_rules(program.info, &whole, permits);
     rules.push(commands::bash_rule(program.info, "status"));
     rules
 }

@@ -35,6 +35,13 @@ fn wrong(text: &str) -> (String, String) {
     (error.to_string(), help.unwrap_or_default())
 }
 
+/// The source of a setting.
+#[track_caller]
+fn source(settings: &Settings, key: &str) -> String {
+    let row = settings.rows.iter().find(|row| row.key() == key);
+    row.expect(key).source.clone()
+}
+
 fn names(settings: &Settings) -> Vec<&str> {
     settings
         .personas
@@ -73,10 +80,10 @@ fn file_without_values_changes_nothing() {
         "[programs.claudex-loop.rounds]\n[reviewers]\n",
         &example_to_edit(crate::plan::INFO),
     ] {
-        assert_eq!(user(text).unwrap().rows(), usual.rows(), "{text:?}");
+        assert_eq!(user(text).unwrap().rows, usual.rows, "{text:?}");
         assert_eq!(user(text).unwrap().values, usual.values, "{text:?}");
     }
-    assert_eq!(both("", "").unwrap().rows(), usual.rows());
+    assert_eq!(both("", "").unwrap().rows, usual.rows);
 }
 
 #[test]
@@ -165,7 +172,7 @@ fn project_file_sets_rounds_and_raises_limits() {
     assert_eq!(settings.limits.max_failures.unwrap().0, 4);
     assert_eq!(settings.ignored, Vec::<String>::new());
     assert_eq!(
-        settings.rows["rounds.plan"].source,
+        source(&settings, "rounds.plan"),
         "project /p/.claude/claudex.toml:2"
     );
 }
@@ -186,7 +193,7 @@ fn project_file_cannot_lower_limits() {
             format!("{path}:5:1: ignored `limits.stale-minutes`: it is less than yours"),
         ]
     );
-    assert_eq!(settings.rows(), user(own).unwrap().rows());
+    assert_eq!(settings.rows, user(own).unwrap().rows);
     assert_eq!(settings.values, user(own).unwrap().values);
 }
 
@@ -207,16 +214,16 @@ fn project_file_ignores_everything_else() {
     ] {
         let settings = both("reviewer = \"codex\"", text).unwrap();
         let key = text.trim_start_matches('[').split(['.', ' ', ']']).next();
-        assert_eq!(
-            settings.ignored,
-            [format!(
-                "/p/.claude/claudex.toml:1:{}: ignored `{}`: a project's file may set only `rounds` and `limits`",
-                1 + usize::from(text.starts_with('[')),
-                key.unwrap()
-            )]
+        let [line] = &settings.ignored[..] else {
+            panic!("{text}: {:?}", settings.ignored);
+        };
+        let ignored = format!(
+            ": ignored `{}`: a project's file may set only `rounds` and `limits`",
+            key.unwrap()
         );
+        assert!(line.ends_with(&ignored), "{text}: {line}");
         let user = user("reviewer = \"codex\"").unwrap();
-        assert_eq!(settings.rows(), user.rows(), "{text}");
+        assert_eq!(settings.rows, user.rows, "{text}");
         assert_eq!(settings.values, user.values, "{text}");
     }
 }
@@ -224,9 +231,9 @@ fn project_file_ignores_everything_else() {
 #[test]
 fn rows_have_values_and_sources() {
     let rows = |settings: &Settings| {
-        let rows = settings.rows().into_iter().map(|row| {
+        let rows = settings.rows.iter().map(|row| {
             let value = text::one_line(&row.value.to_string(), 40);
-            format!("{} = {value} ({})\n", row.key, row.source)
+            format!("{} = {value} ({})\n", row.key(), row.source)
         });
         rows.collect::<String>()
     };
@@ -246,7 +253,7 @@ fn program_table_replaces_what_holds_for_all() {
     assert_eq!(settings.limits.max_failures.unwrap().0, 7);
     assert_eq!(settings.limits.stale_minutes.0, 5);
     assert_eq!(
-        settings.rows["limits.max-failures"].source,
+        source(&settings, "limits.max-failures"),
         format!("user {USER}:8")
     );
 }
@@ -296,21 +303,4 @@ fn example_has_every_key() {
     check_keys::<values::PersonaTable>();
     check_keys::<values::CommandTable>();
     check_keys::<values::LimitSettings>();
-}
-
-#[test]
-fn misspelt_reviewer_of_the_environment_names_the_variable() {
-    let mut layers = Layers::new(crate::plan::INFO);
-    layers.add(Row::new(
-        vec!["reviewer".to_owned()],
-        "lnit".into(),
-        "environment CLAUDEX_REVIEWER".to_owned(),
-        "CLAUDEX_REVIEWER".to_owned(),
-    ));
-    let error = layers.finish().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "CLAUDEX_REVIEWER: `lnit` is not a reviewer"
-    );
-    assert_eq!(error.help, "did you mean `lint`?");
 }

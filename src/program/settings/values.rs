@@ -1,7 +1,6 @@
 //! The settings as serde reads them from the merged tables of all layers.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
@@ -92,13 +91,8 @@ impl<const MAX: u64> TryFrom<Value> for Whole<MAX> {
 
     fn try_from(value: Value) -> Result<Self, String> {
         let number = value.as_u64().filter(|number| (1..=MAX).contains(number));
-        let number = number.map(Self);
-        number.ok_or_else(|| {
-            let found = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            format!("expected a positive integer up to {MAX}, found `{found}`")
-        })
+        let error = || format!("expected a positive integer up to {MAX}, found `{value}`");
+        number.map(Self).ok_or_else(error)
     }
 }
 
@@ -138,38 +132,30 @@ pub(super) struct CommandTable {
     arguments: Vec<String>,
     #[serde(default, deserialize_with = "variable_names")]
     environment: Vec<String>,
-    #[serde(default = "usual_timeout", deserialize_with = "command_timeout")]
-    timeout: Duration,
-}
-
-fn usual_timeout() -> Duration {
-    ConfiguredCommand::USUAL_TIMEOUT
-}
-
-fn command_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let Spelled(timeout) = Spelled::deserialize(deserializer)?;
-    if timeout > ConfiguredCommand::LONGEST_TIMEOUT {
-        let help = "give it less to do, or have the agent run what takes longer";
-        let message = format!("a command runs within a stop, for 9m at most\n{help}");
-        return Err(D::Error::custom(message));
-    }
-    Ok(timeout)
+    timeout: Option<Spelled>,
 }
 
 fn commands<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, ConfiguredCommand>, D::Error> {
     let tables = BTreeMap::<String, CommandTable>::deserialize(deserializer)?;
-    let command = |table: CommandTable| ConfiguredCommand {
-        program: table.program,
-        arguments: table.arguments,
-        environment: table.environment,
-        timeout: table.timeout,
-    };
-    let commands = tables.into_iter();
-    Ok(commands
-        .map(|(name, table)| (name, command(table)))
-        .collect())
+    let mut commands = BTreeMap::new();
+    for (name, table) in tables {
+        let timeout = table.timeout.map(|Spelled(timeout)| timeout);
+        let command = ConfiguredCommand {
+            program: table.program,
+            arguments: table.arguments,
+            environment: table.environment,
+            timeout: timeout.unwrap_or(ConfiguredCommand::USUAL_TIMEOUT),
+        };
+        if command.timeout > ConfiguredCommand::LONGEST_TIMEOUT {
+            let help = "give it less to do, or have the agent run what takes longer";
+            let message = format!("a command runs within a stop, for 9m at most\n{help}");
+            return Err(D::Error::custom(message));
+        }
+        commands.insert(name, command);
+    }
+    Ok(commands)
 }
 
 fn visible_lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
