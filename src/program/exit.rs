@@ -123,17 +123,6 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
     let mut message = error.render().to_string();
     // clap says only that the subcommand has the flag, not where the flag belongs.
     message = message.replace("' exists\n", "' works: the flag stands behind that word\n");
-    // An argument is quoted on one line, however many it has.
-    for argument in std::env::args_os().skip(1) {
-        let argument = argument.to_string_lossy();
-        let value = argument.split_once('=').map(|(_, value)| value);
-        for part in std::iter::once(&*argument).chain(value) {
-            let shown = text::shown(part);
-            if shown != part {
-                message = message.replace(part, &shown);
-            }
-        }
-    }
     out::note(message.trim_end());
     Exit::Usage
 }

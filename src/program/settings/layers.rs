@@ -2,12 +2,12 @@
 //! environment. Each is a list of rows: values with their sources.
 
 use camino::Utf8Path;
-use serde::{Deserialize as _, Serialize, Serializer};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::values::Values;
-use super::{AUTO, MAX_FAILURES, MAX_ROUNDS, Settings};
+use super::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use crate::hooks::seen::Seen;
 use crate::machine::table::{Constant, ModeInfo, Table};
 use crate::process::limits::parse_duration;
@@ -17,18 +17,6 @@ use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::Personas;
 use crate::text;
 
-/// The keys of the user's file.
-const USER_KEYS: [&str; 7] = [
-    "reviewer",
-    "reviewers",
-    "commands",
-    "allow_commands",
-    "limits",
-    "evidence",
-    "programs",
-];
-/// The keys of one program in the user's file.
-const PROGRAM_KEYS: [&str; 5] = ["reviewer", "personas", "rounds", "limits", "evidence"];
 /// The keys of a project's file. An agent or a stranger's repository can write it. So it names no program, chooses no
 /// reviewer, and makes no review shorter than the user's own settings do.
 const PROJECT_KEYS: [&str; 2] = ["rounds", "limits"];
@@ -63,23 +51,17 @@ impl SettingsError {
     }
 }
 
-/// One setting, as `config show` prints it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// One setting with its source.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The names that make the key, such as `reviewers.codex.model`.
-    #[serde(rename = "key", serialize_with = "dotted")]
     pub(super) path: Vec<String>,
     /// The value: text, a number, or a list of text.
     pub value: Value,
     /// The source: `user /home/me/.config/claudex-loop/config.toml:12`.
     pub source: String,
     /// The file with line and column, or the variable.
-    #[serde(skip)]
     place: String,
-}
-
-fn dotted<S: Serializer>(path: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&path.join("."))
 }
 
 impl Row {
@@ -90,15 +72,6 @@ impl Row {
 
     fn error(&self, message: &str, help: &str) -> SettingsError {
         SettingsError::new(&self.place, message, help)
-    }
-
-    /// Checks that a name of the row is one of these.
-    fn check_name(&self, name: &str, known: &[&str]) -> Result<(), SettingsError> {
-        if known.contains(&name) {
-            return Ok(());
-        }
-        let message = format!("unknown field `{name}`");
-        Err(self.error(&message, &suggest::among(name, known)))
     }
 }
 
@@ -169,9 +142,9 @@ impl Layers {
         }
         let table = info.table;
         let of_machine = format!("default ({})", table.file);
-        for (index, mode) in table.modes.iter().enumerate() {
-            let failures = start_value(table, mode, MAX_FAILURES).filter(|_| index == 0);
-            if let Some(failures) = failures {
+        // The failures are those of the first mode.
+        for mode in table.modes.iter().rev() {
+            if let Some(failures) = start_value(table, mode, MAX_FAILURES) {
                 layers.set(&["limits", "max-failures"], failures.into(), &of_machine);
             }
             if let Some(rounds) = start_value(table, mode, MAX_ROUNDS) {
@@ -215,22 +188,24 @@ impl Layers {
         for mut row in parse("user", file, text)? {
             let names: Vec<&str> = row.path.iter().map(String::as_str).collect();
             match names[..] {
-                ["programs", program, name, ..] if program == self.info.program => {
-                    row.check_name(name, &PROGRAM_KEYS)?;
-                    row.path.drain(..2);
-                    own.push(row);
+                ["programs", program, _, ..] => {
+                    if program == self.info.program {
+                        row.path.drain(..2);
+                        own.push(row);
+                    }
                 }
-                ["programs", _, _, ..] | [] => {}
                 ["programs", ..] => return Err(row.error("expected a table", EXAMPLE_HELP)),
+                [name @ ("rounds" | "personas"), ..] => {
+                    let message = format!("`{name}` belongs to one program");
+                    let help = format!("write it below [programs.{}]", self.info.program);
+                    return Err(row.error(&message, &help));
+                }
                 ["reviewers", _, "sandbox"] => {
                     let why = "it is retired; Codex and Claude run read-only";
                     let line = format!("{}: ignored `sandbox`: {why}", row.place);
                     self.ignored.push(line);
                 }
-                [name, ..] => {
-                    row.check_name(name, &USER_KEYS)?;
-                    self.add(row);
-                }
+                _ => self.add(row),
             }
         }
         own.into_iter().for_each(|row| self.add(row));
@@ -303,16 +278,8 @@ impl Layers {
 
     /// Returns the settings of these layers.
     pub(super) fn finish(mut self) -> Result<Settings, SettingsError> {
-        let modes: Vec<&str> = self.info.table.modes.iter().map(|mode| mode.name).collect();
-        for row in &self.rows {
-            if row.path[0] == "rounds"
-                && let Some(mode) = row.path.get(1)
-            {
-                row.check_name(mode, &modes)?;
-            }
-        }
-        let values = values_of(&self.rows).map_err(|message| self.value_error(&message))?;
-        self.check_reviewers(&values)?;
+        let values = self.values(self.rows.len());
+        let values = values.map_err(|message| self.value_error(&message))?;
         self.rows.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Settings {
             values,
@@ -323,53 +290,36 @@ impl Layers {
         })
     }
 
-    /// Describes an error of serde at the row that brings it. A message of two lines has its help in the second.
+    /// Returns the values of the first rows. No row is both a value and a table.
+    fn values(&self, count: usize) -> Result<Values, String> {
+        let mut table = json!({});
+        for row in &self.rows[..count] {
+            let names = row.path.iter();
+            let value = names.fold(&mut table, |table, name| &mut table[name.as_str()]);
+            *value = row.value.clone();
+        }
+        let values: Values = serde_json::from_value(table).map_err(|error| error.to_string())?;
+        values.check(self.info)?;
+        Ok(values)
+    }
+
+    /// Describes an error at the row that brings it. A message of two lines has its help in the second.
     fn value_error(&self, message: &str) -> SettingsError {
-        let is_there = |count: &usize| {
-            let error = values_of(&self.rows[..*count]).err();
-            error.as_deref() == Some(message)
-        };
+        let is_there = |count: &usize| self.values(*count).err().as_deref() == Some(message);
         let counts = (1..=self.rows.len()).rev().take_while(is_there);
         let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
+        let message = message.replace("expected i64", "expected an integer");
         if let Some((message, help)) = message.split_once('\n') {
             return row.error(message, help);
         }
         if !message.starts_with("unknown ") {
-            return row.error(message, EXAMPLE_HELP);
+            return row.error(&message, EXAMPLE_HELP);
         }
         let mut quoted = message.split('`').skip(1).step_by(2);
         let name = quoted.next().unwrap_or_default();
         let known: Vec<&str> = quoted.collect();
         let message = message.split(", expected").next().unwrap_or_default();
         row.error(message, &suggest::among(name, &known))
-    }
-
-    /// Checks that the reviewer's name means one, and that no reviewer has a setting without an effect.
-    fn check_reviewers(&self, values: &Values) -> Result<(), SettingsError> {
-        let error = |path: &[&str], message: &str, help: &str| {
-            let is_below = |row: &&Row| path.iter().zip(&row.path).all(|(a, b)| a == b);
-            let place = self.rows.iter().find(is_below).map(|row| &*row.place);
-            SettingsError::new(place.unwrap_or_default(), message, help)
-        };
-        let chosen = values.reviewer.as_str();
-        let known = values.reviewer_names(self.info);
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        if !known.contains(&chosen) {
-            let message = format!("`{chosen}` is not a reviewer");
-            let help = suggest::among(chosen, &known);
-            return Err(error(&["reviewer"], &message, &help));
-        }
-        if values.reviewers.contains_key(AUTO) {
-            let help = "`auto` means any installed reviewer; give yours another name";
-            let path = ["reviewers", AUTO];
-            return Err(error(&path, "the name `auto` is reserved", help));
-        }
-        for (name, reviewer) in &values.reviewers {
-            if let Some((key, message, help)) = reviewer.problem() {
-                return Err(error(&["reviewers", name, key], &message, help));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -387,15 +337,4 @@ fn start_value(table: &Table, mode: &ModeInfo, field: &str) -> Option<u64> {
 fn limit_size(limit: &Value) -> Option<u128> {
     let duration = || Some(parse_duration(limit.as_str()?).ok()?.as_millis());
     limit.as_u64().map(u128::from).or_else(duration)
-}
-
-/// Returns the values of rows, none of which is both a value and a table.
-fn values_of(rows: &[Row]) -> Result<Values, String> {
-    let mut table = json!({});
-    for row in rows {
-        let names = row.path.iter();
-        let value = names.fold(&mut table, |table, name| &mut table[name.as_str()]);
-        *value = row.value.clone();
-    }
-    serde_json::from_value(table).map_err(|error| error.to_string())
 }

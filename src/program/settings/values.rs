@@ -12,6 +12,7 @@ use crate::machine::persona::Focus;
 use crate::process::configured::{ConfiguredCommand, program, variable_names};
 use crate::process::limits::{Limits, Spelled};
 use crate::program::info::ProgramInfo;
+use crate::program::suggest;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::{Persona, Personas};
 use crate::review::settings::ReviewerSettings;
@@ -53,6 +54,38 @@ impl Values {
         names.extend(self.reviewers.keys().cloned());
         names.extend(info.own_reviewers());
         names
+    }
+
+    /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
+    /// help in a second line.
+    pub(super) fn check(&self, info: &ProgramInfo) -> Result<(), String> {
+        let chosen = &self.reviewer;
+        let known = self.reviewer_names(info);
+        if !known.contains(chosen) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let help = suggest::among(chosen, &known);
+            return Err(format!("`{chosen}` is not a reviewer\n{help}"));
+        }
+        if self.reviewers.contains_key(AUTO) {
+            let help = "`auto` means any installed reviewer; give yours another name";
+            return Err(format!("the name `auto` is reserved\n{help}"));
+        }
+        let mut reviewers = self.reviewers.values();
+        if let Some((_, message, help)) = reviewers.find_map(ReviewerSettings::problem) {
+            return Err(format!("{message}\n{help}"));
+        }
+        let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
+        match self
+            .rounds
+            .keys()
+            .find(|mode| !modes.contains(&mode.as_str()))
+        {
+            Some(mode) => Err(format!(
+                "unknown mode `{mode}`\n{}",
+                suggest::among(mode, &modes)
+            )),
+            None => Ok(()),
+        }
     }
 }
 
