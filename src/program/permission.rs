@@ -103,20 +103,19 @@ fn simple_command(line: &str) -> Option<Vec<String>> {
 /// Returns whether a command's first word runs this program: its absolute path, or its name if a shell of the client finds
 /// this program by it. The plugin's launcher counts, which is last on the PATH of that shell.
 fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
+    let is_name = word == info.program;
+    if !is_name && !word.starts_with('/') {
+        return false;
+    }
     let root = env::var("CLAUDE_PLUGIN_ROOT").ok().map(Utf8PathBuf::from);
     let launcher = root.map(|root| root.join("bin").join(info.program));
-    let file = if word.starts_with('/') {
-        Some(Utf8PathBuf::from(word))
-    } else if word == info.program {
-        let path = env::var("PATH").unwrap_or_default();
-        let folders = path.split(':').map(Utf8Path::new);
-        let mut files = folders.map(|folder| folder.join(word));
-        // A relative folder may have any program.
-        let first = files.find(|file| !file.is_absolute() || file.is_file());
-        first.or_else(|| launcher.clone())
-    } else {
-        None
-    };
+    let path = env::var("PATH").unwrap_or_default();
+    let mut files = path
+        .split(':')
+        .map(|folder| Utf8Path::new(folder).join(word));
+    // A relative folder may have any program.
+    let file = files.find(|file| !file.is_absolute() || file.is_file());
+    let file = file.or_else(|| launcher.clone().filter(|_| is_name));
     let Some(file) = file.filter(|file| file.is_absolute()) else {
         return false;
     };

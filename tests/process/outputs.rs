@@ -123,3 +123,21 @@ fn ends_of_a_loop_are_whole() {
     });
     insta::assert_snapshot!("ends", outputs.join("\n"));
 }
+
+#[test]
+fn configuration_and_doctor_are_whole() {
+    let project = Project::new()
+        .with("CLAUDEX_REVIEWER", "")
+        .configured("reviewer = \"lint\"\n[programs.claudex-loop.rounds]\nplan = 5\n");
+    let text = output(&project, "none", &["config", "show"]);
+    insta::assert_snapshot!(text, @"");
+
+    let text = output(&project, "none", &["doctor"]);
+    let text = text.replace(env!("CARGO_BIN_EXE_claudex-loop"), "/bin/claudex-loop");
+    let lines = text.lines().map(|line| match line.split_once("git version") {
+        Some((start, _)) => format!("{start}git version N"),
+        None => line.to_owned(),
+    });
+    let text: Vec<String> = lines.collect();
+    insta::assert_snapshot!(text.join("\n"), @"");
+}

@@ -153,7 +153,7 @@ pub(super) fn event(table: &'static Table, past: &Past, entry: &Entry) -> (Times
 }
 
 /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
-fn change_line(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
+pub(super) fn change_line(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
     let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(FieldValue::as_count);
     // A change that begins a round names it.

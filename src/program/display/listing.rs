@@ -11,7 +11,7 @@ use crate::program::info::ProgramInfo;
 use crate::program::{Tone, durations, locate, loops, out, rounds, vanished};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
-use crate::store::{ChangeEntry, Entry, FieldValue, Listed, LoopId, Store};
+use crate::store::{Entry, FieldValue, Listed, LoopId, Store};
 use crate::text;
 
 /// The longest text of the last column, in characters. JSON has more.
@@ -19,42 +19,32 @@ const MAX_ABOUT_CHARS: usize = 60;
 
 /// A loop, as `list --json` prints it.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+struct Row {
     id: String,
     mode: Option<String>,
-    pub(super) phase: String,
+    phase: String,
     terminal: bool,
-    pub(super) round: Option<u64>,
-    pub(super) max_rounds: Option<u64>,
-    pub(super) findings_round: Option<u64>,
-    pub(super) findings: Option<Counts>,
+    round: Option<u64>,
+    max_rounds: Option<u64>,
+    findings_round: Option<u64>,
+    findings: Option<Counts>,
     elapsed_seconds: Option<u64>,
-    pub(super) age_seconds: u64,
+    age_seconds: u64,
     about: Option<String>,
     session: Option<String>,
-    pub(super) running: bool,
+    running: bool,
     archived: bool,
     problem: Option<String>,
     state: String,
 }
 
-/// Returns the start of a loop and its newest change. The whole journal is read only if that change does not have the start.
-fn began(store: &Store, listed: &Listed) -> Option<(Timestamp, ChangeEntry)> {
-    let newest = listed.newest.as_ref().and_then(|last| {
-        let started = last.field(store.spec().fields.started?)?.to_plain();
-        Some((started.parse().ok()?, last.clone()))
-    });
-    newest.or_else(|| {
-        let entries = store.journal(&listed.id).ok()?;
-        let mut changes = entries.iter().filter_map(Entry::change);
-        let first = changes.next()?;
-        Some((first.at, changes.next_back().unwrap_or(first).clone()))
-    })
-}
-
 /// Returns the newest round with a verdict, and its findings.
-fn newest_findings(store: &Store, id: &LoopId) -> Option<(u64, Counts)> {
-    let runs = runs::read(&store.journal(id).ok()?);
+pub(super) fn newest_findings(
+    store: &Store,
+    id: &LoopId,
+    entries: &[Entry],
+) -> Option<(u64, Counts)> {
+    let runs = runs::read(entries);
     let has_verdict = |run: &&Run| run.ended.as_ref().is_some_and(|how| how.digest().is_some());
     let run = runs.iter().rfind(has_verdict)?;
     let counts = rounds::counts_of_run(store, id, run)?;
@@ -62,15 +52,22 @@ fn newest_findings(store: &Store, id: &LoopId) -> Option<(u64, Counts)> {
 }
 
 impl Row {
-    pub(super) fn new(
+    fn new(
         machine: &Table,
         store: &Store,
         listed: &Listed,
         archived: bool,
         now: Timestamp,
     ) -> Self {
-        let (began, last) = began(store, listed).unzip();
-        let last = last.as_ref();
+        let entries = store.journal(&listed.id).unwrap_or_default();
+        let mut changes = entries.iter().filter_map(Entry::change);
+        let first = changes.next();
+        let last = changes.next_back().or(first);
+        let started = || {
+            let started = last?.field(machine.state.fields.started?)?;
+            started.to_plain().parse().ok()
+        };
+        let began: Option<Timestamp> = started().or_else(|| Some(first?.at));
         let line = |name: &str| {
             let line = text::one_line(&last?.field(name)?.to_plain(), 200);
             Some(line).filter(|line| !line.is_empty())
@@ -78,7 +75,7 @@ impl Row {
         let count = |name: &str| last?.field(name)?.as_count();
         let spec = machine.phases.iter().find_map(|phase| phase.review);
         let round = spec.and_then(|spec| count(spec.round));
-        let newest = spec.and_then(|_| newest_findings(store, &listed.id));
+        let newest = spec.and_then(|_| newest_findings(store, &listed.id, &entries));
         let until = match last {
             Some(change) if listed.terminal => change.at,
             _ => now,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
-use super::history::Past;
+use super::history::{self, Past};
 use crate::machine::table::{FieldInfo, FieldKind};
 use crate::machine::{Actor, LoopHandle, Raw};
 use crate::message::short;
@@ -37,20 +37,14 @@ fn change_facts(raw: &Raw, past: &Past, change: &ChangeEntry, now: Timestamp) ->
     })
 }
 
-/// `revise by the hook at …, 2m 3s ago, for run r1-…: high=1 medium=1 low=1`
+/// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, round 2 of 3, for run r1-…: high=1 medium=1 low=1`
 fn change_line(raw: &Raw, past: &Past, change: &ChangeEntry, now: Timestamp) -> String {
-    let way = match (&change.from, &change.to) {
-        (Some(from), Some(to)) if from != to => format!(" ({from} -> {to})"),
-        _ => String::new(),
-    };
-    format!(
-        "{}{way} by {} at {}, {}{}",
-        text::one_line(&change.what, 80),
-        change_text::maker(raw.table(), change),
-        durations::time(change.at),
-        durations::ago(change.at, now),
-        change_text::reason(&past.why(raw.table(), change)),
-    )
+    let line = history::change_line(raw.table(), past, change);
+    format!("{}: {line}", dated(change.at, now))
+}
+
+fn dated(at: Timestamp, now: Timestamp) -> String {
+    format!("{}, {}", durations::time(at), durations::ago(at, now))
 }
 
 /// Returns what the last stop did and why, or `None` if it made the last change or there was none.
@@ -73,12 +67,8 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
         && let Some(why) = text.strip_prefix(LET_END)
         && let Ok(at) = at.parse()
     {
-        return Some(format!(
-            "let the turn end at {}, {}: {}",
-            durations::time(at),
-            durations::ago(at, now),
-            text::one_line(why, MAX_REASON_CHARS)
-        ));
+        let why = text::one_line(why, MAX_REASON_CHARS);
+        return Some(format!("{}: let the turn end: {why}", dated(at, now)));
     }
 
     let stop = stop?;

@@ -4,6 +4,7 @@
 //! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
 
 use clap::{Arg, Command};
+use serde::Serialize;
 use serde_json::json;
 
 use super::{CommandInfo, Does, PluginInfo};
@@ -17,13 +18,13 @@ use crate::program::{command_line, start};
 use crate::text;
 
 /// A slash command, ready to be written.
+#[derive(Serialize)]
 pub(super) struct Written {
-    /// Its file.
+    /// The path of its file.
     pub(super) path: String,
     /// `/release-train:status`, with its arguments.
-    pub(super) usage: String,
-    /// What it does.
-    pub(super) description: String,
+    usage: String,
+    description: String,
     /// The file's text.
     pub(super) text: String,
 }
