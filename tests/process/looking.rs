@@ -146,7 +146,7 @@ fn status_loop_of_run_names_run_and_no_stop() {
         .exits(0)
         .says("begin by `run` drafting -> reviewing, round 1 of 1");
     let ran = project.run(&["status"]).exits(0);
-    has(&ran.out, "finish (summarizing -> done) by `run` at 20");
+    has(&ran.out, " ago: finish by `run` summarizing -> done");
     assert!(!ran.out.contains("last stop:"), "{}", ran.out);
 }
 

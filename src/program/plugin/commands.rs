@@ -303,7 +303,10 @@ fn flags(command: Option<&Command>) -> impl Iterator<Item = &Arg> {
 /// Returns a flag with its value, in brackets if it is optional.
 fn flag_hint(flag: &Arg, is_required: bool) -> String {
     let name = flag.get_long().unwrap_or_default();
-    let value = match flag.get_action().takes_values() {
+    let needs_value = flag
+        .get_num_args()
+        .is_none_or(|number| number.min_values() > 0);
+    let value = match flag.get_action().takes_values() && needs_value {
         true => format!(" <{name}>"),
         false => String::new(),
     };
