@@ -8,7 +8,6 @@ use camino::Utf8Path;
 
 use crate::hooks::input::read_from;
 use crate::hooks::{Action, Decision, REASON_LIMIT, answers, prompt};
-use crate::program::settings::fuzzing::config;
 use crate::review::answer::{self, MAX_ANSWER_BYTES, MAX_FINDINGS};
 use crate::review::findings::Findings;
 use crate::review::findings_file;
@@ -20,7 +19,6 @@ pub type Target = fn(&[u8]);
 
 /// The names of the targets. That of machine.toml is `holds` in `codegen/tests/fuzz/`.
 pub const TARGETS: &[(&str, Target)] = &[
-    ("config", config),
     ("findings", findings),
     ("hook-input", hook_input),
     ("prompt", stored_prompt),

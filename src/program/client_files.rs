@@ -11,17 +11,17 @@ use serde_json::Value;
 use super::info::ProgramInfo;
 use crate::files;
 
-/// The folders in which administrators put settings, by system.
+/// The settings files of administrators, by system.
 const MANAGED: [&str; 2] = [
-    "/etc/claude-code",
-    "/Library/Application Support/ClaudeCode",
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
 ];
 
 /// The client's settings and plugins.
 #[derive(Debug)]
 pub(super) struct ClientFiles {
     /// The settings files with their contents. Later files win.
-    settings: Vec<(Value, Utf8PathBuf)>,
+    settings: Vec<(Utf8PathBuf, Value)>,
     /// The plugins that are installed and enabled.
     plugins: Vec<Plugin>,
 }
@@ -33,6 +33,8 @@ struct Plugin {
     key: String,
     /// The folder that the client reads it from.
     root: Utf8PathBuf,
+    /// The commands of its Stop hooks.
+    stop_commands: Vec<String>,
 }
 
 impl ClientFiles {
@@ -44,29 +46,32 @@ impl ClientFiles {
         };
         let config =
             absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute("HOME")?.join(".claude")));
-        let files = settings_files(config.as_deref(), here, root).into_iter();
-        let settings: Vec<_> = files
-            .filter_map(|file| Some((json(&file)?, file)))
+        let config = config.unwrap_or_default();
+        let mut files = vec![config.join("settings.json")];
+        let folders = here.ancestors();
+        let project: Vec<_> = folders
+            .take_while(|folder| folder.starts_with(root))
             .collect();
-        let plugins = config.map(|config| plugins(&config.join("plugins"), &settings));
+        for name in [".claude/settings.json", ".claude/settings.local.json"] {
+            files.extend(project.iter().rev().map(|folder| folder.join(name)));
+        }
+        files.extend(MANAGED.map(Utf8PathBuf::from));
+        let files = files.into_iter();
+        let settings: Vec<_> = files
+            .filter_map(|file| Some((file.clone(), json(&file)?)))
+            .collect();
         Self {
+            plugins: plugins(&config.join("plugins"), &settings),
             settings,
-            plugins: plugins.unwrap_or_default(),
         }
     }
 
-    /// Returns the settings file and the key that turn our hooks off.
-    pub(super) fn hooks_off(&self) -> Option<(&Utf8Path, &'static str)> {
-        let find = |key: &'static str, managed_only: bool| {
-            let mut files = self.settings.iter().rev();
-            let (file, is_on) = files.find_map(|(value, file)| {
-                let is_managed = MANAGED.iter().any(|folder| file.starts_with(folder));
-                let is_on = value.get(key)?.as_bool()?;
-                (is_managed || !managed_only).then_some((file, is_on))
-            })?;
-            is_on.then_some((file.as_path(), key))
-        };
-        find("disableAllHooks", false).or_else(|| find("allowManagedHooksOnly", true))
+    /// Returns the settings file that sets a key to `true`, if no later file sets it to `false`.
+    pub(super) fn is_switched_on(&self, key: &str) -> Option<&Utf8Path> {
+        let mut files = self.settings.iter().rev();
+        let (file, is_on) =
+            files.find_map(|(file, value)| Some((file, value.get(key)?.as_bool()?)))?;
+        is_on.then_some(file)
     }
 
     /// Returns the plugin or the settings file whose Stop hook calls our program.
@@ -78,7 +83,7 @@ impl ClientFiles {
         let calls =
             |command: &String| command.ends_with("hook stop") && command.contains(info.program);
         let mut files = self.settings.iter();
-        let (_, file) = files.find(|(value, _)| stop_commands(value).iter().any(calls))?;
+        let (file, _) = files.find(|(_, value)| stop_commands(value).iter().any(calls))?;
         Some(file.to_string())
     }
 
@@ -86,10 +91,10 @@ impl ClientFiles {
     /// its hook's command names the folder.
     pub(super) fn rival(&self, info: &ProgramInfo) -> Option<&str> {
         let works_on_ours = |plugin: &&Plugin| {
-            let commands = plugin.stop_commands();
-            let has_our_name = Some(plugin.name()) == info.plugin && !commands.is_empty();
-            let names_folder = |command: &String| command.contains(info.state.folder);
-            !plugin.is_ours(info) && (has_our_name || commands.iter().any(names_folder))
+            let mut commands = plugin.stop_commands.iter();
+            let has_our_name = Some(plugin.name()) == info.plugin;
+            let works = commands.any(|command| has_our_name || command.contains(info.state.folder));
+            works && !plugin.is_ours(info)
         };
         let rival = self.plugins.iter().find(works_on_ours)?;
         Some(&rival.key)
@@ -106,45 +111,27 @@ impl Plugin {
     fn is_ours(&self, info: &ProgramInfo) -> bool {
         Some(self.name()) == info.plugin && self.root.join("bin").join(info.program).is_file()
     }
-
-    /// Returns the commands of its Stop hooks.
-    fn stop_commands(&self) -> Vec<String> {
-        let hooks = json(&self.root.join("hooks/hooks.json")).unwrap_or_default();
-        stop_commands(&hooks)
-    }
-}
-
-/// Returns the settings files that the client reads, whether they exist or not. Later files win.
-fn settings_files(config: Option<&Utf8Path>, here: &Utf8Path, root: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let mut files: Vec<Utf8PathBuf> = Vec::new();
-    files.extend(config.map(|folder| folder.join("settings.json")));
-    let folders = here.ancestors();
-    let project: Vec<_> = folders
-        .take_while(|folder| folder.starts_with(root))
-        .collect();
-    for name in [".claude/settings.json", ".claude/settings.local.json"] {
-        files.extend(project.iter().rev().map(|folder| folder.join(name)));
-    }
-    files.extend(MANAGED.map(|folder| Utf8Path::new(folder).join("managed-settings.json")));
-    files
 }
 
 /// Returns the plugins that are installed in the folder and enabled by the settings.
-fn plugins(folder: &Utf8Path, settings: &[(Value, Utf8PathBuf)]) -> Vec<Plugin> {
+fn plugins(folder: &Utf8Path, settings: &[(Utf8PathBuf, Value)]) -> Vec<Plugin> {
     let mut enabled: BTreeMap<&str, bool> = BTreeMap::new();
-    for (value, _) in settings {
+    for (_, value) in settings {
         let switches = value["enabledPlugins"].as_object().into_iter().flatten();
         enabled.extend(switches.filter_map(|(key, on)| Some((key.as_str(), on.as_bool()?))));
     }
     let installed = json(&folder.join("installed_plugins.json")).unwrap_or_default();
     let plugin = |(key, is_on): (&str, bool)| {
         let copies = installed["plugins"][key].as_array().filter(|_| is_on)?;
-        let root = copies
+        let mut roots = copies
             .iter()
-            .find_map(|copy| copy["installPath"].as_str())?;
+            .filter_map(|copy| copy["installPath"].as_str());
+        let root = Utf8PathBuf::from(roots.next()?);
+        let hooks = json(&root.join("hooks/hooks.json")).unwrap_or_default();
         Some(Plugin {
             key: key.to_owned(),
-            root: root.into(),
+            root,
+            stop_commands: stop_commands(&hooks),
         })
     };
     enabled.into_iter().filter_map(plugin).collect()

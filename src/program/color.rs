@@ -81,15 +81,7 @@ pub(super) fn heading(line: &str) -> Option<Tone> {
     if heading.len() == line.len() || !heading.starts_with(' ') {
         return None;
     }
-    Some(
-        match Severity::ALL
-            .into_iter()
-            .find(|one| one.to_string().eq_ignore_ascii_case(heading.trim()))
-        {
-            Some(severity) => severity.into(),
-            None if line.ends_with('✓') => Tone::Good,
-            None if line.ends_with('✗') => Tone::Bad,
-            None => Tone::Heading,
-        },
-    )
+    let is_heading = |one: &Severity| one.to_string().eq_ignore_ascii_case(heading.trim());
+    let severity = Severity::ALL.into_iter().find(is_heading);
+    Some(severity.map_or(Tone::Heading, Tone::from))
 }

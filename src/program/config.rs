@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Write as _};
 
+use serde_json::json;
+
 use super::arguments::Config;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -25,12 +27,16 @@ pub(super) fn config(info: &'static ProgramInfo, command: &Config) -> Result<Exi
 fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
     let settings = loops::settings_here(info)?;
     if json {
-        out::json(&settings.rows());
+        let rows = settings
+            .rows
+            .iter()
+            .map(|row| json!({ "key": row.key(), "value": row.value, "source": row.source }));
+        out::json(&rows.collect::<Vec<_>>());
         return Ok(Exit::Complete);
     }
-    let rows = settings.rows().into_iter().map(|row| {
+    let rows = settings.rows.iter().map(|row| {
         let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
-        vec![format!("{} = {value}", row.key), row.source.clone()]
+        vec![format!("{} = {value}", row.key()), row.source.clone()]
     });
     for line in out::table(&rows.collect::<Vec<_>>()) {
         out::line(&line);

@@ -12,7 +12,7 @@ use super::info::ProgramInfo;
 use super::out;
 use crate::text;
 
-/// What the process exits with. `--help` lists them.
+/// The exit codes. `--help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -43,7 +43,7 @@ impl From<Exit> for ExitCode {
 /// A diagnostic with its exit code.
 #[derive(Debug)]
 pub struct Failure {
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit: Exit,
     report: Box<MietteDiagnostic>,
 }
@@ -55,18 +55,18 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
-    /// An error with the code that it exits with.
+    /// Makes a failure of an error.
     pub fn new(exit: Exit, error: impl Diagnostic) -> Self {
         Self::headed(exit, error.to_string(), error)
     }
 
-    /// Returns the same with another exit code.
+    /// Replaces the exit code.
     #[must_use]
     pub fn exiting(self, exit: Exit) -> Self {
         Self { exit, ..self }
     }
 
-    /// An error under another message than its own.
+    /// Makes a failure of an error under another message than its own.
     pub fn headed(exit: Exit, message: String, error: impl Diagnostic) -> Self {
         Self {
             exit,
@@ -74,22 +74,18 @@ impl Failure {
         }
     }
 
-    /// Turns what clap has to say of arguments that were not typed on the command line into a failure.
+    /// Turns an error of clap about arguments that were not typed on the command line into a failure.
     pub fn usage(error: &clap::Error) -> Self {
-        let said = error.render().to_string();
-        let said = said.strip_prefix("error: ").unwrap_or(&said);
-        let (first, rest) = said.split_once("\n\n").unwrap_or((said, ""));
-        let help = rest.trim();
-        let help = if help.is_empty() { "see --help" } else { help };
-        Self::plain(
-            Exit::Usage,
-            "claudex::arguments",
-            first.trim().to_owned(),
-            help,
-        )
+        let message = error.render().to_string();
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
+        let (first, help) = message
+            .split_once("\n\n")
+            .unwrap_or((message, "see --help"));
+        let first = first.trim().to_owned();
+        Self::plain(Exit::Usage, "claudex::arguments", first, help.trim())
     }
 
-    /// A failure that has no type of its own.
+    /// Makes a failure that has no error type.
     pub fn plain(exit: Exit, code: &str, message: String, help: &str) -> Self {
         let error = MietteDiagnostic::new(message)
             .with_code(code)
@@ -123,17 +119,6 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
     let mut message = error.render().to_string();
     // clap says only that the subcommand has the flag, not where the flag belongs.
     message = message.replace("' exists\n", "' works: the flag stands behind that word\n");
-    // An argument is quoted on one line, however many it has.
-    for argument in std::env::args_os().skip(1) {
-        let argument = argument.to_string_lossy();
-        let value = argument.split_once('=').map(|(_, value)| value);
-        for part in std::iter::once(&*argument).chain(value) {
-            let shown = text::shown(part);
-            if shown != part {
-                message = message.replace(part, &shown);
-            }
-        }
-    }
     out::note(message.trim_end());
     Exit::Usage
 }

@@ -23,12 +23,12 @@ pub enum Group {
 const PLACES: usize = 1000;
 
 impl Group {
-    const ALL: [Self; 5] = [
-        Self::Loops,
-        Self::Person,
-        Self::Look,
-        Self::SetUp,
-        Self::Client,
+    const ALL: [(Self, &str); 5] = [
+        (Self::Loops, "Loops"),
+        (Self::Person, "A person decides"),
+        (Self::Look, "Look"),
+        (Self::SetUp, "Set up"),
+        (Self::Client, "In Claude Code"),
     ];
 
     /// Returns the first place of the group, for `Command::display_order`.
@@ -36,22 +36,9 @@ impl Group {
         PLACES * (self as usize + 1)
     }
 
-    fn of(command: &Command) -> Self {
-        let place = command.get_display_order();
-        let mut groups = Self::ALL.into_iter().rev();
-        groups
-            .find(|group| group.place() <= place)
-            .unwrap_or(Self::Loops)
-    }
-
-    fn heading(self) -> &'static str {
-        match self {
-            Self::Loops => "Loops",
-            Self::Person => "A person decides",
-            Self::Look => "Look",
-            Self::SetUp => "Set up",
-            Self::Client => "In Claude Code",
-        }
+    fn has(self, command: &Command) -> bool {
+        let place = command.get_display_order().max(PLACES);
+        (self.place()..self.place() + PLACES).contains(&place)
     }
 
     fn has_names_alone(self) -> bool {
@@ -60,48 +47,45 @@ impl Group {
 }
 
 /// Lists the commands in groups. Adds to the help of the user's commands that they are the user's.
-pub(super) fn grouped(mut command: Command) -> Command {
+pub(super) fn grouped(command: Command) -> Command {
     let styles = command.get_styles();
     let header = styles.get_header();
     let literal = styles.get_literal();
     let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
     let mut shown: Vec<&Command> = visible.collect();
     shown.sort_by_key(|one| one.get_display_order().max(PLACES));
-    let described = shown.iter().filter(|one| !Group::of(one).has_names_alone());
+    let is_described = |one: &&&Command| !Group::SetUp.has(one) && !Group::Client.has(one);
+    let described = shown.iter().filter(is_described);
     let width = described.map(|one| one.get_name().len()).max();
+    let width = width.unwrap_or_default();
 
     let mut text = String::new();
-    for group in Group::ALL {
-        let of_group = shown.iter().filter(|one| Group::of(one) == group);
-        let of_group: Vec<&&Command> = of_group.collect();
-        if of_group.is_empty() {
+    for (group, heading) in Group::ALL {
+        let commands: Vec<_> = shown.iter().filter(|one| group.has(one)).collect();
+        if commands.is_empty() {
             continue;
         }
-        text += &format!("{header}{}:{header:#}", group.heading());
-        if group.has_names_alone() {
-            let names: Vec<&str> = of_group.iter().map(|one| one.get_name()).collect();
-            text += &format!(" {}\n\n", names.join(", "));
-            continue;
-        }
-        for one in of_group {
+        text += &format!("{header}{heading}:{header:#}");
+        for one in commands {
             let name = one.get_name();
-            let padding = " ".repeat(width.unwrap_or_default() - name.len());
             let about = one.get_about().unwrap_or_default();
-            text += &format!("\n  {literal}{name}{literal:#}{padding}  {about}");
+            text += &match group.has_names_alone() {
+                true => format!(" {name},"),
+                false => format!("\n  {literal}{name:<width$}{literal:#}  {about}"),
+            };
         }
-        text += "\n\n";
+        text = text.trim_end_matches(',').to_owned() + "\n\n";
     }
 
-    let is_undocumented =
-        |one: &&&Command| Group::of(one) == Group::Person && one.get_after_help().is_none();
-    let of_person = shown.iter().filter(is_undocumented);
-    let names: Vec<String> = of_person.map(|one| one.get_name().to_owned()).collect();
-    for name in names {
-        command = command.mut_subcommand(name, |one| {
-            one.after_help("A person decides this: an agent’s call is refused.")
-        });
-    }
-    command.before_help(StyledStr::from(text.trim_end().to_owned())).help_template(
-        "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}",
-    )
+    let text = StyledStr::from(text.trim_end().to_owned());
+    let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
+    command
+        .mut_subcommands(
+            |one| match Group::Person.has(&one) && one.get_after_help().is_none() {
+                true => one.after_help("A person decides this: an agent’s call is refused."),
+                false => one,
+            },
+        )
+        .before_help(text)
+        .help_template(template)
 }

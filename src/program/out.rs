@@ -62,21 +62,22 @@ pub(super) fn report(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", text.trim_end());
 }
 
-/// A value as pretty JSON on stdout.
+/// Prints a value as pretty JSON on stdout.
 pub fn json(value: &impl serde::Serialize) {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => line(&text::plain_json(&text)),
-        Err(error) => note(&format!("could not write JSON: {error}")),
-    }
+    print_json(serde_json::to_string_pretty(value));
 }
 
-/// Values as JSON on stdout, one a line.
+/// Prints values as JSON on stdout, one a line.
 pub fn json_lines(values: &[impl serde::Serialize]) {
-    for value in values {
-        match serde_json::to_string(value) {
-            Ok(text) => line(&text::plain_json(&text)),
-            Err(error) => note(&format!("an entry cannot be written as JSON: {error}")),
-        }
+    values
+        .iter()
+        .for_each(|value| print_json(serde_json::to_string(value)));
+}
+
+fn print_json(json: serde_json::Result<String>) {
+    match json {
+        Ok(text) => line(&text::plain_json(&text)),
+        Err(error) => note(&format!("cannot write JSON: {error}")),
     }
 }
 
@@ -94,25 +95,4 @@ pub(super) fn table(rows: &[Vec<String>]) -> Vec<String> {
         .iter()
         .map(|line| line.trim_end().to_owned())
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_as_wide_as_their_cells() {
-        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["LOOP", "AGE", "TOPIC"]),
-            row(["20261122-005333-0a1b2c", "2h", "Move the queue"]),
-        ];
-        assert_eq!(
-            table(&rows),
-            [
-                "LOOP                    AGE  TOPIC",
-                "20261122-005333-0a1b2c  2h   Move the queue",
-            ]
-        );
-    }
 }

@@ -68,6 +68,11 @@ pub(super) fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Resul
 /// Splits what was typed into the flags of a command that stand first, and the rest, byte for byte up to trailing white space.
 pub(super) fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t str) {
     let takes_words = command.get_positionals().next().is_some();
+    let takes_value = |flag: &str| {
+        let mut known = command.get_arguments();
+        let known = known.find(|known| known.get_long() == flag.strip_prefix("--"));
+        known.is_some_and(|flag| flag.get_action().takes_values() && !flag.is_require_equals_set())
+    };
     let mut flags = Vec::new();
     let mut rest = typed.trim();
     while rest.starts_with("--") {
@@ -77,14 +82,7 @@ pub(super) fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t
             break;
         }
         flags.push(flag);
-        let name = flag.trim_start_matches('-');
-        let mut known = command.get_arguments();
-        let takes_value = known
-            .find(|argument| argument.get_long() == Some(name))
-            .is_some_and(|argument| {
-                argument.get_action().takes_values() && !argument.is_require_equals_set()
-            });
-        if takes_value && !rest.is_empty() {
+        if takes_value(flag) && !rest.is_empty() {
             let (value, after) = if takes_words { word(rest) } else { value(rest) };
             flags.push(value);
             rest = after;
@@ -115,41 +113,39 @@ pub(super) fn of_verb(
     is_id: impl Fn(&LoopId) -> bool,
     info: &ProgramInfo,
 ) -> Vec<String> {
+    let as_id = |word: &str| LoopId::parse(word, info.state.ids).ok().filter(&is_id);
+    let mut given = Vec::new();
+    let mut id = None;
+    let mut rest = typed;
+    loop {
+        let (flags, after) = split(verb, rest);
+        given.extend(flags.into_iter().map(str::to_owned));
+        let (first, after_id) = word(after);
+        let found = as_id(first).filter(|_| id.is_none());
+        if found.is_none() {
+            rest = after;
+            break;
+        }
+        id = found;
+        rest = after_id;
+    }
+
     let is_its_own = |argument: &&Arg| {
         !argument.is_positional() && !argument.is_hide_set() && argument.get_id() != "rejecting"
     };
     let mut own = verb.get_arguments().filter(is_its_own);
-    let value_of = own
-        .next()
-        .filter(|_| own.next().is_none())
-        .and_then(Arg::get_long);
-    let (flags, mut rest) = split(verb, typed);
-    let mut given: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
-    let mut id = None;
-    let mut take_id = |rest: &mut &str| {
-        let (first, after) = word(rest);
-        let parsed = LoopId::parse(first, info.state.ids).ok().filter(&is_id);
-        if let (Some(found), None) = (parsed, &id) {
-            id = Some(found.to_string());
-            *rest = after.trim();
-        }
-    };
-    take_id(&mut rest);
-    let (more, after) = split(verb, rest);
-    given.extend(more.iter().map(|&flag| flag.to_owned()));
-    rest = after;
-    if let Some(long) = value_of
-        && !rest.is_empty()
-    {
+    let only = own.next().filter(|_| own.next().is_none());
+    if let Some(long) = only.and_then(Arg::get_long).filter(|_| !rest.is_empty()) {
         // A number may stand before the id; a text is all that is left.
-        let (first, mut after) = word(rest);
-        take_id(&mut after);
-        let value = if after.is_empty() { first } else { rest };
+        let (first, last) = word(rest);
+        let last = as_id(last).filter(|_| id.is_none());
+        let value = if last.is_some() { first } else { rest };
         given.extend([format!("--{long}"), value.to_owned()]);
+        id = id.or(last);
     } else if !rest.is_empty() {
         given.push(rest.to_owned());
     }
-    given.extend(id);
+    given.extend(id.map(|id| id.to_string()));
     given
 }
 
@@ -168,8 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_ends_at_the_next_flag_where_nothing_but_flags_is_taken() {
-        let split = |typed: &'static str| split(&start(), typed);
+    fn value_ends_at_next_flag_if_only_flags_are_taken() {
         let typed = "--rounds $(x) `id` a--b  --from-draft --rounds it's \"two\"\nlines ";
         let flags = vec![
             "--rounds",
@@ -178,27 +173,27 @@ mod tests {
             "--rounds",
             "it's \"two\"\nlines",
         ];
-        assert_eq!(split(typed), (flags, ""));
-        assert_eq!(
-            split("--from-draft too much"),
-            (vec!["--from-draft"], "too much")
-        );
+        assert_eq!(split(&start(), typed), (flags, ""));
+        let typed = "--from-draft too much";
+        assert_eq!(split(&start(), typed), (vec!["--from-draft"], "too much"));
     }
 
     #[test]
     fn flags_stand_first_and_the_rest_is_kept() {
-        let start = || start().arg(Arg::new("topic").num_args(1..));
-        let typed = " --rounds 2 --from-draft fix `it`; $(x) --rounds 9\n\"quoted\" ";
-        let (flags, rest) = split(&start(), typed);
-        assert_eq!(flags, ["--rounds", "2", "--from-draft"]);
-        assert_eq!(rest, "fix `it`; $(x) --rounds 9\n\"quoted\"");
-        assert_eq!(split(&start(), "--rounds=7 x"), (vec!["--rounds=7"], "x"));
-        assert_eq!(
-            split(&start(), "-- --rounds is a flag"),
-            (vec![], "--rounds is a flag")
-        );
-        assert_eq!(split(&start(), "- dash first"), (vec![], "- dash first"));
-        assert_eq!(split(&start(), "  "), (vec![], ""));
-        assert_eq!(split(&start(), "--rounds"), (vec!["--rounds"], ""));
+        let start = start().arg(Arg::new("topic").num_args(1..));
+        for (typed, flags, rest) in [
+            (
+                " --rounds 2 --from-draft fix `it`; $(x) --rounds 9\n\"quoted\" ",
+                vec!["--rounds", "2", "--from-draft"],
+                "fix `it`; $(x) --rounds 9\n\"quoted\"",
+            ),
+            ("--rounds=7 x", vec!["--rounds=7"], "x"),
+            ("-- --rounds is a flag", vec![], "--rounds is a flag"),
+            ("- dash first", vec![], "- dash first"),
+            ("--rounds", vec!["--rounds"], ""),
+            ("  ", vec![], ""),
+        ] {
+            assert_eq!(split(&start, typed), (flags, rest));
+        }
     }
 }

@@ -94,6 +94,10 @@ mod tests {
         (made, path)
     }
 
+    fn make(folder: &Utf8Path) {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+
     /// Returns a state whose folder has this name.
     fn state_in(folder: &str) -> &'static StateSpec {
         Box::leak(Box::new(StateSpec {
@@ -103,65 +107,52 @@ mod tests {
         }))
     }
 
-    fn find(starts: &[&Utf8Path], folder: &str) -> Vec<Store> {
-        stores(state_in(folder), starts)
-    }
-
-    fn start(dir: &Utf8Path, folder: &str) -> Store {
-        for_start(state_in(folder), dir)
-    }
-
     #[test]
     fn folders_above_are_found_once_each() {
         let (_kept, top) = folder();
         let deep = top.join("a b/é/c");
-        std::fs::create_dir_all(deep.join(".claude/claudex")).unwrap();
-        std::fs::create_dir_all(top.join(".claude/claudex")).unwrap();
-        std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
         let below = deep.join("d");
-        std::fs::create_dir(&below).unwrap();
+        make(&top.join(FOLDER));
+        make(&deep.join(FOLDER));
+        make(&below);
+        std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
         let starts = [&below, &top, &top.join("link"), &top.join("none")];
-        let found = find(&starts.map(|start| &**start), FOLDER);
-        let seen: Vec<_> = found.iter().map(|store| store.root().to_owned()).collect();
-        assert_eq!(
-            seen.iter()
-                .filter(|root| root.starts_with(&top))
-                .collect::<Vec<_>>(),
-            [&deep, &top]
-        );
-        assert!(find(&[&below], "elsewhere").is_empty());
+        let found = stores(state_in(FOLDER), &starts.map(|start| &**start));
+        let roots = found.iter().map(|store| store.root().to_owned());
+        let roots: Vec<_> = roots.filter(|root| root.starts_with(&top)).collect();
+        assert_eq!(roots, [deep, top]);
+        assert!(stores(state_in("elsewhere"), &[&below]).is_empty());
         assert!(!below.join(".claude").exists(), "creates nothing");
     }
 
     #[test]
-    fn absolute_override_is_one_folder_for_all() {
+    fn absolute_folder_is_one_for_all() {
         let (_kept, top) = folder();
-        let state = top.join("state");
-        std::fs::create_dir_all(&state).unwrap();
-        std::fs::create_dir_all(top.join("p/.git")).unwrap();
-        std::fs::create_dir_all(top.join("p/q")).unwrap();
-        let found = find(&[&top.join("p/q"), &top], state.as_str());
+        let folder = top.join("state");
+        let project = top.join("p");
+        make(&folder);
+        make(&project.join(".git"));
+        make(&project.join("q"));
+        let state = state_in(folder.as_str());
+        let mut found = stores(state, &[&project.join("q"), &top]);
         assert_eq!(found.len(), 1);
-        assert_eq!(
-            (found[0].folder(), found[0].root()),
-            (&*state, &*top.join("p"))
-        );
-        let store = start(&top.join("p/q"), state.as_str());
-        assert_eq!((store.folder(), store.root()), (&*state, &*top.join("p")));
+        found.push(for_start(state, &project.join("q")));
+        for store in found {
+            assert_eq!(store.folder(), folder);
+            assert_eq!(store.root(), project);
+        }
     }
 
     #[test]
     fn start_belongs_at_the_git_top_level() {
         let (_kept, top) = folder();
         let deep = top.join("p/q/r");
-        std::fs::create_dir_all(&deep).unwrap();
-        assert_eq!(start(&deep, FOLDER).folder(), deep.join(".claude/claudex"));
+        make(&deep);
+        let state = state_in(FOLDER);
+        assert_eq!(for_start(state, &deep).folder(), deep.join(FOLDER));
         std::fs::write(top.join("p/.git"), "gitdir: elsewhere\n").unwrap();
-        let store = start(&deep, FOLDER);
-        assert_eq!(
-            (store.root(), store.folder()),
-            (&*top.join("p"), &*top.join("p/.claude/claudex"))
-        );
+        let store = for_start(state, &deep);
+        assert_eq!(store.root(), top.join("p"));
         assert!(!store.folder().exists());
     }
 }

@@ -81,7 +81,6 @@ pub(super) fn list(names: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const FLAGS: [&str; 4] = ["--rounds", "--from-draft", "--continue", "--plan"];
     const IDS: [&str; 3] = [
         "20261122-005333-0a1b2c",
         "20261122-005401-ffee00",
@@ -89,73 +88,45 @@ mod tests {
     ];
 
     #[test]
-    fn a_slip_finds_the_word_and_another_word_finds_none() {
+    fn mistyped_word_finds_nearest_name() {
+        let known = ["--rounds", "--from-draft", "--plan", "max-failures", "lint"];
         for (given, meant) in [
-            ("--round", Some("--rounds")),
             ("--ruonds", Some("--rounds")),
             ("--FROM-DRAFT", Some("--from-draft")),
             ("--form-draft", Some("--from-draft")),
-            ("--contniue", Some("--continue")),
+            ("Max_Failures", Some("max-failures")),
+            ("lnit", Some("lint")),
             ("--verbose", None),
             ("", None),
             ("-", None),
+            (&"--rounds".repeat(10_000), None),
         ] {
-            assert_eq!(word(given, FLAGS), meant, "{given}");
+            assert_eq!(word(given, known), meant, "{given}");
         }
-        assert_eq!(word("lnit", ["lint", "codex", "claude"]), Some("lint"));
-        assert_eq!(
-            word("x", ["a", "b"]),
-            None,
-            "a word with no letter in common is another word"
-        );
+        assert_eq!(word("x", ["a", "b"]), None, "no letter in common");
     }
 
     #[test]
-    fn an_id_is_found_by_its_beginning_its_end_and_in_spite_of_a_slip() {
+    fn part_of_one_id_finds_it() {
         for (given, meant) in [
             ("20261123", Some(IDS[2])),
             ("20261122-0053", Some(IDS[0])),
-            ("0a1b2c", Some(IDS[0])),
             (" 0A1B2C ", Some(IDS[0])),
             ("20261122-005333-0a1b2d", Some(IDS[0])),
             ("20261122", None),
-            ("2026", None),
             ("202", None),
             ("../../etc/passwd", None),
         ] {
             assert_eq!(id(given, IDS), meant, "{given}");
         }
-        assert_eq!(id("20261122-005333-0a1b2c", []), None);
     }
 
     #[test]
-    fn a_help_names_what_was_meant_first() {
-        assert_eq!(
-            help(Some("--rounds"), "flags: x"),
-            "did you mean `--rounds`? flags: x"
-        );
-        assert_eq!(help(None, "flags: x"), "flags: x");
-    }
-
-    #[test]
-    fn a_slip_of_the_pen_finds_its_name_and_another_word_does_not() {
-        let known = ["idle-timeout", "timeout", "max-failures", "program"];
-        let nearest = |given| word(given, known);
-        assert_eq!(nearest("timeuot"), Some("timeout"));
-        assert_eq!(nearest("idle_timeout"), Some("idle-timeout"));
-        assert_eq!(nearest("Max_Failures"), Some("max-failures"));
-        assert_eq!(nearest("progam"), Some("program"));
-        assert_eq!(nearest("colour"), None);
-        assert_eq!(nearest(""), None);
-        assert_eq!(nearest(&"timeout".repeat(10_000)), None);
-    }
-
-    #[test]
-    fn lists_read_as_a_sentence_and_end() {
+    fn list_reads_as_sentence_and_ends() {
         assert_eq!(list(&[]), "none");
         assert_eq!(list(&["a"]), "`a`");
         assert_eq!(list(&["a", "b", "c"]), "`a`, `b` and `c`");
-        let many = vec!["x"; 1000];
-        assert!(list(&many).ends_with("`x` and 980 more"), "{}", list(&many));
+        let many = list(&["x"; 1000]);
+        assert!(many.ends_with("`x` and 980 more"), "{many}");
     }
 }

@@ -123,3 +123,55 @@ fn ends_of_a_loop_are_whole() {
     });
     insta::assert_snapshot!("ends", outputs.join("\n"));
 }
+
+#[test]
+fn configuration_and_doctor_are_whole() {
+    let project = Project::new()
+        .with("CLAUDEX_REVIEWER", "")
+        .configured("reviewer = \"lint\"\n[programs.claudex-loop.rounds]\nplan = 5\n");
+    let text = output(&project, "no id", &["config", "show"]);
+    insta::assert_snapshot!(text, @r#"
+    evidence = "required"                                                                      default
+    limits.idle-timeout = "5m"                                                                 default
+    limits.max-failures = 3                                                                    default (machine.toml)
+    limits.stale-minutes = 15                                                                  default
+    limits.timeout = "15m"                                                                     default
+    personas.engineer.focus = "engineering"                                                    default
+    personas.engineer.label = "Senior-engineer review"                                         default
+    personas.engineer.order = 1                                                                default
+    personas.engineer.prompt = "You are a skeptical senior engineer. Look at goal and sc...    default
+    personas.operations.focus = "operations"                                                   default
+    personas.operations.label = "Ops and SRE review"                                           default
+    personas.operations.order = 3                                                              default
+    personas.operations.prompt = "You are an on-call engineer who will run this at night. ...  default
+    personas.security.focus = "security"                                                       default
+    personas.security.label = "Security and data-integrity review"                             default
+    personas.security.order = 2                                                                default
+    personas.security.prompt = "You are a security engineer who answers for the data. Lo...    default
+    reviewer = "lint"                                                                          user /home/config/claudex-loop/config.toml:1
+    reviewers.claude.kind = "claude"                                                           default
+    reviewers.codex.kind = "codex"                                                             default
+    reviewers.lint.kind = "lint"                                                               default
+    rounds.plan = 5                                                                            user /home/config/claudex-loop/config.toml:3
+    rounds.review = 1                                                                          default (machine.toml)
+    "#);
+
+    let text = output(&project, "no id", &["doctor"]);
+    // Whether the program is on PATH depends on the machine.
+    let (_, checks) = text.split_once("\nok       client").unwrap();
+    let (before, after) = checks.split_once("git version").unwrap();
+    let (_, after) = after.split_once('\n').unwrap();
+    let text = format!("ok       client{before}git version N\n{after}");
+    insta::assert_snapshot!(text, @r"
+    ok       client         not checked: `claude` is not on PATH
+    ok       hooks          enabled; our plugin is not installed
+    ok       other plugins  none works on .claude/claudex
+    ok       state folder   /project/.claude/claudex (the first start creates it)
+    ok       loops          0 in this project, 0 active
+    ok       state home     /home/state/claudex-loop (the first start creates it)
+    ok       git            git version N
+    ok       configuration  reviewer lint, 3 personas
+    ok       reviewer       lint; installed: lint
+    Loops can run.
+    ");
+}

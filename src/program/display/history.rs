@@ -45,6 +45,11 @@ impl Past {
         }
     }
 
+    /// Returns the counts of the findings of a run.
+    pub(super) fn counts(&self, run: &Run) -> Option<Counts> {
+        self.counts.get(&run.began.run).copied()
+    }
+
     /// Returns the last change but for `bind`, after which the same stop decides.
     pub(in crate::program) fn last_decision(&self) -> Option<&ChangeEntry> {
         let mut changes = self.entries.iter().rev().filter_map(Entry::change);
@@ -90,7 +95,7 @@ impl Past {
         match &run.ended {
             None => "not ended, or cut off".to_owned(),
             Some(RunOutcome::Clean { .. }) => "no substantive findings".to_owned(),
-            Some(RunOutcome::Findings { .. }) => match self.counts.get(&run.began.run) {
+            Some(RunOutcome::Findings { .. }) => match self.counts(run) {
                 Some(counts) => counts.to_string(),
                 None => "findings, whose file cannot be read now".to_owned(),
             },
@@ -148,7 +153,7 @@ pub(super) fn event(table: &'static Table, past: &Past, entry: &Entry) -> (Times
 }
 
 /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
-fn change_line(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
+pub(super) fn change_line(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
     let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(FieldValue::as_count);
     // A change that begins a round names it.

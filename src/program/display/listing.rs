@@ -11,8 +11,7 @@ use crate::program::info::ProgramInfo;
 use crate::program::{Tone, durations, locate, loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
-use crate::review::{ReviewSpec, findings_json};
-use crate::store::{ChangeEntry, Entry, FieldValue, Listed, LoopId, Store};
+use crate::store::{Entry, FieldValue, Listed, LoopId, Store};
 use crate::text;
 
 /// The longest text of the last column, in characters. JSON has more.
@@ -20,54 +19,32 @@ const MAX_ABOUT_CHARS: usize = 60;
 
 /// A loop, as `list --json` prints it.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+struct Row {
     id: String,
     mode: Option<String>,
-    pub(super) phase: String,
+    phase: String,
     terminal: bool,
-    pub(super) round: Option<u64>,
-    pub(super) max_rounds: Option<u64>,
-    pub(super) findings_round: Option<u64>,
-    pub(super) findings: Option<Counts>,
+    round: Option<u64>,
+    max_rounds: Option<u64>,
+    findings_round: Option<u64>,
+    findings: Option<Counts>,
     elapsed_seconds: Option<u64>,
-    pub(super) age_seconds: u64,
+    age_seconds: u64,
     about: Option<String>,
     session: Option<String>,
-    pub(super) running: bool,
+    running: bool,
     archived: bool,
     problem: Option<String>,
     state: String,
 }
 
-/// Returns the start of a loop and its newest change. The whole journal is read only if that change does not have the start.
-fn began(store: &Store, listed: &Listed) -> Option<(Timestamp, ChangeEntry)> {
-    let newest = listed.newest.as_ref().and_then(|last| {
-        let started = last.field(store.spec().fields.started?)?.to_plain();
-        Some((started.parse().ok()?, last.clone()))
-    });
-    newest.or_else(|| {
-        let entries = store.journal(&listed.id).ok()?;
-        let mut changes = entries.iter().filter_map(Entry::change);
-        let first = changes.next()?;
-        Some((first.at, changes.next_back().unwrap_or(first).clone()))
-    })
-}
-
-/// Returns the newest round with findings, and their counts.
-fn newest_findings(
+/// Returns the newest round with a verdict, and its findings.
+pub(super) fn newest_findings(
     store: &Store,
     id: &LoopId,
-    spec: &ReviewSpec,
-    round: u64,
+    entries: &[Entry],
 ) -> Option<(u64, Counts)> {
-    if !spec.is_numbered() {
-        return (1..=round.min(1000)).rev().find_map(|round| {
-            let path = findings_json::findings_path(store, id, round);
-            let counts = rounds::counts_of(&store.read(&path).ok()?)?;
-            Some((round, counts))
-        });
-    }
-    let runs = runs::read(&store.journal(id).ok()?);
+    let runs = runs::read(entries);
     let has_verdict = |run: &&Run| run.ended.as_ref().is_some_and(|how| how.digest().is_some());
     let run = runs.iter().rfind(has_verdict)?;
     let counts = rounds::counts_of_run(store, id, run)?;
@@ -75,15 +52,22 @@ fn newest_findings(
 }
 
 impl Row {
-    pub(super) fn new(
+    fn new(
         machine: &Table,
         store: &Store,
         listed: &Listed,
         archived: bool,
         now: Timestamp,
     ) -> Self {
-        let (began, last) = began(store, listed).unzip();
-        let last = last.as_ref();
+        let entries = store.journal(&listed.id).unwrap_or_default();
+        let mut changes = entries.iter().filter_map(Entry::change);
+        let first = changes.next();
+        let last = changes.next_back().or(first);
+        let started = || {
+            let started = last?.field(machine.state.fields.started?)?;
+            started.to_plain().parse().ok()
+        };
+        let began: Option<Timestamp> = started().or_else(|| Some(first?.at));
         let line = |name: &str| {
             let line = text::one_line(&last?.field(name)?.to_plain(), 200);
             Some(line).filter(|line| !line.is_empty())
@@ -91,10 +75,7 @@ impl Row {
         let count = |name: &str| last?.field(name)?.as_count();
         let spec = machine.phases.iter().find_map(|phase| phase.review());
         let round = spec.and_then(|spec| count(spec.round));
-        let newest = spec.and_then(|spec| {
-            let round = round.unwrap_or_default();
-            newest_findings(store, &listed.id, spec, round)
-        });
+        let newest = spec.and_then(|_| newest_findings(store, &listed.id, &entries));
         let until = match last {
             Some(change) if listed.terminal => change.at,
             _ => now,
@@ -167,44 +148,41 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
     Some(found.name)
 }
 
-/// Returns the loops of this project, newest first, and the archived ones after them.
-fn rows(info: &ProgramInfo) -> Result<Vec<Row>, Failure> {
-    let here = loops::here()?;
-    let now = Timestamp::now();
-    let row = |(store, listed): &(Store, Listed), archived| {
-        Row::new(info.table, store, listed, archived, now)
-    };
-    let loops = locate::loops(info.state, &here);
-    let archived = locate::archived(info.state, &here);
-    let rows = loops.iter().map(|found| row(found, false));
-    let rows = rows.chain(archived.iter().map(|found| row(found, true)));
-    Ok(rows.collect())
-}
-
 /// Prints the loops of this project.
 pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
     print(info, json).map(|_| Exit::Complete)
 }
 
-/// Prints the list. Returns whether there are loops.
+/// Prints the loops of this project, newest first, and the archived ones after them. Returns whether there are loops.
 pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
-    for line in locate::name_vanished(info, &[&loops::here()?]) {
+    let here = loops::here()?;
+    for line in locate::name_vanished(info, &[&here]) {
         out::note(&info.line(&line));
     }
-    let rows = rows(info)?;
+    let now = Timestamp::now();
+    let mut rows = Vec::new();
+    for (is_archived, loops) in [
+        (false, locate::loops(info.state, &here)),
+        (true, locate::archived(info.state, &here)),
+    ] {
+        let loops = loops.iter();
+        rows.extend(
+            loops.map(|(store, listed)| Row::new(info.table, store, listed, is_archived, now)),
+        );
+    }
     if json {
         out::json(&rows);
         return Ok(!rows.is_empty());
     }
-    let cells: Vec<Vec<(String, String)>> = rows.iter().map(|row| row.cells(info.table)).collect();
-    let Some(first) = cells.first() else {
+    let Some(first) = rows.first() else {
         out::line("There are no loops in this project.");
         return Ok(false);
     };
-    let heading = first.iter().map(|(heading, _)| heading.clone()).collect();
-    let mut table: Vec<Vec<String>> = vec![heading];
-    for row in cells {
-        table.push(row.into_iter().map(|(_, cell)| cell).collect());
+    let heading = first.cells(info.table).into_iter();
+    let mut table: Vec<Vec<String>> = vec![heading.map(|(heading, _)| heading).collect()];
+    for row in &rows {
+        let cells = row.cells(info.table).into_iter();
+        table.push(cells.map(|(_, cell)| cell).collect());
     }
     for (index, line) in out::table(&table).iter().enumerate() {
         match index {
@@ -212,16 +190,14 @@ pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
             _ => out::toned(line, "  ! ", Tone::Bad),
         }
     }
-    let mut legend = String::new();
     if rows.iter().any(|row| row.running) {
-        legend += "\n*: a review or a command is running";
+        out::line("\n*: a review or a command is running");
     }
     if rows.iter().any(|row| row.archived) {
-        legend += "\nTo restore an archived loop:\n    ";
-        legend += &format!("{} resume LOOP", info.program);
-    }
-    if !legend.is_empty() {
-        out::line(&legend);
+        let program = info.program;
+        out::line(&format!(
+            "\nTo restore an archived loop:\n    {program} resume LOOP"
+        ));
     }
     Ok(true)
 }

@@ -3,17 +3,16 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
-use super::history::Past;
+use super::history::{self, Past};
 use crate::machine::table::{FieldInfo, FieldKind};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
 use crate::program::caller::{Caller, UNKNOWN};
 use crate::program::reviewers::{self, Preferred};
-use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{change_text, durations, messages, next_action, session_loops};
+use crate::program::{change_text, durations, messages, next_action, rounds, session_loops};
 use crate::review::runs::RunOutcome;
 use crate::store::{ChangeEntry, Entry, Listed, LoopId, Store};
 use crate::text;
@@ -23,21 +22,10 @@ const MAX_TEXT_CHARS: usize = 1000;
 /// The longest reason of a stop, in characters.
 const MAX_REASON_CHARS: usize = 200;
 
-/// The facts about a loop.
-pub(super) struct Facts {
-    /// The facts as JSON, which the templates of `status` and `report` also read.
-    pub(super) json: Json,
-    /// The last change on one line, with its age.
-    pub(super) last_change: Option<String>,
-    /// A line for each round with its findings.
-    pub(super) rounds: Vec<String>,
-    /// The field that counts the rounds; `None` if nothing does.
-    pub(super) round_field: Option<&'static str>,
-}
-
 /// Returns the facts about a change.
-fn change_facts(raw: &Raw, past: &Past, change: &ChangeEntry) -> Json {
+fn change_facts(raw: &Raw, past: &Past, change: &ChangeEntry, now: Timestamp) -> Json {
     json!({
+        "text": change_line(raw, past, change, now),
         "what": text::one_line(&change.what, 80),
         "by": text::one_line(&change.by, 80),
         "at": change.at,
@@ -49,20 +37,14 @@ fn change_facts(raw: &Raw, past: &Past, change: &ChangeEntry) -> Json {
     })
 }
 
-/// `revise by the hook at …, 2m 3s ago, for run r1-…: high=1 medium=1 low=1`
+/// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, round 2 of 3, for run r1-…: high=1 medium=1 low=1`
 fn change_line(raw: &Raw, past: &Past, change: &ChangeEntry, now: Timestamp) -> String {
-    let way = match (&change.from, &change.to) {
-        (Some(from), Some(to)) if from != to => format!(" ({from} -> {to})"),
-        _ => String::new(),
-    };
-    format!(
-        "{}{way} by {} at {}, {}{}",
-        text::one_line(&change.what, 80),
-        change_text::maker(raw.table(), change),
-        durations::time(change.at),
-        durations::ago(change.at, now),
-        change_text::reason(&past.why(raw.table(), change)),
-    )
+    let line = history::change_line(raw.table(), past, change);
+    format!("{}: {line}", dated(change.at, now))
+}
+
+fn dated(at: Timestamp, now: Timestamp) -> String {
+    format!("{}, {}", durations::time(at), durations::ago(at, now))
 }
 
 /// Returns what the last stop did and why, or `None` if it made the last change or there was none.
@@ -85,12 +67,8 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
         && let Some(why) = text.strip_prefix(LET_END)
         && let Ok(at) = at.parse()
     {
-        return Some(format!(
-            "let the turn end at {}, {}: {}",
-            durations::time(at),
-            durations::ago(at, now),
-            text::one_line(why, MAX_REASON_CHARS)
-        ));
+        let why = text::one_line(why, MAX_REASON_CHARS);
+        return Some(format!("{}: let the turn end: {why}", dated(at, now)));
     }
 
     let stop = stop?;
@@ -98,14 +76,14 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
     (last.revision != stop.revision).then(|| change_line(raw, past, stop, now))
 }
 
-/// Collects the facts about a loop.
+/// Returns the facts about a loop.
 pub(super) fn facts(
     program: &Program,
     held: &dyn LoopHandle,
     settings: &Settings,
     active: &[(Store, Listed)],
     now: Timestamp,
-) -> Facts {
+) -> Json {
     let info = program.info;
     let raw = held.raw();
     let table = raw.table();
@@ -136,11 +114,9 @@ pub(super) fn facts(
         next_action.next =
             format!("another session has this loop; to take it over into this one:{adopt}");
     }
-
-    let rounds = rounds_with_findings(raw, &past, settings);
     let session = raw.text(names.session);
     let driven = session_loops::driven(info, &session, active);
-    let json = json!({
+    json!({
         "id": raw.id().as_str(),
         "machine": table.name,
         "mode": names.mode.map(line),
@@ -151,24 +127,17 @@ pub(super) fn facts(
         "driven": driven.filter(|_| !phase.terminal).map(LoopId::as_str),
         "started": names.started.map(line),
         "elapsed_seconds": rounds::seconds(raw, now),
-        "last_change": last_change.map(|change| change_facts(raw, &past, change)),
+        "last_change": last_change.map(|change| change_facts(raw, &past, change, now)),
         "last_stop": last_stop(raw, &past, now),
         "fields": fields.collect::<Map<String, Json>>(),
         "shows": shows.collect::<Map<String, Json>>(),
-        "review": review(raw, &past, settings, &rounds),
+        "review": review(raw, &past, settings),
         "notes": notes,
         "waits_for": next_action.waits_for,
         "next": next_action.next,
         "ways_on": messages::ways(raw),
         "state": raw.store().path_of(raw.id()).as_str(),
-    });
-    let spec = rounds::spec(raw).filter(|spec| !spec.is_numbered());
-    Facts {
-        json,
-        last_change: last_change.map(|change| change_line(raw, &past, change, now)),
-        rounds: rounds.iter().map(ToString::to_string).collect(),
-        round_field: spec.map(|spec| spec.round),
-    }
+    })
 }
 
 /// Returns whether a session has the loop, and this call comes from another one.
@@ -181,18 +150,16 @@ fn is_of_another_session(raw: &Raw) -> bool {
         && caller.is_some_and(|session| session != owner)
 }
 
-/// Returns the rounds of a loop, or none if it has not come to its reviews yet.
-fn rounds_with_findings(raw: &Raw, past: &Past, settings: &Settings) -> Vec<RoundLine> {
-    let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
-    let spec = rounds::spec(raw).filter(|_| has_begun);
-    let personas = spec.map(|spec| settings.personas.of_phase(spec));
-    personas.map_or_else(Vec::new, |personas| rounds::rounds(raw, &personas))
-}
-
 /// Returns the facts about the reviews, or `None` if no phase of the machine reviews.
-fn review(raw: &Raw, past: &Past, settings: &Settings, rounds: &[RoundLine]) -> Option<Json> {
+fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let spec = rounds::spec(raw)?;
     let round = raw.count(spec.round);
+    let personas = settings.personas.of_phase(spec);
+    let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
+    let rounds = match has_begun {
+        true => rounds::rounds(raw, &personas),
+        false => Vec::new(),
+    };
     let last = past.runs.last();
     let last = last.map(|run| text::one_line(&run.began.reviewer, 80));
     let chosen = || {
@@ -203,7 +170,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings, rounds: &[RoundLine]) -> 
     };
     Some(json!({
         "round": round,
-        "persona": settings.personas.of_phase(spec).of_round(round).label,
+        "persona": personas.of_round(round).label,
         "reviewer": match messages::phase(raw).terminal {
             true => last,
             false => last.or_else(chosen),

@@ -52,24 +52,19 @@ pub(in crate::program) fn report(
     let past = Past::of(&store, &id, journal);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
-    let path = path(raw, &past, now);
-    let mut phases: Vec<&Json> = Vec::new();
-    for step in &path {
-        if !phases.contains(&&step["to"]) {
-            phases.push(&step["to"]);
-        }
-    }
-    let runs = past.runs.iter().map(|run| run_facts(raw, &past, run));
-    let events = past.entries.iter().map(|entry| event(raw, &past, entry));
+    let events = past.entries.iter().map(|entry| {
+        let (at, text) = history::event(raw.table(), &past, entry);
+        let revision = entry.change().map(|change| change.revision);
+        json!({ "at": at, "revision": revision, "text": text })
+    });
     let facts = json!({
         "program": info.program,
         "version": program.version,
         "written": now,
         "about": text::one_line(&about.unwrap_or_default(), 300),
-        "loop": loop_facts::facts(program, &*held, &settings, &[], now).json,
-        "phases": phases,
-        "path": path,
-        "runs": runs.collect::<Vec<_>>(),
+        "loop": loop_facts::facts(program, &*held, &settings, &[], now),
+        "path": path(raw, &past, now),
+        "runs": past.runs.iter().map(|run| run_facts(raw, &past, run)).collect::<Vec<_>>(),
         "findings": findings(raw, &past),
         "changes": changes::changes(raw, &past),
         "journal": events.collect::<Vec<_>>(),
@@ -93,13 +88,7 @@ fn html(facts: &Json) -> Result<String, Failure> {
     page.map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-/// Returns when the loop was started.
-fn start(past: &Past) -> Timestamp {
-    let first = past.entries.iter().find_map(Entry::change);
-    first.map_or(Timestamp::UNIX_EPOCH, |change| change.at)
-}
-
-/// Returns the changes of a loop, each with the time from the start and until the next one.
+/// Returns the changes of a loop, each with the seconds until the next one.
 fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
     let changes = past.entries.iter().filter_map(Entry::change);
     // That a session took the loop leads nowhere.
@@ -114,7 +103,6 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
         json!({
             "revision": change.revision,
             "at": change.at,
-            "begin": between(start(past), change.at),
             "seconds": between(change.at, end),
             "what": change.what,
             "by": change_text::maker(raw.table(), change),
@@ -134,19 +122,7 @@ fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
     Some(&table.phases[table.stored(visit.to.as_deref()?)?])
 }
 
-fn phase_name(raw: &Raw, past: &Past, run: &Run) -> String {
-    phase_of(raw, past, run).map_or_else(String::new, |phase| phase.stored.to_owned())
-}
-
-/// Returns the findings of a run, or `None` if their file is not as the journal noted it.
-fn verdict(raw: &Raw, run: &Run) -> Option<FindingsJson> {
-    let found = FindingsJson::of_run(raw.store(), raw.id(), run);
-    let found = found.ok().flatten();
-    found.filter(|json| json.run == run.began.run)
-}
-
 fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
-    let counts = verdict(raw, run).map(|json| json.findings.counts());
     let outcome = match &run.ended {
         Some(RunOutcome::Clean { .. }) => "clean",
         Some(RunOutcome::Findings { .. }) => "findings",
@@ -155,18 +131,14 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
     };
     json!({
         "run": run.began.run,
-        "phase": phase_name(raw, past, run),
+        "phase": phase_of(raw, past, run).map_or("", |phase| phase.stored),
         "round": run.began.round,
         "persona": run.began.persona,
         "reviewer": run.began.reviewer,
-        "begin": between(start(past), run.begin),
         "seconds": run.end.map(|end| between(run.begin, end)),
         "outcome": outcome,
-        "came_to": match counts.filter(|_| outcome == "findings") {
-            Some(counts) => counts.to_string(),
-            None => past.outcome(run),
-        },
-        "counts": counts,
+        "came_to": past.outcome(run),
+        "counts": past.counts(run),
     })
 }
 
@@ -174,7 +146,7 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
 struct Group {
     /// The visit of the phase, if each visit starts clean.
     visit: Option<u64>,
-    phase: String,
+    phase: &'static str,
     rounds: Vec<Round>,
 }
 
@@ -182,10 +154,14 @@ struct Group {
 fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
     let mut groups: Vec<Group> = Vec::new();
     for run in &past.runs {
-        let Some(json) = verdict(raw, run) else {
+        let verdict = FindingsJson::of_run(raw.store(), raw.id(), run)
+            .ok()
+            .flatten();
+        let Some(json) = verdict.filter(|json| json.run == run.began.run) else {
             continue;
         };
-        let review = phase_of(raw, past, run).and_then(|phase| phase.review());
+        let phase = phase_of(raw, past, run);
+        let review = phase.and_then(|phase| phase.review());
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);
         let round = Round {
@@ -202,7 +178,7 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
             }
             None => groups.push(Group {
                 visit,
-                phase: phase_name(raw, past, run),
+                phase: phase.map_or("", |phase| phase.stored),
                 rounds: vec![round],
             }),
         }
@@ -243,11 +219,4 @@ fn place(finding: &Finding) -> Option<String> {
         (None, Some(line)) => Some(format!("line {line}")),
         (file, None) => file,
     }
-}
-
-/// Returns a line of the journal. A note has no revision, because it changed nothing.
-fn event(raw: &Raw, past: &Past, entry: &Entry) -> Json {
-    let revision = entry.change().map(|change| change.revision);
-    let (at, text) = history::event(raw.table(), past, entry);
-    json!({ "at": at, "revision": revision, "text": text })
 }

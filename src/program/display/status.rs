@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use minijinja::Environment;
 use serde_json::{Value as Json, json};
 
-use super::loop_facts::{Facts, facts};
+use super::loop_facts::facts;
 use crate::machine::Actor;
+use crate::machine::PhaseDeclaration as _;
 use crate::machine::table::{Constant, FieldKind};
 use crate::message::{Message, Render as _};
 use crate::program::Program;
@@ -28,14 +29,15 @@ const STATUS: Message = Message {
 };
 
 /// Prints a loop with its labels in bold.
-fn print(info: &ProgramInfo, facts: &Facts) -> Result<(), Failure> {
+fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
+    let mut specs = info.table.phases.iter().filter_map(|phase| phase.review());
+    let round_field = specs.next().filter(|spec| !spec.is_numbered());
+    let round_field = round_field.map(|spec| spec.round);
     let values = json!({
-        "loop": facts.json,
+        "loop": facts,
         "id_field": Some(info.state.fields.id).filter(|name| *name != "id"),
-        "has_rounds": facts.round_field.is_some(),
-        "fields": printed_fields(info, facts),
-        "last": facts.last_change,
-        "rounds": facts.rounds,
+        "has_rounds": round_field.is_some(),
+        "fields": printed_fields(info, facts, round_field),
     });
     let add = |environment: &mut Environment<'static>| {
         environment.add_filter("elapsed", durations::elapsed);
@@ -58,14 +60,16 @@ fn print(info: &ProgramInfo, facts: &Facts) -> Result<(), Failure> {
 }
 
 /// Returns the fields that a terminal shows. Those with a line of their own, data and start values are left out.
-fn printed_fields<'f>(info: &ProgramInfo, facts: &'f Facts) -> Vec<(&'f str, String)> {
-    let shows = facts.json["shows"].as_object();
+fn printed_fields<'f>(
+    info: &ProgramInfo,
+    facts: &'f Json,
+    round_field: Option<&str>,
+) -> Vec<(&'f str, String)> {
+    let shows = facts["shows"].as_object();
     let has_line = |name: &str| {
         RESERVED_LABELS.contains(&name)
             || shows.is_some_and(|shows| shows.contains_key(name))
-            || facts
-                .round_field
-                .is_some_and(|round| [round, MAX_ROUNDS].contains(&name))
+            || round_field.is_some_and(|round| [round, MAX_ROUNDS].contains(&name))
     };
     let is_left_out = |name: &str, value: &Json| {
         let field = info.table.field(name);
@@ -77,7 +81,7 @@ fn printed_fields<'f>(info: &ProgramInfo, facts: &'f Facts) -> Vec<(&'f str, Str
         })
     };
     let mut printed = Vec::new();
-    for (name, value) in facts.json["fields"].as_object().into_iter().flatten() {
+    for (name, value) in facts["fields"].as_object().into_iter().flatten() {
         let text = match value {
             Json::Null | Json::Bool(false) => continue,
             Json::String(text) => text::one_line(text, MAX_LINE_CHARS),
@@ -155,7 +159,6 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
         }
     }
     if look.format.json {
-        let all: Vec<&Json> = all.iter().map(|facts| &facts.json).collect();
         out::json(&json!({ "loops": all, "problems": problems }));
         return Ok(Exit::Complete);
     }

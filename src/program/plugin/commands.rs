@@ -4,6 +4,7 @@
 //! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
 
 use clap::{Arg, Command};
+use serde::Serialize;
 use serde_json::json;
 
 use super::{CommandInfo, Does, PluginInfo};
@@ -17,13 +18,13 @@ use crate::program::{command_line, start};
 use crate::text;
 
 /// A slash command, ready to be written.
+#[derive(Serialize)]
 pub(super) struct Written {
-    /// Its file.
+    /// The path of its file.
     pub(super) path: String,
     /// `/release-train:status`, with its arguments.
-    pub(super) usage: String,
-    /// What it does.
-    pub(super) description: String,
+    usage: String,
+    description: String,
     /// The file's text.
     pub(super) text: String,
 }
@@ -38,8 +39,8 @@ struct Known {
     goes_on: bool,
     description: &'static str,
     arguments: String,
-    /// Its text for the agent; `None`: that of all commands after which the loop goes on, or of those that end it.
-    body: Option<Message>,
+    /// Its text for the agent.
+    body: Message,
 }
 
 macro_rules! body {
@@ -58,18 +59,22 @@ pub(super) fn all(
     info: &PluginInfo,
 ) -> Result<Vec<Written>, MessageError> {
     let whole = command_line::command(program);
-    let written = |command| written(program, &whole, plugin, info, command);
-    info.commands.iter().map(written).collect()
+    let rules = loop_rules(program.info, &whole, info.permits);
+    let commands = info.commands.iter();
+    let written = commands.map(|command| {
+        let known = known(program, &whole, command);
+        written(program.info, plugin, command, known, &rules)
+    });
+    written.collect()
 }
 
 fn written(
-    program: &Program,
-    whole: &Command,
+    info: &ProgramInfo,
     plugin: &str,
-    info: &PluginInfo,
     command: &CommandInfo,
+    known: Known,
+    loop_rules: &[String],
 ) -> Result<Written, MessageError> {
-    let known = known(program, whole, command);
     let arguments = command.arguments.unwrap_or(&known.arguments);
     let description = match command.doc {
         "" => known.description,
@@ -78,28 +83,33 @@ fn written(
     let description = text::one_line(description.trim_end_matches('.'), 300);
     let ticket = if known.by_user { " --from-prompt" } else { "" };
     let call = format!("{}{ticket}", known.call);
+    let mut rules = Vec::new();
+    if known.goes_on {
+        rules.extend_from_slice(loop_rules);
+    }
+    for rule in [&*call, "status"].map(|call| bash_rule(info, call)) {
+        if !rules.contains(&rule) && (known.goes_on || rules.is_empty()) {
+            rules.push(rule);
+        }
+    }
     let mut head = json!({ "description": description });
     if !arguments.is_empty() {
         head["argument-hint"] = json!(arguments);
     }
-    head["allowed-tools"] = json!(allowed(program, whole, info, command, &call, known.goes_on));
+    head["allowed-tools"] = json!(rules.join(", "));
     // Only the user may grant more than a look.
     if known.by_user || known.goes_on {
         head["disable-model-invocation"] = json!(true);
     }
     // A few texts and a flag: nothing that could fail to be written.
     let head = serde_yaml::to_string(&head).unwrap_or_default();
-    let usual = match known.goes_on {
-        true => body!("goes-on.md"),
-        false => body!("ends.md"),
-    };
     let body = match command.text {
         Some(text) => text.text.to_owned(),
-        None => known.body.unwrap_or(usual).render(&json!({
-            "program": program.info.program,
+        None => known.body.render(&json!({
+            "program": info.program,
             "plugin": plugin,
             "call": call,
-            "reviews": reviews(program.info.table),
+            "reviews": reviews(info.table),
         }))?,
     };
     let usage = format!("/{plugin}:{} {arguments}", command.name);
@@ -123,7 +133,7 @@ fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
             goes_on: true,
             description: "Start a loop",
             arguments: start_hint(program, whole, mode),
-            body: Some(body!("start.md")),
+            body: body!("start.md"),
         },
         Does::Take(transition) => Known {
             call: command.name.to_owned(),
@@ -131,7 +141,10 @@ fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
             goes_on: !ends(table, transition),
             description: "Take a step of the loop",
             arguments: verb_hint(table, whole, command.name),
-            body: None,
+            body: match ends(table, transition) {
+                true => body!("ends.md"),
+                false => body!("goes-on.md"),
+            },
         },
         Does::Own => own(table, command.name),
     }
@@ -141,34 +154,37 @@ fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
 fn own(table: &Table, name: &str) -> Known {
     let (body, description) = match name {
         "history" => (
-            Some(body!("history.md")),
+            body!("history.md"),
             "Show what happened to a loop, change by change; without an id, list the loops",
         ),
         "resume" => (
-            None,
+            body!("goes-on.md"),
             "Let a waiting or archived loop go on, its counters begun anew",
         ),
-        "pause" => (None, "Hold a loop: no stop drives it until it is resumed"),
-        "adopt" => (None, "Take over a loop of another session, after a crash"),
+        "pause" => (
+            body!("ends.md"),
+            "Hold a loop: no stop drives it until it is resumed",
+        ),
+        "adopt" => (
+            body!("goes-on.md"),
+            "Take over a loop of another session, after a crash",
+        ),
         "rollback" => (
-            Some(body!("rollback.md")),
+            body!("rollback.md"),
             "Move every file of every loop of this project aside, but the log",
         ),
         "doctor" => (
-            Some(body!("doctor.md")),
+            body!("doctor.md"),
             "Check what the loop needs, from the program to the state folder",
         ),
         _ => (
-            Some(body!("status.md")),
+            body!("status.md"),
             "Show the loops of this project: where each is, and what comes next",
         ),
     };
     let takes_id = !["rollback", "doctor", "status"].contains(&name);
     Known {
-        call: match name {
-            "history" => "journal".to_owned(),
-            _ => name.to_owned(),
-        },
+        call: name.replace("history", "journal"),
         by_user: takes_id || name == "rollback",
         goes_on: !["pause", "rollback", "doctor"].contains(&name),
         description,
@@ -180,46 +196,15 @@ fn own(table: &Table, name: &str) -> Known {
     }
 }
 
-/// Returns the rules of `allowed-tools`.
-fn allowed(
-    program: &Program,
-    whole: &Command,
-    info: &PluginInfo,
-    command: &CommandInfo,
-    call: &str,
-    goes_on: bool,
-) -> String {
-    let own = bash_rule(program.info, call);
-    if !goes_on {
-        return own;
-    }
-    let mode = match command.does {
-        Does::Start(mode) => Some(mode),
-        Does::Take(_) | Does::Own => None,
-    };
-    let mut rules = loop_rules(program.info, whole, info.permits, mode);
-    for rule in [own, bash_rule(program.info, "status")] {
-        if !rules.contains(&rule) {
-            rules.push(rule);
-        }
-    }
-    rules.join(", ")
-}
-
 /// Returns the rule for a call of the program.
 pub(super) fn bash_rule(info: &ProgramInfo, call: &str) -> String {
     format!("Bash({} {call}:*)", info.program)
 }
 
 /// Returns the rules for what a loop asks its agent for: files to write, reviews, and the agent's own transitions.
-pub(super) fn loop_rules(
-    info: &ProgramInfo,
-    whole: &Command,
-    permits: &[&str],
-    mode: Option<&str>,
-) -> Vec<String> {
+pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) -> Vec<String> {
     let table = info.table;
-    let mut rules = files_to_write(table, mode);
+    let mut rules = files_to_write(table);
     rules.extend(permits.iter().map(|rule| (*rule).to_owned()));
     if reviews(table) {
         rules.push(bash_rule(info, "review"));
@@ -252,61 +237,35 @@ fn reviews(table: &Table) -> bool {
     behaviours.any(|behaviour| behaviour.name == "review")
 }
 
-/// Returns the rules for the files that stops wait for, in the phases that a mode leads to, or in all.
-fn files_to_write(table: &Table, mode: Option<&str>) -> Vec<String> {
-    let mode = mode.and_then(|name| table.modes.iter().find(|mode| mode.name == name));
-    let mut reached: Vec<usize> = match mode {
-        Some(mode) => vec![mode.start],
-        None => (0..table.phases.len()).collect(),
-    };
-    let mut at = 0;
-    while let Some(&from) = reached.get(at) {
-        for edge in table.edges().filter(|edge| edge.from == from) {
-            if !reached.contains(&edge.to) {
-                reached.push(edge.to);
-            }
-        }
-        at += 1;
-    }
+/// Returns the rules for the files that stops wait for.
+fn files_to_write(table: &Table) -> Vec<String> {
+    let behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
+    let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
     let mut rules = Vec::new();
-    for phase in reached {
-        let behaviour = table.phases[phase].on_stop;
-        let path = behaviour
-            .filter(|behaviour| behaviour.name == "require-file")
-            .and_then(|behaviour| behaviour.parameter("path"))
-            .and_then(|path| filled(table, mode.map_or(&[], |mode| mode.initial), path));
-        let rule = path.map(|path| format!("Edit(/{path})"));
-        rules.extend(rule.filter(|rule| !rules.contains(rule)));
+    for path in waiting.filter_map(|behaviour| behaviour.parameter("path")) {
+        let path = with_initial_values(table, path);
+        let rule = format!("Edit(/{path})");
+        // Any other path could be a pattern that permits more than a file.
+        let is_plain = |part: &str| {
+            let plain = |c: char| c.is_alphanumeric() || "._- ".contains(c);
+            !part.is_empty() && part != ".." && part.chars().all(plain)
+        };
+        if path.split('/').all(is_plain) && !rules.contains(&rule) {
+            rules.push(rule);
+        }
     }
     rules
 }
 
-/// Fills in the fields of a path with their start values. Returns `None` if they are not known, or if the path would be a
-/// pattern that permits more than a file.
-fn filled(table: &Table, initial: &[(&str, Constant)], path: &str) -> Option<String> {
-    let mut filled = String::new();
-    let mut rest = path;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after.split_once('}')?;
-        let own = initial.iter().find(|(field, _)| *field == name);
-        let value = own.map_or_else(
-            || Some(table.field(name)?.initial),
-            |(_, value)| Some(*value),
-        )?;
-        filled.push_str(before);
-        match value {
-            Constant::Text(text) => filled.push_str(text),
-            Constant::Count(count) => filled.push_str(&count.to_string()),
-            _ => return None,
+/// Fills in the text fields of a path with their initial values.
+fn with_initial_values(table: &Table, path: &str) -> String {
+    let mut filled = path.to_owned();
+    for field in table.fields {
+        if let Constant::Text(text) = field.initial {
+            filled = filled.replace(&format!("{{{}}}", field.name), text);
         }
-        rest = after;
     }
-    filled.push_str(rest);
-    let is_plain = |part: &str| {
-        let plain = |c: char| c.is_alphanumeric() || "._- ".contains(c);
-        !part.is_empty() && part != ".." && part.chars().all(plain)
-    };
-    filled.split('/').all(is_plain).then_some(filled)
+    filled
 }
 
 /// Returns the argument of a command that takes an id, by the name of the field that holds it: `[id]`.
@@ -344,16 +303,15 @@ fn flags(command: Option<&Command>) -> impl Iterator<Item = &Arg> {
 /// Returns a flag with its value, in brackets if it is optional.
 fn flag_hint(flag: &Arg, is_required: bool) -> String {
     let name = flag.get_long().unwrap_or_default();
-    let may_stand_alone = flag
+    let needs_value = flag
         .get_num_args()
-        .is_some_and(|number| number.min_values() == 0);
-    let text = if !flag.get_action().takes_values() || may_stand_alone {
-        format!("--{name}")
-    } else {
-        format!("--{name} <{name}>")
+        .is_none_or(|number| number.min_values() > 0);
+    let value = match flag.get_action().takes_values() && needs_value {
+        true => format!(" <{name}>"),
+        false => String::new(),
     };
     match is_required {
-        true => text,
-        false => format!("[{text}]"),
+        true => format!("--{name}{value}"),
+        false => format!("[--{name}{value}]"),
     }
 }

@@ -22,47 +22,22 @@ use crate::text;
 
 pub use info::{CommandInfo, Does, PluginInfo};
 
-const LAUNCHER: Message = Message {
-    name: "launcher.sh",
-    text: include_str!("launcher.sh"),
-};
-const STOP_HOOK: Message = Message {
-    name: "stop-hook.sh",
-    text: include_str!("stop-hook.sh"),
-};
-/// The other hooks, which are silent if something is wrong.
-const QUIET_HOOK: Message = Message {
-    name: "quiet-hook.sh",
-    text: include_str!("quiet-hook.sh"),
-};
-const README: Message = Message {
-    name: "README.md",
-    text: include_str!("README.md"),
-};
-const HOOKS: &str = include_str!("hooks.json");
-/// The verbs of the quiet hooks, and what their files say about them.
-const QUIET_HOOKS: [(&str, &str); 5] = [
-    (
-        "prompt",
-        "UserPromptSubmit and UserPromptExpansion: the program keeps the raw arguments of the plugin's commands for this\n\
-         # session, so that no shell ever sees them.",
-    ),
-    (
-        "answer",
-        "PostToolUse of AskUserQuestion: the program takes the answers to the loop's own questions.",
-    ),
-    (
-        "pre-compact",
-        "PreCompact: the program keeps which session is compacted, so that a loop follows it to a new id.",
-    ),
-    (
-        "pre-tool-use",
-        "PreToolUse: the program allows the calls that the loop asks for, and refuses edits of its state.",
-    ),
-    (
-        "session-start",
-        "SessionStart: the program says in one line where a loop of this project waits, and how it is taken up.",
-    ),
+macro_rules! template {
+    ($name:literal) => {
+        Message {
+            name: $name,
+            text: include_str!($name),
+        }
+    };
+}
+
+/// The verbs of the hooks that are silent if something is wrong.
+const QUIET_HOOKS: [&str; 5] = [
+    "prompt",
+    "answer",
+    "pre-compact",
+    "pre-tool-use",
+    "session-start",
 ];
 
 /// Runs a plugin command.
@@ -98,8 +73,8 @@ pub(super) fn variable(program: &str, what: &str) -> String {
 /// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
 pub(super) fn permission_rules(program: &Program) -> Vec<String> {
     let permits = program.plugin.map_or(&[][..], |info| info.permits);
-    let mut rules =
-        commands::loop_rules(program.info, &command_line::command(program), permits, None);
+    let whole = command_line::command(program);
+    let mut rules = commands::loop_rules(program.info, &whole, permits);
     rules.push(commands::bash_rule(program.info, "status"));
     rules
 }
@@ -111,44 +86,37 @@ type Files = BTreeMap<String, String>;
 fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Files, MessageError> {
     let commands = commands::all(program, name, info)?;
     let program_name = program.info.program;
-    let cell = |text: &str| text.replace('|', "\\|");
-    let rows = commands
-        .iter()
-        .map(|one| json!({ "usage": cell(&one.usage), "description": cell(&one.description) }));
-    let rows: Vec<_> = rows.collect();
-    let facts = |about: &str, verb: &str| {
-        json!({
-            "plugin": name,
-            "program": program_name,
-            "doc": program.info.table.doc,
-            "protocol": PROTOCOL,
-            "guard": GUARD,
-            "named": variable(program_name, "BIN"),
-            "probe": variable(program_name, "PROBE"),
-            "about": about,
-            "verb": verb,
-            "commands": rows,
-        })
-    };
-    let whole = facts("", "");
-    let mut files = Files::from([
-        (
-            ".claude-plugin/plugin.json".to_owned(),
-            manifest(program, name, info),
-        ),
-        ("README.md".to_owned(), README.render(&whole)?),
-        ("SPEC.md".to_owned(), info.spec.to_owned()),
-        (format!("bin/{program_name}"), LAUNCHER.render(&whole)?),
-        ("hooks/hooks.json".to_owned(), HOOKS.to_owned()),
-        ("hooks/stop-hook.sh".to_owned(), STOP_HOOK.render(&whole)?),
-    ]);
-    for (verb, about) in QUIET_HOOKS {
-        let hook = QUIET_HOOK.render(&facts(about, verb))?;
-        files.insert(format!("hooks/{verb}-hook.sh"), hook);
+    let mut facts = json!({
+        "plugin": name,
+        "program": program_name,
+        "doc": program.info.table.doc,
+        "protocol": PROTOCOL,
+        "guard": GUARD,
+        "named": variable(program_name, "BIN"),
+        "probe": variable(program_name, "PROBE"),
+        "commands": commands,
+    });
+    let mut files = Files::new();
+    let mut add = |path: &str, text: String| files.insert(path.to_owned(), text);
+    add(".claude-plugin/plugin.json", manifest(program, name, info));
+    add("README.md", template!("README.md").render(&facts)?);
+    add("SPEC.md", info.spec.to_owned());
+    let launcher = template!("launcher.sh").render(&facts)?;
+    add(&format!("bin/{program_name}"), launcher);
+    add("hooks/hooks.json", include_str!("hooks.json").to_owned());
+    let stop_hook = template!("stop-hook.sh").render(&facts)?;
+    add("hooks/stop-hook.sh", stop_hook);
+    for verb in QUIET_HOOKS {
+        facts["verb"] = json!(verb);
+        let hook = template!("quiet-hook.sh").render(&facts)?;
+        add(&format!("hooks/{verb}-hook.sh"), hook);
     }
-    files.extend(commands.into_iter().map(|one| (one.path, one.text)));
-    let own = info.files.iter();
-    files.extend(own.map(|file| (file.name.to_owned(), file.text.to_owned())));
+    for command in commands {
+        add(&command.path, command.text);
+    }
+    for file in info.files {
+        add(file.name, file.text.to_owned());
+    }
     Ok(files)
 }
 
@@ -156,25 +124,21 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
 fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
     let doc = program.info.table.doc;
     let description = format!("{doc} Needs the program {}.", program.info.program);
-    let mut manifest = json!({
-        "name": name,
-        "version": program.version,
-        "description": text::one_line(description.trim(), 500),
-    });
-    if !info.authors.is_empty() {
-        manifest["author"] = json!({ "name": info.authors.replace(':', ", ") });
-    }
     let homepage = match info.homepage {
         "" => info.repository,
         homepage => homepage,
     };
-    let links = [
-        ("homepage", homepage),
-        ("repository", info.repository),
-        ("license", info.license),
-    ];
-    for (key, value) in links.into_iter().filter(|(_, value)| !value.is_empty()) {
-        manifest[key] = json!(value);
+    let mut manifest = json!({
+        "name": name,
+        "version": program.version,
+        "description": text::one_line(description.trim(), 500),
+        "author": { "name": info.authors.replace(':', ", ") },
+        "homepage": homepage,
+        "repository": info.repository,
+        "license": info.license,
+    });
+    if let Some(manifest) = manifest.as_object_mut() {
+        manifest.retain(|_, value| *value != json!("") && *value != json!({ "name": "" }));
     }
     format!("{manifest:#}\n")
 }

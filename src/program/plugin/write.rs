@@ -19,55 +19,61 @@ const LIST: &str = ".claude-plugin/files.sha256";
 
 /// Writes the files and their list into a folder, which is created if necessary.
 pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
-    let failed = |error: io::Error| {
+    let in_the_way = try_write(dir, files).map_err(|error| {
         let dir = text::shown(dir);
         let message = format!("the plugin cannot be written to {dir}: {error}");
         let help = "make the folder writable, or give another one";
         Failure::plain(Exit::Internal, "claudex::plugin::write", message, help)
-    };
-    fs_err::create_dir_all(dir).map_err(failed)?;
-    let folder = Folder::open(dir).map_err(failed)?;
-    let list = read(&folder, LIST).map_err(failed)?.unwrap_or_default();
+    })?;
+    if in_the_way.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} has files that an earlier write did not make, or that were changed since: {}; nothing was written",
+        text::shown(dir),
+        in_the_way.join(", ")
+    );
+    let help = "move them away, or give another folder; a change belongs into the machine file or the files that it names";
+    let code = "claudex::plugin::in_the_way";
+    Err(Failure::plain(Exit::Refused, code, message, help))
+}
+
+/// Writes the files, or returns those that are in the way.
+fn try_write<'f>(dir: &Utf8Path, files: &'f Files) -> io::Result<Vec<&'f str>> {
+    fs_err::create_dir_all(dir)?;
+    let folder = Folder::open(dir)?;
+    let list = read(&folder, LIST)?.unwrap_or_default();
     let list = String::from_utf8_lossy(&list);
     let listed: BTreeSet<&str> = list.lines().collect();
 
     let mut in_the_way: Vec<&str> = Vec::new();
     for (path, text) in files {
-        let found = read(&folder, path).map_err(failed)?;
-        let found = found.filter(|found| found != text.as_bytes());
+        let found = read(&folder, path)?.filter(|found| found != text.as_bytes());
         if found.is_some_and(|found| !listed.contains(&*entry(path, &found))) {
             in_the_way.push(path);
         }
     }
     if !in_the_way.is_empty() {
-        let message = format!(
-            "{} has files that an earlier write did not make, or that were changed since: {}; nothing was written",
-            text::shown(dir),
-            in_the_way.join(", ")
-        );
-        let help = "move them away, or give another folder; a change belongs into the machine file or the files that it names";
-        let code = "claudex::plugin::in_the_way";
-        return Err(Failure::plain(Exit::Refused, code, message, help));
+        return Ok(in_the_way);
     }
 
     let paths = list
         .lines()
         .filter_map(|line| Some(line.split_once("  ")?.1));
     for path in paths.filter(|path| !files.contains_key(*path)) {
-        let found = read(&folder, path).map_err(failed)?;
+        let found = read(&folder, path)?;
         if found.is_some_and(|found| listed.contains(&*entry(path, &found))) {
             let (below, name) = place(path);
-            let removed = folder.below(below).and_then(|below| below.remove(name));
-            removed.map_err(failed)?;
+            folder.below(below)?.remove(name)?;
         }
     }
+    let mut entries = String::new();
     for (path, text) in files {
-        put(&folder, path, text).map_err(failed)?;
+        put(&folder, path, text)?;
+        entries += &(entry(path, text.as_bytes()) + "\n");
     }
-    let entries = files
-        .iter()
-        .map(|(path, text)| entry(path, text.as_bytes()) + "\n");
-    put(&folder, LIST, &entries.collect::<String>()).map_err(failed)
+    put(&folder, LIST, &entries)?;
+    Ok(in_the_way)
 }
 
 /// Returns the line of a file in the list.
@@ -119,65 +125,51 @@ mod tests {
     }
 
     #[test]
-    fn a_second_write_replaces_what_the_first_made_and_removes_what_is_gone() {
+    fn second_write_replaces_and_removes_its_files() {
         let (_kept, folder) = folder();
         let dir = folder.join("a new\" one/plugin");
-        write(
-            &dir,
-            &files(&[
-                ("bin/it", "#!/bin/sh\n"),
-                ("commands/old.md", "x"),
-                ("README.md", "one"),
-            ]),
-        )
-        .unwrap();
-        fs_err::write(dir.join("tests.sh"), "a person's").unwrap();
-        write(
-            &dir,
-            &files(&[("bin/it", "#!/bin/sh\n:\n"), ("README.md", "two")]),
-        )
-        .unwrap();
-        assert_eq!(
-            fs_err::read_to_string(dir.join("README.md")).unwrap(),
-            "two"
-        );
+        let first = [
+            ("bin/it", "#!/bin/sh\n"),
+            ("commands/old.md", "x"),
+            ("README.md", "one"),
+        ];
+        write(&dir, &files(&first)).unwrap();
+        fs_err::write(dir.join("tests.sh"), "the user's").unwrap();
+        let second = [("bin/it", "#!/bin/sh\n:\n"), ("README.md", "two")];
+        write(&dir, &files(&second)).unwrap();
+        let text = |name: &str| fs_err::read_to_string(dir.join(name)).unwrap();
+        assert_eq!(text("README.md"), "two");
+        assert_eq!(text("tests.sh"), "the user's");
         assert!(!dir.join("commands/old.md").exists());
-        assert_eq!(
-            fs_err::read_to_string(dir.join("tests.sh")).unwrap(),
-            "a person's"
-        );
         let mode = |name: &str| dir.join(name).metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode("bin/it"), mode("README.md")), (0o755, 0o644));
+        assert_eq!(mode("bin/it"), 0o755);
+        assert_eq!(mode("README.md"), 0o644);
     }
 
     #[test]
-    fn a_file_of_a_person_is_never_replaced_and_then_nothing_is_written() {
+    fn changed_file_is_kept_and_nothing_is_written() {
         let (_kept, dir) = folder();
-        fs_err::write(dir.join("README.md"), "a person's").unwrap();
+        let readme = dir.join("README.md");
+        let text = || fs_err::read_to_string(&readme).unwrap();
+        fs_err::write(&readme, "the user's").unwrap();
         let all = files(&[("bin/it", "#!/bin/sh\n"), ("README.md", "ours")]);
         assert_eq!(write(&dir, &all).unwrap_err().exit, Exit::Refused);
         assert!(!dir.join("bin").exists());
-        // The same bytes are nobody's loss.
-        fs_err::write(dir.join("README.md"), "ours").unwrap();
+
+        fs_err::write(&readme, "ours").unwrap();
         write(&dir, &all).unwrap();
-        // What was made by a write and changed by a person is a person's.
-        fs_err::write(dir.join("README.md"), "changed").unwrap();
+        fs_err::write(&readme, "changed").unwrap();
         let newer = files(&[("bin/it", "#!/bin/sh\n"), ("README.md", "newer")]);
         assert_eq!(write(&dir, &newer).unwrap_err().exit, Exit::Refused);
-        assert_eq!(
-            fs_err::read_to_string(dir.join("README.md")).unwrap(),
-            "changed"
-        );
-        // Also where the plugin no longer has it.
+        assert_eq!(text(), "changed");
+
+        // It is also kept if the plugin no longer has it.
         write(&dir, &files(&[("bin/it", "#!/bin/sh\n")])).unwrap();
-        assert_eq!(
-            fs_err::read_to_string(dir.join("README.md")).unwrap(),
-            "changed"
-        );
+        assert_eq!(text(), "changed");
     }
 
     #[test]
-    fn nothing_is_written_or_removed_through_a_link_or_outside_of_the_folder() {
+    fn nothing_is_written_through_link_or_outside() {
         let (_kept, folder) = folder();
         let dir = folder.join("plugin");
         fs_err::create_dir_all(folder.join("elsewhere")).unwrap();

@@ -3,14 +3,13 @@
 //! They are read once at the edge and passed on. Precedence: a flag (which the caller applies), the environment, the
 //! project's file, the user's file, the default.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::time::Duration;
 
 use camino::Utf8Path;
 use serde_json::Value;
 
-use self::layers::{Layers, environment};
+use self::layers::Layers;
 use self::paths::{read_project, read_user};
 use self::values::Values;
 use crate::hooks::seen::{Seen, SessionRecord as _};
@@ -22,18 +21,15 @@ use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
 use crate::store::StateHome;
 
-#[cfg(all(any(test, fuzzing), feature = "plan"))]
-pub(crate) mod fuzzing;
 mod layers;
 mod paths;
-mod row;
 mod values;
 
 #[cfg(all(test, feature = "plan"))]
 mod tests;
 
+pub use layers::{Row, SettingsError};
 pub use paths::{project_path, user_path};
-pub use row::{Row, SettingsError};
 
 /// A user's file with every table, as docs/configuration.md shows it.
 pub const EXAMPLE: &str = include_str!("example.toml");
@@ -54,7 +50,7 @@ pub struct Settings {
     /// The values.
     pub values: Values,
     /// Each value with its source, by key.
-    rows: BTreeMap<String, Row>,
+    pub rows: Vec<Row>,
     /// The policy of the user's file alone, since an agent sets its own environment.
     evidence_in_file: EvidencePolicy,
     /// One line about each setting that is ignored, with its place.
@@ -83,11 +79,7 @@ impl Settings {
     /// # Errors
     /// Returns an error for the first problem of a file or a variable.
     pub fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, SettingsError> {
-        let outside = Caller {
-            inside: false,
-            session: None,
-        };
-        Self::for_call(info, root, &outside, None)
+        Self::read(info, root, &own_environment(info))
     }
 
     /// Reads the settings for a command. Inside a client's session they are those of the user whose hooks run there: of
@@ -101,23 +93,29 @@ impl Settings {
         caller: &Caller,
         session: Option<&str>,
     ) -> Result<Self, SettingsError> {
-        let seen = match Self::seen(info, caller, session) {
-            Some(seen) => seen,
-            None if caller.inside => Seen::default(),
-            None => own_environment(info),
-        };
-        let user = seen.configuration.clone();
-        let user = user.map_or_else(user_path, Ok)?;
+        let seen = Self::seen(info, caller, session);
+        let seen = seen.unwrap_or_else(|| match caller.inside {
+            true => Seen::default(),
+            false => own_environment(info),
+        });
+        Self::read(info, root, &seen)
+    }
+
+    fn read(
+        info: &'static ProgramInfo,
+        root: &Utf8Path,
+        seen: &Seen,
+    ) -> Result<Self, SettingsError> {
+        let user = seen.configuration.clone().map_or_else(user_path, Ok)?;
         let mut layers = Layers::new(info);
         if let Some(text) = read_user(&user)? {
             layers.add_user(&user, &text)?;
         }
-        if let Some(text) = read_project(info, root)? {
-            layers.add_project(&project_path(info, root), &text)?;
+        let project = project_path(info, root);
+        if let Some(text) = read_project(root, &project)? {
+            layers.add_project(&project, &text)?;
         }
-        for row in environment(info, &seen) {
-            layers.add(row);
-        }
+        layers.add_environment(seen);
         layers.finish()
     }
 
@@ -180,29 +178,24 @@ impl Settings {
 
     /// Returns the rounds of a mode, or `None` if they are those of the machine's file.
     pub fn max_rounds(&self, mode: &str) -> Option<u64> {
-        self.configured(&format!("rounds.{mode}"))
+        self.configured(&["rounds", mode])
     }
 
     /// Returns the failures of a reviewer that end a loop, or `None` if they are those of the machine's file.
     pub fn max_failures(&self) -> Option<u64> {
-        self.configured("limits.max-failures")
+        self.configured(&["limits", "max-failures"])
     }
 
     /// Returns the number of a key, or `None` if no layer above the defaults has it.
-    fn configured(&self, key: &str) -> Option<u64> {
-        let row = self.rows.get(key)?;
+    fn configured(&self, path: &[&str]) -> Option<u64> {
+        let row = self.rows.iter().find(|row| row.path == path)?;
         let number = row.value.as_u64();
         number.filter(|_| !row.source.starts_with("default"))
-    }
-
-    /// Returns every setting with its source.
-    pub fn rows(&self) -> Vec<&Row> {
-        self.rows.values().collect()
     }
 }
 
 /// Returns what this process sees of the user's environment.
-pub(super) fn own_environment(info: &ProgramInfo) -> Seen {
+fn own_environment(info: &ProgramInfo) -> Seen {
     Seen::here(user_path().ok(), &info.variable(""))
 }
 

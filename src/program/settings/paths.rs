@@ -52,14 +52,13 @@ pub(super) fn read_user(path: &Utf8Path) -> Result<Option<String>, SettingsError
 
 /// Reads a project's file; `None` if there is none. No symlink is followed below the root.
 pub(super) fn read_project(
-    info: &ProgramInfo,
     root: &Utf8Path,
+    path: &Utf8Path,
 ) -> Result<Option<String>, SettingsError> {
-    let path = project_path(info, root);
     let name = path.file_name().unwrap_or_default();
     let folder = Folder::open(root).and_then(|root| root.below(PROJECT_FOLDER));
     let bytes = folder.and_then(|folder| folder.read(name, MAX_PROJECT_BYTES));
-    if_there(bytes.and_then(files::text), &path)
+    if_there(bytes.and_then(files::text), path)
 }
 
 fn if_there(read: io::Result<String>, path: &Utf8Path) -> Result<Option<String>, SettingsError> {

@@ -1,7 +1,6 @@
 //! The settings as serde reads them from the merged tables of all layers.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
@@ -13,6 +12,7 @@ use crate::machine::persona::Focus;
 use crate::process::configured::{ConfiguredCommand, program, variable_names};
 use crate::process::limits::{Limits, Spelled};
 use crate::program::info::ProgramInfo;
+use crate::program::suggest;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::{Persona, Personas};
 use crate::review::settings::ReviewerSettings;
@@ -55,6 +55,38 @@ impl Values {
         names.extend(info.own_reviewers());
         names
     }
+
+    /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
+    /// help in a second line.
+    pub(super) fn check(&self, info: &ProgramInfo) -> Result<(), String> {
+        let chosen = &self.reviewer;
+        let known = self.reviewer_names(info);
+        if !known.contains(chosen) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let help = suggest::among(chosen, &known);
+            return Err(format!("`{chosen}` is not a reviewer\n{help}"));
+        }
+        if self.reviewers.contains_key(AUTO) {
+            let help = "`auto` means any installed reviewer; give yours another name";
+            return Err(format!("the name `auto` is reserved\n{help}"));
+        }
+        let mut reviewers = self.reviewers.values();
+        if let Some((_, message, help)) = reviewers.find_map(ReviewerSettings::problem) {
+            return Err(format!("{message}\n{help}"));
+        }
+        let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
+        match self
+            .rounds
+            .keys()
+            .find(|mode| !modes.contains(&mode.as_str()))
+        {
+            Some(mode) => Err(format!(
+                "unknown mode `{mode}`\n{}",
+                suggest::among(mode, &modes)
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 /// How long and how often.
@@ -92,13 +124,8 @@ impl<const MAX: u64> TryFrom<Value> for Whole<MAX> {
 
     fn try_from(value: Value) -> Result<Self, String> {
         let number = value.as_u64().filter(|number| (1..=MAX).contains(number));
-        let number = number.map(Self);
-        number.ok_or_else(|| {
-            let found = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            format!("expected a positive integer up to {MAX}, found `{found}`")
-        })
+        let error = || format!("expected a positive integer up to {MAX}, found `{value}`");
+        number.map(Self).ok_or_else(error)
     }
 }
 
@@ -138,38 +165,30 @@ pub(super) struct CommandTable {
     arguments: Vec<String>,
     #[serde(default, deserialize_with = "variable_names")]
     environment: Vec<String>,
-    #[serde(default = "usual_timeout", deserialize_with = "command_timeout")]
-    timeout: Duration,
-}
-
-fn usual_timeout() -> Duration {
-    ConfiguredCommand::USUAL_TIMEOUT
-}
-
-fn command_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let Spelled(timeout) = Spelled::deserialize(deserializer)?;
-    if timeout > ConfiguredCommand::LONGEST_TIMEOUT {
-        let help = "give it less to do, or have the agent run what takes longer";
-        let message = format!("a command runs within a stop, for 9m at most\n{help}");
-        return Err(D::Error::custom(message));
-    }
-    Ok(timeout)
+    timeout: Option<Spelled>,
 }
 
 fn commands<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, ConfiguredCommand>, D::Error> {
     let tables = BTreeMap::<String, CommandTable>::deserialize(deserializer)?;
-    let command = |table: CommandTable| ConfiguredCommand {
-        program: table.program,
-        arguments: table.arguments,
-        environment: table.environment,
-        timeout: table.timeout,
-    };
-    let commands = tables.into_iter();
-    Ok(commands
-        .map(|(name, table)| (name, command(table)))
-        .collect())
+    let mut commands = BTreeMap::new();
+    for (name, table) in tables {
+        let timeout = table.timeout.map(|Spelled(timeout)| timeout);
+        let command = ConfiguredCommand {
+            program: table.program,
+            arguments: table.arguments,
+            environment: table.environment,
+            timeout: timeout.unwrap_or(ConfiguredCommand::USUAL_TIMEOUT),
+        };
+        if command.timeout > ConfiguredCommand::LONGEST_TIMEOUT {
+            let help = "give it less to do, or have the agent run what takes longer";
+            let message = format!("a command runs within a stop, for 9m at most\n{help}");
+            return Err(D::Error::custom(message));
+        }
+        commands.insert(name, command);
+    }
+    Ok(commands)
 }
 
 fn visible_lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {

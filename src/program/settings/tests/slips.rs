@@ -19,7 +19,6 @@ fn each_mistake_has_an_error_with_place_and_help() {
         "rounds.plan = 3",
         "programs = 3",
         "[programs]\nclaudex-loop = 3",
-        "[programs.claudex-loop]\ncommands.b.program = \"x\"",
         "limits = { \"ä\" = 1, x = 2 }",
         "limits = 3",
         "[[limits]]\nmax-failures = 1",
