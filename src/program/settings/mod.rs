@@ -22,8 +22,6 @@ use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
 use crate::store::StateHome;
 
-#[cfg(all(any(test, fuzzing), feature = "plan"))]
-pub(crate) mod fuzzing;
 mod layers;
 mod paths;
 mod row;
