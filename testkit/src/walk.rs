@@ -9,9 +9,6 @@ use crate::machine::text;
 use crate::report::{Wrong, at, ensure};
 use crate::scratch::{Journal, Loop, Move, READY, Scratch};
 
-/// The number of calls that a walk makes at most, in all modes together.
-const MAX_CALLS: usize = 200;
-
 /// The verb of this name does more than its transition.
 pub(crate) const RESUME: &str = "resume";
 
@@ -60,7 +57,7 @@ impl fmt::Display for Walk {
 
 impl Walk {
     /// Makes the walk: from the start of each mode, until nothing is new or the mode's share of the calls is made.
-    pub(crate) fn through(scratch: Scratch) -> Result<Self, Wrong> {
+    pub(crate) fn through(scratch: Scratch, max_calls: usize) -> Result<Self, Wrong> {
         let modes = scratch.machine.tables("modes");
         let modes: Vec<String> = modes.map(|(mode, _)| mode.to_owned()).collect();
         let mut walk = Self {
@@ -69,7 +66,7 @@ impl Walk {
             calls: 0,
         };
         for (index, mode) in modes.iter().enumerate() {
-            walk.add_mode(mode, MAX_CALLS * (index + 1) / modes.len())?;
+            walk.add_mode(mode, max_calls * (index + 1) / modes.len())?;
         }
         Ok(walk)
     }
