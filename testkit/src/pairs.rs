@@ -119,8 +119,11 @@ impl Pair<'_> {
             let lines: Vec<_> = lines.iter().map(place).collect();
             format!("{} ({}", type_of(phase), lines.join(", "))
         });
-        let (transition, phase) = (self.transition, type_of(self.phase));
-        let message = format!("`{transition}` is not legal in phase `{phase}`");
+        let message = format!(
+            "`{}` is not legal in phase `{}`",
+            self.transition,
+            type_of(self.phase)
+        );
         ("E0277".to_owned(), message, parts.collect())
     }
 }
