@@ -5,12 +5,12 @@
 //! transitions. A loop in phase `P` is a `Loop<P>`: a transition takes it by value, commits under a lock by
 //! compare-and-swap, and hands out the next type, or hands the loop back with the reason.
 //!
-//! # Rooms
+//! # Modules
 //!
-//! Each uses only those below it: `plan` (our own machine, written as a stranger's would be), `program` (a whole program of
-//! any machine: commands, hooks, configuration), [`behaviours`] (what a stop does), [`review`] (a round: reviewer, findings,
-//! evidence), [`hooks`] (Claude Code's hook protocol), [`mod@machine`] (what every generated machine is), [`process`] (child
-//! processes) and [`store`] (documents, locks, journal). Everything below `plan` knows no phase by name.
+//! Each uses only those below it: `plan` (our own machine, on the public API), `program` (the program of any machine:
+//! commands, hooks, configuration), [`behaviours`] (stops), [`review`] (a round: reviewer, findings, evidence), [`hooks`]
+//! (Claude Code's hook protocol), [`mod@machine`] (loops and their transitions), [`process`] (child processes) and [`store`]
+//! (documents, locks, journal).
 
 #![doc = include_str!("../docs/library.md")]
 
@@ -18,9 +18,6 @@
 extern crate self as claudex_loop;
 
 pub mod behaviours;
-#[cfg(all(any(test, fuzzing), feature = "plan"))]
-#[doc(hidden)]
-pub mod fuzzing;
 pub mod git;
 pub mod hooks;
 pub mod machine;
@@ -50,9 +47,9 @@ pub use store::{LoopId, StateHome, Store};
 
 /// A whole program: a machine's types and its `main`, with start, verbs, status, journal, and the hooks of a client.
 ///
-/// `claudex_loop::main!(release_train);` is all that `src/main.rs` has to say where the machine file says what a stop does in
-/// every phase. Where it leaves phases to Rust, `main!(release_train, Train)` takes a value whose type implements the
-/// generated `release_train::OnStop`. Needs the feature `program`.
+/// `claudex_loop::main!(release_train);` is the whole `src/main.rs` if each phase of the machine file has an `on_stop`. If
+/// some phases are left to Rust, `main!(release_train, Train)` takes a value whose type implements the generated
+/// `release_train::OnStop`. Needs the feature `program`.
 #[cfg(feature = "program")]
 #[macro_export]
 macro_rules! main {

@@ -32,7 +32,7 @@ pub trait Render {
     /// Renders the template.
     ///
     /// # Errors
-    /// It names a fact that is not in `facts`.
+    /// Returns an error if it names a fact that is not in `facts`.
     fn render(self, facts: &impl Serialize) -> Result<String, MessageError>
     where
         Self: Sized,
@@ -43,7 +43,7 @@ pub trait Render {
     /// Renders the template, which may `include` these parts by their names.
     ///
     /// # Errors
-    /// It, or a part that it includes, names a fact that is not in `facts`.
+    /// Returns an error if it, or a part that it includes, names a fact that is not in `facts`.
     fn render_with(self, parts: &[Message], facts: &impl Serialize) -> Result<String, MessageError>
     where
         Self: Sized,
@@ -58,7 +58,7 @@ pub trait Render {
     /// Renders the template in an environment that `prepare` has added to.
     ///
     /// # Errors
-    /// It names a fact that is not in `facts`.
+    /// Returns an error if it names a fact that is not in `facts`.
     fn render_in(
         self,
         prepare: impl FnOnce(&mut Environment<'static>) -> Result<(), minijinja::Error>,

@@ -1,7 +1,7 @@
 //! Text as it leaves: notes, messages that are pasted into a shell, JSON for a terminal.
 //!
-//! The functions that print call these for all that they print. Only where a text is quoted a line break has to be dealt with,
-//! since our own texts have line breaks too.
+//! The functions that print call these for all that they print. Line breaks matter only in quoted text, since our own texts
+//! have line breaks too.
 
 use std::fmt::Write as _;
 
@@ -70,9 +70,12 @@ const MAX_COMMAND_CHARS: usize = 300;
 /// Returns a note: [`lines`] with typographic quotes in their sentences, so that nothing ends a shell's quotes around them.
 pub fn note(text: &str, limit: usize) -> String {
     let text = lines(text, limit);
-    let quoted = text.lines().map(|line| match line.starts_with(COMMAND) {
-        true => line.to_owned(),
-        false => curl_quotes(line),
+    let quoted = text.lines().map(|line| {
+        if line.starts_with(COMMAND) {
+            line.to_owned()
+        } else {
+            curl_quotes(line)
+        }
     });
     quoted.collect::<Vec<_>>().join("\n")
 }

@@ -11,23 +11,23 @@ use claudex_testkit::rewrite_journal;
 use crate::counter::SPEC;
 use crate::pair::{Measure, Row, ratio_of};
 
-/// How many changes one measurement makes, by all writers together.
+/// The number of changes of one measurement, by all writers together.
 const CHANGES: usize = 320;
 
 pub(crate) fn rows() -> Vec<Measure> {
-    let of = |name, writers, before| -> Measure {
+    let row = |name, writers, before| -> Measure {
         (name, Box::new(move || beside_sqlite(writers, before)))
     };
     vec![
-        of("a transition, one writer", 1, 0),
-        of("a transition, 4 writers", 4, 0),
-        of("a transition, 16 writers", 16, 0),
-        of("a transition after 100,000 entries", 1, 100_000),
+        row("a transition, one writer", 1, 0),
+        row("a transition, 4 writers", 4, 0),
+        row("a transition, 16 writers", 16, 0),
+        row("a transition after 100,000 entries", 1, 100_000),
     ]
 }
 
-/// A loop with a topic that makes the journal's line some 700 bytes long.
-fn started(root: &Utf8Path, before: usize) -> (Store, LoopId) {
+/// Starts a loop with a topic that makes the journal's line some 700 bytes long.
+fn start(root: &Utf8Path, before: usize) -> (Store, LoopId) {
     let home = StateHome::at(root.join("state-home"));
     let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home);
     let store = store.with_deadline(Duration::from_secs(60));
@@ -61,7 +61,7 @@ fn started(root: &Utf8Path, before: usize) -> (Store, LoopId) {
     (store, id)
 }
 
-/// A writer, and what it holds.
+/// A writer, and the loop that it holds.
 struct Writer {
     store: Store,
     id: LoopId,
@@ -69,10 +69,12 @@ struct Writer {
 }
 
 impl Writer {
-    fn of(store: &Store, id: &LoopId) -> Self {
-        let held = store.open(id).expect("an open").record;
-        let (store, id) = (store.clone(), id.clone());
-        Self { store, id, held }
+    fn open(store: &Store, id: &LoopId) -> Self {
+        Self {
+            store: store.clone(),
+            id: id.clone(),
+            held: store.open(id).expect("an open").record,
+        }
     }
 
     fn change(&mut self) {
@@ -85,14 +87,14 @@ impl Writer {
             };
             match self.store.commit(&self.held, change) {
                 Ok(now) => return self.held = now,
-                Err(StoreError::Stale { .. }) => *self = Self::of(&self.store, &self.id),
+                Err(StoreError::Stale { .. }) => *self = Self::open(&self.store, &self.id),
                 Err(error) => panic!("{error}"),
             }
         }
     }
 }
 
-/// Returns how long the changes take that so many writers make at once.
+/// Returns the time that all changes take if so many writers make them at once.
 fn with_writers<W: Send>(
     writers: usize,
     make: impl Fn() -> W + Sync,
@@ -123,8 +125,8 @@ fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
 
 fn beside_sqlite(writers: usize, before: usize) -> Row {
     let (_kept, root) = folder();
-    let (store, id) = started(&root, before);
-    let ours = || with_writers(writers, || Writer::of(&store, &id), Writer::change);
+    let (store, id) = start(&root, before);
+    let ours = || with_writers(writers, || Writer::open(&store, &id), Writer::change);
     let theirs = sqlite::started(&root.join("sqlite"));
     let ratio = ratio_of(ours, || {
         with_writers(writers, || sqlite::writer(&theirs), sqlite::change)

@@ -1,4 +1,4 @@
-//! A machine that counts: for what drives the store without generated code.
+//! A machine that counts, for measurements of the store without generated code.
 
 use claudex_loop::store::{Active, Form, HeldFields, IdForm, StateSpec};
 

@@ -1,6 +1,8 @@
-//! What claudex costs, beside what the same work costs anyone. Prints one table of ratios: machines differ, a ratio hardly does.
+//! Measures the costs of claudex beside the same work done otherwise, and prints one table of ratios: machines differ, ratios
+//! hardly do.
 //!
-//! `docs/performance.md` has the command and a table with its machine and date; with `ROW` behind it, only rows whose name holds that are measured.
+//! `docs/performance.md` has the command and a table with its machine and date. With `ROW` behind it, only rows whose names
+//! contain that are measured.
 
 mod commit;
 mod counter;
@@ -11,10 +13,10 @@ mod stop;
 
 use pair::Row;
 
-#[expect(clippy::print_stdout, reason = "the table is what this program is for")]
+#[expect(clippy::print_stdout, reason = "the table is the output")]
 fn main() {
-    let wanted = std::env::args().nth(1).unwrap_or_default();
-    if wanted == stop::WRITE {
+    let filter = std::env::args().nth(1).unwrap_or_default();
+    if filter == stop::WRITE {
         return stop::write();
     }
     println!("| what | beside | ratio | wanted |\n|---|---|---|---|");
@@ -24,7 +26,7 @@ fn main() {
         .chain(stop::rows())
         .chain(many::rows())
     {
-        if name.contains(&wanted) {
+        if name.contains(&filter) {
             let Row {
                 beside,
                 ratio,

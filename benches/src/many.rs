@@ -1,4 +1,4 @@
-//! What a project with many finished loops costs, beside one with a single one.
+//! Calls in a project with many finished loops, beside one with a single one.
 
 use std::fs;
 use std::path::Path;
@@ -9,22 +9,22 @@ use claudex_testkit::rewrite_journal;
 use crate::pair::{Measure, Row, ratio};
 use crate::stop::{hook, program, project};
 
-/// How many loops have been finished.
+/// The number of finished loops.
 const LOOPS: usize = 10_000;
-/// How many calls are measured as one.
+/// The number of calls that are measured as one.
 const CALLS: usize = 5;
 
 pub(crate) fn rows() -> Vec<Measure> {
-    let of = |name, commands: &'static [&'static [&'static str]]| -> Measure {
+    let row = |name, commands: &'static [&'static [&'static str]]| -> Measure {
         (name, Box::new(move || beside_one(commands)))
     };
     vec![
-        of("a stop after 10,000 finished loops", &[&["hook", "stop"]]),
-        of(
+        row("a stop after 10,000 finished loops", &[&["hook", "stop"]]),
+        row(
             "a start and its end after 10,000 finished loops",
             &[&START, &["cancel"]],
         ),
-        of("a status after 10,000 finished loops", &[&["status"]]),
+        row("a status after 10,000 finished loops", &[&["status"]]),
         ("a list of 10,000 finished loops", Box::new(list)),
     ]
 }
@@ -42,7 +42,8 @@ fn times(root: &Path, commands: &[&[&str]]) {
 }
 
 fn beside_one(commands: &[&[&str]]) -> Row {
-    let (one, many) = (finished(1), finished(LOOPS));
+    let one = finished(1);
+    let many = finished(LOOPS);
     Row {
         beside: "the same after a single one".to_owned(),
         ratio: ratio(
@@ -65,8 +66,8 @@ fn list() -> Row {
     }
 }
 
-/// Makes a project with so many finished loops: one that the program began and ended, and its copies under other ids, sealed again. The
-/// next start archives most of them.
+/// Makes a project with so many finished loops: one that the program began and ended, and its copies under other ids, sealed
+/// again. The next start archives most of them.
 fn finished(loops: usize) -> tempfile::TempDir {
     let project = project();
     let root = project.path();

@@ -1,10 +1,10 @@
-//! Two kinds of work, measured in turns, so that what slows the machine down slows both.
+//! Two kinds of work, measured in turns, so that a slow moment of the machine slows both.
 
 use std::time::{Duration, Instant};
 
 /// A line of the table.
 pub(crate) struct Row {
-    /// What it is measured beside.
+    /// The other kind of work.
     pub(crate) beside: String,
     /// Measured ratio of the two times.
     pub(crate) ratio: f64,
@@ -15,20 +15,21 @@ pub(crate) struct Row {
 /// A named measurement.
 pub(crate) type Measure = (&'static str, Box<dyn Fn() -> Row>);
 
-/// How often each is measured.
+/// The number of measurements of each.
 const TURNS: usize = 15;
 
-/// Returns how many times as long the first takes as the second: the ratio of their medians.
+/// Returns the ratio of the medians of both times.
 pub(crate) fn ratio(mut first: impl FnMut(), mut second: impl FnMut()) -> f64 {
     ratio_of(|| timed(&mut first), || timed(&mut second))
 }
 
-/// Does the same with times that the work itself says.
+/// Returns the ratio of the medians of times that the work itself measures.
 pub(crate) fn ratio_of(
     mut first: impl FnMut() -> Duration,
     mut second: impl FnMut() -> Duration,
 ) -> f64 {
-    let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
+    let mut firsts = Vec::new();
+    let mut seconds = Vec::new();
     for _ in 0..TURNS {
         firsts.push(first());
         seconds.push(second());

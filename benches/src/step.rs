@@ -1,4 +1,4 @@
-//! Choosing an edge and its update in memory, beside a match that a person would write for the same machine.
+//! Choosing an edge and its update in memory, beside a match written by hand for the same machine.
 
 use std::hint::black_box;
 
@@ -49,7 +49,7 @@ fn by_hand() {
     }
 }
 
-/// Does what machine.toml says of these transitions.
+/// Takes these transitions as machine.toml declares them.
 fn matched(phase: Phase, fields: &Fields, transition: &Transition) -> Option<(Phase, Fields)> {
     match (phase, transition) {
         (Phase::Reviewing, Transition::Revise) if fields.round < fields.max_rounds => {

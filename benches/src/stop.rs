@@ -1,4 +1,4 @@
-//! What a stop costs, as the client waits for it.
+//! Stops and the status line, as the client waits for them.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::pair::{Measure, Row, ratio};
 
-/// How many stops are measured as one.
+/// The number of stops that are measured as one.
 const STOPS: usize = 20;
 
 pub(crate) fn rows() -> Vec<Measure> {
@@ -18,7 +18,7 @@ pub(crate) fn rows() -> Vec<Measure> {
     ]
 }
 
-/// Has this program be what a stop that advances a round is measured beside.
+/// The argument that makes this program the work beside a stop that advances a round.
 pub(crate) const WRITE: &str = "--write";
 
 /// Reads a hook's input, appends a line and syncs it, replaces a file, and answers.
@@ -39,13 +39,14 @@ pub(crate) fn write() {
     println!("{{}}");
 }
 
-/// The program that was built beside this one.
+/// Returns the program that was built beside this one.
 pub(crate) fn program() -> PathBuf {
     let own = std::env::current_exe().expect("a path");
     own.with_file_name("claudex-loop")
 }
 
-/// Unpacks the release: its plugin brings the program along, and a file that was unpacked is not read as one that a linker wrote.
+/// Unpacks the release. Its plugin has the program with it, and an unpacked file is read in another way than one that a linker
+/// has just written.
 fn release() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = program();
@@ -92,7 +93,7 @@ fn hook_with(root: &Path, command: &mut Command, variables: &[(&str, &str)]) {
         .stderr(Stdio::null())
         .spawn()
         .expect("it was built: cargo build --release");
-    // Who answers without reading has gone by now.
+    // A program that answers without reading has ended by now.
     let mut stdin = child.stdin.take().expect("stdin is piped");
     let _ = stdin.write_all(event(root).as_bytes());
     drop(stdin);
@@ -168,7 +169,7 @@ fn statusline() -> Row {
         root,
         Command::new(program()).args(["start", "plan", "a topic"]),
     );
-    // It is the session's from its first stop on.
+    // The first stop binds the loop to the session.
     hook(root, Command::new(program()).args(["hook", "stop"]));
     let times = |program: &Path, arguments: &[&str]| {
         (0..STOPS).for_each(|_| hook(root, Command::new(program).args(arguments)));

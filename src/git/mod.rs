@@ -251,10 +251,10 @@ impl Git {
     /// Runs a command that has to succeed, and returns its whole output.
     pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
         let answer = self.ask(arguments, stdin)?;
-        match answer.cut {
-            true => Err(WorktreeError::TooMany),
-            false => Ok(answer.stdout),
+        if answer.cut {
+            return Err(WorktreeError::TooMany);
         }
+        Ok(answer.stdout)
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.

@@ -110,61 +110,50 @@ mod tests {
         }
     }
 
-    fn one(answer: &Value) -> Vec<String> {
-        let questions = json!([{"question": "q", "header": "Scope", "options": []}]);
-        let found = from_input(&input(&questions, &json!({ "q": answer })));
-        found.into_iter().map(|answer| answer.text).collect()
+    /// Returns the answer to one question with the options `Yes` and `No`.
+    fn answer_to(is_multiple: bool, answer: &Value) -> Option<Answer> {
+        let options =
+            json!([{"label": " Yes ", "description": "a", "preview": "b"}, {"label": "No"}]);
+        let questions = json!([
+            {"question": "q", "header": "Scope", "options": options, "multiSelect": is_multiple}
+        ]);
+        from_input(&input(&questions, &json!({ "q": answer }))).pop()
     }
 
     #[test]
-    fn single_answer_is_kept_byte_for_byte() {
+    fn answer_is_kept_byte_for_byte_with_its_options() {
         let typed =
             "it's \"quoted\" $(touch x) `id` ; Scope: fake, \u{202e}計画 \\n\nsecond\rp2\ttab ";
-        assert_eq!(one(&json!(typed)), [typed]);
-        assert_eq!(one(&json!("\"a, b\", plain")), ["\"a, b\", plain"]);
+        for text in [typed, "\"a, b\", plain"] {
+            let answer = answer_to(false, &json!(text)).unwrap();
+            assert_eq!(answer.text, text);
+            let pair = |label: &str, what: &str| (label.to_owned(), what.to_owned());
+            assert_eq!(answer.options, [pair("Yes", "ab"), pair("No", "")]);
+        }
     }
 
     #[test]
     fn answer_outside_the_options_is_typed() {
-        let options = json!([{"label": "Yes"}, {"label": "No"}]);
-        for (several, answer, typed) in [
+        for (is_multiple, answer, is_typed) in [
             (false, "Yes", false),
             (false, "yes", true),
             (false, "(notes only)", false),
             (true, "Yes, No", false),
             (true, "maybe", false),
         ] {
-            let questions = json!([{"question": "q", "header": "h", "options": options, "multiSelect": several}]);
-            let found = from_input(&input(&questions, &json!({ "q": answer })));
-            assert_eq!(found[0].is_typed, typed, "{answer}");
+            let found = answer_to(is_multiple, &json!(answer)).unwrap();
+            assert_eq!(found.is_typed, is_typed, "{answer}");
         }
-    }
-
-    #[test]
-    fn options_are_kept_with_their_previews() {
-        let options = json!([{"label": " Yes ", "description": "a", "preview": "b"}, {}]);
-        let questions = json!([{"question": "q", "header": "h", "options": options}]);
-        let found = from_input(&input(&questions, &json!({"q": "Yes"})));
-        let pair = |label: &str, what: &str| (label.to_owned(), what.to_owned());
-        assert_eq!(found[0].options, [pair("Yes", "ab"), pair("", "")]);
     }
 
     #[test]
     fn blank_or_malformed_answer_is_left_out() {
-        for answer in [
-            json!(null),
-            json!(""),
-            json!(" \n"),
-            json!(7),
-            json!(["x"]),
-            json!({"a": 1}),
-        ] {
-            assert!(one(&answer).is_empty(), "{answer}");
+        for answer in [json!(null), json!(""), json!(" \n"), json!(7), json!(["x"])] {
+            assert_eq!(answer_to(false, &answer), None);
         }
         for response in [
             json!(null),
             json!("text"),
-            json!([]),
             json!({"questions": 7, "answers": {}}),
             json!({"questions": [7, {}, {"question": 1, "header": "Scope"}], "answers": {"q": "x"}}),
             json!({"questions": [{"question": "q", "header": []}], "answers": {"q": "x"}}),
@@ -179,18 +168,12 @@ mod tests {
 
     #[test]
     fn two_questions_of_one_text_have_no_answer() {
-        let asked = |first: &str, second: &str| {
-            let one =
-                |question, header| json!({"question": question, "header": header, "options": []});
-            let answers = json!({first: "Roll out", second: "Roll out"});
-            from_input(&input(
-                &json!([one(first, "Rollout"), one(second, "Lunch")]),
-                &answers,
-            ))
-            .len()
+        let count = |second: &str| {
+            let one = |question| json!({"question": question, "header": "h", "options": []});
+            let questions = json!([one("Roll out?"), one(second)]);
+            from_input(&input(&questions, &json!({"Roll out?": "x", "Eat?": "y"}))).len()
         };
-        assert_eq!(asked("Roll out?", "Eat?"), 2);
-        assert_eq!(asked("Roll out?", "Roll out?"), 0);
+        assert_eq!((count("Eat?"), count("Roll out?")), (2, 0));
     }
 
     #[test]
@@ -200,24 +183,12 @@ mod tests {
             &json!({"q": "x"}),
         );
         assert_eq!(from_input(&asked).len(), 1);
-        for other in [
-            Input {
-                event: None,
-                ..asked.clone()
-            },
-            Input {
-                tool_name: Some("Bash".into()),
-                ..asked.clone()
-            },
-            Input {
-                agent_id: Some("a1".into()),
-                ..asked.clone()
-            },
-            Input {
-                tool_response: None,
-                ..asked.clone()
-            },
-        ] {
+        let mut others = [(); 4].map(|()| asked.clone());
+        others[0].event = None;
+        others[1].tool_name = Some("Bash".into());
+        others[2].agent_id = Some("a1".into());
+        others[3].tool_response = None;
+        for other in others {
             assert!(from_input(&other).is_empty(), "{other:?}");
         }
     }

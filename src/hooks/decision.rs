@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use super::shorten::shorten;
 use crate::text;
+
+/// The length below which a reason is whole. It counts UTF-16 units, as the client does, which shortens texts above 10,000.
+const MAX_REASON_UNITS: usize = 9_000;
 
 /// The longest sentences of a note, in characters.
 const MAX_NOTE_CHARS: usize = 1_000;
@@ -166,7 +168,26 @@ fn plain_reason(reason: &str, rest: &str) -> String {
     if plain.trim().is_empty() {
         return "The loop is not finished.".to_owned();
     }
-    shorten(&plain, rest)
+    shorten(plain, rest)
+}
+
+/// Returns the text itself, or its beginning with a last line that says that it was cut, and that the rest is in `rest`.
+fn shorten(text: String, rest: &str) -> String {
+    let whole = text.encode_utf16().count();
+    if whole < MAX_REASON_UNITS {
+        return text;
+    }
+    let notice = format!("(This text was cut: it has {whole} characters. The rest is in {rest})");
+    let budget = MAX_REASON_UNITS - notice.encode_utf16().count() - 2;
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += character.len_utf16();
+        used <= budget
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    // Only whole lines, unless there is but one.
+    let kept = kept.rsplit_once('\n').map_or(&*kept, |(lines, _)| lines);
+    format!("{kept}\n{notice}")
 }
 
 #[cfg(test)]
@@ -175,7 +196,6 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::hooks::REASON_LIMIT;
 
     fn block(reason: &str) -> Decision {
         Decision {
@@ -243,6 +263,26 @@ mod tests {
         assert!(context.chars().count() <= MAX_NOTE_CHARS + 2 + MAX_INSTRUCTION_CHARS);
     }
 
+    #[test]
+    fn long_reason_keeps_whole_lines_and_names_the_rest() {
+        let whole = "x".repeat(MAX_REASON_UNITS - 1);
+        assert_eq!(shorten(whole.clone(), "x status"), whole);
+        // An astral character counts as two.
+        for (line, count) in [("a line of findings", 1_000), ("😀😀", 2_000)] {
+            let text = format!("{line}\n").repeat(count);
+            let cut = shorten(text.clone(), "x status");
+            let (lines, last) = cut.rsplit_once('\n').unwrap();
+            assert!(lines.lines().all(|one| one == line));
+            let units = text.encode_utf16().count();
+            assert_eq!(
+                last,
+                format!("(This text was cut: it has {units} characters. The rest is in x status)")
+            );
+            let length = cut.encode_utf16().count();
+            assert!((MAX_REASON_UNITS - 200..MAX_REASON_UNITS).contains(&length));
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_gives_one_object_on_one_line(
@@ -259,7 +299,7 @@ mod tests {
             prop_assert_eq!(answer["decision"].as_str(), Some(if block { "block" } else { "approve" }));
             prop_assert_eq!(answer["reason"].is_string(), block);
             let reason = answer["reason"].as_str().unwrap_or_default();
-            prop_assert!(reason.encode_utf16().count() < REASON_LIMIT);
+            prop_assert!(reason.encode_utf16().count() < MAX_REASON_UNITS);
             prop_assert!(!reason.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
         }
     }

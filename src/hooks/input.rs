@@ -197,18 +197,15 @@ mod tests {
     }
 
     #[test]
-    fn complete_object_on_open_stream_is_read() {
-        let (reader, _open) = open_stream(br#" {"prompt": "}\"{", "b": [{}, []]} {"#);
+    fn object_in_two_parts_on_open_stream_is_read() {
+        let (reader, mut writer) = open_stream(br#" {"b": [{}, []], "prompt": "#);
+        let rest = thread::spawn(move || {
+            writer.write_all(br#""}\"{"} {"#).unwrap();
+            writer
+        });
         let input = read(reader, LONG).unwrap();
         assert_eq!(input.prompt.as_deref(), Some("}\"{"));
-    }
-
-    #[test]
-    fn object_in_two_parts_is_put_together() {
-        let (reader, mut writer) = open_stream(br#"{"prompt": "#);
-        let rest = thread::spawn(move || writer.write_all(b"\"x\"}"));
-        assert_eq!(read(reader, LONG).unwrap().prompt.as_deref(), Some("x"));
-        rest.join().unwrap().unwrap();
+        rest.join().unwrap();
     }
 
     #[test]
@@ -246,17 +243,10 @@ mod tests {
                 "7",
                 "invalid type: integer `7`, expected a JSON object at line 1 column 1",
             ),
-            (
-                "{\"a\": 1",
-                "EOF while parsing an object at line 1 column 7",
-            ),
+            ("[]", "expected an object, found a list"),
             (
                 "{\"session_id\": 7}",
                 "invalid type: integer `7`, expected a string at line 1 column 17",
-            ),
-            (
-                "{\"cwd\": \"C:\\Users\"}",
-                "invalid escape at line 1 column 13",
             ),
         ] {
             let error = read_from(text.as_bytes()).unwrap_err();
@@ -293,20 +283,14 @@ mod tests {
     }
 
     #[test]
-    fn blank_ids_are_missing() {
-        for blank in ["", " ", "\n\t"] {
-            let blanks = json!({"session_id": blank, "agent_id": blank});
-            assert_eq!(input(&blanks), Input::default(), "{blank:?}");
+    fn blank_or_null_is_a_missing_field() {
+        for blank in [json!(""), json!(" "), json!("\n\t"), Value::Null] {
+            let object = json!({
+                "session_id": blank, "agent_id": blank, "cwd": null, "hook_event_name": null, "stop_hook_active": null,
+                "background_tasks": null, "prompt": null, "tool_response": null,
+            });
+            assert_eq!(input(&object), Input::default(), "{blank:?}");
         }
-    }
-
-    #[test]
-    fn null_is_a_missing_field() {
-        let nulls = json!({
-            "session_id": null, "cwd": null, "hook_event_name": null, "stop_hook_active": null, "agent_id": null,
-            "background_tasks": null, "prompt": null, "tool_response": null,
-        });
-        assert_eq!(input(&nulls), Input::default());
     }
 
     #[test]
@@ -332,7 +316,6 @@ mod tests {
             task("a1", "subagent", "running"),
             task("a2", "subagent", "completed"),
             {"id": "a3", "type": "subagent"},
-            task("w1", "workflow", "running"),
             task("w2", "workflow", "pending"),
             {"id": "b1", "type": "shell", "status": "running", "command": "claudex-loop review x"},
             {"id": "b2", "type": "shell", "status": "running", "command": "npm run dev", "description": "a review"},
@@ -342,7 +325,7 @@ mod tests {
             "subagent",
         ]}));
         let awaited = input.awaited_tasks(|command| command.contains("review"));
-        assert_eq!(awaited, ["a1", "a3", "w1", "w2", "b1", "?"]);
+        assert_eq!(awaited, ["a1", "a3", "w2", "b1", "?"]);
     }
 
     proptest! {

@@ -5,7 +5,6 @@ pub mod decision;
 pub mod input;
 pub mod prompt;
 pub mod seen;
-mod shorten;
 pub mod turns;
 
 /// The oldest version of Claude Code that loops are tested with.
@@ -13,4 +12,3 @@ pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 198];
 
 pub use decision::{Action, Decision, HookOutput, Permission};
 pub use input::Input;
-pub use shorten::REASON_LIMIT;

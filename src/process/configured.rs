@@ -1,4 +1,4 @@
-//! A command of the person's configuration: what `run` may start.
+//! The commands of the user's configuration, which `run` may start.
 //!
 //! ```toml
 //! [commands.build]

@@ -90,7 +90,7 @@ pub enum StartError {
         program: String,
     },
     /// The directory to start it in does not exist.
-    #[error("cannot start a reviewer in {directory}: not a directory")]
+    #[error("cannot start a program in {directory}: not a directory")]
     NoDirectory {
         /// The directory.
         directory: Utf8PathBuf,
@@ -104,8 +104,3 @@ pub enum StartError {
         source: io::Error,
     },
 }
-
-claudex_loop_engine::impl_diagnostic!(StartError, "claudex::review::start", |error| {
-    let is_missing = matches!(error, StartError::NotInstalled { .. });
-    is_missing.then(|| "install it, or choose another reviewer".to_owned())
-});

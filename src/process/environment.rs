@@ -88,9 +88,10 @@ impl Environment {
         let home = variables.get(OsStr::new("HOME")).cloned();
         variables.retain(|name, value| self.allows(name) && !is_relative_home(name, value));
         if let Some(path) = variables.get_mut(OsStr::new("PATH")) {
-            *path = match self.with_projects_programs {
-                true => joined(absolute(path)),
-                false => joined(trusted(path, home.as_deref(), project)),
+            *path = if self.with_projects_programs {
+                joined(absolute(path))
+            } else {
+                joined(trusted(path, home.as_deref(), project))
             };
         }
         let fixed = self.fixed.iter();
@@ -164,7 +165,7 @@ fn trusted(
 }
 
 fn joined(folders: impl Iterator<Item = PathBuf>) -> OsString {
-    // What came out of a PATH has no separator in it.
+    // Folders that came out of a PATH have no separator in their names.
     std::env::join_paths(folders).unwrap_or_default()
 }
 

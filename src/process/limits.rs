@@ -5,10 +5,11 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use serde::Deserialize;
-use thiserror::Error;
+
+use crate::text::one_line;
 
 /// The longest duration that is accepted: a week. Anything longer is a slip of the pen.
-pub const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Time limits of one run of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,30 +30,18 @@ impl Default for Limits {
     }
 }
 
-/// A text that is not a duration.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{text}` is not a duration between 1ms and a week")]
-pub struct BadDuration {
-    /// The text as it was written.
-    text: String,
-}
-
-claudex_loop_engine::impl_diagnostic!(BadDuration, "claudex::review::duration", |_| {
-    let help = "write a number and a unit, largest unit first: 90s, 10m, 2m30s, 1h, 500ms";
-    Some(help.to_owned())
-});
-
 /// Reads `90s`, `10m`, `2m30s`, `1h`, `500ms`: numbers with their units, largest first.
 ///
 /// # Errors
 /// Returns an error if the text is not a duration, or one of zero, less than zero or more than a week.
-pub fn parse_duration(text: &str) -> Result<Duration, BadDuration> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let parsed = text.trim().parse::<SignedDuration>().ok();
     parsed
         .and_then(|parsed| Duration::try_from(parsed).ok())
-        .filter(|parsed| parsed.as_millis() > 0 && *parsed <= LONGEST)
-        .ok_or_else(|| BadDuration {
-            text: crate::text::one_line(text, 40),
+        .filter(|parsed| parsed.as_millis() > 0 && *parsed <= MAX_DURATION)
+        .ok_or_else(|| {
+            let text = one_line(text, 40);
+            format!("`{text}` is not a duration between 1ms and a week")
         })
 }
 
@@ -117,14 +106,14 @@ mod tests {
             "５s",
             "99999999999999999999h",
         ] {
-            let error = parse_duration(text).unwrap_err().to_string();
+            let error = parse_duration(text).unwrap_err();
             assert!(
                 error.ends_with("` is not a duration between 1ms and a week"),
                 "{error}"
             );
         }
         assert_eq!(
-            parse_duration("5\u{1b}\u{202e}s").unwrap_err().to_string(),
+            parse_duration("5\u{1b}\u{202e}s").unwrap_err(),
             "`5s` is not a duration between 1ms and a week"
         );
     }

@@ -30,17 +30,17 @@ pub use self::output::Stream;
 use self::output::{Output, shown};
 
 /// The time between two questions to the watcher while the child is silent.
-const TICK: Duration = Duration::from_millis(100);
+const TICK_INTERVAL: Duration = Duration::from_millis(100);
 /// The time between two looks at a child that has closed its streams.
-const POLL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time for which others may hold the streams after the child itself has exited.
-const LINGER: Duration = Duration::from_millis(500);
+const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 /// The time between TERM and KILL.
-const GRACE: Duration = Duration::from_secs(2);
+const TERM_GRACE_TIME: Duration = Duration::from_secs(2);
 /// The time without output after KILL after which the output counts as read to its end.
-const SETTLE: Duration = Duration::from_millis(500);
+const SETTLE_TIME: Duration = Duration::from_millis(500);
 /// The longest time for which output is read after KILL. A process that left the group may write forever.
-const DRAIN: Duration = Duration::from_secs(30);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A call of a program: arguments, input, environment and limits.
 #[derive(Debug, Clone, Copy)]
@@ -214,7 +214,7 @@ impl<'i, 'f> Running<'i, 'f> {
             if self.take(watch).is_break() {
                 return Some(ProcessEnd::Stopped);
             }
-            if last_tick.elapsed() >= TICK {
+            if last_tick.elapsed() >= TICK_INTERVAL {
                 last_tick = Instant::now();
                 if watch(Event::Tick).is_break() {
                     return Some(ProcessEnd::Stopped);
@@ -224,7 +224,7 @@ impl<'i, 'f> Running<'i, 'f> {
                 exited = Some(Instant::now());
             }
             match exited {
-                Some(since) if self.open == 0 || since.elapsed() >= LINGER => return None,
+                Some(since) if self.open == 0 || since.elapsed() >= LINGER_TIMEOUT => return None,
                 Some(_) => {}
                 None if self.begun.elapsed() >= limits.timeout => {
                     return Some(ProcessEnd::TimedOut {
@@ -244,7 +244,7 @@ impl<'i, 'f> Running<'i, 'f> {
         if !self.is_over() {
             self.group.terminate();
             let asked = Instant::now();
-            while !self.is_over() && asked.elapsed() < GRACE {
+            while !self.is_over() && asked.elapsed() < TERM_GRACE_TIME {
                 // It is being ended already: a second request to stop says nothing new.
                 let _ = self.take(watch);
             }
@@ -253,8 +253,8 @@ impl<'i, 'f> Running<'i, 'f> {
         let killed = Instant::now();
         // On a busy machine much of it may still wait to be taken, the answer among it.
         while self.open > 0
-            && killed.max(self.last_output).elapsed() < SETTLE
-            && killed.elapsed() < DRAIN
+            && killed.max(self.last_output).elapsed() < SETTLE_TIME
+            && killed.elapsed() < DRAIN_TIMEOUT
         {
             let _ = self.take(watch);
         }
@@ -282,7 +282,11 @@ impl<'i, 'f> Running<'i, 'f> {
                 text: &text,
             })
         };
-        let wait = if self.open == 0 { POLL } else { TICK };
+        let wait = if self.open == 0 {
+            POLL_INTERVAL
+        } else {
+            TICK_INTERVAL
+        };
         match self.messages.recv_timeout(wait) {
             Ok(Message::Bytes(stream, bytes)) => {
                 let taken = self.output.take(stream, &bytes, &mut hand);

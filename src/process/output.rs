@@ -9,11 +9,11 @@ use crate::text;
 /// The bytes of stdout that are kept. More is not a review.
 pub const KEPT: usize = 4 * 1024 * 1024;
 /// The bytes of stderr that are kept, from its end, and of a stdout that is longer than the part kept of its beginning.
-const TAIL: usize = 8 * 1024;
+const MAX_TAIL_BYTES: usize = 8 * 1024;
 /// The bytes of one line that are kept. A line may be an event with texts inside.
 const MAX_LINE_BYTES: usize = KEPT;
 /// The characters of one line that are shown.
-const SHOWN: usize = 300;
+const MAX_SHOWN_CHARS: usize = 300;
 
 /// One of a child's two output streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,7 +43,7 @@ pub(super) struct Output {
 
 /// Returns a line of a child's output as users see it: plain, short, perhaps empty.
 pub(super) fn shown(line: &[u8]) -> String {
-    text::one_line(&String::from_utf8_lossy(line), SHOWN)
+    text::one_line(&String::from_utf8_lossy(line), MAX_SHOWN_CHARS)
 }
 
 impl Output {
@@ -88,21 +88,21 @@ impl Output {
 
     /// Returns the end of the stdout that is not kept.
     pub(super) fn stdout_end(&self) -> &[u8] {
-        &self.end[self.end.len().saturating_sub(TAIL)..]
+        &self.end[self.end.len().saturating_sub(MAX_TAIL_BYTES)..]
     }
 
     /// Returns the end of stderr, made plain.
     pub(super) fn stderr_tail(&self) -> String {
-        let start = self.stderr.len().saturating_sub(TAIL);
+        let start = self.stderr.len().saturating_sub(MAX_TAIL_BYTES);
         text::plain(&String::from_utf8_lossy(&self.stderr[start..]))
     }
 }
 
-/// Appends bytes of which only the last [`TAIL`] are wanted. At most twice as many are held.
+/// Appends bytes of which only the last [`MAX_TAIL_BYTES`] are wanted. At most twice as many are held.
 fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
     end.extend_from_slice(bytes);
-    if end.len() > 2 * TAIL {
-        end.drain(..end.len() - TAIL);
+    if end.len() > 2 * MAX_TAIL_BYTES {
+        end.drain(..end.len() - MAX_TAIL_BYTES);
     }
 }
 
@@ -144,9 +144,9 @@ mod tests {
         let long = vec![b'x'; 100_000];
         let chunks = [&long[..], b"\n\x1b[2J\xff\xe2\x80\xaeb\n"];
         let lines = lines(&mut output, Stream::Stderr, &chunks);
-        assert_eq!(shown(&lines[0]).chars().count(), SHOWN);
+        assert_eq!(shown(&lines[0]).chars().count(), MAX_SHOWN_CHARS);
         assert_eq!(shown(&lines[1]), "[2J\u{fffd}b");
-        assert!(output.stderr_tail().len() <= TAIL + 10);
+        assert!(output.stderr_tail().len() <= MAX_TAIL_BYTES + 10);
         assert!(output.stderr_tail().ends_with("[2J\u{fffd}b\n"));
     }
 
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(lengths, [2 << 20, MAX_LINE_BYTES]);
         assert_eq!(output.stdout.len(), KEPT);
         assert_eq!(output.dropped, (4 << 20) + 4);
-        assert_eq!(output.stdout_end().len(), TAIL);
+        assert_eq!(output.stdout_end().len(), MAX_TAIL_BYTES);
         assert!(output.stdout_end().ends_with(b"aabbb"));
     }
 

@@ -3,34 +3,43 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use crate::machine::Machine;
 use crate::project::Project;
 use crate::report::{Failure, Report, Suite, Wrong};
-use crate::suites::{self, Walk};
+use crate::suites::{crowd, files, input, kills, plugin, refusals};
+use crate::walk::Walk;
+use crate::{pairs_crate, scratch::Scratch};
 
 /// Prepares a project before a start.
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 
+/// A suite. It returns a line about what it tried.
+type RunSuite = fn(&Walk) -> Result<String, Wrong>;
+
+/// The number of calls that a walk makes at most, in all modes together.
+const MAX_CALLS: usize = 200;
+
+/// The suites behind the walk, in their order.
+const SUITES: [(Suite, RunSuite); 7] = [
+    (Suite::Refusals, refusals::run),
+    (Suite::Kills, kills::run),
+    (Suite::Files, files::run),
+    (Suite::Input, input::run),
+    (Suite::Crowd, crowd::run),
+    (Suite::Plugin, plugin::run),
+    (Suite::Pairs, pairs_crate::run),
+];
+
 /// The tests of one machine and its program.
 pub struct Kit {
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) plugin: Option<PathBuf>,
     only: Option<Suite>,
     /// The values of fields at a start.
     pub(crate) texts: HashMap<String, String>,
     pub(crate) preparations: Vec<Prepare>,
-}
-
-/// The input of every suite.
-pub(crate) struct Setup {
-    pub(crate) kit: Kit,
-    pub(crate) machine: Machine,
-    /// The folder of the machine file.
-    pub(crate) folder: PathBuf,
-    walk: OnceLock<Walk>,
 }
 
 impl Kit {
@@ -53,7 +62,7 @@ impl Kit {
         self
     }
 
-    /// Prepares each project before a start: files that must exist, a git history.
+    /// Prepares the project before a start: files that must exist, a git history.
     #[must_use]
     pub fn project(
         mut self,
@@ -70,7 +79,7 @@ impl Kit {
         self
     }
 
-    /// Runs one suite alone, to look at a failure again.
+    /// Runs one suite behind the walk, to look at a failure again.
     #[must_use]
     pub fn only(mut self, suite: Suite) -> Self {
         self.only = Some(suite);
@@ -82,51 +91,41 @@ impl Kit {
     /// # Errors
     /// Returns the first broken promise.
     pub fn quick(self) -> Result<Report, Failure> {
-        let only = self.only;
-        let setup = self.read()?;
-        let mut report = Report {
-            machine: setup.machine.name.clone(),
-            ..Report::default()
-        };
-        for (suite, run) in suites::ALL {
-            if only.is_some_and(|only| only != suite) {
-                continue;
+        let failed = |suite| {
+            move |wrong: Wrong| Failure {
+                suite,
+                what: wrong.to_string(),
             }
-            let what = run(&setup).map_err(|wrong| Failure::new(suite, wrong))?;
-            report.tried.push((suite, what));
-        }
-        if let Some(walk) = setup.walk.get() {
-            report.unreached = walk.unreached(&setup.machine);
+        };
+        let only = self.only;
+        let machine = self.read().map_err(failed(Suite::SetUp))?;
+        let scratch = Scratch::new(self, machine).map_err(failed(Suite::SetUp))?;
+        // These begin where a loop has just started.
+        let needs_no_walk = [Suite::Input, Suite::Crowd, Suite::Plugin, Suite::Pairs];
+        let is_short = only.is_some_and(|only| needs_no_walk.contains(&only));
+        let max_calls = if is_short { 0 } else { MAX_CALLS };
+        let walk = Walk::through(scratch, max_calls).map_err(failed(Suite::Walk))?;
+        let mut report = Report {
+            machine: walk.scratch.machine.name().to_owned(),
+            unreached: walk.unreached(),
+            tried: vec![(Suite::Walk, walk.to_string())],
+        };
+        for (suite, run) in SUITES {
+            if only.is_none_or(|only| only == suite) {
+                let what = run(&walk).map_err(failed(suite))?;
+                report.tried.push((suite, what));
+            }
         }
         Ok(report)
     }
 
-    fn read(self) -> Result<Setup, Failure> {
-        let failed = |place: &Path, what: String| {
-            Failure::new(Suite::SetUp, format!("{}: {what}", place.display()))
-        };
-        let source = std::fs::read_to_string(&self.file)
-            .map_err(|error| failed(&self.file, error.to_string()))?;
-        let machine = Machine::read(&source).map_err(|error| failed(&self.file, error))?;
+    fn read(&self) -> Result<Machine, Wrong> {
+        let at = |wrong| format!("{}: {wrong}", self.file.display());
+        let source = std::fs::read_to_string(&self.file).map_err(|error| at(error.to_string()))?;
+        let machine = Machine::read(&source).map_err(at)?;
         if !self.program.is_file() {
-            return Err(failed(&self.program, "no such program".to_owned()));
+            return Err(format!("{}: no such program", self.program.display()).into());
         }
-        Ok(Setup {
-            folder: self.file.with_file_name("."),
-            kit: self,
-            machine,
-            walk: OnceLock::new(),
-        })
-    }
-}
-
-impl Setup {
-    /// Returns the walk, which is made once.
-    pub(crate) fn walk(&self) -> Result<&Walk, Wrong> {
-        if let Some(walk) = self.walk.get() {
-            return Ok(walk);
-        }
-        let walk = Walk::through(self)?;
-        Ok(self.walk.get_or_init(|| walk))
+        Ok(machine)
     }
 }

@@ -14,14 +14,16 @@
 mod kit;
 mod machine;
 pub mod pairs;
+mod pairs_crate;
 mod project;
 mod report;
 mod scratch;
 mod seal;
 mod suites;
+mod walk;
 
 pub use kit::Kit;
-pub use machine::{Actor, Machine};
+pub use machine::Machine;
 pub use project::{Output, Project, SESSION, as_agent, has};
 pub use report::{Failure, Report, Suite};
 pub use seal::rewrite_journal;

@@ -5,73 +5,20 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
-use toml::{Spanned, Value};
+use serde_json::{Map, Value as Json};
+use toml::Spanned;
 
 /// A machine file.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug)]
 pub struct Machine {
-    pub(crate) name: String,
-    /// The folder of the message templates.
-    pub(crate) messages: Option<String>,
-    pub(crate) plugin: Option<Plugin>,
-    #[serde(default)]
-    pub(crate) state: State,
-    pub(crate) modes: BTreeMap<String, Mode>,
-    #[serde(default)]
-    pub(crate) fields: BTreeMap<String, Field>,
-    pub(crate) phases: BTreeMap<String, Phase>,
-    /// The entries of each transition, in the order of the file.
-    #[serde(skip)]
+    /// The whole file.
+    pub(crate) file: Json,
+    /// The entries of each transition.
     pub(crate) transitions: BTreeMap<String, Vec<Transition>>,
 }
 
-/// The part of a machine file that is read with its places.
-#[derive(Deserialize)]
-struct Declared {
-    #[serde(default)]
-    transitions: BTreeMap<String, Vec<Spanned<Transition>>>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Plugin {
-    pub(crate) name: Option<String>,
-}
-
-/// The place and form of loops on disk.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct State {
-    #[serde(default)]
-    pub(crate) folder: String,
-    ids: Option<String>,
-    active: Option<String>,
-}
-
-/// One way to start a loop.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Mode {
-    /// The actors that may start a loop in it; both if there are none.
-    #[serde(default)]
-    pub(crate) by: Vec<Actor>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Field {
-    /// The value of the engine's own that it holds: `session`, `id`.
-    pub(crate) holds: Option<String>,
-    at_start: Option<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Phase {
-    stored: Option<String>,
-    #[serde(default)]
-    pub(crate) terminal: bool,
-    #[serde(default)]
-    on_stop: BTreeMap<String, Value>,
-}
-
 /// One `[[transitions.x]]` entry.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Transition {
     /// The line of the machine file, from 1.
     #[serde(skip)]
@@ -81,24 +28,15 @@ pub(crate) struct Transition {
     pub(crate) from: Vec<String>,
     /// The target phase, or `same`.
     pub(crate) to: String,
+    /// The actors that may take it: `agent`, `person`.
     #[serde(default)]
-    pub(crate) by: Vec<Actor>,
+    pub(crate) by: Vec<String>,
     /// Whether only Rust of the program takes it.
     #[serde(default)]
     own: bool,
     pub(crate) requires: Option<String>,
     #[serde(default)]
-    args: BTreeMap<String, Value>,
-}
-
-/// The caller of a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Actor {
-    /// The coding agent.
-    Agent,
-    /// The user.
-    Person,
+    args: BTreeMap<String, Json>,
 }
 
 impl Machine {
@@ -107,91 +45,78 @@ impl Machine {
     /// # Errors
     /// Returns a message if the text is not TOML, or lacks a part of a machine.
     pub fn read(source: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Declared {
+            phases: BTreeMap<String, Json>,
+            #[serde(default)]
+            transitions: BTreeMap<String, Vec<Spanned<Transition>>>,
+        }
         let failed = |error: toml::de::Error| error.to_string();
-        let mut machine: Self = toml::from_str(source).map_err(failed)?;
         let declared: Declared = toml::from_str(source).map_err(failed)?;
-        if machine.state.folder.is_empty() {
-            machine.state.folder = format!(".{}", machine.name);
-        }
-        for (name, entries) in declared.transitions {
-            let sources = entries.iter().flat_map(|entry| &entry.get_ref().from);
-            let own: Vec<String> = sources.cloned().collect();
-            // `*` is every phase that is not terminal and has no entry of its own.
-            let others = machine.phases.iter();
-            let others = others.filter(|(name, phase)| !phase.terminal && !own.contains(name));
-            let others: Vec<String> = others.map(|(name, _)| name.clone()).collect();
-
-            let mut resolved = Vec::new();
-            for entry in entries {
+        let mut transitions = BTreeMap::new();
+        for (name, spanned) in declared.transitions {
+            let mut entries = Vec::new();
+            for entry in spanned {
                 let line = source[..entry.span().start].matches('\n').count() + 1;
-                let mut transition = entry.into_inner();
-                transition.line = line;
-                if transition.from == ["*"] {
-                    transition.from.clone_from(&others);
-                }
-                resolved.push(transition);
+                entries.push(Transition {
+                    line,
+                    ..entry.into_inner()
+                });
             }
-            machine.transitions.insert(name, resolved);
+            // `*` is every phase that is not terminal and has no entry of its own.
+            let phases = declared.phases.iter();
+            let others = phases.filter(|(name, phase)| {
+                phase["terminal"] != true && !entries.iter().any(|entry| entry.leaves(name))
+            });
+            let others: Vec<String> = others.map(|(name, _)| name.clone()).collect();
+            for entry in entries.iter_mut().filter(|entry| entry.from == ["*"]) {
+                entry.from.clone_from(&others);
+            }
+            transitions.insert(name, entries);
         }
-        Ok(machine)
+        let file = toml::from_str(source).map_err(failed)?;
+        Ok(Self { file, transitions })
     }
 
-    /// Returns the entries of a transition.
-    pub(crate) fn entries(&self, transition: &str) -> &[Transition] {
-        self.transitions.get(transition).map_or(&[], Vec::as_slice)
+    pub(crate) fn name(&self) -> &str {
+        text(&self.file["name"])
+    }
+
+    /// Returns the state folder, relative to the loop's root.
+    pub(crate) fn folder(&self) -> String {
+        match &self.file["state"]["folder"] {
+            Json::String(folder) => folder.clone(),
+            _ => format!(".{}", self.name()),
+        }
+    }
+
+    /// Returns the tables below a key: `modes`, `fields`, `phases`.
+    pub(crate) fn tables(&self, key: &str) -> impl Iterator<Item = (&str, &Json)> {
+        let tables = self.file[key].as_object().into_iter().flat_map(Map::iter);
+        tables.map(|(name, table)| (name.as_str(), table))
     }
 
     /// Returns the name of the phase that a document or a journal names in this way.
-    pub(crate) fn phase_stored_as(&self, stored: &str) -> Option<&str> {
-        let mut phases = self.phases.iter();
-        let (name, _) =
-            phases.find(|(name, phase)| *phase.stored.as_ref().unwrap_or(name) == stored)?;
-        Some(name)
+    pub(crate) fn phase_stored_as(&self, stored: &Json) -> Option<&str> {
+        let is_it = |name: &str, phase: &Json| match phase.get("stored") {
+            Some(word) => word == stored,
+            None => stored == name,
+        };
+        let mut phases = self.tables("phases");
+        Some(phases.find(|(name, phase)| is_it(name, phase))?.0)
     }
 
-    /// Returns the field that holds something of the engine.
+    /// Returns the field that holds a value of the engine, such as `session`.
     pub(crate) fn holder(&self, what: &str) -> Option<&str> {
-        let mut fields = self.fields.iter();
-        let (name, _) = fields.find(|(_, field)| field.holds.as_deref() == Some(what))?;
-        Some(name)
-    }
-}
-
-impl State {
-    /// Returns whether the caller of `start` names the loop.
-    pub(crate) fn has_named_ids(&self) -> bool {
-        self.ids.as_deref() == Some("name")
-    }
-
-    /// Returns whether a project may have many active loops.
-    pub(crate) fn allows_many(&self) -> bool {
-        self.active.as_deref() == Some("many")
-    }
-}
-
-impl Field {
-    pub(crate) fn is_required(&self) -> bool {
-        self.at_start.as_deref() == Some("required")
-    }
-}
-
-impl Phase {
-    /// Returns the file that its `on_stop` looks for, with fields in braces.
-    pub(crate) fn file(&self) -> Option<&str> {
-        let path = |behaviour, key| self.on_stop.get(behaviour)?.get(key)?.as_str();
-        path("require-file", "path").or_else(|| path("wait-for", "file"))
-    }
-
-    /// Returns the name of the configured command that its `on_stop` runs.
-    pub(crate) fn command(&self) -> Option<&str> {
-        self.on_stop.get("run")?.get("command")?.as_str()
+        let mut fields = self.tables("fields");
+        Some(fields.find(|(_, field)| field["holds"] == what)?.0)
     }
 }
 
 impl Transition {
     /// Returns whether the command line has a verb for it that needs no arguments.
     pub(crate) fn is_plain_verb(&self) -> bool {
-        let is_optional = |one: &Value| one.get("optional").and_then(Value::as_bool) == Some(true);
+        let is_optional = |argument: &Json| argument["optional"] == true;
         !self.by.is_empty() && !self.own && self.args.values().all(is_optional)
     }
 
@@ -205,9 +130,14 @@ impl Transition {
     }
 }
 
+/// Returns a JSON text, or an empty one if it is none.
+pub(crate) fn text(json: &Json) -> &str {
+    json.as_str().unwrap_or_default()
+}
+
 fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    match Value::deserialize(from)? {
-        Value::String(one) => Ok(vec![one]),
-        many => many.try_into().map_err(serde::de::Error::custom),
+    match Json::deserialize(from)? {
+        Json::String(one) => Ok(vec![one]),
+        many => Vec::deserialize(many).map_err(serde::de::Error::custom),
     }
 }

@@ -10,17 +10,17 @@ use std::process::Output;
 
 use serde_json::Value as Json;
 
-use crate::machine::{Machine, Transition};
+use crate::machine::{Machine, Transition, text};
 use crate::report::{Wrong, ensure};
 
 /// The file with the calls, in the crate's folder.
-const CALLS: &str = "src/calls.rs";
+pub(crate) const CALLS: &str = "src/calls.rs";
 
 const HEAD: &str =
     "//! One call per line.\n#[allow(dead_code)]\nfn any<T>() -> T { std::process::abort() }\n";
 
 /// A machine whose generated code is a module of some crate.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Subject<'m> {
     /// The machine.
     pub machine: &'m Machine,
@@ -47,44 +47,13 @@ pub fn prove(
     subjects: &[Subject<'_>],
     check: impl Fn(&str, &[&str]) -> io::Result<Output>,
 ) -> Result<(usize, usize), Wrong> {
-    let calls = |pairs: &[Pair<'_>]| {
-        let calls = pairs.iter().enumerate().map(|(at, pair)| pair.call(at));
-        HEAD.to_owned() + &calls.collect::<String>()
-    };
-    let (legal, illegal): (Vec<_>, Vec<_>) = pairs(subjects).into_iter().partition(Pair::is_legal);
-    let clean = check(&calls(&legal), &[])?;
-    ensure!(
-        clean.status.success(),
-        "not every edge compiles without a warning:\n{}",
-        String::from_utf8_lossy(&clean.stderr)
-    );
-    let checked = check(&calls(&illegal), &["--message-format=json"])?;
-    let mut errors = errors(&String::from_utf8_lossy(&checked.stdout));
-    let mut wrong = Vec::new();
-    for (pair, line) in illegal.iter().zip(HEAD.lines().count() + 1..) {
-        let found = errors.remove(&Some(line)).unwrap_or_default();
-        if !matches!(&found[..], [error] if pair.is_refused_by(error)) {
-            let Pair {
-                phase, transition, ..
-            } = pair;
-            let wanted = pair.legal_in();
-            wrong.push(format!(
-                "`{transition}` in phase `{phase}` is no edge; expected legal in {wanted:?}, found {found:?}"
-            ));
-        }
-    }
-    for error in errors.values().flatten() {
-        wrong.push(format!("an error that belongs to no pair: {error}"));
-    }
-    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
-    Ok((legal.len(), illegal.len()))
-}
-
-fn pairs<'s>(subjects: &'s [Subject<'s>]) -> Vec<Pair<'s>> {
-    let mut pairs = Vec::new();
+    let mut legal = Vec::new();
+    let mut illegal = Vec::new();
     for subject in subjects {
-        for phase in subject.machine.phases.keys() {
+        for (phase, _) in subject.machine.tables("phases") {
             for (transition, entries) in &subject.machine.transitions {
+                let is_edge = entries.iter().any(|one| one.leaves(phase));
+                let pairs = if is_edge { &mut legal } else { &mut illegal };
                 pairs.push(Pair {
                     subject,
                     phase,
@@ -94,14 +63,38 @@ fn pairs<'s>(subjects: &'s [Subject<'s>]) -> Vec<Pair<'s>> {
             }
         }
     }
-    pairs
+    let calls = |pairs: &[Pair<'_>]| {
+        let calls = pairs.iter().enumerate().map(|(at, pair)| pair.call(at));
+        HEAD.to_owned() + &calls.collect::<String>()
+    };
+    let clean = check(&calls(&legal), &[])?;
+    ensure!(
+        clean.status.success(),
+        "not every edge compiles without a warning:\n{}",
+        String::from_utf8_lossy(&clean.stderr)
+    );
+
+    let checked = check(&calls(&illegal), &["--message-format=json"])?;
+    let mut errors = errors(&String::from_utf8_lossy(&checked.stdout));
+    let mut wrong = Vec::new();
+    for (pair, line) in illegal.iter().zip(HEAD.lines().count() + 1..) {
+        let found = errors.remove(&Some(line)).unwrap_or_default();
+        let expected = pair.refusal();
+        if found != [expected.clone()] {
+            wrong.push(format!("expected {expected:?}, found {found:?}"));
+        }
+    }
+    for error in errors.values().flatten() {
+        wrong.push(format!("an error that belongs to no pair: {error:?}"));
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok((legal.len(), illegal.len()))
 }
 
-impl Pair<'_> {
-    fn is_legal(&self) -> bool {
-        self.entries.iter().any(|one| one.leaves(self.phase))
-    }
+/// An error of the compiler: its code, its message without the path of the phase's type, and the places of its note, sorted.
+type Refusal = (String, String, BTreeSet<String>);
 
+impl Pair<'_> {
     /// Returns the call, on one line.
     fn call(&self, at: usize) -> String {
         let module = &self.subject.module;
@@ -113,8 +106,8 @@ impl Pair<'_> {
         )
     }
 
-    /// Returns the parts of the compiler's note: `Open (machine.toml:31, machine.toml:40)`.
-    fn legal_in(&self) -> Vec<String> {
+    /// Returns the compiler's error for the pair. Its note says: `legal in: Open (machine.toml:31, machine.toml:40)`.
+    fn refusal(&self) -> Refusal {
         let mut places: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         for one in self.entries {
             for phase in &one.from {
@@ -124,39 +117,23 @@ impl Pair<'_> {
         let place = |line: &usize| format!("{}:{line}", self.subject.file);
         let parts = places.iter().map(|(phase, lines)| {
             let lines: Vec<_> = lines.iter().map(place).collect();
-            format!("{} ({})", type_of(phase), lines.join(", "))
+            format!("{} ({}", type_of(phase), lines.join(", "))
         });
-        parts.collect()
-    }
-
-    /// Returns whether this is the compiler's error for the pair.
-    fn is_refused_by(&self, error: &Json) -> bool {
-        let text = error["message"].as_str().unwrap_or_default();
-        let begin = format!("`{}` is not legal in phase `", self.transition);
-        let phase = text.trim_end_matches('`').rsplit([':', '#']).next();
-        let notes = error["children"].as_array().into_iter().flatten();
-        let mut notes = notes.filter_map(|note| note["message"].as_str());
-        let note = notes.find_map(|note| note.strip_prefix("legal in: "));
-        let parts = self.legal_in();
-        let length = parts
-            .iter()
-            .map(|part| part.len() + ", ".len())
-            .sum::<usize>();
-        error["code"]["code"] == "E0277"
-            && text.starts_with(&begin)
-            && phase == Some(&type_of(self.phase))
-            && note.is_some_and(|note| {
-                note.len() + ", ".len() == length && parts.iter().all(|part| note.contains(part))
-            })
+        let message = format!(
+            "`{}` is not legal in phase `{}`",
+            self.transition,
+            type_of(self.phase)
+        );
+        ("E0277".to_owned(), message, parts.collect())
     }
 }
 
 /// Returns the errors in cargo's messages by their line of the calls; `None`: of another file.
-fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Json>> {
-    let mut errors: BTreeMap<_, Vec<Json>> = BTreeMap::new();
+fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Refusal>> {
+    let mut errors: BTreeMap<_, Vec<Refusal>> = BTreeMap::new();
     for line in output.lines() {
-        let mut event: Json = serde_json::from_str(line).unwrap_or_default();
-        let message = event["message"].take();
+        let event: Json = serde_json::from_str(line).unwrap_or_default();
+        let message = &event["message"];
         if event["reason"] != "compiler-message" || message["level"] != "error" {
             continue;
         }
@@ -169,9 +146,23 @@ fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Json>> {
             .as_u64()
             .and_then(|line| usize::try_from(line).ok());
         let line = line.filter(|_| span["file_name"] == CALLS);
-        errors.entry(line).or_default().push(message);
+        errors.entry(line).or_default().push(read_refusal(message));
     }
     errors
+}
+
+fn read_refusal(message: &Json) -> Refusal {
+    let said = text(&message["message"]);
+    let (begin, path) = said.split_once("in phase `").unwrap_or((said, ""));
+    let phase = path.rsplit([':', '#']).next().unwrap_or_default();
+    let notes = message["children"].as_array().into_iter().flatten();
+    let mut notes = notes.filter_map(|note| text(&note["message"]).strip_prefix("legal in: "));
+    let parts = notes.next().unwrap_or_default().trim_end_matches(')');
+    (
+        text(&message["code"]["code"]).to_owned(),
+        format!("{begin}in phase `{phase}"),
+        parts.split("), ").map(str::to_owned).collect(),
+    )
 }
 
 /// Returns the name of the type that is generated for a phase or a machine: `MarkDone` for `mark_done`.

@@ -3,38 +3,43 @@
 use std::error::Error;
 use std::fmt;
 
-use derive_more::{Display, Error};
-
 /// A part of the kit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suite {
     /// The machine file and the program can be read.
-    #[display("set-up")]
     SetUp,
     /// Every change follows an edge of the machine file.
-    #[display("walk")]
     Walk,
     /// A refused call changes nothing.
-    #[display("refusals")]
     Refusals,
     /// A program that is killed at any point leaves a loop that goes on.
-    #[display("kills")]
     Kills,
     /// A stop answers whatever stands in place of a file.
-    #[display("hostile files")]
     Files,
     /// Unreadable input ends the turn.
-    #[display("garbage input")]
     Input,
     /// Sixteen calls at once are made one after the other.
-    #[display("crowd")]
     Crowd,
     /// The committed plugin is what the program writes.
-    #[display("plugin")]
     Plugin,
     /// Illegal pairs of a phase and a transition do not compile.
-    #[display("pairs")]
     Pairs,
+}
+
+impl fmt::Display for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SetUp => "set-up",
+            Self::Walk => "walk",
+            Self::Refusals => "refusals",
+            Self::Kills => "kills",
+            Self::Files => "hostile files",
+            Self::Input => "garbage input",
+            Self::Crowd => "crowd",
+            Self::Plugin => "plugin",
+            Self::Pairs => "pairs",
+        })
+    }
 }
 
 /// A failure without its suite.
@@ -50,9 +55,9 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
-/// A broken promise.
-#[derive(Clone, PartialEq, Eq, Display, Error)]
-#[display("{suite}: {what}")]
+/// A broken promise. `unwrap` prints it as `Display` does.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{suite}: {what}")]
 #[non_exhaustive]
 pub struct Failure {
     /// The part of the kit that found it.
@@ -61,14 +66,6 @@ pub struct Failure {
     pub what: String,
 }
 
-impl Failure {
-    pub(crate) fn new(suite: Suite, wrong: impl Into<Wrong>) -> Self {
-        let what = wrong.into().to_string();
-        Self { suite, what }
-    }
-}
-
-/// The same as `Display`, because `unwrap` prints this form.
 impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,74 +1,79 @@
-//! A loop in a scratch project of its own: the calls that start and move it, and its journal.
+//! A scratch project: the calls that start and move a loop in it, and the loop's journal.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::{fs, io};
+use std::{fmt, fs, io};
 
-use derive_more::Display;
 use serde_json::{Map, Value as Json, json};
 
-use crate::kit::Setup;
-use crate::machine::{Actor, Phase};
+use crate::kit::Kit;
+use crate::machine::{Machine, text};
 use crate::project::{Output, Project, SESSION, as_agent, feed, put};
-use crate::report::{Wrong, at, ensure};
+use crate::report::{Wrong, ensure};
 
-/// The id of a loop whose caller names it.
-const ID: &str = "kit_1";
+/// The copy of the project in which no loop was started.
+pub(crate) const READY: usize = 0;
+
 /// The variable with which a build with debug assertions kills itself before its Nth change of a file.
 const KILL_AT: &str = "CLAUDEX_KILL_AT";
 /// The value of each field that a start requires.
 const TEXT: &str = "given-1";
+const CONFIG: &str = "config/claudex-loop/config.toml";
 
-/// A loop of the machine.
-pub(crate) struct Loop<'k> {
-    pub(crate) setup: &'k Setup,
+/// The project of a machine, and the user beside it.
+pub(crate) struct Scratch {
+    pub(crate) kit: Kit,
+    pub(crate) machine: Machine,
     pub(crate) project: Project,
+}
+
+/// A loop of the project.
+#[derive(Debug, Clone)]
+pub(crate) struct Loop {
     pub(crate) id: String,
     /// The path of its document.
     pub(crate) document: PathBuf,
+    /// The folder of its journal.
+    pub(crate) folder: PathBuf,
 }
 
 /// One call that needs no arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Display)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Move {
-    /// A start in this mode.
-    #[display("start {_0}")]
-    Start(String),
-    #[display("a stop")]
     Stop,
     /// A stop after the file that the phase looks for was written.
-    #[display("a stop with its file")]
     StopWithFile,
     /// A review that finds nothing.
-    #[display("a review")]
     Review,
-    #[display("{transition} by the {by:?}")]
-    Verb { transition: String, by: Actor },
+    Verb {
+        transition: String,
+        by: String,
+    },
 }
 
-/// Returns moves as a failure shows them.
-pub(crate) fn shown(moves: &[Move]) -> String {
-    let moves: Vec<String> = moves.iter().map(Move::to_string).collect();
-    moves.join(" > ")
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stop => f.write_str("a stop"),
+            Self::StopWithFile => f.write_str("a stop with its file"),
+            Self::Review => f.write_str("a review"),
+            Self::Verb { transition, by } => write!(f, "{transition} by the {by}"),
+        }
+    }
 }
 
 /// A journal as it was read.
 #[derive(Debug, Clone)]
 pub(crate) struct Journal {
-    pub(crate) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     pub(crate) changes: Vec<Json>,
+    /// The fields after the last change.
+    pub(crate) fields: Map<String, Json>,
     /// Whether a review has ended since the last change.
     pub(crate) is_reviewed: bool,
 }
 
 impl Journal {
-    /// Returns the fields after the last change.
-    pub(crate) fn fields(&self) -> Map<String, Json> {
-        let last = self.changes.last();
-        let fields = last.and_then(|change| change["fields"].as_object());
-        fields.cloned().unwrap_or_default()
-    }
-
     /// Returns the changes behind the first `skip` that took an edge. Binding a session takes none.
     pub(crate) fn edges(&self, skip: usize) -> Vec<&Json> {
         let changes = self.changes.iter().skip(skip);
@@ -78,51 +83,72 @@ impl Journal {
     }
 }
 
-impl<'k> Loop<'k> {
-    /// Creates a project in which no loop was started yet.
-    pub(crate) fn ready(setup: &'k Setup) -> io::Result<Self> {
-        let ready = Self {
-            setup,
-            project: Project::new(&setup.kit.program)?,
-            id: String::new(),
-            document: PathBuf::new(),
-        };
-        for prepare in &setup.kit.preparations {
-            prepare(&ready.project)?;
+impl Scratch {
+    /// Creates the project: prepared by the kit's user, with a reviewer that finds nothing, and commands that pass.
+    pub(crate) fn new(kit: Kit, machine: Machine) -> Result<Self, Wrong> {
+        let project = Project::new(&kit.program)?;
+        for prepare in &kit.preparations {
+            prepare(&project)?;
         }
-        ready.configure()?;
-        Ok(ready)
+        let script = project.home().join("reviewer.sh");
+        let says = "cat >/dev/null\nprintf '# Findings\\n\\nNo substantive findings.\\n'\n";
+        put(&script, says)?;
+        let script = Json::from(script.to_string_lossy());
+        let mut config = format!(
+            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n"
+        );
+        let phases = machine.tables("phases");
+        let commands = phases.filter_map(|(_, phase)| phase["on_stop"]["run"]["command"].as_str());
+        for command in commands.collect::<BTreeSet<_>>() {
+            config += &format!("\n[commands.{command:?}]\nprogram = \"true\"\n");
+        }
+        put(&project.home().join(CONFIG), &config)?;
+        project.keep(READY)?;
+        Ok(Self {
+            kit,
+            machine,
+            project,
+        })
     }
 
-    /// Starts a loop in the first mode.
-    pub(crate) fn started(setup: &'k Setup) -> Result<Self, Wrong> {
-        Self::begin(setup, &[first_start(setup)])
+    /// Returns the state folder.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.project.root().join(self.machine.folder())
     }
 
-    /// Starts a loop and makes the moves behind the start.
-    pub(crate) fn begin(setup: &'k Setup, moves: &[Move]) -> Result<Self, Wrong> {
-        let mut begun = Self::ready(setup)?;
-        for one in moves {
-            let output = begun.make(one, None)?;
-            if matches!(one, Move::Start(_)) {
-                begun.find(&output).map_err(at(one))?;
+    /// Starts a loop in a mode.
+    pub(crate) fn start(&self, mode: &str, kill_at: Option<usize>) -> io::Result<Output> {
+        let mut command = self.project.command(&["start"]);
+        let modes = self.machine.tables("modes");
+        if modes.count() > 1 {
+            command.arg(mode);
+        }
+        if self.machine.file["state"]["ids"] == "name" {
+            command.arg("--id=kit_1");
+        }
+        for (name, field) in self.machine.tables("fields") {
+            if field["at_start"] == "required" {
+                let value = self.kit.texts.get(name).map_or(TEXT, String::as_str);
+                command.arg(format!("--{}={value}", name.replace('_', "-")));
             }
         }
-        Ok(begun)
+        if self.machine.file["modes"][mode]["by"][0] == "agent" {
+            as_agent(&mut command);
+        }
+        command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
+        feed(command, b"")
     }
 
-    /// Finds the loop that a start has made.
-    fn find(&mut self, output: &Output) -> Result<(), Wrong> {
-        ensure!(
-            output.code == Some(0),
-            "it was refused, and may need `Kit::project` or `Kit::given`: {output}"
-        );
+    /// Finds the newest loop.
+    pub(crate) fn find(&self) -> Result<Loop, Wrong> {
         let loops = self.loops()?;
         let newest = loops.last().ok_or("`list` shows no loop")?;
-        self.id = newest["id"].as_str().unwrap_or_default().to_owned();
-        let document = newest["state"].as_str().unwrap_or_default();
-        self.document = self.project.root().join(document);
-        Ok(())
+        let id = text(&newest["id"]).to_owned();
+        Ok(Loop {
+            document: self.project.root().join(text(&newest["state"])),
+            folder: self.folder().join(&id),
+            id,
+        })
     }
 
     /// Returns the loops of the project, as `list` prints them.
@@ -132,127 +158,122 @@ impl<'k> Loop<'k> {
     }
 
     /// Makes a move. `kill_at` is the number of the change before which the program kills itself.
-    pub(crate) fn make(&self, one: &Move, kill_at: Option<usize>) -> io::Result<Output> {
-        let mut command = self.project.command(&[]);
-        command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
-        match one {
-            Move::Start(mode) => {
-                command.args(self.start(mode));
-                if self.setup.machine.modes[mode].by.first() == Some(&Actor::Agent) {
-                    as_agent(&mut command);
-                }
-            }
-            Move::Stop | Move::StopWithFile => {
-                if *one == Move::StopWithFile {
-                    self.write_file()?;
-                }
-                command.args(["hook", "stop"]);
-                let event = self.project.event(SESSION).to_string();
-                return feed(command, event.as_bytes());
-            }
-            Move::Review => {
-                as_agent(command.args(["review", &self.id]));
-            }
-            Move::Verb { transition, by } => {
-                command.args([&transition.replace('_', "-"), &self.id]);
-                if *by == Actor::Agent {
-                    as_agent(&mut command);
-                }
-            }
+    pub(crate) fn make(
+        &self,
+        held: &Loop,
+        one: &Move,
+        kill_at: Option<usize>,
+    ) -> io::Result<Output> {
+        if *one == Move::StopWithFile {
+            self.write_file(&held.journal()?)?;
         }
+        let verb = match one {
+            Move::Stop | Move::StopWithFile => {
+                let mut command = self.project.command(&["hook", "stop"]);
+                command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
+                return feed(command, self.project.event(SESSION).to_string().as_bytes());
+            }
+            Move::Review => "review".to_owned(),
+            Move::Verb { transition, .. } => transition.replace('_', "-"),
+        };
+        let mut command = self.project.command(&[&verb, &held.id]);
+        if !matches!(one, Move::Verb { by, .. } if by == "person") {
+            as_agent(&mut command);
+        }
+        command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
         feed(command, b"")
     }
 
-    /// Returns the arguments of a start.
-    fn start(&self, mode: &str) -> Vec<String> {
-        let machine = &self.setup.machine;
-        let kit = &self.setup.kit;
-        let mut line = vec!["start".to_owned()];
-        if machine.modes.len() > 1 {
-            line.push(mode.to_owned());
-        }
-        if machine.state.has_named_ids() {
-            line.push(format!("--id={ID}"));
-        }
-        for (name, field) in &machine.fields {
-            if field.is_required() {
-                let value = kit.texts.get(name).map_or(TEXT, String::as_str);
-                line.push(format!("--{}={value}", name.replace('_', "-")));
-            }
-        }
-        line
-    }
-
     /// Writes the file that the loop's phase looks for.
-    fn write_file(&self) -> io::Result<()> {
-        let journal = self.journal()?;
-        let fields = journal.fields();
-        let phase = self.phase(&fields).unwrap_or_default();
-        let file = self.setup.machine.phases[phase].file();
-        let mut path = file.unwrap_or_default().to_owned();
-        for (name, value) in &fields {
-            path = path.replace(&format!("{{{name}}}"), value.as_str().unwrap_or_default());
+    fn write_file(&self, journal: &Journal) -> io::Result<()> {
+        let mut path = self.file_of(self.phase(journal)).unwrap_or_default();
+        for (name, value) in &journal.fields {
+            path = path.replace(&format!("{{{name}}}"), text(value));
         }
         let text = format!("# Written after {} changes\n", journal.changes.len());
         self.project.write(&path, &text)
     }
 
-    /// Returns the phase that these fields of the journal name.
-    pub(crate) fn phase(&self, fields: &Map<String, Json>) -> Option<&'k str> {
-        let machine = &self.setup.machine;
-        machine.phase_stored_as(fields.get(machine.holder("phase")?)?.as_str()?)
+    /// Returns the file that the phase's `on_stop` looks for, with fields in braces.
+    pub(crate) fn file_of(&self, phase: &str) -> Option<String> {
+        let on_stop = &self.machine.file["phases"][phase]["on_stop"];
+        let required = on_stop["require-file"]["path"].as_str();
+        let file = required.or_else(|| on_stop["wait-for"]["file"].as_str());
+        file.map(str::to_owned)
     }
 
-    /// Returns the state folder.
-    pub(crate) fn folder(&self) -> PathBuf {
-        self.project.root().join(&self.setup.machine.state.folder)
-    }
-
-    pub(crate) fn journal(&self) -> io::Result<Journal> {
-        let bytes = fs::read(self.folder().join(&self.id).join("journal.jsonl"))?;
-        let mut journal = Journal {
-            changes: Vec::new(),
-            is_reviewed: false,
-            bytes,
-        };
-        for line in journal.bytes.split(|byte| *byte == b'\n') {
-            // A seal follows each line's JSON, behind a tab.
-            let json = line.split(|byte| *byte == b'\t').next();
-            let entry: Json = serde_json::from_slice(json.unwrap_or_default()).unwrap_or_default();
-            if entry["what"].is_string() {
-                journal.is_reviewed = false;
-                journal.changes.push(entry);
-            } else if entry["note"] == "run-ended" {
-                journal.is_reviewed = true;
-            }
-        }
-        Ok(journal)
+    /// Returns the phase of a loop with this journal.
+    pub(crate) fn phase(&self, journal: &Journal) -> &str {
+        let field = self.machine.holder("phase").unwrap_or_default();
+        let stored = journal.fields.get(field);
+        let phase = stored.and_then(|stored| self.machine.phase_stored_as(stored));
+        phase.unwrap_or("unknown")
     }
 
     /// Compares the journal with the one before a call: nothing was rewritten, and at most one edge was taken, which the
     /// machine file has. Returns that edge.
-    pub(crate) fn edge_after(&self, before: &Journal) -> Result<Option<Json>, Wrong> {
-        let after = self.journal()?;
+    pub(crate) fn edge_after(&self, held: &Loop, before: &Journal) -> Result<Option<Json>, Wrong> {
+        let after = held.journal()?;
         ensure!(
             after.bytes.starts_with(&before.bytes),
             "lines of the journal were changed"
         );
-        let mut edges = after.edges(before.changes.len());
+        let edges = after.edges(before.changes.len());
         ensure!(edges.len() < 2, "expected one change, found {edges:?}");
-        let Some(change) = edges.pop() else {
+        let Some(change) = edges.first() else {
             return Ok(None);
         };
-        let machine = &self.setup.machine;
-        let stored = |key: &str| change[key].as_str().unwrap_or_default();
-        let from = machine.phase_stored_as(stored("from")).unwrap_or_default();
-        let to = machine.phase_stored_as(stored("to")).unwrap_or_default();
-        let mut entries = machine.entries(stored("what")).iter();
-        let is_edge = entries.any(|one| {
-            let is_target = one.to == to || one.to == "same" && from == to;
-            one.leaves(from) && is_target
+        let from = self.machine.phase_stored_as(&change["from"]);
+        let to = self.machine.phase_stored_as(&change["to"]);
+        let entries = self.machine.transitions.get(text(&change["what"]));
+        let is_edge = entries.into_iter().flatten().any(|one| {
+            let is_target = Some(one.to.as_str()) == to || one.to == "same" && from == to;
+            from.is_some_and(|from| one.leaves(from)) && is_target
         });
         ensure!(is_edge, "no edge of the machine file: {change}");
-        Ok(Some(change.clone()))
+        Ok(Some((*change).clone()))
+    }
+
+    /// Compares the loop's document, journal and `status`.
+    pub(crate) fn check(&self, held: &Loop) -> Result<(), Wrong> {
+        let output = self.project.person(&["journal", &held.id, "--verify"])?;
+        ensure!(output.code == Some(0), "`journal --verify` says: {output}");
+        let output = self.project.person(&["status", &held.id, "--json"])?;
+        let shown: Json = serde_json::from_str(&output.out).unwrap_or_default();
+        let journal = held.journal()?;
+        let phase = self.phase(&journal);
+        ensure!(
+            shown["problems"] == json!([]) && shown["loops"][0]["phase"] == *phase,
+            "expected `status` to show `{phase}` and no problem: {output}"
+        );
+        Ok(())
+    }
+}
+
+impl Loop {
+    pub(crate) fn journal(&self) -> io::Result<Journal> {
+        let bytes = fs::read(self.folder.join("journal.jsonl"))?;
+        let mut changes: Vec<Json> = Vec::new();
+        let mut is_reviewed = false;
+        for line in bytes.split(|byte| *byte == b'\n') {
+            // A seal follows each line's JSON, behind a tab.
+            let json = line.split(|byte| *byte == b'\t').next();
+            let entry: Json = serde_json::from_slice(json.unwrap_or_default()).unwrap_or_default();
+            if entry["what"].is_string() {
+                is_reviewed = false;
+                changes.push(entry);
+            } else if entry["note"] == "run-ended" {
+                is_reviewed = true;
+            }
+        }
+        let fields = changes.last().and_then(|last| last["fields"].as_object());
+        let fields = fields.cloned().unwrap_or_default();
+        Ok(Journal {
+            bytes,
+            changes,
+            fields,
+            is_reviewed,
+        })
     }
 
     /// Makes a call and checks that document and changes stay as they were. The journal may have a note that something was
@@ -272,49 +293,4 @@ impl<'k> Loop<'k> {
         ensure!(is_same, "the document has changed: {output}");
         Ok(output)
     }
-
-    /// Compares the loop's document, journal and `status`.
-    pub(crate) fn check(&self) -> Result<(), Wrong> {
-        let output = self.project.person(&["journal", &self.id, "--verify"])?;
-        ensure!(output.code == Some(0), "`journal --verify` says: {output}");
-        let output = self.status()?;
-        let shown: Json = serde_json::from_str(&output.out).unwrap_or_default();
-        let fields = self.journal()?.fields();
-        let phase = self.phase(&fields).unwrap_or("unknown");
-        ensure!(
-            shown["problems"] == json!([]) && shown["loops"][0]["phase"] == *phase,
-            "expected `status` to show `{phase}` and no problem: {output}"
-        );
-        Ok(())
-    }
-
-    /// Asks for the loop's status, as JSON.
-    pub(crate) fn status(&self) -> io::Result<Output> {
-        self.project.person(&["status", &self.id, "--json"])
-    }
-
-    /// Writes the user's configuration: a reviewer that finds nothing, and commands that pass.
-    fn configure(&self) -> io::Result<()> {
-        let script = self.project.home().join("reviewer.sh");
-        let says = "cat >/dev/null\nprintf '# Findings\\n\\nNo substantive findings.\\n'\n";
-        put(&script, says)?;
-        let script = Json::from(script.to_string_lossy());
-        let mut text = format!(
-            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n"
-        );
-        let phases = self.setup.machine.phases.values();
-        let commands = phases.filter_map(Phase::command);
-        for command in commands.collect::<BTreeSet<_>>() {
-            let name = Json::from(command);
-            text += &format!("\n[commands.{name}]\nprogram = \"true\"\n");
-        }
-        let file = "config/claudex-loop/config.toml";
-        put(&self.project.home().join(file), &text)
-    }
-}
-
-/// Returns a start in the first mode.
-pub(crate) fn first_start(setup: &Setup) -> Move {
-    let mode = setup.machine.modes.keys().next();
-    Move::Start(mode.cloned().unwrap_or_default())
 }

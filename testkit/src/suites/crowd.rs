@@ -2,27 +2,29 @@
 
 use std::io;
 
-use crate::kit::Setup;
 use crate::project::Output;
 use crate::report::{Wrong, ensure};
-use crate::scratch::{Loop, first_start};
+use crate::walk::Walk;
 
 const CROWD: usize = 16;
 
 /// Stops sixteen times at once, and starts sixteen loops at once.
-pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
-    let changes = stops(&Loop::started(setup)?)?;
-    let started = starts(&Loop::ready(setup)?)?;
+pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
+    walk.restore(0)?;
+    let changes = stops(walk)?;
+    walk.reset()?;
+    let started = starts(walk)?;
     Ok(format!(
         "{CROWD} stops made {changes} changes, and {started} of {CROWD} starts passed"
     ))
 }
 
-fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
+fn stops(walk: &Walk) -> Result<usize, Wrong> {
     let mut blocks = 0;
-    for output in at_once(|| held.project.stop())? {
+    for output in at_once(|| walk.scratch.project.stop())? {
         blocks += usize::from(output.holds()?);
     }
+    let held = &walk.states[0].held;
     let journal = held.journal()?;
     let edges = journal.edges(1).len();
     ensure!(
@@ -37,18 +39,17 @@ fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
             pair[1]
         );
     }
-    held.check()?;
+    walk.scratch.check(held)?;
     Ok(journal.changes.len() - 1)
 }
 
-fn starts(held: &Loop<'_>) -> Result<usize, Wrong> {
-    let start = first_start(held.setup);
-    let outputs = at_once(|| held.make(&start, None))?;
+fn starts(walk: &Walk) -> Result<usize, Wrong> {
+    let outputs = at_once(|| walk.scratch.start(walk.first_mode(), None))?;
     let started = outputs.iter().filter(|output| output.code == Some(0));
     let started = started.count();
-    let loops = held.loops()?.len();
-    let state = &held.setup.machine.state;
-    let is_many = state.allows_many() && !state.has_named_ids();
+    let loops = walk.scratch.loops()?.len();
+    let state = &walk.scratch.machine.file["state"];
+    let is_many = state["active"] == "many" && state["ids"] != "name";
     let wanted = if is_many { CROWD } else { 1 };
     ensure!(
         started == wanted && loops == wanted,

@@ -1,8 +1,7 @@
 //! Garbage input: the turn ends with one answer, and nothing is changed.
 
-use crate::kit::Setup;
 use crate::report::{Wrong, at, ensure};
-use crate::scratch::Loop;
+use crate::walk::Walk;
 
 const HOOKS: [&str; 6] = [
     "stop",
@@ -14,12 +13,23 @@ const HOOKS: [&str; 6] = [
 ];
 
 /// Gives every hook input that it cannot read.
-pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
-    let held = Loop::started(setup)?;
-    let inputs = inputs();
+pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
+    walk.restore(0)?;
+    let huge = format!("{{\"session_id\": \"{}\"}}", "x".repeat(9 << 20));
+    let brackets = "[".repeat(100_000);
+    let inputs: [(&str, &[u8]); 8] = [
+        ("nothing", b""),
+        ("an empty line", b"\n"),
+        ("a list", b"[]"),
+        ("an object that is cut off", b"{\"session_id\": \"s"),
+        ("bytes that are not UTF-8", b"\xff\xfe{}"),
+        ("a zero byte", b"\0"),
+        ("nine megabytes", huge.as_bytes()),
+        ("100,000 brackets", brackets.as_bytes()),
+    ];
     for hook in HOOKS {
-        for (what, input) in &inputs {
-            feed(&held, hook, input).map_err(at(format!("`hook {hook}` with {what}")))?;
+        for (what, input) in inputs {
+            feed(walk, hook, input).map_err(at(format!("`hook {hook}` with {what}")))?;
         }
     }
     let tried = HOOKS.len() * inputs.len();
@@ -28,29 +38,13 @@ pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
     ))
 }
 
-fn feed(held: &Loop<'_>, hook: &str, input: &[u8]) -> Result<(), Wrong> {
-    let output = held.unchanged(|| held.project.hook(hook, input))?;
+fn feed(walk: &Walk, hook: &str, input: &[u8]) -> Result<(), Wrong> {
+    let held = &walk.states[0].held;
+    let output = held.unchanged(|| walk.scratch.project.hook(hook, input))?;
     let is_approved = output.answer()?["decision"] == "approve";
     ensure!(
         is_approved || hook != "stop",
         "it holds the agent: {output}"
     );
     Ok(())
-}
-
-fn inputs() -> Vec<(&'static str, Vec<u8>)> {
-    let huge = format!("{{\"session_id\": \"{}\"}}", "x".repeat(9 << 20));
-    vec![
-        ("nothing", Vec::new()),
-        ("an empty line", b"\n".to_vec()),
-        ("a list", b"[]".to_vec()),
-        (
-            "an object that is cut off",
-            b"{\"session_id\": \"s".to_vec(),
-        ),
-        ("bytes that are not UTF-8", b"\xff\xfe{}".to_vec()),
-        ("a zero byte", b"\0".to_vec()),
-        ("nine megabytes", huge.into_bytes()),
-        ("100,000 brackets", b"[".repeat(100_000)),
-    ]
 }

@@ -1,30 +1,29 @@
 //! Kill points: a program that dies before any of its changes of files leaves a loop that goes on, as if the call had
 //! not begun or had ended. The same call then does the rest.
 
-use crate::kit::Setup;
-use crate::report::{Wrong, at, ensure};
-use crate::scratch::{Journal, Loop, Move, first_start, shown};
+use std::io;
 
-/// The number of the copy of a project as it is before each kill.
-const COPY: usize = 0;
+use crate::project::Output;
+use crate::report::{Wrong, at, ensure};
+use crate::scratch::Move;
+use crate::walk::{State, Step, Walk};
+
 /// The exit code that a shell around the program makes of a `SIGKILL`.
 const KILLED_EXIT_CODE: i32 = 137;
 
 /// Kills a start, a stop and a verb.
-pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
+pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     let mut calls = 1;
-    let mut kills = kill_start(setup)?;
-    let states = &setup.walk()?.states;
+    let mut kills = kill_start(walk)?;
     for is_verb in [false, true] {
-        let mut taken = states.iter().filter_map(|state| {
-            let transition = state.transition.as_deref()?;
-            let last = state.path.last();
-            let is_wanted = matches!(last, Some(Move::Verb { .. })) == is_verb;
-            is_wanted.then_some((&state.path, transition))
-        });
-        if let Some((path, transition)) = taken.next() {
+        let is_wanted = |step: &Step| {
+            matches!(step.one, Move::Verb { .. }) == is_verb && step.transition.is_some()
+        };
+        let mut states = walk.states.iter();
+        let state = states.find(|state| state.step.as_ref().is_some_and(is_wanted));
+        if let Some(state) = state {
             calls += 1;
-            kills += kill_move(setup, path, transition).map_err(at(shown(path)))?;
+            kills += kill_move(walk, state).map_err(at(&state.path))?;
         }
     }
     if kills == 0 {
@@ -37,12 +36,15 @@ pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
 }
 
 /// Kills a start. Then the loop exists, or the same start creates it.
-fn kill_start(setup: &Setup) -> Result<usize, Wrong> {
-    let held = Loop::ready(setup)?;
-    let start = first_start(setup);
-    everywhere(&held, &start, || {
-        let output = held.make(&start, None)?;
-        let exists = !held.loops()?.is_empty();
+fn kill_start(walk: &Walk) -> Result<usize, Wrong> {
+    let mode = walk.first_mode();
+    let call = |number| {
+        walk.reset()?;
+        walk.scratch.start(mode, Some(number))
+    };
+    everywhere(call, || {
+        let output = walk.scratch.start(mode, None)?;
+        let exists = !walk.scratch.loops()?.is_empty();
         ensure!(
             exists,
             "the loop does not exist, and cannot be started: {output}"
@@ -51,49 +53,52 @@ fn kill_start(setup: &Setup) -> Result<usize, Wrong> {
     })
 }
 
-/// Makes the moves before a call, and kills that call.
-fn kill_move(setup: &Setup, path: &[Move], transition: &str) -> Result<usize, Wrong> {
-    let last = &path[path.len() - 1];
-    let held = Loop::begin(setup, &path[..path.len() - 1])?;
-    let before = held.journal()?;
-    everywhere(&held, last, || goes_on(&held, &before, last, transition))
+/// Kills the call that led to a state.
+fn kill_move(walk: &Walk, state: &State) -> Result<usize, Wrong> {
+    let step = state.step.as_ref().ok_or("a start leads to it")?;
+    let call = |number| {
+        walk.restore(step.from)?;
+        walk.scratch.make(&state.held, &step.one, Some(number))
+    };
+    everywhere(call, || goes_on(walk, state, step))
 }
 
-/// Kills a call at each of its kill points, each time in the same project, and checks what is left. Returns how often.
+/// Kills a call at each of its kill points, and checks what is left. Returns how often.
 fn everywhere(
-    held: &Loop<'_>,
-    one: &Move,
+    call: impl Fn(usize) -> io::Result<Output>,
     check: impl Fn() -> Result<(), Wrong>,
 ) -> Result<usize, Wrong> {
-    held.project.keep(COPY)?;
     let mut kills = 0;
     loop {
-        held.project.restore(COPY)?;
         let number = kills + 1;
-        let output = held.make(one, Some(number))?;
+        let output = call(number)?;
         if !matches!(output.code, None | Some(KILLED_EXIT_CODE)) {
             return Ok(kills);
         }
-        check().map_err(at(format!("{one}, killed at change {number}")))?;
+        check().map_err(at(format!("killed at change {number}")))?;
         kills += 1;
     }
 }
 
 /// Checks that the transition was taken, or is taken by the same call.
-fn goes_on(held: &Loop<'_>, before: &Journal, one: &Move, transition: &str) -> Result<(), Wrong> {
+fn goes_on(walk: &Walk, state: &State, step: &Step) -> Result<(), Wrong> {
+    let scratch = &walk.scratch;
+    let before = &walk.states[step.from].journal;
     // The first command repairs, and says so.
-    let mut output = held.status()?;
-    let exists = held.loops()?.iter().any(|it| it["id"] == *held.id);
+    let mut output = scratch.project.person(&["status", &state.held.id])?;
+    let exists = scratch.loops()?.iter().any(|it| it["id"] == *state.held.id);
     ensure!(exists, "`list` does not show the loop any more: {output}");
-    let is_edited = held.folder().join(&held.id).join("replaced-1").exists();
+    let is_edited = state.held.folder.join("replaced-1").exists();
     ensure!(!is_edited, "a kill counts as an edit by hand: {output}");
-    if held.edge_after(before)?.is_none() {
-        output = held.make(one, None)?;
+    if scratch.edge_after(&state.held, before)?.is_none() {
+        output = scratch.make(&state.held, &step.one, None)?;
     }
-    let edge = held.edge_after(before)?;
+    let edge = scratch.edge_after(&state.held, before)?;
+    let taken = edge.as_ref().and_then(|edge| edge["what"].as_str());
     ensure!(
-        edge.is_some_and(|edge| edge["what"] == *transition),
-        "`{transition}` was not taken afterwards: {output}"
+        taken == step.transition.as_deref(),
+        "expected {:?} afterwards, found {taken:?}: {output}",
+        step.transition
     );
-    held.check()
+    scratch.check(&state.held)
 }

@@ -5,23 +5,20 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::kit::Setup;
 use crate::report::{Wrong, ensure};
-use crate::scratch::Loop;
+use crate::walk::Walk;
 
 /// The list of the files that were written.
 const LIST: &str = ".claude-plugin/files.sha256";
 
 /// Writes the plugin again and compares it. Files that a user put beside the written ones are not compared.
-pub(super) fn run(setup: &Setup) -> Result<String, Wrong> {
-    let Some(committed) = &setup.kit.plugin else {
+pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
+    let Some(committed) = &walk.scratch.kit.plugin else {
         return Ok("left out: `Kit::plugin` names no folder".to_owned());
     };
-    let held = Loop::ready(setup)?;
-    let written = held.project.root().join("a \"new\" plugin");
-    let output = held
-        .project
-        .person(&["plugin", "write", &written.to_string_lossy()])?;
+    let project = &walk.scratch.project;
+    let written = project.root().join("a \"new\" plugin");
+    let output = project.person(&["plugin", "write", &written.to_string_lossy()])?;
     ensure!(
         output.code == Some(0),
         "the plugin cannot be written: {output}"

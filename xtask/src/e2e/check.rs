@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::conversation::Conversation;
 use super::home::{Home, PROGRAMS};
-use super::scenario::{Check, FileCheck, Pattern};
+use super::pattern::Pattern;
+use super::scenario::{Check, FileCheck};
 use super::words::Words;
 
 /// What a check looks at.
@@ -151,8 +152,9 @@ impl Place<'_> {
         let mut rest = text;
         for pattern in rendered(patterns, &self.words)? {
             let end = pattern.end_in(rest);
-            let end = end
-                .ok_or_else(|| miette!("{subject} lacks, here or in this order, \"{pattern}\""))?;
+            let end = end.ok_or_else(|| {
+                miette!("{subject} lacks, here or in this order, {:?}", pattern.0)
+            })?;
             rest = &rest[end..];
         }
         Ok(())
@@ -163,7 +165,7 @@ impl Place<'_> {
 pub(super) fn rendered(patterns: &[Pattern], words: &Words) -> miette::Result<Vec<Pattern>> {
     let patterns = patterns.iter();
     patterns
-        .map(|it| words.render(&it.to_string()).map(Pattern::from))
+        .map(|it| words.render(&it.0).map(Pattern))
         .collect()
 }
 
@@ -178,7 +180,7 @@ pub(super) fn contains(
     for (patterns, wanted, verb) in [(has, true, "lacks"), (lacks, false, "has")] {
         for pattern in rendered(patterns, words)? {
             if pattern.is_in(text) != wanted {
-                return Err(miette!("{subject} {verb} \"{pattern}\":\n{text}"));
+                return Err(miette!("{subject} {verb} {:?}:\n{text}", pattern.0));
             }
         }
     }

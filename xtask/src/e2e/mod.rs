@@ -8,7 +8,7 @@
 //! | `home` | a scenario's world on disk |
 //! | `server`, `agent`, `conversation` | the model's service, its answers, their record |
 //! | `play` | the steps, with `headless` and `terminal` for the client |
-//! | `check`, `screen`, `leftovers` | what must be true |
+//! | `check`, `pattern`, `leftovers` | what must be true |
 //! | `report` | what a run prints |
 
 mod agent;
@@ -19,10 +19,10 @@ mod headless;
 mod home;
 mod launch;
 mod leftovers;
+mod pattern;
 mod play;
 mod report;
 mod scenario;
-mod screen;
 mod server;
 mod terminal;
 mod words;
@@ -110,11 +110,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     if passed && !options.keep {
         let _ = fs_err::remove_dir_all(&stage.folder);
     }
-    Ok(if passed {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(ExitCode::from(u8::from(!passed)))
 }
 
 /// Returns every scenario with each of its clients.

@@ -13,8 +13,8 @@ use super::conversation::Conversation;
 use super::headless::Headless;
 use super::home::{API_KEY, Home, Programs};
 use super::leftovers;
+use super::pattern::compare_screen;
 use super::scenario::{self, Check, Person, Say, Scenario, See, Step, Type};
-use super::screen;
 use super::server::Server;
 use super::terminal::{self, Terminal};
 use super::words::Words;
@@ -260,7 +260,7 @@ impl<'a> Play<'a> {
     fn compare_screen(&self, terminal: &Terminal, name: &str) -> miette::Result<()> {
         let screens = self.stage.root.join("tests/e2e/screens");
         let path = screens.join(format!("{name}.txt"));
-        terminal.wait_until(|seen| screen::compare(&path, &seen.text))?;
+        terminal.wait_until(|seen| compare_screen(&path, &seen.text))?;
         match &self.stage.pictures {
             Some(folder) => self.draw_screen(terminal, &folder.join(format!("{name}.svg"))),
             None => Ok(()),

@@ -18,7 +18,8 @@ pub(super) struct Row<'a> {
 impl Row<'_> {
     /// Returns the row's name, which is also the name of its folder.
     pub(super) fn label(&self) -> String {
-        format!("{}-{}", self.scenario.name, self.age)
+        let age = format!("{:?}", self.age).to_lowercase();
+        format!("{}-{age}", self.scenario.name)
     }
 }
 

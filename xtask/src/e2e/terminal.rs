@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::launch::Launch;
 use super::leftovers;
-use super::scenario::Pattern;
+use super::pattern::Pattern;
 
 /// Columns and rows. No scenario scrolls.
 const SIZE: (&str, &str) = ("120", "180");
@@ -174,12 +174,12 @@ impl Terminal {
     pub(super) fn wait_for(&self, has: &[Pattern], lacks: &[Pattern]) -> miette::Result<()> {
         self.wait_until(|screen| {
             let text = one_line(&screen.text);
-            let is_in = |it: &&Pattern| Pattern::from(one_line(&it.to_string())).is_in(&text);
+            let is_in = |it: &&Pattern| Pattern(one_line(&it.0)).is_in(&text);
             if let Some(missing) = has.iter().find(|it| !is_in(it)) {
-                return Err(format!("lacks \"{missing}\""));
+                return Err(format!("lacks {:?}", missing.0));
             }
             let found = lacks.iter().find(is_in);
-            found.map_or(Ok(()), |found| Err(format!("has \"{found}\"")))
+            found.map_or(Ok(()), |found| Err(format!("has {:?}", found.0)))
         })
     }
 
