@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::finding::{Collector, Place};
-use super::rule::Rule;
+use super::rule::{Collector, Place, Rule};
 
 /// The most bytes of a summary.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -13,15 +12,14 @@ const CONTEXT: &str = "## Context for Next Stage";
 /// Returns the text of a summary's bytes, without a byte order mark.
 pub(super) fn read<'b>(bytes: &'b [u8], found: &mut Collector) -> Option<&'b str> {
     if bytes.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes", bytes.len());
-        found.error_at(Rule::TooLarge, Place::START, message);
+        found.add_at(Rule::TooLarge, Place::START, "");
         return None;
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = str::from_utf8(bytes);
     if let Err(error) = text {
         let place = Place::from_byte(&String::from_utf8_lossy(bytes), error.valid_up_to());
-        found.error_at(Rule::NotUtf8, place, "the file is not UTF-8 here");
+        found.add_at(Rule::NotUtf8, place, "");
     }
     text.ok()
 }
@@ -42,24 +40,19 @@ pub(super) fn split(text: &str, found: &mut Collector) -> Option<(Range<usize>, 
             Some(_) => {}
         }
     }
-    let message = match open {
-        Some(_) => "no second line `---` closes the frontmatter",
-        None => "the file does not begin with a line `---`",
-    };
-    found.error_at(Rule::NoFrontmatter, Place::START, message);
+    found.add_at(Rule::NoFrontmatter, Place::START, "");
     None
 }
 
-/// Returns the lines below a byte, each with its byte and whether it is code.
+/// Returns the lines below a byte, each with its number and whether it is code.
 pub(crate) fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &str, bool)> {
-    let mut end = from;
+    let first = text[..from].matches('\n').count() + 1;
     let mut is_code = false;
-    text[from..].split_inclusive('\n').map(move |line| {
-        let at = end;
-        end += line.len();
+    let lines = text[from..].split_inclusive('\n').zip(first..);
+    lines.map(move |(line, number)| {
         let is_fence = line.trim_start().starts_with("```");
         is_code ^= is_fence;
-        (at, line, is_code || is_fence)
+        (number, line, is_code || is_fence)
     })
 }
 
@@ -78,16 +71,15 @@ pub(super) fn context(text: &str, body: usize, found: &mut Collector) -> Option<
         }
     }
     if section.is_none() {
-        let message = "the section for the next stage is missing";
         let end = Place::from_byte(text, text.len());
-        found.error_at(Rule::NoContext, end, message);
+        found.add_at(Rule::NoContext, end, "");
     }
     // The first line keeps its indentation.
-    let section = section?;
-    Some(
+    let trim = |section: String| {
         section
             .trim_start_matches(['\r', '\n'])
             .trim_end()
-            .to_owned(),
-    )
+            .to_owned()
+    };
+    section.map(trim)
 }

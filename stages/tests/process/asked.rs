@@ -67,7 +67,7 @@ fn question_has_any_number_of_options() {
 
 #[test]
 fn mapped_answer_completes_the_stage() {
-    let map = "  next_action_map:\n    Way 1: proceed\n    Way 2: loop_questions\n";
+    let map = "  next_action_map:\n    Way 1 (Recommended): proceed\n    Way 2: loop_questions\n";
     for (label, stage, instruction) in [
         ("Way 1", 5, "dispatch"),
         ("Way 2", 4, "ask"),

@@ -255,17 +255,6 @@ fn circuit_breaks_before_round_above_limit() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "says that the test was left out")]
-fn document_on_other_file_system_is_written() {
-    let project = Project::empty();
-    let Some((code, error)) = project.start_across_file_systems() else {
-        eprintln!("left out: no file system can be mounted here");
-        return;
-    };
-    assert_eq!(code, Some(0), "{error}");
-}
-
-#[test]
 fn partial_stage_is_told_and_flags_decide() {
     let project = Project::at(4);
     let flags = "  timeout: true\n  partial: true\n  completed_steps: [answers read]\n  next_action: proceed\n";
