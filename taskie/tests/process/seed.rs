@@ -89,7 +89,7 @@ fn issue_2_phase_is_read_by_no_edge() {
 
 #[test]
 fn issue_3_outstanding_work_is_named() {
-    // The rows themselves are in tests/next.rs. Here the program names one, and moves nothing.
+    // The rows themselves are in tests/fixtures/rows.txt. Here the program names one, and moves nothing.
     let project = in_review("code-review", true, &json!({}));
     let task = task_file(1, "completed") + &task_file(1, "pending").replace("1.1", "1.2");
     project.write(ID, "task-1.md", &task);
