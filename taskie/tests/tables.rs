@@ -19,13 +19,14 @@ fn directory(files: &str) -> Directory {
             fs::create_dir(path).unwrap();
             continue;
         }
-        let number = name
-            .strip_prefix("task-")
-            .and_then(|rest| rest.strip_suffix(".md"));
+        let number = name.strip_prefix("task-");
+        let number = number.and_then(|rest| rest.strip_suffix(".md"));
+        let raw = || text.replace("\\n", "\n") + "\n";
         let text = match number {
+            _ if text.starts_with(['#', '|']) => raw(),
             _ if name == "tasks.md" => table(text),
-            Some(number) if !number.contains('-') && !text.starts_with('#') => task(number, text),
-            _ => text.replace("\\n", "\n") + "\n",
+            Some(number) if !number.contains('-') => task(number, text),
+            _ => raw(),
         };
         fs::write(path, text).unwrap();
     }
@@ -105,6 +106,7 @@ fn violations_are_named_with_fix() {
     for case in cases(include_str!("fixtures/violations.txt")) {
         let files = format!("plan.md # Plan; {}", case[0]);
         let expected = case[1].trim_start_matches("nothing");
+        let expected = expected.replace("\\n", "\n");
         assert_eq!(violations_of(&files, None, None), expected, "{case:?}");
     }
 }
