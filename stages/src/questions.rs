@@ -104,7 +104,7 @@ pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String 
 /// Returns the question for the mode of a round.
 pub(crate) fn choosing(raw: &Raw) -> Asked {
     use ChooseMode::{Advanced, Complete, Rapid, Standard};
-    let mut modes = vec![
+    let modes = [
         (
             Complete,
             "Ask from every perspective, with 27 ThinkDeep calls.",
@@ -116,12 +116,11 @@ pub(crate) fn choosing(raw: &Raw) -> Asked {
         (Standard, "Ask the usual panel, without ThinkDeep calls."),
         (Rapid, "Ask from one perspective."),
     ];
-    let available = raw.data::<Keys>("mcp_availability");
-    if available.get("pal_available") != Some(&true.into()) {
-        modes.drain(..2);
-    }
+    let tools: Keys = raw.data("mcp_availability");
+    let is_available = tools.get("pal_available") == Some(&true.into());
     let options = modes
         .into_iter()
+        .skip(if is_available { 0 } else { 2 })
         .map(|(mode, meaning)| option(&mode.to_string(), Transition::Choose { mode }, meaning));
     let question = format!("How thorough should round {} be?", raw.count("round"));
     Asked::new(question, "Analysis", options.collect())

@@ -22,6 +22,8 @@ const RECOVER_HELP: &str =
     "nothing was changed; if the coordinator has ended without a summary:\n    stages recover";
 
 type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
+/// A summary, with its bytes if it has not counted yet.
+type Taken = (Summary, Option<Vec<u8>>);
 
 /// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that an agent
 /// cannot report for ever.
@@ -128,14 +130,7 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
         tell.push(summary.summary.clone());
     }
     tell.extend(gaps);
-    let question = flags.question_context.as_ref();
-    let question = question.filter(|_| matches!(verb, Verb::Repeat(_)));
-    let answer = question.map(|asked| {
-        let recorded = recorded_answer(pipeline, &summary);
-        json!({ "question": asked.question, "answer": recorded })
-    });
     let note = Open {
-        answer,
         tell,
         details,
         ..Open::default()
@@ -163,8 +158,8 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
         Stage::Setup | Stage::ValidationGeneration => false,
         _ => pipeline.has_artifacts(),
     };
-    let summary = minimal_summary(pipeline);
-    let (verb, mut tell) = completed(pipeline, &summary);
+    let taken = minimal_summary(pipeline);
+    let (verb, mut tell) = completed(pipeline, &taken.0);
     // The user has not accepted the files yet.
     if !may_count || matches!(verb, Verb::Fail(_) | Verb::Block { .. }) {
         return fail(held, problem, details);
@@ -173,30 +168,27 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
     tell.push(format!(
         "Stage {number} {problem}; the files that it wrote were used."
     ));
-    let bytes = summary.to_text().into_bytes();
     let note = Open {
         tell,
         details,
         ..Open::default()
     };
-    go(held, verb, Some((summary, Some(bytes))), note)
+    go(held, verb, Some(taken), note)
 }
 
 /// Takes what the user accepted: the summary in its file, else the one that counted, else one for the new files.
 fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
-    let is_usable = |summary: &Summary| summary.status != Status::Failed;
-    let written = pipeline.written().and_then(|(bytes, reading)| {
-        let summary = reading.summary().filter(is_usable)?;
-        Some((summary, Some(bytes)))
-    });
-    let counted = || Some((pipeline.open_summary().filter(is_usable)?, None));
+    let is_usable = |taken: &Taken| taken.0.status != Status::Failed;
+    let written = pipeline.written();
+    let written = written.and_then(|(bytes, reading)| Some((reading.summary()?, Some(bytes))));
+    let counted = pipeline.open_summary().map(|summary| (summary, None));
     let minimal = || {
-        let summary = minimal_summary(pipeline);
-        let bytes = summary.to_text().into_bytes();
-        pipeline.has_artifacts().then_some((summary, Some(bytes)))
+        let has_artifacts = pipeline.has_artifacts();
+        has_artifacts.then(|| minimal_summary(pipeline))
     };
-    let taken = written.or_else(counted).or_else(minimal);
+    let taken = written.filter(is_usable).or(counted.filter(is_usable));
+    let taken = taken.or_else(minimal);
     let (verb, tell) = if let Some((summary, _)) = &taken {
         completed(pipeline, summary)
     } else {
@@ -213,7 +205,7 @@ fn accept_files(held: AnyLoop) -> ReportResult {
 }
 
 /// Returns the summary of a stage that left none, for its new files.
-fn minimal_summary(pipeline: Pipeline<'_>) -> Summary {
+fn minimal_summary(pipeline: Pipeline<'_>) -> Taken {
     let (new, _) = pipeline.artifacts();
     let stage = pipeline.stage();
     let what = "Recovered: the coordinator left no summary.";
@@ -233,26 +225,19 @@ fn minimal_summary(pipeline: Pipeline<'_>) -> Summary {
         flags.validation_decision = Some(Decision::Conditional);
     }
     summary.artifacts = new.into_iter().map(Into::into).collect();
-    summary
+    let bytes = summary.to_text().into_bytes();
+    (summary, Some(bytes))
 }
 
-/// Records a summary and takes its transition. A summary that has not counted yet comes with its bytes; `note` has
-/// what the next dispatch says of it.
-fn go(
-    mut held: AnyLoop,
-    verb: Verb,
-    taken: Option<(Summary, Option<Vec<u8>>)>,
-    note: Open,
-) -> ReportResult {
+/// Records a summary and takes its transition. `note` has the problem and the lines for the next dispatch.
+fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
-    let before = dispatch_after(pipeline, held.phase(), &verb);
     let mut open = Open {
-        answer: note.answer.or(before.answer),
         problem: note.problem,
         tell: note.tell,
         details: note.details,
-        ..before
+        ..dispatch_after(pipeline, held.phase(), &verb)
     };
     if let Some((summary, Some(bytes))) = &taken {
         let digest = pipeline.keep(bytes).map_err(|error| {
@@ -271,8 +256,13 @@ fn go(
         }
         held.set_counted(&counted)?;
         let question = summary.flags.question_context.as_ref();
-        let question = question.filter(|_| !matches!(verb, Verb::Ask(_)));
-        if let Some(key) = question.map(|one| answer_key(Pipeline(held.raw()), one)) {
+        if let Some(question) = question.filter(|_| !matches!(verb, Verb::Ask(_))) {
+            let pipeline = Pipeline(held.raw());
+            if matches!(verb, Verb::Repeat(_)) {
+                let recorded = recorded_answer(pipeline, summary);
+                open.answer = Some(json!({ "question": question.question, "answer": recorded }));
+            }
+            let key = answer_key(pipeline, question);
             let mut asked = held.fields().asked.clone();
             // An answer is used again once.
             asked.get_mut(&key).map(Json::take);

@@ -163,8 +163,7 @@ impl Pipeline<'_> {
     pub(crate) fn opened(self) -> Open {
         Open {
             since: now(),
-            before: known_files(self.round(), |path| self.file(path)),
-            ..Open::default()
+            ..first_open(&self.0.root(), self.round(), false)
         }
     }
 
@@ -230,30 +229,23 @@ pub(crate) fn now() -> String {
     format!("{:.0}", Timestamp::now())
 }
 
-/// Returns the first dispatch in a project.
+/// Returns the first dispatch in a project. Its files tell later whether a stage was done: all summaries, and the
+/// key artifacts of this round and the next.
 pub(crate) fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
-    let read = |path: &str| claudex_loop::files::read(&root.join(path)).ok();
-    Open {
-        before: known_files(round, read),
-        re_entry,
-        ..Open::default()
-    }
-}
-
-/// Returns the files of a project that tell whether a stage was done: all summaries, and the key
-/// artifacts of this round and the next.
-fn known_files(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> KnownFiles {
-    let next = round.saturating_add(1);
     let of_stage = |stage: Stage| {
         let mut paths = stage.artifacts(round);
-        paths.extend(stage.artifacts(next));
+        paths.extend(stage.artifacts(round.saturating_add(1)));
         paths.push(summary_file(stage));
         paths
     };
     let with_digest = |path: String| {
-        let digest = sha256(&read(&path)?);
-        Some((path, digest))
+        let bytes = claudex_loop::files::read(&root.join(&path)).ok()?;
+        Some((path, sha256(&bytes)))
     };
     let paths = Stage::all().flat_map(of_stage);
-    paths.filter_map(with_digest).collect()
+    Open {
+        before: paths.filter_map(with_digest).collect(),
+        re_entry,
+        ..Open::default()
+    }
 }

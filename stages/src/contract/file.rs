@@ -10,22 +10,22 @@ pub const MAX_BYTES: usize = 256 * 1024;
 const CONTEXT: &str = "## Context for Next Stage";
 
 /// Returns the text of a summary's bytes, without a byte order mark.
-pub(super) fn read<'b>(bytes: &'b [u8], found: &mut Collector) -> Option<&'b str> {
+pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b str> {
     if bytes.len() > MAX_BYTES {
-        found.add_at(Rule::TooLarge, Place::START, "");
+        findings.add_at(Rule::TooLarge, Place::START, "");
         return None;
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = str::from_utf8(bytes);
     if let Err(error) = text {
         let place = Place::from_byte(&String::from_utf8_lossy(bytes), error.valid_up_to());
-        found.add_at(Rule::NotUtf8, place, "");
+        findings.add_at(Rule::NotUtf8, place, "");
     }
     text.ok()
 }
 
 /// Splits a text into the YAML and the body. A line `---` further down belongs to the body.
-pub(super) fn split(text: &str, found: &mut Collector) -> Option<(Range<usize>, usize)> {
+pub(super) fn split(text: &str, findings: &mut Collector) -> Option<(Range<usize>, usize)> {
     let mut open: Option<usize> = None;
     let mut end = 0;
     for line in text.split_inclusive('\n') {
@@ -40,7 +40,7 @@ pub(super) fn split(text: &str, found: &mut Collector) -> Option<(Range<usize>, 
             Some(_) => {}
         }
     }
-    found.add_at(Rule::NoFrontmatter, Place::START, "");
+    findings.add_at(Rule::NoFrontmatter, Place::START, "");
     None
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &st
 }
 
 /// Returns the text below the heading for the next stage, up to the next heading of its level.
-pub(super) fn context(text: &str, body: usize, found: &mut Collector) -> Option<String> {
+pub(super) fn context(text: &str, body: usize, findings: &mut Collector) -> Option<String> {
     let mut section: Option<String> = None;
     for (_, line, is_code) in lines(text, body) {
         let is_heading = !is_code && (line.starts_with("# ") || line.starts_with("## "));
@@ -72,7 +72,7 @@ pub(super) fn context(text: &str, body: usize, found: &mut Collector) -> Option<
     }
     if section.is_none() {
         let end = Place::from_byte(text, text.len());
-        found.add_at(Rule::NoContext, end, "");
+        findings.add_at(Rule::NoContext, end, "");
     }
     // The first line keeps its indentation.
     let trim = |section: String| {

@@ -103,14 +103,14 @@ impl Flags {
     pub(super) fn read(
         written: &JsonMap<String, Json>,
         stage: Option<Stage>,
-        found: &mut Collector,
+        findings: &mut Collector,
     ) -> Self {
         let is_stage_3 = stage.is_none_or(|stage| stage == Stage::AnalysisQuestions);
         let mut kept = JsonMap::new();
         for (name, value) in written {
             if !is_stage_3 && has_word(ONLY_STAGE_3, name) {
-                found.add(Rule::FlagStage, &format!("/flags/{name}"), "");
-            } else if let Some(value) = check(name, value, found) {
+                findings.add(Rule::FlagStage, &format!("/flags/{name}"), "");
+            } else if let Some(value) = check(name, value, findings) {
                 kept.insert(name.clone(), value);
             }
         }
@@ -118,7 +118,7 @@ impl Flags {
         let as_rate = |rate: f64| if rate > 1.0 { rate / 100.0 } else { rate };
         flags.completion_rate = flags.completion_rate.map(as_rate);
         if let Some(question) = &mut flags.question_context {
-            question.correct(found);
+            question.correct(findings);
         }
         flags
     }
@@ -142,10 +142,12 @@ fn has_word(words: &str, word: &str) -> bool {
 }
 
 /// Returns the value of a flag if it is right, else reports it.
-fn check(name: &str, value: &Json, found: &mut Collector) -> Option<Json> {
+fn check(name: &str, value: &Json, findings: &mut Collector) -> Option<Json> {
     let path = format!("/flags/{name}");
     let value = match value {
-        Json::Object(actions) if name == "next_action_map" => known_actions(actions, &path, found),
+        Json::Object(actions) if name == "next_action_map" => {
+            known_actions(actions, &path, findings)
+        }
         value => value.clone(),
     };
     let Some(problem) = find_problem(name, &value) else {
@@ -156,7 +158,7 @@ fn check(name: &str, value: &Json, found: &mut Collector) -> Option<Json> {
         for (at, item) in value.as_array().into_iter().flatten().enumerate() {
             if item.is_object() {
                 let path = format!("{path}/{at}");
-                found.add_as(Rule::BadYaml, READ_TO_END, &path, NOT_QUOTED);
+                findings.add_as(Rule::BadYaml, READ_TO_END, &path, NOT_QUOTED);
             }
         }
         return Some(joined);
@@ -169,7 +171,7 @@ fn check(name: &str, value: &Json, found: &mut Collector) -> Option<Json> {
         _ => Rule::FlagRange,
     };
     let detail = format!("`{name}` has an {}", text::shown(&problem));
-    found.add(rule, &path, detail);
+    findings.add(rule, &path, detail);
     None
 }
 

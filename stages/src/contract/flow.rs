@@ -21,19 +21,19 @@ fn has(written: &Written, flag: &str) -> bool {
 }
 
 /// Checks that a pause is with needs-user-input and in a stage that may pause.
-pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut Collector) {
+pub(super) fn check_pause(summary: &mut Summary, written: &Written, findings: &mut Collector) {
     let is_written = has(written, "pause_type");
     let pause = summary.flags.pause_type.take();
     let waits = summary.status == Status::NeedsUserInput;
     if summary.stage == Stage::Retrospective && (waits || is_written) {
         let path = if is_written { PAUSE_TYPE } else { "/status" };
-        found.add(Rule::PauseStage, path, "");
+        findings.add(Rule::PauseStage, path, "");
         if waits {
             summary.status = Status::Completed;
         }
     } else if waits {
         if !is_written {
-            found.add(Rule::PauseStatus, "/status", "there is no `pause_type`");
+            findings.add(Rule::PauseStatus, "/status", "there is no `pause_type`");
         }
         let by_content = if has(written, "question_context") {
             PauseType::Interactive
@@ -43,7 +43,7 @@ pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut 
         summary.flags.pause_type = pause.or(Some(by_content));
     } else if pause.is_some() {
         let detail = format!("the status is {}", summary.status);
-        found.add(Rule::PauseStatus, PAUSE_TYPE, detail);
+        findings.add(Rule::PauseStatus, PAUSE_TYPE, detail);
     }
 
     if summary.flags.pause_type == Some(PauseType::Interactive) {
@@ -55,12 +55,12 @@ pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut 
     let is_exit = !is_written || pause == Some(PauseType::ExitCli);
     for flag in ["question_context", "next_action_map"] {
         if is_exit && has(written, flag) {
-            found.add(Rule::QuestionStray, &format!("/flags/{flag}"), "");
+            findings.add(Rule::QuestionStray, &format!("/flags/{flag}"), "");
         }
     }
 }
 
-pub(super) fn check_reason(summary: &mut Summary, written: &Written, found: &mut Collector) {
+pub(super) fn check_reason(summary: &mut Summary, written: &Written, findings: &mut Collector) {
     let flags = &mut summary.flags;
     let reason = flags.block_reason.as_deref().unwrap_or_default();
     if flags.pause_type.is_none() || !reason.trim().is_empty() {
@@ -72,27 +72,24 @@ pub(super) fn check_reason(summary: &mut Summary, written: &Written, found: &mut
             Some(_) => "/flags/block_reason",
             None => PAUSE_TYPE,
         };
-        found.add(Rule::NoBlockReason, path, "");
+        findings.add(Rule::NoBlockReason, path, "");
     }
-    let question = flags.question_context.as_ref();
-    let reasons = [
-        summary.summary.trim(),
-        question.map_or("", |question| question.question.as_str()),
-        "the stage waits and gives no reason",
-    ];
-    let reason = reasons.into_iter().find(|reason| !reason.is_empty());
-    flags.block_reason = reason.map(str::to_owned);
+    let reason = match summary.summary.trim() {
+        "" => "the stage waits and gives no reason",
+        reason => reason,
+    };
+    flags.block_reason = Some(reason.to_owned());
 }
 
 /// Checks the question of an interactive pause and the actions of its answers.
-pub(super) fn check_question(summary: &mut Summary, written: &Written, found: &mut Collector) {
+pub(super) fn check_question(summary: &mut Summary, written: &Written, findings: &mut Collector) {
     let stage = summary.stage;
     let flags = &mut summary.flags;
     if flags.pause_type != Some(PauseType::Interactive) {
         return;
     }
     if !has(written, "question_context") {
-        found.add(Rule::NoQuestion, PAUSE_TYPE, "");
+        findings.add(Rule::NoQuestion, PAUSE_TYPE, "");
     }
     let question = flags.question_context.get_or_insert_default();
     if question.question.is_empty() {
@@ -110,13 +107,13 @@ pub(super) fn check_question(summary: &mut Summary, written: &Written, found: &m
         let mut options = question.options.iter();
         let is_label = options.any(|option| is_same_label(&option.label, label));
         if !is_label {
-            found.add(Rule::MapLabel, &path, quoted(label));
+            findings.add(Rule::MapLabel, &path, quoted(label));
         }
-        is_label && action.is_none_or(|action| check_action(action, stage, &path, found))
+        is_label && action.is_none_or(|action| check_action(action, stage, &path, findings))
     });
 }
 
-fn check_action(action: NextAction, stage: Stage, path: &str, found: &mut Collector) -> bool {
+fn check_action(action: NextAction, stage: Stage, path: &str, findings: &mut Collector) -> bool {
     let stages: &[u8] = match action {
         NextAction::LoopQuestions => &[4, 5],
         NextAction::LoopResearch => &[4],
@@ -124,20 +121,20 @@ fn check_action(action: NextAction, stage: Stage, path: &str, found: &mut Collec
     };
     let is_allowed = stages.contains(&stage.number());
     if !is_allowed {
-        found.add(Rule::ActionStage, path, format!("found {action}"));
+        findings.add(Rule::ActionStage, path, format!("found {action}"));
     }
     is_allowed
 }
 
-pub(super) fn check_next(summary: &mut Summary, written: &Written, found: &mut Collector) {
+pub(super) fn check_next(summary: &mut Summary, written: &Written, findings: &mut Collector) {
     const NEXT_ACTION: &str = "/flags/next_action";
     let stage = summary.stage;
     let action = summary.flags.next_action;
     summary.flags.next_action =
-        action.filter(|action| check_action(*action, stage, NEXT_ACTION, found));
+        action.filter(|action| check_action(*action, stage, NEXT_ACTION, findings));
     let is_completed = summary.status == Status::Completed;
     if stage == Stage::ResponseAnalysis && is_completed && !has(written, "next_action") {
-        found.add(Rule::NoNextAction, NEXT_ACTION, "");
+        findings.add(Rule::NoNextAction, NEXT_ACTION, "");
     }
 }
 
@@ -146,7 +143,7 @@ pub(super) fn check_decision(
     summary: &mut Summary,
     written: &Written,
     dispatch: Option<&Dispatch>,
-    found: &mut Collector,
+    findings: &mut Collector,
 ) {
     let is_validation = summary.stage == Stage::ValidationGeneration;
     let flags = &mut summary.flags;
@@ -155,14 +152,14 @@ pub(super) fn check_decision(
     if is_validation && dispatch.is_some_and(|dispatch| dispatch.skip_validation) {
         if decided == Some(Decision::NotReady) {
             let detail = "validation was skipped, expected CONDITIONAL";
-            found.add(Rule::DecisionScore, DECISION, detail);
+            findings.add(Rule::DecisionScore, DECISION, detail);
         }
         flags.validation_decision = Some(Decision::Conditional);
         flags.validation_score = None;
     } else if let (Some(decided), Some(by_score)) = (decided, by_score) {
         if decided != by_score {
             let detail = format!("expected {by_score}, found {decided}");
-            found.add(Rule::DecisionScore, DECISION, detail);
+            findings.add(Rule::DecisionScore, DECISION, detail);
         }
         flags.validation_decision = Some(decided.min(by_score));
     }
@@ -174,8 +171,8 @@ pub(super) fn check_decision(
     let by_action = loops.then_some(Decision::NotReady);
     flags.validation_decision = flags.validation_decision.or(by_score).or(by_action);
     if flags.validation_decision.is_none() {
-        found.add_as(Rule::NoDecision, Lenient::Crash, DECISION, "");
+        findings.add_as(Rule::NoDecision, Lenient::Crash, DECISION, "");
     } else if !has(written, "validation_decision") {
-        found.add(Rule::NoDecision, DECISION, "");
+        findings.add(Rule::NoDecision, DECISION, "");
     }
 }

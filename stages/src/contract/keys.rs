@@ -12,7 +12,7 @@ use super::words::Stage;
 pub(super) fn require<'k, T: Deserialize<'k>>(
     keys: &'k Json,
     key: &str,
-    found: &mut Collector,
+    findings: &mut Collector,
 ) -> Option<T> {
     let value = keys.get(key);
     let (rule, detail) = match value.map(T::deserialize) {
@@ -22,20 +22,20 @@ pub(super) fn require<'k, T: Deserialize<'k>>(
     };
     let is_status = key == "status";
     let rule = if is_status { Rule::UnknownStatus } else { rule };
-    found.add(rule, &format!("/{key}"), text::shown(detail));
+    findings.add(rule, &format!("/{key}"), text::shown(detail));
     None
 }
 
 /// Returns the stage that a summary names by its number, else by its name.
-pub(super) fn check_stage(keys: &Json, found: &mut Collector) -> Option<Stage> {
-    let number: Option<f64> = require(keys, "stage_number", found);
-    let name: Option<String> = require(keys, "stage", found);
-    let checkpoint: Option<String> = require(keys, "checkpoint", found);
+pub(super) fn check_stage(keys: &Json, findings: &mut Collector) -> Option<Stage> {
+    let number: Option<f64> = require(keys, "stage_number", findings);
+    let name: Option<String> = require(keys, "stage", findings);
+    let checkpoint: Option<String> = require(keys, "checkpoint", findings);
 
     let is_number = |stage: &Stage| number == Some(f64::from(stage.number()));
     let by_number = Stage::all().find(is_number);
     if let (Some(number), None) = (number, by_number) {
-        found.add(Rule::StageRange, "/stage_number", format!("it is {number}"));
+        findings.add(Rule::StageRange, "/stage_number", format!("it is {number}"));
     }
     let by_name = Stage::deserialize(&keys["stage"]).ok();
     let stage = by_number.or(by_name);
@@ -43,13 +43,13 @@ pub(super) fn check_stage(keys: &Json, found: &mut Collector) -> Option<Stage> {
     let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
     if let Some(name) = name.filter(|name| *name != expected) {
         let detail = format!("expected {expected}, found {}", quoted(&name));
-        found.add(Rule::StageName, "/stage", detail);
+        findings.add(Rule::StageName, "/stage", detail);
     }
     let expected = stage.map_or("", Stage::checkpoint);
     if let Some(checkpoint) = checkpoint.filter(|name| stage.is_some() && name.as_str() != expected)
     {
         let detail = format!("expected {expected}, found {}", quoted(&checkpoint));
-        found.add(Rule::CheckpointName, "/checkpoint", detail);
+        findings.add(Rule::CheckpointName, "/checkpoint", detail);
     }
     stage
 }
@@ -58,16 +58,16 @@ pub(super) fn check_stage(keys: &Json, found: &mut Collector) -> Option<Stage> {
 pub(super) fn check_artifacts(
     keys: &Json,
     project: Option<&Utf8Path>,
-    found: &mut Collector,
+    findings: &mut Collector,
 ) -> Vec<Utf8PathBuf> {
-    let items: Option<Vec<Json>> = require(keys, "artifacts_written", found);
+    let items: Option<Vec<Json>> = require(keys, "artifacts_written", findings);
     let mut artifacts = Vec::new();
     for (index, item) in items.unwrap_or_default().iter().enumerate() {
         let place = format!("/artifacts_written/{index}");
         match item.as_str().map(Utf8Path::new) {
-            None => found.add(Rule::BadType, &place, "expected a path"),
+            None => findings.add(Rule::BadType, &place, "expected a path"),
             Some(path) => match find_broken_rule(path, project) {
-                Some(rule) => found.add(rule, &place, quoted(path.as_str())),
+                Some(rule) => findings.add(rule, &place, quoted(path.as_str())),
                 None => artifacts.push(path.to_owned()),
             },
         }

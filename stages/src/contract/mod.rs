@@ -96,42 +96,42 @@ pub enum Outcome {
 
 /// Reads the bytes of a summary file.
 pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
-    let mut found = Collector::default();
+    let mut findings = Collector::default();
     if let Some(dispatch) = context.dispatch {
-        dispatch.check_bytes(bytes, &mut found);
+        dispatch.check_bytes(bytes, &mut findings);
     }
-    let text = file::read(bytes, &mut found);
-    let summary = text.and_then(|text| read_summary(text, context, &mut found));
+    let text = file::read(bytes, &mut findings);
+    let summary = text.and_then(|text| read_summary(text, context, &mut findings));
     let outcome = match summary {
-        _ if found.is_other() => Outcome::Refused,
-        Some(_) if found.has(Lenient::Crash) => Outcome::Crash,
-        Some(_) if found.has(Lenient::Refused) => Outcome::Refused,
+        _ if findings.is_other() => Outcome::Refused,
+        Some(_) if findings.has(Lenient::Crash) => Outcome::Crash,
+        Some(_) if findings.has(Lenient::Refused) => Outcome::Refused,
         Some(summary) => Outcome::Taken(Box::new(summary)),
         None => Outcome::Crash,
     };
     Reading {
-        findings: found.finish(),
+        findings: findings.finish(),
         outcome,
     }
 }
 
 /// Reads a text. Returns `None` if its stage or status is unknown.
-fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector) -> Option<Summary> {
-    let (yaml, body) = file::split(text, found)?;
-    let next_context = file::context(text, body, found);
-    let keys = yaml::read(&text[yaml], found)?;
+fn read_summary(text: &str, context: &Context<'_>, findings: &mut Collector) -> Option<Summary> {
+    let (yaml, body) = file::split(text, findings)?;
+    let next_context = file::context(text, body, findings);
+    let keys = yaml::read(&text[yaml], findings)?;
 
-    let stage = keys::check_stage(&keys, found);
+    let stage = keys::check_stage(&keys, findings);
     let stage = stage.or(context.dispatch.map(|dispatch| dispatch.stage));
-    let status: Option<Status> = keys::require(&keys, "status", found);
-    let artifacts = keys::check_artifacts(&keys, context.project, found);
-    let summary: Option<String> = keys::require(&keys, "summary", found);
-    let written: Option<JsonMap<String, Json>> = keys::require(&keys, "flags", found);
+    let status: Option<Status> = keys::require(&keys, "status", findings);
+    let artifacts = keys::check_artifacts(&keys, context.project, findings);
+    let summary: Option<String> = keys::require(&keys, "summary", findings);
+    let written: Option<JsonMap<String, Json>> = keys::require(&keys, "flags", findings);
     let written = &written.unwrap_or_default();
-    let flags = Flags::read(written, stage, found);
+    let flags = Flags::read(written, stage, findings);
     let stage = stage?;
     if let Some(dispatch) = context.dispatch {
-        dispatch.check(stage, &flags, found);
+        dispatch.check(stage, &flags, findings);
     }
 
     let mut summary = Summary {
@@ -142,11 +142,11 @@ fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector) -> Opt
         flags,
         context: next_context,
     };
-    flow::check_pause(&mut summary, written, found);
-    flow::check_reason(&mut summary, written, found);
-    flow::check_question(&mut summary, written, found);
-    flow::check_next(&mut summary, written, found);
-    flow::check_decision(&mut summary, written, context.dispatch, found);
+    flow::check_pause(&mut summary, written, findings);
+    flow::check_reason(&mut summary, written, findings);
+    flow::check_question(&mut summary, written, findings);
+    flow::check_next(&mut summary, written, findings);
+    flow::check_decision(&mut summary, written, context.dispatch, findings);
     Some(summary)
 }
 
@@ -223,33 +223,33 @@ pub struct Dispatch {
 
 impl Dispatch {
     /// Checks that the bytes are new.
-    fn check_bytes(&self, bytes: &[u8], found: &mut Collector) {
+    fn check_bytes(&self, bytes: &[u8], findings: &mut Collector) {
         let digest = sha256(bytes);
         if self.counted.contains(&digest) {
-            found.add_at(Rule::TakenAlready, Place::START, "");
+            findings.add_at(Rule::TakenAlready, Place::START, "");
         } else if self.before.as_ref() == Some(&digest) {
             let detail = "the file is the same as when the stage was dispatched";
-            found.add_at(Rule::Stale, Place::START, detail);
+            findings.add_at(Rule::Stale, Place::START, detail);
         }
     }
 
     /// Checks that the stage, the dispatch and the round are the open ones.
-    fn check(&self, stage: Stage, flags: &Flags, found: &mut Collector) {
+    fn check(&self, stage: Stage, flags: &Flags, findings: &mut Collector) {
         if stage != self.stage {
             let detail = format!(
                 "expected stage {}, found {}",
                 self.stage.number(),
                 stage.number()
             );
-            found.add(Rule::Foreign, "/stage_number", detail);
+            findings.add(Rule::Foreign, "/stage_number", detail);
         }
         if let Some(id) = flags.dispatch_id.as_ref().filter(|id| **id != self.id) {
             let detail = format!("expected `dispatch_id: {}`, found {}", self.id, quoted(id));
-            found.add(Rule::Stale, "/flags/dispatch_id", detail);
+            findings.add(Rule::Stale, "/flags/dispatch_id", detail);
         }
         if let Some(round) = flags.round_number.filter(|round| *round != self.round) {
             let detail = format!("expected round {}, found {round}", self.round);
-            found.add(Rule::Stale, "/flags/round_number", detail);
+            findings.add(Rule::Stale, "/flags/round_number", detail);
         }
     }
 }

@@ -43,13 +43,13 @@ pub struct QuestionOption {
 pub(super) fn known_actions(
     entries: &JsonMap<String, Json>,
     path: &str,
-    found: &mut Collector,
+    findings: &mut Collector,
 ) -> Json {
     let mut known = entries.clone();
     known.retain(|label, action| {
         let is_known = Option::<NextAction>::deserialize(&*action).is_ok();
         if !is_known {
-            found.add(Rule::UnknownAction, &format!("{path}/{label}"), "");
+            findings.add(Rule::UnknownAction, &format!("{path}/{label}"), "");
         }
         is_known
     });
@@ -66,19 +66,19 @@ pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
 
 impl Question {
     /// Cuts the header, and drops the options that are incomplete or repeat a label.
-    pub(super) fn correct(&mut self, found: &mut Collector) {
+    pub(super) fn correct(&mut self, findings: &mut Collector) {
         const PATH: &str = "/flags/question_context";
         self.question = self.question.trim().to_owned();
         if self.question.is_empty() {
-            found.add(Rule::NoQuestion, &format!("{PATH}/question"), "");
+            findings.add(Rule::NoQuestion, &format!("{PATH}/question"), "");
         }
-        self.header = correct_header(self.header.trim(), &format!("{PATH}/header"), found);
+        self.header = correct_header(self.header.trim(), &format!("{PATH}/header"), findings);
 
         let path = format!("{PATH}/options");
         match self.options.len() {
-            0 => found.add(Rule::OptionCount, &path, ""),
+            0 => findings.add(Rule::OptionCount, &path, ""),
             2..=4 => {}
-            _ => found.add_as(Rule::OptionCount, Lenient::Kept, &path, ""),
+            _ => findings.add_as(Rule::OptionCount, Lenient::Kept, &path, ""),
         }
         let mut labels: Vec<String> = Vec::new();
         let mut index = 0;
@@ -89,16 +89,16 @@ impl Question {
             option.description = option.description.trim().to_owned();
             let label = &option.label;
             if label.is_empty() || option.description.is_empty() {
-                found.add(Rule::OptionIncomplete, &path, "");
+                findings.add(Rule::OptionIncomplete, &path, "");
                 return false;
             }
             let is_reserved = is_same_label(&text::plain(label), MORE_LABEL);
             if is_reserved {
-                found.add_as(Rule::OptionDuplicate, Lenient::Refused, &path, "");
+                findings.add_as(Rule::OptionDuplicate, Lenient::Refused, &path, "");
             }
             let is_known = labels.iter().any(|known| is_same_label(known, label));
             if is_known {
-                found.add(Rule::OptionDuplicate, &path, quoted(label));
+                findings.add(Rule::OptionDuplicate, &path, quoted(label));
             }
             labels.push(label.clone());
             !is_reserved && !is_known
@@ -107,13 +107,13 @@ impl Question {
 }
 
 /// Returns a header as a dialog can show it. It is empty if there is none.
-fn correct_header(header: &str, path: &str, found: &mut Collector) -> String {
+fn correct_header(header: &str, path: &str, findings: &mut Collector) -> String {
     let line = header.lines().next().unwrap_or_default();
     let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
     if text::plain(header).trim().is_empty() && !header.is_empty() {
-        found.add_as(Rule::HeaderLength, Lenient::Refused, path, "");
+        findings.add_as(Rule::HeaderLength, Lenient::Refused, path, "");
     } else if header.is_empty() || cut != header {
-        found.add(Rule::HeaderLength, path, "");
+        findings.add(Rule::HeaderLength, path, "");
     }
     cut.trim().to_owned()
 }

@@ -24,10 +24,10 @@ pub(super) const NOT_QUOTED: &str = "text with `: ` is not in quotes";
 
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
-    let mut found = Collector::default();
-    let (yaml, _) = file::split(text, &mut found)?;
-    match parse(text[yaml].to_owned(), &mut found)? {
-        Json::Object(keys) if !found.has(Lenient::Crash) => Some(keys),
+    let mut findings = Collector::default();
+    let (yaml, _) = file::split(text, &mut findings)?;
+    match parse(text[yaml].to_owned(), &mut findings)? {
+        Json::Object(keys) if !findings.has(Lenient::Crash) => Some(keys),
         _ => None,
     }
 }
@@ -39,12 +39,12 @@ pub(crate) fn body_start(text: &str) -> usize {
 }
 
 /// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
-pub(super) fn read(yaml: &str, found: &mut Collector) -> Option<Json> {
-    let yaml = replace_no_break_spaces(yaml, found);
-    let yaml = remove_placeholders(&yaml, found);
-    let keys = parse(yaml, found)?;
+pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<Json> {
+    let yaml = replace_no_break_spaces(yaml, findings);
+    let yaml = remove_placeholders(&yaml, findings);
+    let keys = parse(yaml, findings)?;
     if !keys.is_object() {
-        found.add_at(Rule::BadYaml, place(1, 0), "expected a map of keys");
+        findings.add_at(Rule::BadYaml, place(1, 0), "expected a map of keys");
         return None;
     }
     Some(keys)
@@ -52,7 +52,7 @@ pub(super) fn read(yaml: &str, found: &mut Collector) -> Option<Json> {
 
 /// Replaces no-break spaces in the indentation and beside the colon of a key, and reports them. Elsewhere they are
 /// text.
-fn replace_no_break_spaces(yaml: &str, found: &mut Collector) -> String {
+fn replace_no_break_spaces(yaml: &str, findings: &mut Collector) -> String {
     const SPACE: char = '\u{a0}';
     let mut replaced = String::with_capacity(yaml.len());
     for (number, line) in yaml.split_inclusive('\n').enumerate() {
@@ -66,7 +66,7 @@ fn replace_no_break_spaces(yaml: &str, found: &mut Collector) -> String {
         if let Some((at, _)) = spaces.find(|(at, _)| *at < start || *at >= end) {
             let place = place(number + 1, line[..at].chars().count());
             let lenient = Lenient::Corrected("read as a space");
-            found.push(
+            findings.push(
                 Rule::BadYaml,
                 lenient,
                 place,
@@ -81,7 +81,7 @@ fn replace_no_break_spaces(yaml: &str, found: &mut Collector) -> String {
 }
 
 /// Replaces values of the template: `{N}`, `"{path}"`, `null | "{reason}"`.
-fn remove_placeholders(yaml: &str, found: &mut Collector) -> String {
+fn remove_placeholders(yaml: &str, findings: &mut Collector) -> String {
     let mut cleaned = String::with_capacity(yaml.len());
     for (number, line) in yaml.split_inclusive('\n').enumerate() {
         let value = match line.split_once(": ") {
@@ -99,14 +99,14 @@ fn remove_placeholders(yaml: &str, found: &mut Collector) -> String {
         }
         let before = line.find(value).unwrap_or_default();
         let place = place(number + 1, line[..before].chars().count());
-        found.add_at(Rule::Placeholder, place, quoted(value));
+        findings.add_at(Rule::Placeholder, place, quoted(value));
         cleaned += &line.replacen(value, "null", 1);
     }
     cleaned
 }
 
 /// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
-fn parse(mut yaml: String, found: &mut Collector) -> Option<Json> {
+fn parse(mut yaml: String, findings: &mut Collector) -> Option<Json> {
     // A line break alone would move the places of what follows.
     yaml = yaml.replace("\r\n", "\n");
     let is_wrong = |c: char| c.is_control() && !"\t\n\u{85}".contains(c) || c == '\u{feff}';
@@ -114,30 +114,30 @@ fn parse(mut yaml: String, found: &mut Collector) -> Option<Json> {
         let c = yaml[at..].chars().next()?;
         let message = format!("the character {} cannot be in YAML", c.escape_unicode());
         let Place { line, column } = Place::from_byte(&yaml, at);
-        found.add_at(Rule::BadYaml, place(line, column - 1), message);
+        findings.add_at(Rule::BadYaml, place(line, column - 1), message);
         return None;
     }
     if let Some(place) = find_tab(&yaml) {
-        found.add_at(Rule::BadYaml, place, "a tab is where YAML expects spaces");
+        findings.add_at(Rule::BadYaml, place, "a tab is where YAML expects spaces");
         return None;
     }
     for _ in 0..=MAX_QUOTED_VALUES {
-        found.places.clear();
+        findings.places.clear();
         let parser = Parser::new_from_str(&yaml);
-        let error = match (Loader { parser, found }).document() {
+        let error = match (Loader { parser, findings }).document() {
             Ok(keys) => return Some(keys),
             Err(error) => error,
         };
         let at = *error.marker();
         let at = place(at.line(), at.col());
         let Some(quoted) = quote_value(&yaml, error.marker().line()) else {
-            found.add_at(Rule::BadYaml, at, text::shown(error.info()));
+            findings.add_at(Rule::BadYaml, at, text::shown(error.info()));
             return None;
         };
-        found.push(Rule::BadYaml, READ_TO_END, at, NOT_QUOTED);
+        findings.push(Rule::BadYaml, READ_TO_END, at, NOT_QUOTED);
         yaml = quoted;
     }
-    found.add_at(
+    findings.add_at(
         Rule::BadYaml,
         place(1, 0),
         "too many values are not in quotes",
@@ -181,16 +181,19 @@ pub(super) fn find_place(places: &Places, path: &str) -> Place {
 /// Reads the events of a parser.
 struct Loader<'y, 'f> {
     parser: Parser<'y, StrInput<'y>>,
-    found: &'f mut Collector,
+    findings: &'f mut Collector,
 }
 
 impl<'y> Loader<'y, '_> {
-    /// Returns the next event that is not the start of a stream or document.
+    /// Returns the next event that is not the border of a document.
     fn next(&mut self) -> Result<(Event<'y>, Marker, Marker), ScanError> {
         loop {
             let end = || ScanError::new_str(Marker::default(), "the text ends");
             let (event, span) = self.parser.next_event().ok_or_else(end)??;
-            if !matches!(event, Event::StreamStart | Event::DocumentStart(_)) {
+            if !matches!(
+                event,
+                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd
+            ) {
                 return Ok((event, span.start, span.end));
             }
         }
@@ -199,17 +202,12 @@ impl<'y> Loader<'y, '_> {
     fn document(&mut self) -> Result<Json, ScanError> {
         let (event, start, _) = self.next()?;
         let value = self.value(event, start, "", 0)?;
-        loop {
-            let (event, start, _) = self.next()?;
-            match event {
-                Event::DocumentEnd => {}
-                Event::StreamEnd => {
-                    self.note("", start);
-                    return Ok(value);
-                }
-                _ => return Err(ScanError::new_str(start, "a second document begins")),
-            }
+        let (event, start, _) = self.next()?;
+        if event != Event::StreamEnd {
+            return Err(ScanError::new_str(start, "a second document begins"));
         }
+        self.note("", start);
+        Ok(value)
     }
 
     fn value(
@@ -260,14 +258,15 @@ impl<'y> Loader<'y, '_> {
             let value = self.value(event, start, &path, depth)?;
             if keys.insert(key.clone(), value).is_some() {
                 let place = place(key_start.line(), key_start.col());
-                self.found.add_at(Rule::DuplicateKey, place, quoted(&key));
+                self.findings
+                    .add_at(Rule::DuplicateKey, place, quoted(&key));
             }
         }
     }
 
     fn note(&mut self, path: &str, at: Marker) {
         let place = place(at.line(), at.col());
-        self.found.places.insert(path.to_owned(), place);
+        self.findings.places.insert(path.to_owned(), place);
     }
 }
 

@@ -92,12 +92,9 @@ fn rapid_round_has_no_panel() {
 fn instruction_stays_the_same_if_asked_again() {
     let project = Project::at(3);
     let (next, before) = (project.next(), project.read(STATE));
-    assert!(
-        next["variables"]["PRIOR_CONTEXT"]
-            .as_str()
-            .unwrap()
-            .contains("Stage 2 says so."),
-        "{next}"
+    has(
+        &next["variables"]["PRIOR_CONTEXT"].to_string(),
+        "Stage 2 says so.",
     );
     assert_eq!(next["variables"]["PAL_AVAILABLE"], true);
     for _ in 0..3 {
@@ -142,11 +139,7 @@ fn exit_pause_lets_turns_end_until_resume() {
             "  pause_type: exit_cli\n  block_reason: Mark the boxes\n",
         )
         .done();
-    let next = project.next();
-    assert_eq!(
-        (&next["instruction"], &next["reason"]),
-        (&json!("stop"), &json!("Mark the boxes"))
-    );
+    assert_eq!(project.next_at("stop", 4)["reason"], "Mark the boxes");
     assert_eq!(
         ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
         ["true", "4", "Mark the boxes"]
@@ -174,11 +167,9 @@ const NOT_READY: &str =
 fn not_ready_begins_another_round() {
     let project = Project::at(5);
     project.complete(5, NOT_READY);
-    let next = project.next();
-    assert_eq!(
-        (&next["instruction"], &next["key"], &next["round"]),
-        (&json!("ask"), &json!("analysis_mode_round_2"), &json!(2))
-    );
+    let next = project.next_at("ask", 5);
+    assert_eq!(next["key"], "analysis_mode_round_2");
+    assert_eq!(next["round"], 2);
     assert_eq!(next["questions"][0]["options"].as_array().unwrap().len(), 4);
     let said = project.agent(&["answer", "rapid"]).refused();
     has(&said, "person");
@@ -186,32 +177,21 @@ fn not_ready_begins_another_round() {
     let next = project.next();
     assert_eq!((&next["stage"], &next["round"]), (&json!(3), &json!(2)));
     assert_eq!(next["variables"]["ANALYSIS_MODE"], "complete");
-    assert!(
-        project
-            .read(STATE)
-            .contains("analysis_mode_round_2: complete")
-    );
+    has(&project.read(STATE), "analysis_mode_round_2: complete");
     // The second time it gained nothing.
     project.complete(3, "");
     project.complete(4, "");
     project.complete(5, NOT_READY);
     assert_eq!(project.next()["key"], "stagnation_round_2");
     project.person(&["answer", "Force"]).done();
-    let next = project.next();
-    assert_eq!(
-        (&next["stage"], &next["variables"]["SKIP_VALIDATION"]),
-        (&json!(5), &json!(true))
-    );
+    let next = project.next_at("dispatch", 5);
+    assert_eq!(next["variables"]["SKIP_VALIDATION"], true);
     project.requirements();
     project
         .report("completed", "  validation_decision: CONDITIONAL\n")
         .done();
     assert_eq!(project.next()["stage"], 6);
-    assert!(
-        project
-            .read(STATE)
-            .contains("    validation_mode: skipped\n")
-    );
+    has(&project.read(STATE), "    validation_mode: skipped\n");
 }
 
 #[test]
@@ -248,12 +228,9 @@ fn partial_stage_is_told_and_flags_decide() {
     project.report("completed", flags).done();
     let next = project.next();
     assert_eq!(next["stage"], 5);
-    assert_eq!(
-        next["tell"],
-        json!(["Stage 4 is only partly done: answers read."])
-    );
-    let text = project.agent(&["next"]).done();
-    has(&text, "Stage 4 is only partly done: answers read.");
+    let told = "Stage 4 is only partly done: answers read.";
+    assert_eq!(next["tell"], json!([told]));
+    has(&project.agent(&["next"]).done(), told);
 }
 
 #[test]
