@@ -143,3 +143,5 @@ did 'the user fixes the requirements'
 writes completed 'total_rounds: 6'
 writes completed
 [ "$(field instruction)" = done ]
+printf '\nTo look at it:\n    cd "%s"\n    ls requirements\n' "$PWD"
+printf '    XDG_STATE_HOME="$PWD/.state" stages status\n'

@@ -13,8 +13,7 @@ cat > home/config/claudex-loop/config.toml <<'END'
 reviewer = "lint"
 allow_commands = ["sh tests/count.sh", "sh tests/top.sh"]
 END
-cd words
-git init --quiet --initial-branch=main
+cd words && git init --quiet --initial-branch=main
 
 # commit MESSAGE: the agent commits.
 commit() {
@@ -136,8 +135,7 @@ printf '[ "$(sh words.sh --top 1 tests/seven.txt)" = "2 two" ]\n' > tests/top.sh
 if sh tests/top.sh 2> /dev/null; then exit 1; fi
 cat > words.sh <<'END'
 if [ "$1" = --top ]; then
-    top=$2
-    shift 2
+    top=$2 && shift 2
     tr -s '[:space:]' '\n' <"$1" | sort | uniq -c | sort -k1,1nr -k2 | head -n "$top" | sed 's/^ *//'
     exit
 fi
@@ -148,3 +146,5 @@ echo 'breakpoint()' > debug.py
 done_with 2
 cycle task-2-code remove_debug
 cycle all-code count_again
+printf "\nTo look at it:\n    cd '%s'\n    git log --oneline\n    ls %s\n" "$PWD" "$plan"
+printf "    XDG_STATE_HOME='%s' taskie status %s\n" "$XDG_STATE_HOME" "$id"

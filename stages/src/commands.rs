@@ -12,21 +12,21 @@ use crate::contract::Context;
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase};
-use crate::{contract, demo, digest, report, take_up};
+use crate::{contract, digest, report, take_up};
 
 /// The names of the arguments.
 const FILE: &str = "file";
 const JSON: &str = "json";
 const ID: &str = "id";
+const FOLDER: &str = "folder";
 
-/// Adds the commands to the program.
 pub(crate) fn add(program: Program) -> Program {
     fn command(name: &'static str, group: Group, about: &'static str) -> Command {
         Command::new(name).about(about).display_order(group.place())
     }
-    fn file() -> Arg {
-        let file = Arg::new(FILE).value_name("FILE");
-        file.value_parser(value_parser!(Utf8PathBuf))
+    fn path(id: &'static str, name: &'static str) -> Arg {
+        let path = Arg::new(id).value_name(name);
+        path.value_parser(value_parser!(Utf8PathBuf))
     }
     let next_command = || {
         let about = "Print the next instruction; changes nothing";
@@ -38,12 +38,12 @@ pub(crate) fn add(program: Program) -> Program {
     };
     let validate_command = || {
         let about = "Check summaries against the contract; changes nothing";
-        let files = file().num_args(1..).required(true);
+        let files = path(FILE, "FILE").num_args(1..).required(true);
         command("validate", Group::Look, about).arg(files)
     };
     let report_command = || {
         let about = "Take the summary of the open stage and print the next instruction";
-        let file = file().help("The summary [default: that of the open stage]");
+        let file = path(FILE, "FILE").help("The summary [default: that of the open stage]");
         Command::new("report").about(about).arg(file)
     };
     let recover_command = || {
@@ -58,8 +58,14 @@ pub(crate) fn add(program: Program) -> Program {
         let about = "Continue from a state document that another program wrote";
         command("take-up", Group::Person, about)
     };
+    let demo_command = || {
+        let about = "Run the whole pipeline by a script, in a new folder: no model, no network";
+        let folder = path(FOLDER, "FOLDER").default_value("stages-demo");
+        let folder = folder.help("The folder that is made; it stays, to look at");
+        Command::new("demo").about(about).arg(folder)
+    };
     program
-        .command(demo::command, demo::demo)
+        .command(demo_command, demo)
         .takes_up("take-up")
         .command(take_up_command, take_up::take_up)
         .command(orchestrator_command, |_, _| {
@@ -72,6 +78,27 @@ pub(crate) fn add(program: Program) -> Program {
             report::report(held, matches.get_one(FILE))
         })
         .verb(recover_command, |held, _| report::recover(held))
+}
+
+/// Runs `demo.sh`, which takes a pipeline to its end, in a new folder.
+fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let folder = matches.get_one::<Utf8PathBuf>(FOLDER).cloned();
+    let folder = folder.unwrap_or_default();
+    let run = || {
+        std::fs::create_dir(&folder)?;
+        let mut script = std::process::Command::new("sh");
+        script.args(["-c", include_str!("../demo.sh"), "demo.sh"]);
+        script.current_dir(&folder);
+        script.env("STAGES", std::env::current_exe()?).status()
+    };
+    let problem = match run() {
+        Ok(status) if status.success() => return Ok(Exit::Complete),
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    let message = format!("cannot run the demo in {}: {problem}", text::shown(&folder));
+    let help = "name a folder that is not there yet:\n    stages demo FOLDER";
+    Err(Failure::plain(Exit::Usage, "stages::demo", message, help))
 }
 
 fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -117,10 +144,12 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fa
             project: Some(&root),
             dispatch: dispatch.as_ref(),
         };
-        let (mut lines, is_valid) = match files::read(path) {
+        let (mut lines, is_valid): (Vec<_>, _) = match files::read(path) {
             Ok(bytes) => {
-                let findings = contract::read(&bytes, &context).findings;
-                (findings.lines(path.as_str()), !findings.has_error())
+                let reading = contract::read(&bytes, &context);
+                let findings = reading.findings.iter();
+                let lines = findings.map(|one| format!("{name}:{}", one.line()));
+                (lines.collect(), reading.is_valid())
             }
             Err(error) => {
                 let line = format!("{name}: {error}; name the file of a summary");

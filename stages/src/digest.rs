@@ -104,7 +104,6 @@ fn leave_out(parts: &mut [(&str, Vec<Json>)]) -> Vec<String> {
     left_out
 }
 
-/// Returns what a round came to.
 fn row(kept: &Kept, round: u32) -> Json {
     let of_round = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective));
     let last = of_round.last().map(|(_, summary)| summary);
@@ -186,7 +185,6 @@ fn section(gap: &str) -> String {
     }
 }
 
-/// Returns a text as a cell of a table.
 fn cell(words: &str) -> String {
     text::one_line(words, MAX_CELL_CHARS).replace('|', "\\|")
 }

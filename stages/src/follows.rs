@@ -4,78 +4,102 @@ use claudex_loop::program::LoopArgs;
 use claudex_loop::text;
 use serde_json::Value as Json;
 
-use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary};
-use crate::gates::Gate;
+use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary, is_same_label};
+use crate::gates::{self, Gate};
+use crate::questions::answer_key;
+use crate::state::{Keys, Pipeline};
 use crate::typestate::{BackAction, Verb};
-
-/// The circumstances that decide together with the summary.
-#[derive(Default)]
-pub(crate) struct Circumstances {
-    /// The result of the gate after stage 3 or 5.
-    pub(crate) gate: Gate,
-    /// Whether the user has decided on this round's ThinkDeep calls.
-    pub(crate) depth_decided: bool,
-    /// Whether the score rose by less than 2 points, from round 2 on.
-    pub(crate) stagnates: bool,
-    /// The answer recorded for the same question in this round, null if it was used again.
-    pub(crate) recorded: Option<Json>,
-}
 
 /// The smallest share of the expected ThinkDeep calls without a question, in per cent.
 const MIN_DEPTH_PERCENT: f64 = 40.0;
+/// The smallest rise of the score without a question. A score has at most three decimals.
+const MIN_GAIN: f64 = 1.9995;
 /// The longest gap that a question quotes, in characters.
 const MAX_GAP_CHARS: usize = 250;
 
-/// Returns the transition that follows a summary.
-pub(crate) fn follows(summary: &Summary, around: &Circumstances) -> Verb {
+/// Returns the transition that follows a summary, and the gaps that its gate names.
+pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<String>) {
     let loop_args = LoopArgs::default();
-    let is_exit = summary.flags.pause_type == Some(PauseType::ExitCli);
-    match (summary.stage, summary.status) {
+    let flags = &summary.flags;
+    let verb = match (summary.stage, summary.status) {
         (Stage::Retrospective, _) => Verb::Complete(loop_args),
         (_, Status::Failed) => Verb::Fail(loop_args),
-        (_, Status::Completed) => completed(summary, around),
-        (_, Status::NeedsUserInput) if is_exit => Verb::Wait {
+        (_, Status::Completed) => return completed(pipeline, summary),
+        (_, Status::NeedsUserInput) if flags.pause_type == Some(PauseType::ExitCli) => Verb::Wait {
             loop_args,
-            reason: summary.flags.block_reason.clone().unwrap_or_default(),
+            reason: flags.block_reason.clone().unwrap_or_default(),
         },
-        (_, Status::NeedsUserInput) => match &around.recorded {
+        (_, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
             None => Verb::Ask(loop_args),
-            Some(Json::String(label)) => match mapped(summary, label) {
-                Some(action) => by_action(summary, action, around),
+            Some(Json::String(label)) => match mapped(summary, &label) {
+                Some(action) => return by_action(pipeline, summary, action),
                 None => Verb::Repeat(loop_args),
             },
             Some(_) => Verb::Fail(loop_args),
         },
-    }
+    };
+    (verb, Vec::new())
 }
 
-/// Returns the transition that follows a completed stage.
-pub(crate) fn completed(summary: &Summary, around: &Circumstances) -> Verb {
+/// Returns the transition that follows a completed stage, and the gaps that its gate names.
+pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<String>) {
     let loop_args = LoopArgs::default();
-    let flags = &summary.flags;
-    match summary.stage {
-        Stage::AnalysisQuestions if !around.gate.is_open() => block("Questions", &around.gate),
-        Stage::AnalysisQuestions if is_shallow(summary) && !around.depth_decided => {
-            Verb::Doubt(loop_args)
-        }
-        Stage::ResponseAnalysis => match flags.next_action {
+    let gate = gate(pipeline, summary);
+    let verb = match (summary.stage, summary.flags.validation_decision) {
+        _ if !gate.is_open() => block(summary.stage, &gate),
+        (Stage::AnalysisQuestions, _) if is_shallow(pipeline, summary) => Verb::Doubt(loop_args),
+        (Stage::ResponseAnalysis, _) => match summary.flags.next_action {
             None => Verb::Decide(loop_args),
-            Some(action) => by_action(summary, action, around),
+            Some(action) => return by_action(pipeline, summary, action),
         },
-        Stage::ValidationGeneration => match flags.validation_decision {
-            Some(Decision::NotReady) if around.stagnates => Verb::Stagnate(loop_args),
-            Some(Decision::NotReady) => Verb::NotReady(loop_args),
-            None => Verb::Fail(loop_args),
-            Some(_) if !around.gate.is_open() => block("PRD", &around.gate),
-            Some(_) => Verb::Pass(loop_args),
-        },
+        (Stage::ValidationGeneration, Some(Decision::NotReady)) => not_ready(pipeline, summary),
+        (Stage::ValidationGeneration, None) => Verb::Fail(loop_args),
+        (Stage::ValidationGeneration, Some(_)) => Verb::Pass(loop_args),
         _ => Verb::Complete(loop_args),
+    };
+    (verb, gate.lines())
+}
+
+fn by_action(pipeline: Pipeline<'_>, summary: &Summary, action: NextAction) -> (Verb, Vec<String>) {
+    let loop_args = LoopArgs::default();
+    let back = |action| Verb::Back {
+        loop_args: LoopArgs::default(),
+        action,
+    };
+    let verb = match (summary.stage, action) {
+        (Stage::ResponseAnalysis, NextAction::Proceed) => Verb::Proceed(loop_args),
+        (Stage::ResponseAnalysis, NextAction::LoopQuestions) => back(BackAction::LoopQuestions),
+        (Stage::ResponseAnalysis, NextAction::LoopResearch) => back(BackAction::LoopResearch),
+        (Stage::ValidationGeneration, _) => Verb::NotReady(loop_args),
+        _ => return completed(pipeline, summary),
+    };
+    (verb, Vec::new())
+}
+
+fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
+    let round = pipeline.round();
+    let flags = &summary.flags;
+    let file = |path: &str| pipeline.file(&format!("requirements/{path}"));
+    match (summary.stage, flags.validation_decision) {
+        (Stage::AnalysisQuestions, _) => {
+            let questions = file(&format!("working/QUESTIONS-{round:03}.md"));
+            gates::after_questions(questions.as_deref(), round, flags)
+        }
+        (Stage::ValidationGeneration, Some(Decision::Ready | Decision::Conditional)) => {
+            let requirements = file("PRD.md");
+            gates::after_validation(requirements.as_deref(), file("decision-log.md").as_deref())
+        }
+        _ => Gate::default(),
     }
 }
 
 /// Returns the transition that asks the user about the gaps of a gate.
-fn block(gate: &str, gaps: &Gate) -> Verb {
-    let lines = gaps.lines();
+fn block(stage: Stage, gate: &Gate) -> Verb {
+    let name = match stage {
+        Stage::ValidationGeneration => "PRD",
+        _ => "Questions",
+    };
+    let lines = gate.lines();
     let first = lines.first().map_or("", |gap| gap.trim_end_matches('.'));
     let more = match lines.len() {
         0 | 1 => String::new(),
@@ -83,30 +107,42 @@ fn block(gate: &str, gaps: &Gate) -> Verb {
     };
     Verb::Block {
         loop_args: LoopArgs::default(),
-        gate: gate.to_owned(),
+        gate: name.to_owned(),
         gap: text::one_line(first, MAX_GAP_CHARS) + &more,
     }
 }
 
-/// Returns the transition that an action leads to.
-fn by_action(summary: &Summary, action: NextAction, around: &Circumstances) -> Verb {
-    let loop_args = LoopArgs::default();
-    let action = match (summary.stage, action) {
-        (Stage::ResponseAnalysis, NextAction::Proceed) => return Verb::Proceed(loop_args),
-        (Stage::ResponseAnalysis, NextAction::LoopQuestions) => BackAction::LoopQuestions,
-        (Stage::ResponseAnalysis, NextAction::LoopResearch) => BackAction::LoopResearch,
-        (Stage::ValidationGeneration, _) => return Verb::NotReady(loop_args),
-        _ => return completed(summary, around),
-    };
-    Verb::Back { loop_args, action }
-}
-
-/// Returns the action that an answer maps to.
-pub(crate) fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
-    summary.flags.next_action_map.as_ref()?.get(label)
-}
-
-fn is_shallow(summary: &Summary) -> bool {
+/// Returns whether too few ThinkDeep calls were made, and the user has not accepted that in this round.
+fn is_shallow(pipeline: Pipeline<'_>, summary: &Summary) -> bool {
+    let decisions: Keys = pipeline.0.data("user_decisions");
+    let is_decided = decisions.contains_key(&format!("thinkdeep_round_{}", pipeline.round()));
     let depth = summary.flags.depth();
-    depth.is_some_and(|(_, share)| share < MIN_DEPTH_PERCENT)
+    depth.is_some_and(|(_, share)| share < MIN_DEPTH_PERCENT) && !is_decided
+}
+
+/// Returns the transition after requirements that are not ready.
+fn not_ready(pipeline: Pipeline<'_>, summary: &Summary) -> Verb {
+    let round = pipeline.round();
+    let scores = summary.flags.validation_score.zip(pipeline.last_score());
+    let stagnates = scores.is_some_and(|(score, last)| score - last < MIN_GAIN);
+    let is_last_round = u64::from(round) >= pipeline.0.count("max_rounds");
+    if stagnates && round >= 2 && !is_last_round {
+        return Verb::Stagnate(LoopArgs::default());
+    }
+    Verb::NotReady(LoopArgs::default())
+}
+
+pub(crate) fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
+    let mut map = summary.flags.next_action_map.iter().flatten();
+    let (_, action) = map.find(|(name, _)| is_same_label(name, label))?;
+    *action
+}
+
+/// Returns the answer recorded for the same question in this round, null if it was used again.
+pub(crate) fn recorded_answer(pipeline: Pipeline<'_>, summary: &Summary) -> Option<Json> {
+    let question = summary.flags.question_context.as_ref()?;
+    let mut asked: Keys = pipeline.0.data("asked");
+    let answer = asked.remove(&answer_key(pipeline, question))?;
+    let may_repeat = pipeline.0.count("repeats") < pipeline.0.count("answered");
+    (answer.is_null() || may_repeat).then_some(answer)
 }

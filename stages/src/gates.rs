@@ -2,14 +2,10 @@
 //!
 //! A finding has its line. One that blocks becomes a question to the user; the others are told.
 
-mod questions;
-
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use claudex_loop::text;
 use serde_json::Value as Json;
-
-use questions::{Question, questions};
 
 use crate::contract::{Flags, MAX_BYTES, body_start, frontmatter, lines};
 
@@ -30,10 +26,10 @@ const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
 const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
     framework frontend graphql http json kubernetes microservice microservices middleware nosql sdk \
     sql webhook webhooks xml";
-/// The fewest bytes of a file that is not read.
-const TOO_MANY_BYTES: usize = MAX_BYTES + 1;
-/// The most findings of a file.
-const MAX_FINDINGS: usize = 100;
+/// The most questions that are checked.
+const MAX_QUESTIONS: usize = 100;
+/// The longest part of a heading that is compared, in bytes.
+const MAX_HEADING_BYTES: usize = 200;
 /// The fewest boxes of a question.
 const MIN_BOXES: usize = 3;
 /// The smallest share of the expected ThinkDeep calls without a finding, in per cent.
@@ -42,7 +38,7 @@ const MIN_DEPTH_PERCENT: f64 = 60.0;
 /// The result of a gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gate {
-    /// The findings.
+    /// The findings, in the order of the file.
     pub findings: Vec<GateFinding>,
 }
 
@@ -55,10 +51,8 @@ pub struct GateFinding {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// What is wrong; what to write instead.
     pub message: String,
-    /// What to write instead.
-    pub help: &'static str,
 }
 
 impl Gate {
@@ -70,9 +64,7 @@ impl Gate {
     /// Returns a sentence for each finding. What blocks comes first.
     pub(crate) fn lines(&self) -> Vec<String> {
         let (first, rest): (Vec<_>, Vec<_>) = self.findings.iter().partition(|one| one.blocking);
-        let line = |one: &GateFinding| {
-            format!("{}:{}: {} ({}).", one.file, one.line, one.message, one.help)
-        };
+        let line = |one: &GateFinding| format!("{}:{}: {}.", one.file, one.line, one.message);
         first.into_iter().chain(rest).map(line).collect()
     }
 }
@@ -82,14 +74,17 @@ pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
     let mut page = Page::new(format!("QUESTIONS-{round:03}.md"), file);
     if page.findings.is_empty() {
         page.check_round();
-        page.check_questions(&questions(page.text));
+        page.check_questions();
     }
     if let Some((expected, share)) = flags.depth()
         && share < MIN_DEPTH_PERCENT
     {
-        let message = format!("only {share:.0} % of the {expected} ThinkDeep calls were made");
-        let help = "check whether the questions cover what they would have found";
-        page.warn(0, message, help);
+        page.warn(
+            1,
+            format!(
+                "only {share:.0} % of the {expected} ThinkDeep calls were made; check whether the questions cover what they would have found"
+            ),
+        );
     }
     page.gate()
 }
@@ -107,8 +102,8 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
         Some(_) => return gate,
     };
     let mut log = Page::new("decision-log.md".to_owned(), Some(b""));
-    let message = format!("decision-log.md is {problem}");
-    log.warn(0, message, "write down what was decided, and why");
+    let fix = "write down what was decided, and why";
+    log.warn(1, format!("decision-log.md is {problem}; {fix}"));
     gate.findings.append(&mut log.findings);
     gate
 }
@@ -138,44 +133,42 @@ struct Page<'t> {
 
 impl<'t> Page<'t> {
     fn new(name: String, bytes: Option<&'t [u8]>) -> Self {
-        let (problem, help, text) = match bytes.map(|bytes| (bytes.len(), str::from_utf8(bytes))) {
-            None => ("is missing", "write it", ""),
-            Some((TOO_MANY_BYTES.., _)) => ("has more than 256 KiB", "write less", ""),
-            Some((_, Err(_))) => ("is not UTF-8", "write it again, as UTF-8", ""),
-            Some((_, Ok(text))) => ("", "", text),
+        let text = bytes.map(str::from_utf8);
+        let problem = match text {
+            None => "is missing; write it",
+            Some(_) if bytes.is_some_and(|bytes| bytes.len() > MAX_BYTES) => {
+                "has more than 256 KiB; write less"
+            }
+            Some(Err(_)) => "is not UTF-8; write it again, as UTF-8",
+            Some(Ok(_)) => "",
         };
+        let text = text.and_then(Result::ok).unwrap_or_default();
+        let message = format!("{name} {problem}");
         let mut page = Self {
             name,
             text: text.strip_prefix('\u{feff}').unwrap_or(text),
             findings: Vec::new(),
         };
         if !problem.is_empty() {
-            page.block(0, format!("{} {problem}", page.name), help);
+            page.block(1, message);
         }
         page
     }
 
-    /// Returns the line of a byte.
-    fn line(&self, at: usize) -> usize {
-        self.text[..at].matches('\n').count() + 1
-    }
-
-    fn add(&mut self, blocking: bool, at: usize, message: &str, help: &'static str) {
+    fn warn(&mut self, line: usize, message: impl AsRef<str>) {
         self.findings.push(GateFinding {
-            blocking,
+            blocking: false,
             file: self.name.clone(),
-            line: self.line(at),
-            message: text::one_line(message, 300),
-            help,
+            line,
+            message: text::one_line(message.as_ref(), 300),
         });
     }
 
-    fn block(&mut self, at: usize, message: impl AsRef<str>, help: &'static str) {
-        self.add(true, at, message.as_ref(), help);
-    }
-
-    fn warn(&mut self, at: usize, message: impl AsRef<str>, help: &'static str) {
-        self.add(false, at, message.as_ref(), help);
+    fn block(&mut self, line: usize, message: impl AsRef<str>) {
+        self.warn(line, message);
+        if let Some(last) = self.findings.last_mut() {
+            last.blocking = true;
+        }
     }
 
     fn gate(mut self) -> Gate {
@@ -187,59 +180,51 @@ impl<'t> Page<'t> {
 
     fn check_round(&mut self) {
         let keys = frontmatter(self.text);
-        let message = match keys.map(|keys| keys.get("round_number").and_then(Json::as_u64)) {
+        let problem = match keys.map(|keys| keys.get("round_number").and_then(Json::as_u64)) {
             Some(Some(1..)) => return,
             Some(_) => "the frontmatter has no `round_number`",
             None => "the file has no frontmatter that can be read",
         };
-        let help =
+        let fix =
             "begin the file with `---`, `round_number: 1` with the number of the round, and `---`";
-        self.block(0, message, help);
+        self.block(1, format!("{problem}; {fix}"));
     }
 
-    fn check_questions(&mut self, questions: &[Question]) {
+    fn check_questions(&mut self) {
+        let questions = questions(self.text);
         if questions.is_empty() {
-            let help = "write each question as `## Q-PREFIX001: title [CRITICAL]`, with its answers as `- [ ] …`";
-            self.block(0, "the file has no question", help);
+            let fix = "write each question as `## Q-PREFIX001: title [CRITICAL]`, with its answers as `- [ ] …`";
+            self.block(1, format!("the file has no question; {fix}"));
             return;
         }
-        let mut ids = HashMap::new();
-        for question in questions {
-            if self.findings.len() >= MAX_FINDINGS {
-                break;
-            }
-            let at = question.at;
+        let mut ids = HashSet::new();
+        for question in questions.iter().take(MAX_QUESTIONS) {
+            let line = question.line;
             let id = text::shown(&question.id);
-            if let Some(first) = ids.insert(question.id.as_str(), at) {
-                let line = self.line(first);
-                let message = format!("the question {id} is there twice, first in line {line}");
-                self.block(at, message, "give this one an id of its own");
+            if !ids.insert(&question.id) {
+                let fix = "give this one an id of its own";
+                self.block(line, format!("the question {id} is there twice; {fix}"));
             }
             if question.boxes < MIN_BOXES {
                 let boxes = question.boxes;
-                let message = format!("the question {id} has {boxes} of {MIN_BOXES} boxes");
-                self.block(
-                    at,
-                    message,
-                    "write three answers or more, each as `- [ ] …`",
-                );
+                let problem = format!("the question {id} has {boxes} of {MIN_BOXES} boxes");
+                let fix = "write three answers or more, each as `- [ ] …`";
+                self.block(line, format!("{problem}; {fix}"));
             }
-            for box_at in question.broken.iter().take(MAX_FINDINGS) {
-                let message = format!("a box of the question {id} is broken");
-                let help = "write `- [ ] …`, or `- [x] …` if it is chosen";
-                self.block(*box_at, message, help);
+            if let Some(line) = question.broken_box {
+                let fix = "write `- [ ] …`, or `- [x] …` if it is chosen";
+                self.block(line, format!("a box of the question {id} is broken; {fix}"));
             }
         }
         if !questions.iter().any(|question| question.is_critical) {
-            let help =
-                "mark the questions that must be answered: `## Q-PREFIX001: title [CRITICAL]`";
-            self.warn(0, "no question is CRITICAL", help);
+            let fix = "mark those that must be answered: `## Q-PREFIX001: title [CRITICAL]`";
+            self.warn(1, format!("no question is CRITICAL; {fix}"));
         }
         for section in REQUIRED_SECTIONS {
             let name = plain(section);
             if !questions.iter().any(|one| has_words(&one.words, &name)) {
-                let help = "ask about it, unless nothing is open there";
-                self.warn(0, format!("no question is about {section}"), help);
+                let fix = "ask about it, unless nothing is open there";
+                self.warn(1, format!("no question is about {section}; {fix}"));
             }
         }
     }
@@ -249,60 +234,59 @@ impl<'t> Page<'t> {
         for name in REQUIRED_SECTIONS {
             match find_section(&outline, name) {
                 None => {
-                    let help = "write its heading, and the section below it";
-                    self.block(0, format!("PRD.md has no section {name}"), help);
+                    let fix = "write its heading, and the section below it";
+                    self.block(1, format!("PRD.md has no section {name}; {fix}"));
                 }
-                Some((at, false)) => {
-                    let message = format!("the section {name} has no text");
-                    self.block(at, message, "write the section");
+                Some((line, false)) => {
+                    let problem = format!("the section {name} has no text; write the section");
+                    self.block(line, problem);
                 }
                 Some((_, true)) => {}
             }
         }
 
         let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
-        for (at, line, _) in lines(self.text, 0) {
+        for (number, line, _) in lines(self.text, 0) {
             for word in line.split(|one: char| !one.is_alphanumeric()) {
-                let before = technical.len();
+                let is_word = |one: &&str| one.eq_ignore_ascii_case(word);
                 // Each word is reported once.
-                technical.retain(|one| !one.eq_ignore_ascii_case(word));
-                if technical.len() < before {
-                    let message = format!("“{word}” is a technical word");
-                    self.warn(at, message, "say what people can do with it");
+                if let Some(at) = technical.iter().position(is_word) {
+                    technical.swap_remove(at);
+                    let fix = "say what people can do with it";
+                    self.warn(number, format!("“{word}” is a technical word; {fix}"));
                 }
             }
         }
     }
 }
 
-/// A heading of a document.
 struct Heading {
-    at: usize,
+    line: usize,
     name: String,
     /// Whether there is text before the next heading of its level.
     has_text: bool,
 }
 
-/// Returns the byte of the first heading of a section, and whether there is text below one of them.
+/// Returns the line of the first heading of a section, and whether there is text below one of them.
 fn find_section(outline: &[Heading], name: &str) -> Option<(usize, bool)> {
     let name = plain(name);
     let named = |heading: &&Heading| has_words(&heading.name, &name);
     let first = outline.iter().find(named)?;
     let has_text = outline.iter().filter(named).any(|heading| heading.has_text);
-    Some((first.at, has_text))
+    Some((first.line, has_text))
 }
 
 fn outline(text: &str) -> Vec<Heading> {
     let mut all: Vec<Heading> = Vec::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
-    for (at, line, is_code) in lines(text, body_start(text)) {
+    for (number, line, is_code) in lines(text, body_start(text)) {
         let title = line.trim_start_matches('#');
         let level = line.len() - title.len();
         if level > 0 && title.starts_with(' ') && !is_code {
             open.retain(|(above, _)| *above < level);
             open.push((level, all.len()));
             all.push(Heading {
-                at,
+                line: number,
                 name: plain(title),
                 has_text: false,
             });
@@ -323,7 +307,69 @@ fn plain(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether a plain text has these words in it.
 fn has_words(text: &str, words: &str) -> bool {
     format!(" {text} ").contains(&format!(" {words} "))
+}
+
+/// A question of the file.
+struct Question {
+    line: usize,
+    id: String,
+    is_critical: bool,
+    boxes: usize,
+    /// The line of the first broken box.
+    broken_box: Option<usize>,
+    /// The words of the question and of the heading above it.
+    words: String,
+}
+
+/// Reads the questions: each from its heading to the next one of its level. Code is skipped.
+fn questions(text: &str) -> Vec<Question> {
+    let mut questions: Vec<Question> = Vec::new();
+    let mut above = String::new();
+    let mut is_open = false;
+    let body = lines(text, body_start(text));
+    for (number, line, _) in body.filter(|(_, _, is_code)| !is_code) {
+        let heading = line.strip_prefix("# ").or(line.strip_prefix("## "));
+        if let Some(heading) = heading.map(str::trim) {
+            is_open = line.starts_with("## ") && heading.starts_with("Q-");
+            if !is_open {
+                above = plain(&heading[..heading.floor_char_boundary(MAX_HEADING_BYTES)]);
+                continue;
+            }
+            let id = heading.split([':', ' ']).next().unwrap_or_default();
+            questions.push(Question {
+                line: number,
+                id: id.to_owned(),
+                is_critical: heading.contains("[CRITICAL]"),
+                boxes: 0,
+                broken_box: None,
+                words: format!("{above} {}", plain(heading)),
+            });
+        } else if let Some(question) = questions.last_mut().filter(|_| is_open) {
+            question.words += &format!(" {}", plain(line));
+            match is_whole_box(line) {
+                Some(true) => question.boxes += 1,
+                Some(false) => question.broken_box = question.broken_box.or(Some(number)),
+                None => {}
+            }
+        }
+    }
+    questions
+}
+
+/// Returns whether the box of a line is whole, such as `- [ ] a`, or broken, such as `- []`, `- [y]` and `-[ ]`.
+/// Returns `None` if the line has no box.
+fn is_whole_box(line: &str) -> Option<bool> {
+    let item = line.trim_start().strip_prefix(['-', '*', '+'])?;
+    let label = item.trim_start_matches(' ').strip_prefix('[')?;
+    let Some((inside, behind)) = label.split_once(']') else {
+        return label.starts_with([' ', 'x']).then_some(false);
+    };
+    // A link, or words in brackets, are no box.
+    if behind.starts_with(['(', '[', ':']) || inside.chars().count() > 3 {
+        return None;
+    }
+    let is_marked = matches!(inside, " " | "x" | "X") && behind.starts_with([' ', '\t']);
+    Some(is_marked && item.starts_with(' '))
 }

@@ -1,7 +1,7 @@
 //! Stage pipelines: seven stages whose coordinators each report by a summary file.
 //!
 //! [`contract`] is the Summary Contract: the summary file, its rules, and the lenient reader. It uses nothing of the
-//! pipeline. `report` takes a summary and `answers` an answer of the user; `follows` has the transition that comes
+//! pipeline. `report` takes a summary and `questions` an answer of the user; `follows` has the transition that comes
 //! next, and `instruction` says it to the agent.
 
 use serde_json::Value;
@@ -9,11 +9,8 @@ use state::{CountedSummaries, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
 
-mod anew;
-mod answers;
 mod commands;
 pub mod contract;
-mod demo;
 pub mod digest;
 mod follows;
 pub mod gates;
@@ -25,7 +22,6 @@ mod state;
 mod stops;
 mod summary;
 mod take_up;
-mod variables;
 
 use claudex_loop::Timestamp;
 use claudex_loop::program::exit::Failure;
@@ -43,11 +39,11 @@ pub fn program() -> Program {
 
 impl Extension<typestate::Stages> for stops::Stages {
     fn arguments(&self, command: clap::Command) -> clap::Command {
-        anew::arguments(command)
+        take_up::arguments(command)
     }
 
     fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
-        anew::before_start(&request)?;
+        take_up::before_start(&request)?;
         let open = state::first_open(request.store.root(), 1, false);
         let open = serde_json::to_value(open).unwrap_or_default();
         Ok(StartFields {
@@ -60,7 +56,7 @@ impl Extension<typestate::Stages> for stops::Stages {
     }
 
     fn before_take(&self, held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
-        answers::record_verb(held, verb)
+        questions::record_verb(held, verb)
     }
 
     fn status(&self, held: &AnyLoop) -> Vec<(&'static str, String)> {

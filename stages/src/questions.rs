@@ -1,14 +1,20 @@
-//! The questions to the user: the coordinator's question, and those whose options depend on the files.
+//! The questions to the user whose options depend on the summary or the files, and the record of the answers,
+//! which is never written over.
 
 use claudex_loop::behaviours::ask::{self, Answer, Asked};
-use claudex_loop::machine::Raw;
-use claudex_loop::text;
+use claudex_loop::machine::{FieldError, Raw};
+use claudex_loop::program::TypedApp as _;
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::{Refusal, text};
+use serde_json::{Value as Json, json};
 
-use crate::contract::{Digest, NextAction, Question, Stage};
+use crate::contract::{NextAction, Question, Stage, sha256};
 use crate::follows::mapped;
-use crate::state::{Keys, Pipeline};
-use crate::stops;
-use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition};
+use crate::state::{Keys, Open, Pipeline, now};
+use crate::typestate::{
+    AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Stages, Transition, Verb,
+};
+use crate::{record, stops};
 
 /// The longest label that the engine takes, in characters.
 const MAX_LABEL_CHARS: usize = 80;
@@ -71,7 +77,6 @@ fn transition(label: &str, action: Option<NextAction>, stage: Stage) -> Transiti
     }
 }
 
-/// Returns an answer with its meaning.
 fn option(label: &str, transition: Transition, description: &str) -> Answer {
     Answer::new(label, transition).description(description)
 }
@@ -93,14 +98,13 @@ pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String 
     let parts = [place.as_str(), &question.question]
         .into_iter()
         .chain(labels);
-    let digest = Digest::from_bytes(parts.collect::<Vec<_>>().join("\0").as_bytes());
-    digest.as_str().to_owned()
+    sha256(parts.collect::<Vec<_>>().join("\0").as_bytes())
 }
 
 /// Returns the question for the mode of a round.
 pub(crate) fn choosing(raw: &Raw) -> Asked {
     use ChooseMode::{Advanced, Complete, Rapid, Standard};
-    let mut modes = vec![
+    let modes = [
         (
             Complete,
             "Ask from every perspective, with 27 ThinkDeep calls.",
@@ -112,12 +116,11 @@ pub(crate) fn choosing(raw: &Raw) -> Asked {
         (Standard, "Ask the usual panel, without ThinkDeep calls."),
         (Rapid, "Ask from one perspective."),
     ];
-    let available = raw.data::<Keys>("mcp_availability");
-    if available.get("pal_available") != Some(&true.into()) {
-        modes.drain(..2);
-    }
+    let tools: Keys = raw.data("mcp_availability");
+    let is_available = tools.get("pal_available") == Some(&true.into());
     let options = modes
         .into_iter()
+        .skip(if is_available { 0 } else { 2 })
         .map(|(mode, meaning)| option(&mode.to_string(), Transition::Choose { mode }, meaning));
     let question = format!("How thorough should round {} be?", raw.count("round"));
     Asked::new(question, "Analysis", options.collect())
@@ -187,4 +190,105 @@ pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
     // A decision is never overwritten. A user who paused is asked a second time.
     let mut numbered = (1_u32..).map(|number| format!("{key}_{number}"));
     numbered.find(|key| !decided.contains_key(key))
+}
+
+/// Writes the record and the dispatch before a verb's transition.
+pub(crate) fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+    write_record(held, verb).map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
+}
+
+fn write_record(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
+    let phase = held.phase();
+    if let Some((key, value)) = key(held.raw(), phase).zip(value(verb)) {
+        let now = now();
+        let mut decisions = held.fields().user_decisions.clone();
+        decisions.insert(key.clone(), Json::from(value.as_str()));
+        decisions.insert(format!("{key}_timestamp"), Json::from(now.as_str()));
+        held.set_user_decisions(&decisions)?;
+        held.add_text(&format!("- {now}: {key} is {value}"));
+        record::note_decision(held, verb, &value)?;
+    }
+    if let Verb::Choose { mode, .. } = verb {
+        held.set_analysis_mode(&Json::from(mode.to_string()))?;
+    }
+    let pipeline = Pipeline(held.raw());
+    let mut open = dispatch_after(pipeline, phase, verb);
+    let summary = pipeline.open_summary().filter(|_| phase == Phase::Asking);
+    let question = summary.and_then(|summary| summary.flags.question_context);
+    if let Some((question, answer)) = question.zip(value(verb)) {
+        // The same question is answered from this record.
+        let mut asked = held.fields().asked.clone();
+        asked.insert(answer_key(pipeline, &question), json!(answer));
+        if matches!(verb, Verb::Tell { .. }) {
+            open.answer = Some(json!({ "question": question.question, "answer": answer }));
+        }
+        held.set_asked(&asked)?;
+    }
+    held.set_open(&open)
+}
+
+/// Returns the decision of a verb as it is recorded, or `None` if it decides nothing.
+fn value(verb: &Verb) -> Option<String> {
+    let answer = match verb {
+        Verb::Pause { .. } | Verb::Cancel { .. } => return None,
+        Verb::Choose { mode, .. } => return Some(mode.to_string()),
+        Verb::Tell { answer, .. } => Some(answer),
+        Verb::GoOn { answer, .. } | Verb::GoBack { answer, .. } | Verb::GoAgain { answer, .. } => {
+            answer.as_ref()
+        }
+        _ => None,
+    };
+    Some(answer.map_or_else(|| Stages::transition(verb).to_owned(), String::clone))
+}
+
+/// Returns whether a transition leaves the dispatch open for a decision of the user.
+pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
+    use Verb::{Ask, Block, Decide, Doubt, Fail, Wait};
+    matches!(
+        verb,
+        Ask(_) | Block { .. } | Decide(_) | Doubt(_) | Fail(_) | Wait { .. }
+    )
+}
+
+/// Returns the dispatch after a transition: the open one if its summary can still count, else a new one.
+pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
+    use Verb::{Repeat, Resume, Retry, Standard, Tell};
+    let mut before = pipeline.open();
+    let mut open = pipeline.opened();
+    let skips = before.skip_validation;
+    match verb {
+        Verb::UseFound(_) | Verb::CheckAgain(_) | Verb::Cancel(_) => return before,
+        // Skipping stage 4 asks for the next step.
+        Verb::Skip(_) if pipeline.stage() == Stage::ResponseAnalysis => return before,
+        // The summary of stage 3 still counts if it passes its gate.
+        Verb::GoOn { .. }
+            if phase == Phase::Asking && pipeline.stage() == Stage::AnalysisQuestions =>
+        {
+            return before;
+        }
+        Verb::Wait { .. } => {
+            before.re_entry = true;
+            before.answer = None;
+            return before;
+        }
+        Verb::Pause(_) => {
+            before.re_entry = false;
+            return before;
+        }
+        verb if keeps_dispatch(verb) => return before,
+        Verb::Resume(_) => {
+            open.re_entry = before.re_entry;
+            open.answer = before.answer;
+        }
+        Verb::Retry(_) => open.answer = before.answer,
+        Verb::Standard(_) => open.standard = true,
+        Verb::Force(_) => open.skip_validation = true,
+        _ => {}
+    }
+    let is_same_stage = matches!(
+        verb,
+        Repeat(_) | Resume(_) | Retry(_) | Standard(_) | Tell { .. }
+    );
+    open.skip_validation |= is_same_stage && skips;
+    open
 }

@@ -6,10 +6,9 @@ use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
 use crate::gates;
-use crate::state::{Keys, Open, Pipeline, Scalar, now};
+use crate::state::{Keys, Open, Pipeline, now};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
-/// Notes a failure in the log of errors.
 pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldError> {
     let stage = held.fields().stage;
     let error = match open.problem.as_str() {
@@ -59,29 +58,26 @@ pub(crate) fn note_flags(
     summary: &Summary,
     verb: &Verb,
 ) -> Result<(), FieldError> {
-    type Set = fn(&mut AnyLoop, &Scalar) -> Result<(), FieldError>;
     let flags = &summary.flags;
     let stage = summary.stage;
+    if let Some(mode) = flags.prd_mode {
+        held.set_prd_mode(&json!(mode))?;
+    }
     let sets_mode = matches!(stage, Stage::Setup | Stage::AnalysisQuestions);
-    let sets_mode = sets_mode && !held.fields().open.standard;
-    let mode = flags.analysis_mode.filter(|_| sets_mode);
-    let values: [(Json, Set); 5] = [
-        (json!(flags.prd_mode), AnyLoop::set_prd_mode),
-        (json!(mode), AnyLoop::set_analysis_mode),
-        (json!(flags.panel_preset), AnyLoop::set_panel_preset),
-        (
-            json!(flags.panel_config_path),
-            AnyLoop::set_panel_config_path,
-        ),
-        (
-            json!(flags.panel_members_count),
-            AnyLoop::set_panel_members_count,
-        ),
-    ];
-    for (value, set) in values {
-        if !value.is_null() {
-            set(held, &value)?;
-        }
+    if let Some(mode) = flags.analysis_mode
+        && sets_mode
+        && !held.fields().open.standard
+    {
+        held.set_analysis_mode(&json!(mode))?;
+    }
+    if let Some(preset) = &flags.panel_preset {
+        held.set_panel_preset(&json!(preset))?;
+    }
+    if let Some(path) = &flags.panel_config_path {
+        held.set_panel_config_path(&json!(path))?;
+    }
+    if let Some(count) = flags.panel_members_count {
+        held.set_panel_members_count(&json!(count))?;
     }
     if stage == Stage::Setup {
         let is = |flag: Option<bool>| Json::from(flag.unwrap_or_default());
@@ -153,7 +149,6 @@ pub(crate) fn note_decision(
     }
 }
 
-/// Writes the status and other values below the key of a stage.
 fn note_stage(
     held: &mut AnyLoop,
     stage: Stage,
@@ -194,8 +189,6 @@ pub(crate) fn note_sections(held: &mut AnyLoop, verb: &Verb) -> Result<(), Field
 /// Returns the values below the key of a stage, null if they are unknown.
 fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
     let round = held.fields().round;
-    // No summary names the other modes of a validation.
-    let validation_mode = held.fields().open.skip_validation.then_some("skipped");
     match stage {
         Stage::Research => json!({
             "reports_analyzed": flags.reports_analyzed,
@@ -216,7 +209,8 @@ fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
             "score": flags.validation_score,
             "decision": flags.validation_decision,
             "prd_mode": flags.prd_mode,
-            "validation_mode": validation_mode,
+            // No summary names the other modes of a validation.
+            "validation_mode": held.fields().open.skip_validation.then_some("skipped"),
         }),
         _ => Json::Null,
     }

@@ -8,11 +8,9 @@ use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
-use crate::answers::{dispatch_after, keeps_dispatch};
 use crate::contract::{Decision, Outcome, Reading, ResearchMethod, Stage, Status, Summary};
-use crate::follows::{self, Circumstances, follows};
-use crate::gates::{self, Gate};
-use crate::questions::answer_key;
+use crate::follows::{completed, follows, recorded_answer};
+use crate::questions::{answer_key, dispatch_after, keeps_dispatch};
 use crate::record;
 use crate::state::{CountedSummary, Keys, Open, Pipeline};
 use crate::typestate::{AnyLoop, Phase, Stages, Verb};
@@ -24,6 +22,8 @@ const RECOVER_HELP: &str =
     "nothing was changed; if the coordinator has ended without a summary:\n    stages recover";
 
 type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
+/// A summary, with its bytes if it has not counted yet.
+type Taken = (Summary, Option<Vec<u8>>);
 
 /// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that an agent
 /// cannot report for ever.
@@ -54,7 +54,7 @@ fn read(pipeline: Pipeline<'_>, path: Option<&Utf8PathBuf>) -> Result<(Vec<u8>, 
         return Err(refused(message, RECOVER_HELP));
     };
     if reading.outcome == Outcome::Refused {
-        let why = reading.findings.lenient_lines().join("\n");
+        let why = reading.lenient_lines().join("\n");
         return Err(refused(
             format!("{file} does not count:\n{why}"),
             "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover",
@@ -67,7 +67,6 @@ fn refused(message: String, help: &str) -> Failure {
     Failure::plain(Exit::Refused, "claudex::report", message, help)
 }
 
-/// Returns an error if no stage is open.
 fn require_open(held: &AnyLoop) -> Result<(), Failure> {
     if held.phase() == Phase::Dispatched {
         return Ok(());
@@ -112,13 +111,12 @@ pub(crate) fn recover(held: AnyLoop) -> ReportResult {
 
 /// Takes a summary that counts, or the files beside one that cannot be read.
 fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult {
-    let details = reading.findings.lenient_lines();
+    let details = reading.lenient_lines();
     let Some(summary) = reading.summary() else {
         return take_files(held, "left a broken summary", details);
     };
-    let is_done = summary.status == Status::Completed;
-    let around = circumstances(Pipeline(held.raw()), &summary, is_done);
-    let verb = follows(&summary, &around);
+    let pipeline = Pipeline(held.raw());
+    let (verb, gaps) = follows(pipeline, &summary);
     let flags = &summary.flags;
     let mut tell = Vec::new();
     if flags.timeout == Some(true) || flags.partial == Some(true) {
@@ -131,13 +129,8 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
     if summary.status == Status::Failed {
         tell.push(summary.summary.clone());
     }
-    tell.extend(around.gate.lines());
-    let question = flags.question_context.as_ref();
-    let question = question.filter(|_| matches!(verb, Verb::Repeat(_)));
-    let answer =
-        question.map(|asked| json!({ "question": asked.question, "answer": around.recorded }));
+    tell.extend(gaps);
     let note = Open {
-        answer,
         tell,
         details,
         ..Open::default()
@@ -165,58 +158,54 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
         Stage::Setup | Stage::ValidationGeneration => false,
         _ => pipeline.has_artifacts(),
     };
-    let summary = minimal_summary(pipeline);
-    let around = circumstances(pipeline, &summary, true);
-    let verb = follows::completed(&summary, &around);
+    let taken = minimal_summary(pipeline);
+    let (verb, mut tell) = completed(pipeline, &taken.0);
     // The user has not accepted the files yet.
     if !may_count || matches!(verb, Verb::Fail(_) | Verb::Block { .. }) {
         return fail(held, problem, details);
     }
-    let mut tell = around.gate.lines();
     let number = stage.number();
     tell.push(format!(
         "Stage {number} {problem}; the files that it wrote were used."
     ));
-    let bytes = summary.to_text().into_bytes();
     let note = Open {
         tell,
         details,
         ..Open::default()
     };
-    go(held, verb, Some((summary, Some(bytes))), note)
+    go(held, verb, Some(taken), note)
 }
 
 /// Takes what the user accepted: the summary in its file, else the one that counted, else one for the new files.
 fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
-    let is_usable = |summary: &Summary| summary.status != Status::Failed;
-    let written = pipeline.written().and_then(|(bytes, reading)| {
-        let summary = reading.summary().filter(is_usable)?;
-        Some((summary, Some(bytes)))
-    });
-    let counted = || Some((pipeline.open_summary().filter(is_usable)?, None));
+    let is_usable = |taken: &Taken| taken.0.status != Status::Failed;
+    let written = pipeline.written();
+    let written = written.and_then(|(bytes, reading)| Some((reading.summary()?, Some(bytes))));
+    let counted = pipeline.open_summary().map(|summary| (summary, None));
     let minimal = || {
-        let summary = minimal_summary(pipeline);
-        let bytes = summary.to_text().into_bytes();
-        pipeline.has_artifacts().then_some((summary, Some(bytes)))
+        let has_artifacts = pipeline.has_artifacts();
+        has_artifacts.then(|| minimal_summary(pipeline))
     };
-    let mut note = Open::default();
-    let taken = written.or_else(counted).or_else(minimal);
-    let verb = if let Some((summary, _)) = &taken {
-        let around = circumstances(pipeline, summary, true);
-        note.tell = around.gate.lines();
-        follows::completed(summary, &around)
+    let taken = written.filter(is_usable).or(counted.filter(is_usable));
+    let taken = taken.or_else(minimal);
+    let (verb, tell) = if let Some((summary, _)) = &taken {
+        completed(pipeline, summary)
     } else {
         let (_, missing) = pipeline.artifacts();
         let missing = missing.join(", ");
-        note.tell = vec![format!("These files are missing or unchanged: {missing}.")];
-        Verb::Fail(LoopArgs::default())
+        let tell = vec![format!("These files are missing or unchanged: {missing}.")];
+        (Verb::Fail(LoopArgs::default()), tell)
+    };
+    let note = Open {
+        tell,
+        ..Open::default()
     };
     go(held, verb, taken, note)
 }
 
 /// Returns the summary of a stage that left none, for its new files.
-fn minimal_summary(pipeline: Pipeline<'_>) -> Summary {
+fn minimal_summary(pipeline: Pipeline<'_>) -> Taken {
     let (new, _) = pipeline.artifacts();
     let stage = pipeline.stage();
     let what = "Recovered: the coordinator left no summary.";
@@ -236,70 +225,19 @@ fn minimal_summary(pipeline: Pipeline<'_>) -> Summary {
         flags.validation_decision = Some(Decision::Conditional);
     }
     summary.artifacts = new.into_iter().map(Into::into).collect();
-    summary
+    let bytes = summary.to_text().into_bytes();
+    (summary, Some(bytes))
 }
 
-/// Returns the circumstances that decide together with a summary.
-fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Circumstances {
-    let round = pipeline.round();
-    let flags = &summary.flags;
-    let is_last_round = u64::from(round) >= pipeline.0.count("max_rounds");
-    let scores = flags.validation_score.zip(pipeline.last_score());
-    // A score has at most three decimals.
-    let gained_little = scores.is_some_and(|(score, last)| score - last < 1.9995);
-
-    let decisions: Keys = pipeline.0.data("user_decisions");
-    let asked: Keys = pipeline.0.data("asked");
-    let question = flags.question_context.as_ref();
-    let recorded = question.and_then(|one| asked.get(&answer_key(pipeline, one)));
-    let may_repeat = pipeline.0.count("repeats") < pipeline.0.count("answered");
-    Circumstances {
-        gate: if is_done {
-            gate(pipeline, summary)
-        } else {
-            Gate::default()
-        },
-        depth_decided: decisions.contains_key(&format!("thinkdeep_round_{round}")),
-        stagnates: round >= 2 && !is_last_round && gained_little,
-        recorded: recorded.filter(|one| one.is_null() || may_repeat).cloned(),
-    }
-}
-
-/// Returns the result of the gate after a stage.
-fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
-    let round = pipeline.round();
-    let flags = &summary.flags;
-    let file = |path: &str| pipeline.file(&format!("requirements/{path}"));
-    match summary.stage {
-        Stage::AnalysisQuestions => {
-            let questions = file(&format!("working/QUESTIONS-{round:03}.md"));
-            gates::after_questions(questions.as_deref(), round, flags)
-        }
-        Stage::ValidationGeneration if flags.validation_decision != Some(Decision::NotReady) => {
-            let requirements = file("PRD.md");
-            gates::after_validation(requirements.as_deref(), file("decision-log.md").as_deref())
-        }
-        _ => Gate::default(),
-    }
-}
-
-/// Records a summary and takes its transition. A summary that has not counted yet comes with its bytes; `note` has
-/// what the next dispatch says of it.
-fn go(
-    mut held: AnyLoop,
-    verb: Verb,
-    taken: Option<(Summary, Option<Vec<u8>>)>,
-    note: Open,
-) -> ReportResult {
+/// Records a summary and takes its transition. `note` has the problem and the lines for the next dispatch.
+fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
-    let before = dispatch_after(pipeline, held.phase(), &verb);
     let mut open = Open {
-        answer: note.answer.or(before.answer),
         problem: note.problem,
         tell: note.tell,
         details: note.details,
-        ..before
+        ..dispatch_after(pipeline, held.phase(), &verb)
     };
     if let Some((summary, Some(bytes))) = &taken {
         let digest = pipeline.keep(bytes).map_err(|error| {
@@ -318,8 +256,13 @@ fn go(
         }
         held.set_counted(&counted)?;
         let question = summary.flags.question_context.as_ref();
-        let question = question.filter(|_| !matches!(verb, Verb::Ask(_)));
-        if let Some(key) = question.map(|one| answer_key(Pipeline(held.raw()), one)) {
+        if let Some(question) = question.filter(|_| !matches!(verb, Verb::Ask(_))) {
+            let pipeline = Pipeline(held.raw());
+            if matches!(verb, Verb::Repeat(_)) {
+                let recorded = recorded_answer(pipeline, summary);
+                open.answer = Some(json!({ "question": question.question, "answer": recorded }));
+            }
+            let key = answer_key(pipeline, question);
             let mut asked = held.fields().asked.clone();
             // An answer is used again once.
             asked.get_mut(&key).map(Json::take);

@@ -9,7 +9,7 @@ use claudex_loop::program::loops;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::contract::{Context, Decision, Digest, Dispatch, Reading, Stage, Summary, read};
+use crate::contract::{Context, Decision, Dispatch, Reading, Stage, Summary, read, sha256};
 use crate::digest::Kept;
 
 /// One value of schema 2.
@@ -21,7 +21,7 @@ pub(crate) type List = Vec<Json>;
 /// The summaries that counted, oldest first.
 pub(crate) type CountedSummaries = Vec<CountedSummary>;
 /// Files of the project, from its root, with their digests.
-pub(crate) type KnownFiles = BTreeMap<String, Digest>;
+pub(crate) type KnownFiles = BTreeMap<String, String>;
 
 /// The folder of the summaries, from the project's root.
 pub(crate) const SUMMARIES: &str = "requirements/.stage-summaries";
@@ -43,7 +43,7 @@ pub struct Open {
     /// Whether this dispatch runs in standard mode, whatever the mode of the round.
     pub standard: bool,
     /// The summary that counted for this dispatch.
-    pub summary: Option<Digest>,
+    pub summary: Option<String>,
     /// The reason why there is no summary, such as "ended without a summary"; empty if there is one.
     pub problem: String,
     /// The sentences for the user.
@@ -60,7 +60,7 @@ pub struct CountedSummary {
     /// The stage's number.
     pub stage: u8,
     /// The digest of its bytes, which names the kept file.
-    pub digest: Digest,
+    pub digest: String,
 }
 
 /// A view of a pipeline: its loop and the files of the project.
@@ -68,28 +68,23 @@ pub struct CountedSummary {
 pub(crate) struct Pipeline<'l>(pub(crate) &'l Raw);
 
 impl Pipeline<'_> {
-    /// Returns the stage under way.
     pub(crate) fn stage(self) -> Stage {
         Stage::from_number(self.0.count("stage")).unwrap_or(Stage::Setup)
     }
 
-    /// Returns the round under way.
     pub(crate) fn round(self) -> u32 {
         let number = u32::try_from(self.0.count("round")).unwrap_or(u32::MAX);
         number.max(1)
     }
 
-    /// Returns the open dispatch.
     pub(crate) fn open(self) -> Open {
         self.0.data("open")
     }
 
-    /// Returns the summaries that counted.
     pub(crate) fn counted(self) -> CountedSummaries {
         self.0.data("counted")
     }
 
-    /// Returns the id of the open dispatch.
     pub(crate) fn dispatch_id(self) -> String {
         format!("{}-{}", self.0.id(), self.0.count("dispatch"))
     }
@@ -126,8 +121,7 @@ impl Pipeline<'_> {
         let before = self.open().before;
         let is_new = |path: &String| {
             let bytes = self.file(path);
-            let digest = bytes.map(|bytes| Digest::from_bytes(&bytes));
-            digest.is_some_and(|digest| before.get(path) != Some(&digest))
+            bytes.is_some_and(|bytes| before.get(path) != Some(&sha256(&bytes)))
         };
         let all = self.stage().artifacts(self.round());
         all.into_iter().partition(is_new)
@@ -146,18 +140,12 @@ impl Pipeline<'_> {
     /// Returns the bytes of the open stage's summary, and what they say to the open dispatch.
     pub(crate) fn written(self) -> Option<(Vec<u8>, Reading)> {
         let bytes = self.file(&self.summary_file())?;
-        let reading = self.reading(&bytes);
-        Some((bytes, reading))
-    }
-
-    /// Reads a summary and compares it with the open dispatch.
-    pub(crate) fn reading(self, bytes: &[u8]) -> Reading {
-        let root = self.0.root();
         let context = Context {
-            project: Some(&root),
+            project: Some(&self.0.root()),
             dispatch: Some(&self.dispatch()),
         };
-        read(bytes, &context)
+        let reading = read(&bytes, &context);
+        Some((bytes, reading))
     }
 
     /// Returns the newest score of a NOT_READY validation.
@@ -175,8 +163,7 @@ impl Pipeline<'_> {
     pub(crate) fn opened(self) -> Open {
         Open {
             since: now(),
-            before: known_files(self.round(), |path| self.file(path)),
-            ..Open::default()
+            ..first_open(&self.0.root(), self.round(), false)
         }
     }
 
@@ -194,24 +181,23 @@ impl Pipeline<'_> {
     }
 
     /// Keeps the bytes of a summary in the loop's folder.
-    pub(crate) fn keep(self, bytes: &[u8]) -> std::io::Result<Digest> {
-        let digest = Digest::from_bytes(bytes);
+    pub(crate) fn keep(self, bytes: &[u8]) -> std::io::Result<String> {
+        let digest = sha256(bytes);
         let folder = self.0.store().open_folder()?;
         let folder = folder.make(format!("{}/kept", self.0.id()))?;
-        folder.replace(&format!("{}.md", digest.as_str()), bytes)?;
+        folder.replace(&format!("{digest}.md"), bytes)?;
         Ok(digest)
     }
 
-    /// Returns the path of a summary that is kept.
-    pub(crate) fn kept_file(self, digest: &Digest) -> Utf8PathBuf {
+    pub(crate) fn kept_file(self, digest: &str) -> Utf8PathBuf {
         let folder = self.0.store().loop_folder(self.0.id());
-        folder.join(format!("kept/{}.md", digest.as_str()))
+        folder.join(format!("kept/{digest}.md"))
     }
 
     /// Returns a kept summary, or `None` if its file is gone or has other bytes.
-    pub(crate) fn kept_summary(self, digest: &Digest) -> Option<Summary> {
+    pub(crate) fn kept_summary(self, digest: &str) -> Option<Summary> {
         let bytes = self.0.store().read(&self.kept_file(digest)).ok()?;
-        if Digest::from_bytes(&bytes) != *digest {
+        if sha256(&bytes) != digest {
             return None;
         }
         read(&bytes, &Context::default()).summary()
@@ -243,30 +229,23 @@ pub(crate) fn now() -> String {
     format!("{:.0}", Timestamp::now())
 }
 
-/// Returns the first dispatch in a project.
+/// Returns the first dispatch in a project. Its files tell later whether a stage was done: all summaries, and the
+/// key artifacts of this round and the next.
 pub(crate) fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
-    let read = |path: &str| claudex_loop::files::read(&root.join(path)).ok();
-    Open {
-        before: known_files(round, read),
-        re_entry,
-        ..Open::default()
-    }
-}
-
-/// Returns the files of a project that tell whether a stage was done: all summaries, and the key
-/// artifacts of this round and the next.
-fn known_files(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> KnownFiles {
-    let next = round.saturating_add(1);
     let of_stage = |stage: Stage| {
         let mut paths = stage.artifacts(round);
-        paths.extend(stage.artifacts(next));
+        paths.extend(stage.artifacts(round.saturating_add(1)));
         paths.push(summary_file(stage));
         paths
     };
     let with_digest = |path: String| {
-        let digest = Digest::from_bytes(&read(&path)?);
-        Some((path, digest))
+        let bytes = claudex_loop::files::read(&root.join(&path)).ok()?;
+        Some((path, sha256(&bytes)))
     };
     let paths = Stage::all().flat_map(of_stage);
-    paths.filter_map(with_digest).collect()
+    Open {
+        before: paths.filter_map(with_digest).collect(),
+        re_entry,
+        ..Open::default()
+    }
 }

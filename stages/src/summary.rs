@@ -14,7 +14,6 @@ const MAX_DECISIONS: usize = 10;
 /// The longest line, in characters.
 const MAX_LINE_CHARS: usize = 200;
 
-/// Returns what the pipeline waits for, and what comes next.
 pub(crate) fn next_action(held: &AnyLoop) -> Option<NextAction> {
     let id = held.id();
     let pipeline = Pipeline(held.raw());
@@ -44,7 +43,6 @@ pub(crate) fn next_action(held: &AnyLoop) -> Option<NextAction> {
     Some(NextAction::new(waits_for, next))
 }
 
-/// Returns the lines of `status`.
 pub(crate) fn status_lines(held: &AnyLoop) -> Vec<(&'static str, String)> {
     let pipeline = Pipeline(held.raw());
     let mut scores = Vec::new();
@@ -82,13 +80,11 @@ pub(crate) fn status_lines(held: &AnyLoop) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// Returns the stage and the round for the status line.
 pub(crate) fn status_line(held: &AnyLoop) -> String {
     let (stage, round) = place(Pipeline(held.raw()));
     format!("stage {stage}, round {round}")
 }
 
-/// Returns the stage and the round of a pipeline, each with its limit.
 fn place(pipeline: Pipeline<'_>) -> (String, String) {
     let stage = pipeline.stage();
     let stage = format!("{} of 7, {stage}", stage.number());
@@ -96,7 +92,6 @@ fn place(pipeline: Pipeline<'_>) -> (String, String) {
     (stage, round)
 }
 
-/// Returns the warnings of `status`.
 pub(crate) fn caveats(held: &AnyLoop) -> Vec<String> {
     let is_open = held.phase() == Phase::Dispatched;
     let late = overdue(Pipeline(held.raw())).filter(|_| is_open);

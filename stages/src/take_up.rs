@@ -1,16 +1,19 @@
-//! `take-up`: continues from a state document of schema 2 that another program wrote. Only the user may;
-//! keys that are not read here stay as they are.
+//! The state document of schema 2 that another program wrote: `take-up` continues from it, and `start --anew`
+//! moves it aside. Only the user may. Keys that are not read here stay as they are.
+
+use std::io;
 
 use camino::Utf8Path;
-use clap::ArgMatches;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use claudex_loop::files::{Folder, if_there};
 use claudex_loop::machine::import::ImportError;
-use claudex_loop::program::TypedApp as _;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{locate, loops, out, start};
+use claudex_loop::program::start::StartRequest;
+use claudex_loop::program::{TypedApp as _, locate, loops, out, start};
 use claudex_loop::store::MAX_BYTES;
-use claudex_loop::{Beginning, text};
+use claudex_loop::{Beginning, Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -93,7 +96,6 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     Ok(format!("---\n{yaml}---\n{log}"))
 }
 
-/// Runs `take-up`.
 pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit, Failure> {
     let caller = Caller::from_env();
     let actor = caller.actor(false);
@@ -119,4 +121,60 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     store.log(&format!("{} taken up by {actor}", held.id()));
     out::text(&text_of(&held));
     Ok(Exit::Complete)
+}
+
+/// Flag of `start` that moves aside what another program wrote.
+const ANEW: &str = "anew";
+/// Names in `requirements` that are moved.
+const MOVED_NAMES: [&str; 2] = [".stage-summaries", ".requirements-state.local.md"];
+
+/// Adds the flag to `start`.
+pub(crate) fn arguments(command: Command) -> Command {
+    let anew = Arg::new(ANEW).long(ANEW).action(ArgAction::SetTrue);
+    let anew = anew.help("Move aside the state and the summaries of another program");
+    command.mut_subcommand("start", |start| start.arg(anew))
+}
+
+/// Moves what another program wrote aside if `--anew` asks for it and no pipeline of ours is under way.
+pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
+    let store = request.store;
+    let is_under_way = || {
+        let active = store.list_active();
+        active.iter().any(|one| store.loop_folder(&one.id).exists())
+    };
+    if !request.flag(ANEW) || is_under_way() {
+        return Ok(());
+    }
+    let actor = Caller::from_env().actor(request.flag("from_prompt"));
+    loops::person_only(Stages::INFO, actor, "start --anew", None)?;
+
+    let moved = move_aside(store.root()).map_err(|error| {
+        let message = format!("cannot move aside what another program wrote: {error}");
+        let help = "nothing was started; make the folder requirements writable and start again";
+        Failure::plain(Exit::Internal, "claudex::start::anew", message, help)
+    })?;
+    if let Some(folder) = moved {
+        let line = format!("what another program wrote was moved to requirements/{folder}.");
+        out::note(&Stages::INFO.line(&line));
+    }
+    Ok(())
+}
+
+/// Moves the state document and the summaries to a dated folder and returns its name.
+fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
+    let Some(folder) = if_there(Folder::open(root)?.below("requirements"))? else {
+        return Ok(None);
+    };
+    let mut moved = MOVED_NAMES.to_vec();
+    moved.retain(|name| folder.has(name));
+    if moved.is_empty() {
+        return Ok(None);
+    }
+    let now = Timestamp::now();
+    let name = now.strftime("before-%Y%m%dT%H%M%S%3fZ").to_string();
+    let aside = folder.make(&name)?;
+    for name in moved {
+        folder.rename(name, &aside, name)?;
+    }
+    Ok(Some(name))
 }

@@ -25,10 +25,18 @@ fn requirements() -> String {
     text
 }
 
-/// Returns what is found: whether it blocks, its line, and a part of what it says.
+/// Returns the findings: whether each blocks, its line, and its problem without the fix.
 fn found(gate: &Gate) -> Vec<(bool, usize, &str)> {
-    let all = gate.findings.iter();
-    all.map(|one| (one.blocking, one.line, one.message.as_str()))
+    let problem = |message: &'_ str| message.find(';').unwrap_or(message.len());
+    let findings = gate.findings.iter();
+    findings
+        .map(|one| {
+            (
+                one.blocking,
+                one.line,
+                &one.message[..problem(&one.message)],
+            )
+        })
         .collect()
 }
 
@@ -70,7 +78,7 @@ const BROKEN: &str = r"
 round_number: 2 => round_number: [ => 1: the file has no frontmatter that can be read
 round_number: 2 => round: 2 => 1: the frontmatter has no `round_number`
 round_number: 2 => round_number: 0 => 1: the frontmatter has no `round_number`
-Q-PO001 => Q-PO000 => 15: the question Q-PO000 is there twice, first in line 7
+Q-PO001 => Q-PO000 => 15: the question Q-PO000 is there twice
 - [ ] One\n =>  => 7: the question Q-PO000 has 2 of 3 boxes
 - [ ] One\n => # More\n\n- [ ] One\n => 7: the question Q-PO000 has 0 of 3 boxes
 - [ ] One\n => - [ ] One\n- [] More\n => 12: a box of the question Q-PO000 is broken
@@ -85,66 +93,53 @@ fn broken_questions_block() {
         let line = line.replace("\\n", "\n");
         let parts: Vec<&str> = line.split(" => ").collect();
         let gate = asked(&with(&text, parts[0], parts[1]));
-        let [finding] = &gate.findings[..] else {
+        let [(blocks, number, problem)] = found(&gate)[..] else {
             panic!("{line}: {gate:?}")
         };
-        assert_eq!(format!("{}: {}", finding.line, finding.message), parts[2]);
-        assert!(finding.blocking && !gate.is_open());
+        assert_eq!(format!("{number}: {problem}"), parts[2]);
+        assert!(blocks && !gate.is_open());
     }
     let none = asked("---\nround_number: 1\n---\n# Questions\n\n- [ ] a\n");
     assert_eq!(found(&none), [(true, 1, "the file has no question")]);
-    let round = 12;
-    let missing = after_questions(None, round, &Flags::default());
-    assert_eq!(found(&missing), [(true, 1, "QUESTIONS-012.md is missing")]);
-    let latin = after_questions(Some(b"\xe9"), round, &Flags::default());
-    assert_eq!(found(&latin), [(true, 1, "QUESTIONS-012.md is not UTF-8")]);
-    let large = after_questions(Some(&vec![b' '; 262_145]), round, &Flags::default());
-    assert_eq!(
-        found(&large),
-        [(true, 1, "QUESTIONS-012.md has more than 256 KiB")]
-    );
-    let links = with(
-        &text,
-        "- [ ] One\n",
-        "- [ ] One\n- [see](a.md)\n- [that one] is [x]\n- [1]: no\n",
-    );
-    assert_eq!(found(&asked(&links)), []);
-    let code = with(
-        &text,
-        "- [ ] One\n",
-        "- [ ] One\n\n```\n## Q-PO000: no\n- []\n```\n",
-    );
-    assert_eq!(found(&asked(&code)), []);
+    let large = vec![b' '; 262_145];
+    for (file, problem) in [
+        (None, "is missing"),
+        (Some(&b"\xe9"[..]), "is not UTF-8"),
+        (Some(&large), "has more than 256 KiB"),
+    ] {
+        let gate = after_questions(file, 12, &Flags::default());
+        let problem = format!("QUESTIONS-012.md {problem}");
+        assert_eq!(found(&gate), [(true, 1, &*problem)]);
+    }
+    for more in [
+        "- [see](a.md)\n- [that one] is [x]\n- [1]: no\n",
+        "\n```\n## Q-PO000: no\n- []\n```\n",
+    ] {
+        let text = with(&text, "- [ ] One\n", &format!("- [ ] One\n{more}"));
+        assert_eq!(found(&asked(&text)), []);
+    }
 }
 
 #[test]
 fn weak_questions_are_reported_without_blocking() {
-    let text = with(&questions(), "[CRITICAL]", "[MEDIUM]");
-    assert_eq!(
-        found(&asked(&text)),
-        [(false, 1, "no question is CRITICAL")]
-    );
-    let text = with(
-        &questions(),
-        "Section:** Assumptions & Risks",
-        "Section:** Other",
-    );
-    assert_eq!(
-        found(&asked(&text)),
-        [(false, 1, "no question is about Assumptions & Risks")]
-    );
-    let named = with(
-        &questions(),
-        "Section:** Assumptions & Risks",
-        "Section:** assumptions and risks",
-    );
-    assert_eq!(found(&asked(&named)), []);
+    let section = "Section:** Assumptions & Risks";
+    let about = "no question is about Assumptions & Risks";
+    for (part, other, problem) in [
+        ("[CRITICAL]", "[MEDIUM]", Some("no question is CRITICAL")),
+        (section, "Section:** Other", Some(about)),
+        (section, "Section:** assumptions and risks", None),
+    ] {
+        let problem = problem.map(|problem| (false, 1, problem));
+        let gate = asked(&with(&questions(), part, other));
+        assert_eq!(found(&gate), Vec::from_iter(problem));
+    }
+    // The heading above the questions names their section as well.
     let below = with(
         &questions(),
         "## Q-PO007",
         "# Assumptions & Risks\n\n## Q-PO007",
     );
-    let below = with(&below, "Section:** Assumptions & Risks", "Section:** Other");
+    let below = with(&below, section, "Section:** Other");
     assert_eq!(found(&asked(&below)), []);
     let share = |expected, share| {
         let flags = Flags {
@@ -168,24 +163,23 @@ fn requirements_without_section_block() {
             [(true, 1, format!("PRD.md has no section {section}").as_str())]
         );
     }
-    let last = with(
-        &requirements(),
-        "Assumptions & Risks\n\n### Part\n\nPeople can do it.",
-        "Assumptions & Risks\n\n### Part\n\n<!-- later -->",
-    );
-    assert_eq!(
-        found(&written(&last)),
-        [(true, 47, "the section Assumptions & Risks has no text")]
-    );
-    let first = with(&requirements(), "### Part\n\nPeople can do it.\n", "");
-    assert_eq!(
-        found(&written(&first)),
-        [(true, 5, "the section Product Definition has no text")]
-    );
-    assert_eq!(
-        found(&after_validation(None, Some(b"x"))),
-        [(true, 1, "PRD.md is missing")]
-    );
+    let text = "### Part\n\nPeople can do it.";
+    let last = "Assumptions & Risks\n\n### Part\n\n";
+    for (part, other, line, section) in [
+        (
+            format!("{last}People can do it."),
+            format!("{last}<!-- later -->"),
+            47,
+            "Assumptions & Risks",
+        ),
+        (text.to_owned(), String::new(), 5, "Product Definition"),
+    ] {
+        let gate = written(&with(&requirements(), &part, &other));
+        let problem = format!("the section {section} has no text");
+        assert_eq!(found(&gate), [(true, line, &*problem)]);
+    }
+    let missing = after_validation(None, Some(b"x"));
+    assert_eq!(found(&missing), [(true, 1, "PRD.md is missing")]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::typestate::PHASES;
 use crate::{Phase, stops, work};
 
 /// Returns the variables.
-pub fn variables(raw: &Raw) -> Variables {
+pub(crate) fn variables(raw: &Raw) -> Variables {
     let path = |name: Name| format!("{}/{name}", dir(raw));
     let review = review_to_answer(raw);
     let directory = stops::directory(raw).unwrap_or_default();
@@ -31,23 +31,23 @@ pub fn variables(raw: &Raw) -> Variables {
 }
 
 /// Returns a plan's directory, from the project's root.
-pub fn dir(raw: &Raw) -> String {
+pub(crate) fn dir(raw: &Raw) -> String {
     format!(".taskie/plans/{}", raw.id())
 }
 
 /// Returns the phase of a loop.
-pub fn phase(raw: &Raw) -> Phase {
+pub(crate) fn phase(raw: &Raw) -> Phase {
     PHASES[raw.phase()]
 }
 
 /// Returns whether what was reviewed changed after it passed.
-pub fn is_outdated(raw: &Raw) -> bool {
+pub(crate) fn is_outdated(raw: &Raw) -> bool {
     let review = phase(raw).review();
     review.is_some_and(|spec| evidence::is_outdated(raw, spec))
 }
 
 /// Returns the phase that an agent's advance leads to, or `None` if there is nothing to advance.
-pub fn target(phase: Phase) -> Option<Phase> {
+pub(crate) fn target(phase: Phase) -> Option<Phase> {
     Some(match phase {
         Phase::NewPlan | Phase::PostPlanReview => Phase::PlanReview,
         Phase::CreateTasks | Phase::PostTasksReview => Phase::TasksReview,
@@ -58,12 +58,12 @@ pub fn target(phase: Phase) -> Option<Phase> {
 }
 
 /// Returns the word of a phase in `next_phase`.
-pub fn word(phase: Phase) -> &'static str {
+pub(crate) fn word(phase: Phase) -> &'static str {
     phase.info().stored
 }
 
 /// Reads a word of `next_phase`, also of the bash version, or returns `None` if there is none.
-pub fn parse_word(text: &str) -> Option<Phase> {
+pub(crate) fn parse_word(text: &str) -> Option<Phase> {
     match text {
         "next-task" => Some(Phase::CompleteTask),
         "next-task-tdd" => Some(Phase::CompleteTaskTdd),
@@ -76,7 +76,7 @@ pub fn parse_word(text: &str) -> Option<Phase> {
 }
 
 /// Returns the sentence part that lists the words of `next_phase`.
-pub fn legal_words() -> String {
+pub(crate) fn legal_words() -> String {
     let phases = PHASES.iter().filter(|phase| **phase != Phase::Standalone);
     let words: Vec<&str> = phases.map(|phase| word(*phase)).collect();
     format!(
@@ -86,7 +86,7 @@ pub fn legal_words() -> String {
 }
 
 /// Returns the group and the number of the review that is to be answered in the loop's phase.
-pub fn review_to_answer(raw: &Raw) -> Option<(Group, u64)> {
+pub(crate) fn review_to_answer(raw: &Raw) -> Option<(Group, u64)> {
     let group = match phase(raw) {
         Phase::PostPlanReview => Group::Plan,
         Phase::PostTasksReview => Group::Tasks,
@@ -98,7 +98,7 @@ pub fn review_to_answer(raw: &Raw) -> Option<(Group, u64)> {
 }
 
 /// Returns the number of the task that is under way, or next.
-pub fn task(raw: &Raw, directory: &Directory) -> Option<u64> {
+pub(crate) fn task(raw: &Raw, directory: &Directory) -> Option<u64> {
     match phase(raw) {
         // One whose row says done and whose subtasks do not is still under way.
         Phase::CompleteTask | Phase::CompleteTaskTdd => {

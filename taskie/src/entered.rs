@@ -13,17 +13,14 @@ use serde_json::{Value as Json, json};
 use crate::files::Directory;
 use crate::files::name::Name;
 use crate::stops::FOUND;
-use crate::{Phase, context, reviewed, stops, summary};
+use crate::{Phase, context, stops, summary, work};
 
 /// How long a stop waits for git.
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Notes the facts of the moment at which a phase was entered. Returns sentences for the user if
 /// the plan is over.
-///
-/// # Errors
-/// Returns an error if the store cannot write.
-pub fn entered(raw: &Raw) -> Result<Vec<String>, String> {
+pub(crate) fn entered(raw: &Raw) -> Result<Vec<String>, String> {
     let phase = context::phase(raw);
     let Some(edge) = raw.taken() else {
         if phase == Phase::NewPlan && raw.text("coding_base").is_empty() {
@@ -38,9 +35,11 @@ pub fn entered(raw: &Raw) -> Result<Vec<String>, String> {
     }
     let directory = stops::directory(raw).map_err(|error| error.to_string())?;
     match (from, edge.transition) {
-        ("plan-review", "passed" | "accept") => set(raw, "reviewed", reviewed::plan(&directory))?,
+        ("plan-review", "passed" | "accept") => {
+            set(raw, "reviewed", work::plan_digest(&directory))?
+        }
         ("tasks-review", "passed" | "accept") => {
-            set(raw, "reviewed", reviewed::digests(&directory))?;
+            set(raw, "reviewed", work::reviewed_digests(&directory))?;
         }
         (_, "skip") if !raw.text("reviewed").is_empty() => set(raw, "reviewed", "")?,
         _ => {}
@@ -85,10 +84,7 @@ fn commit(raw: &Raw) -> String {
 
 /// Notes the facts that the document of a plan that was taken up lacks: the counts of tasks and
 /// reviews, the reviews that were there, and the one to answer. Does so once.
-///
-/// # Errors
-/// Returns an error if the directory cannot be read, or the store cannot write.
-pub fn taken_up(raw: &Raw) -> Result<(), String> {
+pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
     let journal = raw.journal().map_err(|error| error.to_string())?;
     let first = journal.first().and_then(Entry::change);
     let is_import = first.is_some_and(|change| change.what == "import");

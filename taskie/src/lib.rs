@@ -5,10 +5,9 @@
 //! |------------|----------------------------------------------------------------------|
 //! | `files`    | the files of a plan's directory, as types                            |
 //! | `rules`    | the structure rules S1 to S10                                        |
-//! | `work`     | the agent's work in a phase, and the transition that follows         |
+//! | `work`     | the agent's work in a phase, the transition, and what was reviewed   |
 //! | `stops`    | the stops that `machine.toml` leaves to Rust                         |
 //! | `entered`  | the work on entering a phase                                         |
-//! | `reviewed` | the plan and the tasks as they passed their review                   |
 //! | `next`     | the next step of a new session: the decision table                   |
 //! | `commands` | the commands of the user and of the agent                            |
 //! | `summary`  | the lines of `status` about a plan                                   |
@@ -18,16 +17,15 @@
 claudex_loop::machine!(taskie as typestate);
 
 pub mod commands;
-pub mod context;
+mod context;
 mod demo;
-pub mod entered;
+mod entered;
 pub mod files;
 pub mod next;
-pub mod reviewed;
 pub mod rules;
-pub mod stops;
-pub mod summary;
-pub mod work;
+mod stops;
+mod summary;
+mod work;
 
 use claudex_loop::Timestamp;
 use claudex_loop::program::settings::Settings;

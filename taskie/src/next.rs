@@ -299,7 +299,6 @@ fn implied(at: Phase, phase: &str, task: Option<u64>, why: impl Into<String>) ->
     (Fields::new(at, phase, task), why.into())
 }
 
-/// Returns the state that is implied by a plan without tasks.
 fn implied_by_plan(files: &Directory) -> (Fields, String) {
     let newest = files.newest_review(Group::Plan);
     let verdict = newest.and_then(|number| files.verdicts.get(&Name::Review(Group::Plan, number)));

@@ -20,13 +20,13 @@ use crate::typestate::{
 use crate::{AnyLoop, Loop, OnStop, Phase, context, work};
 
 /// The note of the reviews by hand: its `files` are names in the plan's directory.
-pub const BY_HAND: &str = "reviews-by-hand";
+pub(crate) const BY_HAND: &str = "reviews-by-hand";
 /// The note of the reviews that were there when a plan was taken up.
-pub const FOUND: &str = "reviews-found";
+pub(crate) const FOUND: &str = "reviews-found";
 
 /// The stop of a plan.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Taskie;
+pub(crate) struct Taskie;
 
 type Stopped = Result<Step<AnyLoop>, Refused<AnyLoop>>;
 
@@ -110,15 +110,12 @@ fn stop<P: InPhase + Remind<Next = Loop<P>>>(held: Loop<P>) -> Stopped {
 }
 
 /// Reads the directory of a loop's plan.
-///
-/// # Errors
-/// Returns an error if it is not trusted, or the system refuses.
-pub fn directory(raw: &Raw) -> std::io::Result<Directory> {
+pub(crate) fn directory(raw: &Raw) -> std::io::Result<Directory> {
     Directory::of_plan(&raw.root(), raw.id().as_str())
 }
 
 /// Returns what breaks a rule in the directory of a loop. A plan being written needs no plan.md.
-pub fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
+pub(crate) fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
     let coding = coding(raw);
     let mut found = rules::violations(directory, coding, None);
     // The whole journal is read only if it may excuse a violation, so that old plans cost no more.
@@ -162,7 +159,7 @@ fn asked_reviews(journal: &[Entry]) -> BTreeSet<Name> {
 }
 
 /// Returns the reviews that the program ran, and those that were there when the plan was taken up.
-pub fn known_reviews(journal: &[Entry]) -> BTreeSet<Name> {
+pub(crate) fn known_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let runs = runs::read(journal).into_iter().filter_map(review_file);
     let noted = noted(journal, FOUND).chain(noted(journal, BY_HAND));
     runs.chain(noted).collect()

@@ -11,7 +11,7 @@ use crate::next::{State, next};
 use crate::{Phase, context, stops};
 
 /// Returns the lines.
-pub fn lines(raw: &Raw) -> Vec<String> {
+pub(crate) fn lines(raw: &Raw) -> Vec<String> {
     let Ok(directory) = stops::directory(raw) else {
         return vec!["cannot read the plan’s directory".to_owned()];
     };
@@ -43,7 +43,7 @@ pub fn lines(raw: &Raw) -> Vec<String> {
 }
 
 /// Returns a line that names the must-run commands that the user's configuration does not allow.
-pub fn not_run(raw: &Raw, directory: &Directory) -> Option<String> {
+pub(crate) fn not_run(raw: &Raw, directory: &Directory) -> Option<String> {
     let permissions = raw.told().permissions.get()?;
     let commands = directory.must_run(directory.active()).into_iter();
     let refused = commands.filter(|line| {
@@ -59,7 +59,7 @@ pub fn not_run(raw: &Raw, directory: &Directory) -> Option<String> {
 }
 
 /// Returns the next action, or `None` if the engine knows better: a review may be running.
-pub fn next_action(raw: &Raw) -> Option<NextAction> {
+pub(crate) fn next_action(raw: &Raw) -> Option<NextAction> {
     let id = raw.id();
     let limit = raw.count("cycle_limit");
     let phase = context::phase(raw);

@@ -11,27 +11,24 @@ use crate::files::Directory;
 use crate::files::name::Name;
 use crate::files::task::TaskFile;
 use crate::typestate::{CODE_REVIEW_REVIEW, Transition};
-use crate::{AnyLoop, Phase, context, reviewed};
+use crate::{AnyLoop, Phase, context};
 
 /// Work that is not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub(crate) struct Missing {
     /// Whether the agent is reminded of it; otherwise the turn ends in silence.
-    pub reminds: bool,
+    pub(crate) reminds: bool,
     /// The missing part, as half a sentence.
-    pub what: String,
+    pub(crate) what: String,
 }
 
 /// Looks at the work of a plan's phase, and returns the transition that follows from complete work.
-///
-/// # Errors
-/// Returns an error if the work is not complete, or the phase has none.
-pub fn look(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
+pub(crate) fn look(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     match context::phase(raw) {
         Phase::NewPlan if directory.has_complete_plan() => Ok(Transition::Planned),
         Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),
         Phase::CreateTasks => match counted(directory) {
-            Some(_) if reviewed::is_changed(raw, directory) => Ok(Transition::Reopen),
+            Some(_) if is_changed(raw, directory) => Ok(Transition::Reopen),
             Some((total, done)) => Ok(Transition::TasksWritten { total, done }),
             None => missing(
                 directory.tasks.is_some(),
@@ -63,7 +60,7 @@ fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
             "no finished task is waiting for review; complete all subtasks of a task and set its row to done",
         );
     };
-    if reviewed::is_changed(raw, directory) {
+    if is_changed(raw, directory) {
         return Ok(Transition::Reopen);
     }
     if has_code(raw) {
@@ -84,7 +81,6 @@ fn has_code(raw: &Raw) -> bool {
     !matches!(read, Err(RoundError::Changes(ChangesError::Nothing { .. })))
 }
 
-/// Looks for the answer to the newest review.
 fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     let Some((group, number)) = context::review_to_answer(raw) else {
         return missing(false, "there is nothing to advance here");
@@ -105,10 +101,7 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
 }
 
 /// Takes a transition that [`look`] returned. If the plan has no reviews, skips the one after it.
-///
-/// # Errors
-/// Returns an error if the transition is refused.
-pub fn take(held: AnyLoop, transition: Transition) -> Result<AnyLoop, Refused<AnyLoop>> {
+pub(crate) fn take(held: AnyLoop, transition: Transition) -> Result<AnyLoop, Refused<AnyLoop>> {
     let now = match (held, transition) {
         (AnyLoop::NewPlan(held), Transition::Planned) => done(held.planned()),
         (AnyLoop::CreateTasks(held), Transition::Reopen) => done(held.reopen()),
@@ -151,14 +144,14 @@ fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
 }
 
 /// Returns the number of active tasks, and of those that are done, if a task is pending.
-pub fn counted(directory: &Directory) -> Option<(u64, u64)> {
+pub(crate) fn counted(directory: &Directory) -> Option<(u64, u64)> {
     directory.next_task()?;
     let total = directory.active().count() as u64;
     Some((total, directory.done().count() as u64))
 }
 
 /// Returns the task whose row is done and that was not reviewed yet.
-pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
+pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     if directory.done().count() as u64 <= raw.count("tasks_done") {
         return None;
     }
@@ -170,4 +163,35 @@ pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     // Reviews before the plan was taken up are not known: the newest file counts.
     let unreviewed = directory.done().filter(|id| !reviewed.contains(id));
     unreviewed.max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
+}
+
+/// The name of the plan's digest. The digest of a task has the task's number as its name.
+const PLAN: &str = "plan";
+
+/// Returns the digests of the plan and of its tasks, for the field `reviewed`.
+pub(crate) fn reviewed_digests(directory: &Directory) -> String {
+    let mut all = vec![plan_digest(directory)];
+    let digest = |id: u64| Some(format!("{id}:{}", directory.task(id)?.digest()));
+    all.extend(directory.active().filter_map(digest));
+    all.join(" ")
+}
+
+/// Returns the digest of the plan, for the field `reviewed`.
+pub(crate) fn plan_digest(directory: &Directory) -> String {
+    format!("{PLAN}:{}", directory.plan_digest())
+}
+
+/// Returns whether the plan or a task is not what passed its review. A new task is no change.
+pub(crate) fn is_changed(raw: &Raw, directory: &Directory) -> bool {
+    let current = reviewed_digests(directory);
+    let current: Vec<(&str, &str)> = entries(&current).collect();
+    let reviewed = raw.text("reviewed");
+    entries(&reviewed).any(|(name, digest)| {
+        let now = current.iter().find(|(known, _)| *known == name);
+        now.is_some_and(|(_, now)| *now != digest)
+    })
+}
+
+fn entries(digests: &str) -> impl Iterator<Item = (&str, &str)> {
+    digests.split(' ').filter_map(|one| one.split_once(':'))
 }

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::finding::{Collector, Place};
-use super::rule::Rule;
+use super::rule::{Collector, Place, Rule};
 
 /// The most bytes of a summary.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -11,23 +10,22 @@ pub const MAX_BYTES: usize = 256 * 1024;
 const CONTEXT: &str = "## Context for Next Stage";
 
 /// Returns the text of a summary's bytes, without a byte order mark.
-pub(super) fn read<'b>(bytes: &'b [u8], found: &mut Collector) -> Option<&'b str> {
+pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b str> {
     if bytes.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes", bytes.len());
-        found.error_at(Rule::TooLarge, Place::START, message);
+        findings.add_at(Rule::TooLarge, Place::START, "");
         return None;
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = str::from_utf8(bytes);
     if let Err(error) = text {
         let place = Place::from_byte(&String::from_utf8_lossy(bytes), error.valid_up_to());
-        found.error_at(Rule::NotUtf8, place, "the file is not UTF-8 here");
+        findings.add_at(Rule::NotUtf8, place, "");
     }
     text.ok()
 }
 
 /// Splits a text into the YAML and the body. A line `---` further down belongs to the body.
-pub(super) fn split(text: &str, found: &mut Collector) -> Option<(Range<usize>, usize)> {
+pub(super) fn split(text: &str, findings: &mut Collector) -> Option<(Range<usize>, usize)> {
     let mut open: Option<usize> = None;
     let mut end = 0;
     for line in text.split_inclusive('\n') {
@@ -42,29 +40,24 @@ pub(super) fn split(text: &str, found: &mut Collector) -> Option<(Range<usize>, 
             Some(_) => {}
         }
     }
-    let message = match open {
-        Some(_) => "no second line `---` closes the frontmatter",
-        None => "the file does not begin with a line `---`",
-    };
-    found.error_at(Rule::NoFrontmatter, Place::START, message);
+    findings.add_at(Rule::NoFrontmatter, Place::START, "");
     None
 }
 
-/// Returns the lines below a byte, each with its byte and whether it is code.
+/// Returns the lines below a byte, each with its number and whether it is code.
 pub(crate) fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &str, bool)> {
-    let mut end = from;
+    let first = text[..from].matches('\n').count() + 1;
     let mut is_code = false;
-    text[from..].split_inclusive('\n').map(move |line| {
-        let at = end;
-        end += line.len();
+    let lines = text[from..].split_inclusive('\n').zip(first..);
+    lines.map(move |(line, number)| {
         let is_fence = line.trim_start().starts_with("```");
         is_code ^= is_fence;
-        (at, line, is_code || is_fence)
+        (number, line, is_code || is_fence)
     })
 }
 
 /// Returns the text below the heading for the next stage, up to the next heading of its level.
-pub(super) fn context(text: &str, body: usize, found: &mut Collector) -> Option<String> {
+pub(super) fn context(text: &str, body: usize, findings: &mut Collector) -> Option<String> {
     let mut section: Option<String> = None;
     for (_, line, is_code) in lines(text, body) {
         let is_heading = !is_code && (line.starts_with("# ") || line.starts_with("## "));
@@ -78,16 +71,15 @@ pub(super) fn context(text: &str, body: usize, found: &mut Collector) -> Option<
         }
     }
     if section.is_none() {
-        let message = "the section for the next stage is missing";
         let end = Place::from_byte(text, text.len());
-        found.error_at(Rule::NoContext, end, message);
+        findings.add_at(Rule::NoContext, end, "");
     }
     // The first line keeps its indentation.
-    let section = section?;
-    Some(
+    let trim = |section: String| {
         section
             .trim_start_matches(['\r', '\n'])
             .trim_end()
-            .to_owned(),
-    )
+            .to_owned()
+    };
+    section.map(trim)
 }

@@ -6,14 +6,12 @@ use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use super::finding::Collector;
-use super::question::{ActionMap, Question};
-use super::rule::Rule;
-use super::stage::Stage;
+use super::question::{ActionMap, Question, known_actions};
+use super::rule::{Collector, Rule};
 use super::words::{
-    AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod,
+    AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Stage,
 };
-use super::yaml::{NOT_QUOTED, READ_TO_END, kind};
+use super::yaml::{NOT_QUOTED, READ_TO_END};
 
 /// The flags that may be null.
 const NULLABLE: &str = "pause_type block_reason question_context next_action_map next_action \
@@ -105,32 +103,34 @@ impl Flags {
     pub(super) fn read(
         written: &JsonMap<String, Json>,
         stage: Option<Stage>,
-        found: &mut Collector,
+        findings: &mut Collector,
     ) -> Self {
         let is_stage_3 = stage.is_none_or(|stage| stage == Stage::AnalysisQuestions);
         let mut kept = JsonMap::new();
         for (name, value) in written {
-            let is_of_stage = is_stage_3 || !has_word(ONLY_STAGE_3, name);
-            if !is_of_stage {
-                let message = format!("`{name}` is a flag of stage 3");
-                found.error(Rule::FlagStage, &format!("/flags/{name}"), message);
-            } else if !matches!(name.as_str(), "question_context" | "next_action_map") {
-                let value = check(name, value, found);
-                kept.extend(value.map(|value| (name.clone(), value)));
+            if !is_stage_3 && has_word(ONLY_STAGE_3, name) {
+                findings.add(Rule::FlagStage, &format!("/flags/{name}"), "");
+            } else if let Some(value) = check(name, value, findings) {
+                kept.insert(name.clone(), value);
             }
         }
         let mut flags: Self = serde_json::from_value(Json::Object(kept)).unwrap_or_default();
         let as_rate = |rate: f64| if rate > 1.0 { rate / 100.0 } else { rate };
         flags.completion_rate = flags.completion_rate.map(as_rate);
-        flags.question_context = Question::read(written.get("question_context"), found);
-        flags.next_action_map = ActionMap::read(written.get("next_action_map"), found);
+        if let Some(question) = &mut flags.question_context {
+            question.correct(findings);
+        }
         flags
     }
 
     /// Returns the expected number of calls to think deeply and the share that was made, in per
     /// cent, or `None` if none was expected.
     pub(crate) fn depth(&self) -> Option<(u32, f64)> {
-        let by_mode = || self.analysis_mode.map_or(0, AnalysisMode::thinkdeep_calls);
+        let by_mode = || match self.analysis_mode {
+            Some(AnalysisMode::Complete) => 27,
+            Some(AnalysisMode::Advanced) => 18,
+            _ => 0,
+        };
         let expected = self.thinkdeep_expected.unwrap_or_else(by_mode);
         let share = self.thinkdeep_completion_pct?;
         (expected > 0).then_some((expected, share))
@@ -142,17 +142,23 @@ fn has_word(words: &str, word: &str) -> bool {
 }
 
 /// Returns the value of a flag if it is right, else reports it.
-fn check(name: &str, value: &Json, found: &mut Collector) -> Option<Json> {
-    let Some(problem) = find_problem(name, value) else {
-        return Some(value.clone());
-    };
+fn check(name: &str, value: &Json, findings: &mut Collector) -> Option<Json> {
     let path = format!("/flags/{name}");
-    let joined = join_items(value);
+    let value = match value {
+        Json::Object(actions) if name == "next_action_map" => {
+            known_actions(actions, &path, findings)
+        }
+        value => value.clone(),
+    };
+    let Some(problem) = find_problem(name, &value) else {
+        return Some(value);
+    };
+    let joined = join_items(&value);
     if find_problem(name, &joined).is_none() {
         for (at, item) in value.as_array().into_iter().flatten().enumerate() {
             if item.is_object() {
                 let path = format!("{path}/{at}");
-                found.error_as(Rule::BadYaml, READ_TO_END, &path, NOT_QUOTED);
+                findings.add_as(Rule::BadYaml, READ_TO_END, &path, NOT_QUOTED);
             }
         }
         return Some(joined);
@@ -164,8 +170,8 @@ fn check(name: &str, value: &Json, found: &mut Collector) -> Option<Json> {
         _ if problem.starts_with("invalid type") => Rule::FlagType,
         _ => Rule::FlagRange,
     };
-    let message = format!("`{name}` has an {}", text::shown(&problem));
-    found.error(rule, &path, message);
+    let detail = format!("`{name}` has an {}", text::shown(&problem));
+    findings.add(rule, &path, detail);
     None
 }
 
@@ -174,7 +180,7 @@ fn join_items(value: &Json) -> Json {
     let Json::Array(items) = value else {
         return value.clone();
     };
-    let joined = items.iter().map(|item| {
+    let join = |item: &Json| {
         let entry = item.as_object().and_then(|item| item.iter().next());
         match entry {
             Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
@@ -182,8 +188,8 @@ fn join_items(value: &Json) -> Json {
             Some((key, text)) => json!(format!("{key}: {text}")),
             None => item.clone(),
         }
-    });
-    joined.collect()
+    };
+    items.iter().map(join).collect()
 }
 
 /// Returns what is wrong with a flag, in the words of serde.
@@ -197,12 +203,14 @@ fn find_problem(name: &str, value: &Json) -> Option<String> {
     }
 }
 
-/// Checks the range of a number, or of the numbers in a map.
+/// Returns what is wrong with a number, or with a number in a map.
 fn check_range(name: &str, value: &Json) -> Option<String> {
     let (_, least, most) = RANGES.iter().find(|(flag, ..)| *flag == name)?;
+    let range = *least..=*most;
     let is_outside = |value: &&Json| {
-        let number = value.as_f64();
-        number.is_some_and(|number| !(*least..=*most).contains(&number))
+        value
+            .as_f64()
+            .is_some_and(|number| !range.contains(&number))
     };
     let outside = match value {
         Json::Object(keys) => keys.values().find(is_outside),
@@ -212,11 +220,4 @@ fn check_range(name: &str, value: &Json) -> Option<String> {
         f64::MAX => format!("invalid value: {value}, expected {least} or more"),
         _ => format!("invalid value: {value}, expected {least} to {most}"),
     })
-}
-
-/// Reports a flag that is read by itself and has another type.
-pub(super) fn report_type(path: &str, value: &Json, expected: &str, found: &mut Collector) {
-    let (_, name) = path.rsplit_once('/').unwrap_or_default();
-    let message = format!("`{name}` is {}, expected {expected}", kind(value));
-    found.error(Rule::FlagType, path, message);
 }

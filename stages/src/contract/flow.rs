@@ -5,18 +5,14 @@
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::dispatch::Dispatch;
-use super::finding::{Collector, quoted};
 use super::question::is_same_label;
-use super::rule::{Lenient, Rule};
-use super::stage::Stage;
-use super::summary::Summary;
-use super::words::{Decision, NextAction, PauseType, Status};
+use super::rule::{Collector, Lenient, Rule, quoted};
+use super::words::{Decision, NextAction, PauseType, Stage, Status};
+use super::{Dispatch, Summary};
 
 type Written = JsonMap<String, Json>;
 
 const PAUSE_TYPE: &str = "/flags/pause_type";
-const NEXT_ACTION: &str = "/flags/next_action";
 const DECISION: &str = "/flags/validation_decision";
 
 /// Returns whether a flag is there, right or wrong. Null counts as missing.
@@ -25,29 +21,29 @@ fn has(written: &Written, flag: &str) -> bool {
 }
 
 /// Checks that a pause is with needs-user-input and in a stage that may pause.
-pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut Collector) {
+pub(super) fn check_pause(summary: &mut Summary, written: &Written, findings: &mut Collector) {
     let is_written = has(written, "pause_type");
     let pause = summary.flags.pause_type.take();
     let waits = summary.status == Status::NeedsUserInput;
     if summary.stage == Stage::Retrospective && (waits || is_written) {
         let path = if is_written { PAUSE_TYPE } else { "/status" };
-        found.error(Rule::PauseStage, path, "stage 7 never waits for the user");
+        findings.add(Rule::PauseStage, path, "");
         if waits {
             summary.status = Status::Completed;
         }
     } else if waits {
         if !is_written {
-            let message = "needs-user-input has no `pause_type`";
-            found.error(Rule::PauseStatus, "/status", message);
+            findings.add(Rule::PauseStatus, "/status", "there is no `pause_type`");
         }
-        let by_content = match has(written, "question_context") {
-            true => PauseType::Interactive,
-            false => PauseType::ExitCli,
+        let by_content = if has(written, "question_context") {
+            PauseType::Interactive
+        } else {
+            PauseType::ExitCli
         };
         summary.flags.pause_type = pause.or(Some(by_content));
     } else if pause.is_some() {
-        let message = format!("there is a pause, but the status is {}", summary.status);
-        found.error(Rule::PauseStatus, PAUSE_TYPE, message);
+        let detail = format!("the status is {}", summary.status);
+        findings.add(Rule::PauseStatus, PAUSE_TYPE, detail);
     }
 
     if summary.flags.pause_type == Some(PauseType::Interactive) {
@@ -59,14 +55,12 @@ pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut 
     let is_exit = !is_written || pause == Some(PauseType::ExitCli);
     for flag in ["question_context", "next_action_map"] {
         if is_exit && has(written, flag) {
-            let message = format!("`{flag}` is there without an interactive pause");
-            found.error(Rule::QuestionStray, &format!("/flags/{flag}"), message);
+            findings.add(Rule::QuestionStray, &format!("/flags/{flag}"), "");
         }
     }
 }
 
-/// Checks that a pause has a reason.
-pub(super) fn check_reason(summary: &mut Summary, written: &Written, found: &mut Collector) {
+pub(super) fn check_reason(summary: &mut Summary, written: &Written, findings: &mut Collector) {
     let flags = &mut summary.flags;
     let reason = flags.block_reason.as_deref().unwrap_or_default();
     if flags.pause_type.is_none() || !reason.trim().is_empty() {
@@ -74,32 +68,28 @@ pub(super) fn check_reason(summary: &mut Summary, written: &Written, found: &mut
     }
     let has_wrong_type = has(written, "block_reason") && flags.block_reason.is_none();
     if !has_wrong_type {
-        let path = match written.contains_key("block_reason") {
-            true => "/flags/block_reason",
-            false => PAUSE_TYPE,
+        let path = match written.get("block_reason") {
+            Some(_) => "/flags/block_reason",
+            None => PAUSE_TYPE,
         };
-        found.error(Rule::NoBlockReason, path, "the pause has no `block_reason`");
+        findings.add(Rule::NoBlockReason, path, "");
     }
-    let question = flags.question_context.as_ref();
-    let reasons = [
-        summary.summary.trim(),
-        question.map_or("", |question| question.question.as_str()),
-        "the stage waits and gives no reason",
-    ];
-    let reason = reasons.into_iter().find(|reason| !reason.is_empty());
-    flags.block_reason = reason.map(str::to_owned);
+    let reason = match summary.summary.trim() {
+        "" => "the stage waits and gives no reason",
+        reason => reason,
+    };
+    flags.block_reason = Some(reason.to_owned());
 }
 
 /// Checks the question of an interactive pause and the actions of its answers.
-pub(super) fn check_question(summary: &mut Summary, written: &Written, found: &mut Collector) {
+pub(super) fn check_question(summary: &mut Summary, written: &Written, findings: &mut Collector) {
     let stage = summary.stage;
     let flags = &mut summary.flags;
     if flags.pause_type != Some(PauseType::Interactive) {
         return;
     }
     if !has(written, "question_context") {
-        let message = "the interactive pause has no `question_context`";
-        found.error(Rule::NoQuestion, PAUSE_TYPE, message);
+        findings.add(Rule::NoQuestion, PAUSE_TYPE, "");
     }
     let question = flags.question_context.get_or_insert_default();
     if question.question.is_empty() {
@@ -112,20 +102,18 @@ pub(super) fn check_question(summary: &mut Summary, written: &Written, found: &m
     let Some(map) = &mut flags.next_action_map else {
         return;
     };
-    map.0.retain(|label, action| {
+    map.retain(|label, action| {
         let path = format!("/flags/next_action_map/{label}");
         let mut options = question.options.iter();
-        if !options.any(|option| is_same_label(&option.label, label)) {
-            let message = format!("{} is not the label of an option", quoted(label));
-            found.error(Rule::MapLabel, &path, message);
-            return false;
+        let is_label = options.any(|option| is_same_label(&option.label, label));
+        if !is_label {
+            findings.add(Rule::MapLabel, &path, quoted(label));
         }
-        action.is_none_or(|action| check_action(action, stage, &path, found))
+        is_label && action.is_none_or(|action| check_action(action, stage, &path, findings))
     });
 }
 
-/// Checks that a stage may name a next action.
-fn check_action(action: NextAction, stage: Stage, path: &str, found: &mut Collector) -> bool {
+fn check_action(action: NextAction, stage: Stage, path: &str, findings: &mut Collector) -> bool {
     let stages: &[u8] = match action {
         NextAction::LoopQuestions => &[4, 5],
         NextAction::LoopResearch => &[4],
@@ -133,22 +121,20 @@ fn check_action(action: NextAction, stage: Stage, path: &str, found: &mut Collec
     };
     let is_allowed = stages.contains(&stage.number());
     if !is_allowed {
-        let message = format!("{action} is not for stage {}", stage.number());
-        found.error(Rule::ActionStage, path, message);
+        findings.add(Rule::ActionStage, path, format!("found {action}"));
     }
     is_allowed
 }
 
-/// Checks the next action, which stage 4 needs.
-pub(super) fn check_next(summary: &mut Summary, written: &Written, found: &mut Collector) {
+pub(super) fn check_next(summary: &mut Summary, written: &Written, findings: &mut Collector) {
+    const NEXT_ACTION: &str = "/flags/next_action";
     let stage = summary.stage;
     let action = summary.flags.next_action;
     summary.flags.next_action =
-        action.filter(|action| check_action(*action, stage, NEXT_ACTION, found));
+        action.filter(|action| check_action(*action, stage, NEXT_ACTION, findings));
     let is_completed = summary.status == Status::Completed;
     if stage == Stage::ResponseAnalysis && is_completed && !has(written, "next_action") {
-        let message = "stage 4 completes without a `next_action`";
-        found.error(Rule::NoNextAction, NEXT_ACTION, message);
+        findings.add(Rule::NoNextAction, NEXT_ACTION, "");
     }
 }
 
@@ -157,7 +143,7 @@ pub(super) fn check_decision(
     summary: &mut Summary,
     written: &Written,
     dispatch: Option<&Dispatch>,
-    found: &mut Collector,
+    findings: &mut Collector,
 ) {
     let is_validation = summary.stage == Stage::ValidationGeneration;
     let flags = &mut summary.flags;
@@ -165,16 +151,15 @@ pub(super) fn check_decision(
     let by_score = flags.validation_score.map(Decision::from_score);
     if is_validation && dispatch.is_some_and(|dispatch| dispatch.skip_validation) {
         if decided == Some(Decision::NotReady) {
-            let message = "validation was skipped, expected CONDITIONAL";
-            found.error(Rule::DecisionScore, DECISION, message);
+            let detail = "validation was skipped, expected CONDITIONAL";
+            findings.add(Rule::DecisionScore, DECISION, detail);
         }
         flags.validation_decision = Some(Decision::Conditional);
         flags.validation_score = None;
     } else if let (Some(decided), Some(by_score)) = (decided, by_score) {
         if decided != by_score {
-            let score = flags.validation_score.unwrap_or_default();
-            let message = format!("{decided} does not fit the score {score}");
-            found.error(Rule::DecisionScore, DECISION, message);
+            let detail = format!("expected {by_score}, found {decided}");
+            findings.add(Rule::DecisionScore, DECISION, detail);
         }
         flags.validation_decision = Some(decided.min(by_score));
     }
@@ -185,13 +170,9 @@ pub(super) fn check_decision(
     let loops = flags.next_action == Some(NextAction::LoopQuestions);
     let by_action = loops.then_some(Decision::NotReady);
     flags.validation_decision = flags.validation_decision.or(by_score).or(by_action);
-    let is_unknown = flags.validation_decision.is_none();
-    if is_unknown || !has(written, "validation_decision") {
-        let lenient = match is_unknown {
-            true => Lenient::Crash,
-            false => Rule::NoDecision.lenient(),
-        };
-        let message = "stage 5 completes without a `validation_decision`";
-        found.error_as(Rule::NoDecision, lenient, DECISION, message);
+    if flags.validation_decision.is_none() {
+        findings.add_as(Rule::NoDecision, Lenient::Crash, DECISION, "");
+    } else if !has(written, "validation_decision") {
+        findings.add(Rule::NoDecision, DECISION, "");
     }
 }

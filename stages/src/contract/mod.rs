@@ -11,44 +11,39 @@
 //! let file = "---\nstage: setup\nstage_number: 1\nstatus: completed\ncheckpoint: SETUP\nartifacts_written: []\n\
 //!     summary: All is there\nflags:\n  round_number: 1\n  pal_available: maybe\n---\n\n## Context for Next Stage\nNothing yet.\n";
 //! let reading = read(file.as_bytes(), &Context::default());
-//! let [finding] = &*reading.findings.list else { panic!("one finding") };
-//! assert_eq!((finding.rule.code(), finding.start.line, finding.start.column), ("flag-type", 10, 18));
+//! let [finding] = &*reading.findings else { panic!("one finding") };
+//! assert!(finding.line().starts_with("10:18: error[flag-type]: "));
 //! let summary = reading.summary().expect("a lenient reader takes it");
 //! assert_eq!((summary.stage, summary.flags.pal_available), (Stage::Setup, None));
 //! ```
 
-mod dispatch;
 mod file;
-mod finding;
 mod flags;
 mod flow;
 mod keys;
 mod question;
 mod rule;
-mod stage;
-mod summary;
 mod words;
 mod yaml;
 
-pub use dispatch::{Digest, Dispatch};
 pub use file::MAX_BYTES;
-pub use finding::{Finding, Findings, Place, Severity};
 pub use flags::Flags;
 pub use question::{ActionMap, Question, QuestionOption};
-pub use rule::{Lenient, Rule};
-pub use stage::Stage;
-pub use summary::Summary;
+pub use rule::{Finding, Lenient, Place, Rule};
 pub use words::{
-    AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status,
+    AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Stage,
+    Status,
 };
 
 pub(crate) use file::lines;
+pub(crate) use question::is_same_label;
 pub(crate) use yaml::{body_start, frontmatter};
 
-use camino::Utf8Path;
-use serde_json::{Map as JsonMap, Value as Json};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Map as JsonMap, Value as Json, json};
+use sha2::{Digest as _, Sha256};
 
-use finding::Collector;
+use rule::{Collector, quoted};
 
 /// The circumstances of a summary. Rules without their circumstance are not checked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,13 +57,23 @@ pub struct Context<'a> {
 /// A file that was read.
 #[derive(Debug)]
 pub struct Reading {
-    /// The broken rules. A strict reader takes a file without an error.
-    pub findings: Findings,
+    /// The broken rules in the order of the file, at most 100.
+    pub findings: Vec<Finding>,
     /// The outcome for a lenient reader.
     pub outcome: Outcome,
 }
 
 impl Reading {
+    /// Returns whether a strict reader takes the file.
+    pub fn is_valid(&self) -> bool {
+        !self.findings.iter().any(Finding::is_error)
+    }
+
+    /// Returns a line for each finding, with the answer of a lenient reader.
+    pub fn lenient_lines(&self) -> Vec<String> {
+        self.findings.iter().map(Finding::lenient_line).collect()
+    }
+
     /// Returns the summary that a lenient reader takes.
     pub fn summary(self) -> Option<Summary> {
         match self.outcome {
@@ -91,41 +96,42 @@ pub enum Outcome {
 
 /// Reads the bytes of a summary file.
 pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
-    let mut found = Collector::default();
+    let mut findings = Collector::default();
     if let Some(dispatch) = context.dispatch {
-        dispatch.check_bytes(bytes, &mut found);
+        dispatch.check_bytes(bytes, &mut findings);
     }
-    let text = file::read(bytes, &mut found);
-    let summary = text.and_then(|text| read_summary(text, context, &mut found));
+    let text = file::read(bytes, &mut findings);
+    let summary = text.and_then(|text| read_summary(text, context, &mut findings));
     let outcome = match summary {
-        _ if found.is_other => Outcome::Refused,
-        Some(summary) if !found.is_crash && !found.is_refused => Outcome::Taken(Box::new(summary)),
-        Some(_) if !found.is_crash => Outcome::Refused,
-        _ => Outcome::Crash,
+        _ if findings.is_other() => Outcome::Refused,
+        Some(_) if findings.has(Lenient::Crash) => Outcome::Crash,
+        Some(_) if findings.has(Lenient::Refused) => Outcome::Refused,
+        Some(summary) => Outcome::Taken(Box::new(summary)),
+        None => Outcome::Crash,
     };
     Reading {
-        findings: found.finish(),
+        findings: findings.finish(),
         outcome,
     }
 }
 
 /// Reads a text. Returns `None` if its stage or status is unknown.
-fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector) -> Option<Summary> {
-    let (yaml, body) = file::split(text, found)?;
-    let next_context = file::context(text, body, found);
-    let keys = yaml::read(&text[yaml], found)?;
+fn read_summary(text: &str, context: &Context<'_>, findings: &mut Collector) -> Option<Summary> {
+    let (yaml, body) = file::split(text, findings)?;
+    let next_context = file::context(text, body, findings);
+    let keys = yaml::read(&text[yaml], findings)?;
 
-    let stage = keys::check_stage(&keys, found);
+    let stage = keys::check_stage(&keys, findings);
     let stage = stage.or(context.dispatch.map(|dispatch| dispatch.stage));
-    let status = keys::check_status(&keys, found);
-    let artifacts = keys::check_artifacts(&keys, context.project, found);
-    let summary: Option<String> = keys::require(&keys, "summary", "text", found);
-    let written: Option<JsonMap<String, Json>> = keys::require(&keys, "flags", "a map", found);
+    let status: Option<Status> = keys::require(&keys, "status", findings);
+    let artifacts = keys::check_artifacts(&keys, context.project, findings);
+    let summary: Option<String> = keys::require(&keys, "summary", findings);
+    let written: Option<JsonMap<String, Json>> = keys::require(&keys, "flags", findings);
     let written = &written.unwrap_or_default();
-    let flags = Flags::read(written, stage, found);
+    let flags = Flags::read(written, stage, findings);
     let stage = stage?;
     if let Some(dispatch) = context.dispatch {
-        dispatch.check(stage, &flags, found);
+        dispatch.check(stage, &flags, findings);
     }
 
     let mut summary = Summary {
@@ -136,10 +142,114 @@ fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector) -> Opt
         flags,
         context: next_context,
     };
-    flow::check_pause(&mut summary, written, found);
-    flow::check_reason(&mut summary, written, found);
-    flow::check_question(&mut summary, written, found);
-    flow::check_next(&mut summary, written, found);
-    flow::check_decision(&mut summary, written, context.dispatch, found);
+    flow::check_pause(&mut summary, written, findings);
+    flow::check_reason(&mut summary, written, findings);
+    flow::check_question(&mut summary, written, findings);
+    flow::check_next(&mut summary, written, findings);
+    flow::check_decision(&mut summary, written, context.dispatch, findings);
     Some(summary)
+}
+
+/// The report of a coordinator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The stage.
+    pub stage: Stage,
+    /// The end of the stage.
+    pub status: Status,
+    /// The files that were written, relative to the project.
+    pub artifacts: Vec<Utf8PathBuf>,
+    /// What happened, in one or two sentences.
+    pub summary: String,
+    /// The flags.
+    pub flags: Flags,
+    /// The text below `## Context for Next Stage`, or `None` if there is no such section.
+    pub context: Option<String>,
+}
+
+impl Summary {
+    /// Creates a summary without artifacts and flags.
+    pub fn new(stage: Stage, status: Status, summary: &str) -> Self {
+        Self {
+            stage,
+            status,
+            artifacts: Vec::new(),
+            summary: summary.to_owned(),
+            flags: Flags::default(),
+            context: Some(String::new()),
+        }
+    }
+
+    /// Returns the text of the summary's file.
+    pub fn to_text(&self) -> String {
+        let frontmatter = json!({
+            "stage": self.stage.to_string(),
+            "stage_number": self.stage.number(),
+            "status": self.status,
+            "checkpoint": self.stage.checkpoint(),
+            "artifacts_written": self.artifacts,
+            "summary": self.summary,
+            "flags": self.flags,
+        });
+        let yaml = serde_yaml::to_string(&frontmatter).unwrap_or_default();
+        let context = self.context.as_deref().unwrap_or_default();
+        let text = format!("---\n{yaml}---\n\n## Context for Next Stage\n{context}");
+        text.trim_end().to_owned() + "\n"
+    }
+}
+
+/// Returns the SHA-256 digest of a file's bytes, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The facts recorded when a stage was dispatched.
+#[derive(Debug, Clone)]
+pub struct Dispatch {
+    /// The stage.
+    pub stage: Stage,
+    /// The round.
+    pub round: u32,
+    /// The id that the summary may name.
+    pub id: String,
+    /// The digest of the summary file that was there before, if any.
+    pub before: Option<String>,
+    /// The digests of the summaries that counted.
+    pub counted: Vec<String>,
+    /// Whether the user had validation skipped. A decision is then CONDITIONAL, without a score.
+    pub skip_validation: bool,
+}
+
+impl Dispatch {
+    /// Checks that the bytes are new.
+    fn check_bytes(&self, bytes: &[u8], findings: &mut Collector) {
+        let digest = sha256(bytes);
+        if self.counted.contains(&digest) {
+            findings.add_at(Rule::TakenAlready, Place::START, "");
+        } else if self.before.as_ref() == Some(&digest) {
+            let detail = "the file is the same as when the stage was dispatched";
+            findings.add_at(Rule::Stale, Place::START, detail);
+        }
+    }
+
+    /// Checks that the stage, the dispatch and the round are the open ones.
+    fn check(&self, stage: Stage, flags: &Flags, findings: &mut Collector) {
+        if stage != self.stage {
+            let detail = format!(
+                "expected stage {}, found {}",
+                self.stage.number(),
+                stage.number()
+            );
+            findings.add(Rule::Foreign, "/stage_number", detail);
+        }
+        if let Some(id) = flags.dispatch_id.as_ref().filter(|id| **id != self.id) {
+            let detail = format!("expected `dispatch_id: {}`, found {}", self.id, quoted(id));
+            findings.add(Rule::Stale, "/flags/dispatch_id", detail);
+        }
+        if let Some(round) = flags.round_number.filter(|round| *round != self.round) {
+            let detail = format!("expected round {}, found {round}", self.round);
+            findings.add(Rule::Stale, "/flags/round_number", detail);
+        }
+    }
 }

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Map as JsonMap, Value as Json};
 
-use super::finding::{Collector, quoted};
-use super::flags::report_type;
-use super::rule::{Lenient, Rule};
+use super::rule::{Collector, Lenient, Rule, quoted};
 use super::words::NextAction;
 
 /// The most characters of a header.
@@ -16,8 +14,12 @@ const MAX_HEADER_CHARS: usize = 12;
 /// The label by which the program shows more options.
 const MORE_LABEL: &str = "More…";
 
-/// A question to the user.
+/// The next actions by label; `None` has the stage run again with the answer.
+pub type ActionMap = BTreeMap<String, Option<NextAction>>;
+
+/// A question to the user. A missing text is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Question {
     /// The question.
     pub question: String,
@@ -28,7 +30,8 @@ pub struct Question {
 }
 
 /// One answer to a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct QuestionOption {
     /// The answer.
     pub label: String,
@@ -36,37 +39,21 @@ pub struct QuestionOption {
     pub description: String,
 }
 
-/// The next actions by label; `None` has the stage run again with the answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ActionMap(pub BTreeMap<String, Option<NextAction>>);
-
-impl ActionMap {
-    /// Returns the next action of an answer.
-    pub fn get(&self, label: &str) -> Option<NextAction> {
-        let mut entries = self.0.iter();
-        let (_, action) = entries.find(|(name, _)| is_same_label(name, label))?;
-        *action
-    }
-
-    /// Reads the entries with a known action, and reports the others.
-    pub(super) fn read(value: Option<&Json>, found: &mut Collector) -> Option<Self> {
-        const PATH: &str = "/flags/next_action_map";
-        let value = value.filter(|value| !value.is_null())?;
-        let Json::Object(entries) = value else {
-            report_type(PATH, value, "a map of labels to next actions", found);
-            return None;
-        };
-        let mut map = Self::default();
-        for (label, value) in entries {
-            if let Ok(action) = serde_json::from_value(value.clone()) {
-                map.0.insert(label.clone(), action);
-            } else {
-                let message = format!("the action of {} is not a next action", quoted(label));
-                found.error(Rule::UnknownAction, &format!("{PATH}/{label}"), message);
-            }
+/// Returns the entries of a `next_action_map` with a known action, and reports the others.
+pub(super) fn known_actions(
+    entries: &JsonMap<String, Json>,
+    path: &str,
+    findings: &mut Collector,
+) -> Json {
+    let mut known = entries.clone();
+    known.retain(|label, action| {
+        let is_known = Option::<NextAction>::deserialize(&*action).is_ok();
+        if !is_known {
+            findings.add(Rule::UnknownAction, &format!("{path}/{label}"), "");
         }
-        Some(map)
-    }
+        is_known
+    });
+    Json::Object(known)
 }
 
 /// Returns whether two labels are the same without "(Recommended)".
@@ -78,103 +65,55 @@ pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
 }
 
 impl Question {
-    /// Reads the question. A missing text is empty.
-    pub(super) fn read(value: Option<&Json>, found: &mut Collector) -> Option<Self> {
+    /// Cuts the header, and drops the options that are incomplete or repeat a label.
+    pub(super) fn correct(&mut self, findings: &mut Collector) {
         const PATH: &str = "/flags/question_context";
-        let value = value.filter(|value| !value.is_null())?;
-        if !value.is_object() {
-            let expected = "a map with `question`, `header` and `options`";
-            report_type(PATH, value, expected, found);
-            return None;
+        self.question = self.question.trim().to_owned();
+        if self.question.is_empty() {
+            findings.add(Rule::NoQuestion, &format!("{PATH}/question"), "");
         }
-        let path = |key: &str| format!("{PATH}/{key}");
-        let question = read_text(value, "question", found);
-        if question == Some("") {
-            let message = "`question_context` has no question";
-            found.error(Rule::NoQuestion, &path("question"), message);
+        self.header = correct_header(self.header.trim(), &format!("{PATH}/header"), findings);
+
+        let path = format!("{PATH}/options");
+        match self.options.len() {
+            0 => findings.add(Rule::OptionCount, &path, ""),
+            2..=4 => {}
+            _ => findings.add_as(Rule::OptionCount, Lenient::Kept, &path, ""),
         }
-        let header = read_text(value, "header", found);
-        if let Some(header) = header {
-            check_header(header, &path("header"), found);
-        }
-        let line = header.unwrap_or_default().lines().next();
-        let cut = line.unwrap_or_default().chars().take(MAX_HEADER_CHARS);
-        Some(Self {
-            question: question.unwrap_or_default().to_owned(),
-            header: cut.collect::<String>().trim().to_owned(),
-            options: read_options(&value["options"], &path("options"), found),
-        })
+        let mut labels: Vec<String> = Vec::new();
+        let mut index = 0;
+        self.options.retain_mut(|option| {
+            let path = format!("{path}/{index}/label");
+            index += 1;
+            option.label = option.label.trim().to_owned();
+            option.description = option.description.trim().to_owned();
+            let label = &option.label;
+            if label.is_empty() || option.description.is_empty() {
+                findings.add(Rule::OptionIncomplete, &path, "");
+                return false;
+            }
+            let is_reserved = is_same_label(&text::plain(label), MORE_LABEL);
+            if is_reserved {
+                findings.add_as(Rule::OptionDuplicate, Lenient::Refused, &path, "");
+            }
+            let is_known = labels.iter().any(|known| is_same_label(known, label));
+            if is_known {
+                findings.add(Rule::OptionDuplicate, &path, quoted(label));
+            }
+            labels.push(label.clone());
+            !is_reserved && !is_known
+        });
     }
 }
 
-/// Reads a text of the question, which is empty if it is missing, and `None` if it has another type.
-fn read_text<'v>(value: &'v Json, key: &str, found: &mut Collector) -> Option<&'v str> {
-    match &value[key] {
-        Json::Null => Some(""),
-        Json::String(text) => Some(text.trim()),
-        other => {
-            report_type(
-                &format!("/flags/question_context/{key}"),
-                other,
-                "text",
-                found,
-            );
-            None
-        }
+/// Returns a header as a dialog can show it. It is empty if there is none.
+fn correct_header(header: &str, path: &str, findings: &mut Collector) -> String {
+    let line = header.lines().next().unwrap_or_default();
+    let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
+    if text::plain(header).trim().is_empty() && !header.is_empty() {
+        findings.add_as(Rule::HeaderLength, Lenient::Refused, path, "");
+    } else if header.is_empty() || cut != header {
+        findings.add(Rule::HeaderLength, path, "");
     }
-}
-
-fn check_header(header: &str, path: &str, found: &mut Collector) {
-    let length = header.chars().count();
-    let message = match length {
-        0 => "the question has no header".to_owned(),
-        _ if text::plain(header).trim().is_empty() => {
-            let message = "the header has only invisible characters";
-            found.error_as(Rule::HeaderLength, Lenient::Refused, path, message);
-            return;
-        }
-        _ if header.contains('\n') => "the header has more than one line".to_owned(),
-        1..=MAX_HEADER_CHARS => return,
-        _ => format!("the header has {length} characters, expected at most {MAX_HEADER_CHARS}"),
-    };
-    found.error(Rule::HeaderLength, path, message);
-}
-
-/// Reads the options that are complete and differ, and reports the others.
-fn read_options(value: &Json, path: &str, found: &mut Collector) -> Vec<QuestionOption> {
-    if !value.is_array() && !value.is_null() {
-        report_type(path, value, "a list of `label` and `description`", found);
-        return Vec::new();
-    }
-    let items = value.as_array().map_or(&[][..], Vec::as_slice);
-    match items.len() {
-        0 => found.error(Rule::OptionCount, path, "the question has no options"),
-        1 => found.warn(Rule::OptionCount, path, "the question has one option"),
-        2..=4 => {}
-        _ => {
-            let message = "the question has more than four options";
-            found.warn(Rule::OptionCount, path, message);
-        }
-    }
-
-    let mut options: Vec<QuestionOption> = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        let path = format!("{path}/{index}/label");
-        let part = |key: &str| item[key].as_str().unwrap_or_default().trim().to_owned();
-        let label = part("label");
-        let description = part("description");
-        if label.is_empty() || description.is_empty() {
-            let message = "an option has no label or no description";
-            found.error(Rule::OptionIncomplete, &path, message);
-        } else if is_same_label(&text::plain(&label), MORE_LABEL) {
-            let message = format!("the label {MORE_LABEL} is reserved for the program");
-            found.error_as(Rule::OptionDuplicate, Lenient::Refused, &path, message);
-        } else if options.iter().any(|one| is_same_label(&one.label, &label)) {
-            let message = format!("two options have the label {}", quoted(&label));
-            found.error(Rule::OptionDuplicate, &path, message);
-        } else {
-            options.push(QuestionOption { label, description });
-        }
-    }
-    options
+    cut.trim().to_owned()
 }

@@ -1,8 +1,21 @@
-//! The rules of the contract: each with its code, what to write instead, and the answer of a lenient reader.
+//! The rules of the contract, and the findings of a file that breaks some.
+//!
+//! A coordinator wrote the file: control characters in it reach no terminal.
 
-use strum::{Display, EnumIter, EnumString, IntoStaticStr};
+use claudex_loop::text;
+use serde::{Deserialize, Serialize};
+use strum::{Display, VariantArray};
 
-use Lenient::{Corrected, Crash, Refused};
+use super::words::words;
+use super::yaml::{Places, find_place};
+use Lenient::{Corrected, Crash, Kept, Refused};
+
+/// The most findings of a file that are kept.
+const MAX_FINDINGS: usize = 100;
+/// The longest message, in characters.
+const MAX_MESSAGE_CHARS: usize = 500;
+/// The longest quoted value, in characters.
+const MAX_QUOTED_CHARS: usize = 60;
 
 /// The answer of `report` to a broken rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,99 +26,225 @@ pub enum Lenient {
     Refused,
     /// The summary is taken with this correction.
     Corrected(&'static str),
+    /// The summary is taken as it is: the finding is only a warning.
+    Kept,
 }
 
 /// Declares the rules as a table.
 macro_rules! rules {
-    ($($rule:ident $lenient:expr, $asks:literal, $help:literal;)+) => {
-        /// A rule of the contract. Its code is its name in kebab case.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, EnumIter, EnumString, IntoStaticStr,
-        )]
-        #[strum(serialize_all = "kebab-case")]
-        pub enum Rule { $(#[doc = $asks] $rule,)+ }
+    ($($rule:ident $lenient:expr, $text:literal;)+) => {
+        words! {
+            "kebab-case" Rule "A rule of the contract. Its code is its name in kebab case." { $($rule $text,)+ }
+        }
 
         impl Rule {
-            /// Returns what to write instead.
-            pub fn help(self) -> &'static str {
-                match self { $(Self::$rule => $help,)+ }
+            /// Returns what the rule demands, as a sentence without its full stop.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$rule => $text,)+ }
             }
 
             /// Returns the answer of a lenient reader.
             pub fn lenient(self) -> Lenient {
                 match self { $(Self::$rule => $lenient,)+ }
             }
-
-            /// Returns the code of the rule.
-            pub fn code(self) -> &'static str {
-                self.into()
-            }
         }
     };
 }
 
 rules! {
-    NoFrontmatter Crash, "The file begins with a line `---`, and a second one closes the frontmatter.",
-        "write a line `---`, the seven keys, and another line `---`";
-    BadYaml Crash, "The frontmatter is YAML: keys with values, without aliases and tags, not deeply nested.",
-        "fix the YAML here; text with `: `, ` #` or quotes in it needs double quotes";
-    DuplicateKey Crash, "Each key is there once.", "remove one of them";
-    TooLarge Crash, "The file has at most 256 KiB.", "keep the summary short: what is long belongs in an artifact";
-    NotUtf8 Crash, "The file is UTF-8.", "write the file again, as UTF-8";
-    UnknownStatus Crash, "`status` is completed, needs-user-input or failed.",
-        "write `completed`, `needs-user-input` or `failed`";
-    MissingField Corrected("the stage is that of the dispatch, the others are empty"), "The seven keys are there.",
-        "write the key with its value; a list can be `[]`, a map `{}`";
-    BadType Corrected("as if it were missing"), "Each of the seven keys has its type.", "write a value of that type";
-    StageRange Corrected("the stage is that of its name, else of the dispatch"), "`stage_number` is 1 to 7.",
-        "write a number from 1 to 7";
-    StageName Corrected("the number decides"), "`stage` is the name of the stage.", "write the name of the stage";
-    CheckpointName Corrected("the number decides"), "`checkpoint` is that of the stage.",
-        "write the checkpoint of the stage";
-    Placeholder Corrected("as if it were missing"), "No value is a placeholder of the template.",
-        "write the value, or remove the line";
-    ArtifactOutside Refused, "Each artifact is a path below the project.",
-        "write a path below the project, relative to it";
-    ArtifactMissing Corrected("dropped from the list"), "Each artifact is a file.", "write the file, or remove the line";
-    NoContext Corrected("there is no context"), "The body has a section `## Context for Next Stage`.",
-        "write the line `## Context for Next Stage`, and what the next stage must know below it";
-    FlagStage Corrected("ignored"), "`questions_count`, `thinkdeep_calls` and `thinkdeep_completion_pct` are of stage 3.",
-        "remove the line";
-    FlagType Corrected("ignored"), "A flag has its type.", "write a value of that type";
-    FlagRange Corrected("ignored"), "A flag has one of its values.", "write one of its values";
-    UnknownPause Corrected("interactive with a question, else exit_cli"), "`pause_type` is exit_cli, interactive or null.",
-        "write `exit_cli`, `interactive` or `null`";
+    NoFrontmatter Crash, "the keys must stand between a first line `---` and a second one";
+    BadYaml Crash, "the keys must be YAML, without aliases and tags; quote text with `: `, ` #` or quotes in it";
+    DuplicateKey Crash, "a key must be there once";
+    TooLarge Crash, "a summary must have at most 256 KiB: what is long belongs in an artifact";
+    NotUtf8 Crash, "the file must be UTF-8";
+    UnknownStatus Crash, "`status` must be `completed`, `needs-user-input` or `failed`";
+    MissingField Corrected("the stage is that of the dispatch, the others are empty"),
+        "the seven keys must be there; a list can be `[]`, a map `{}`";
+    BadType Corrected("as if it were missing"), "each of the seven keys must have its type";
+    StageRange Corrected("the stage is that of its name, else of the dispatch"), "`stage_number` must be 1 to 7";
+    StageName Corrected("the number decides"), "`stage` must be the name of the stage";
+    CheckpointName Corrected("the number decides"), "`checkpoint` must be that of the stage";
+    Placeholder Corrected("as if it were missing"), "write the value instead of the placeholder, or remove the line";
+    ArtifactOutside Refused, "an artifact must be a path below the project, relative to it";
+    ArtifactMissing Corrected("dropped from the list"), "an artifact must be a file";
+    NoContext Corrected("there is no context"), "the body must have a section `## Context for Next Stage`";
+    FlagStage Corrected("ignored"), "only stage 3 has `questions_count`, `thinkdeep_calls` and `thinkdeep_completion_pct`";
+    FlagType Corrected("ignored"), "a flag must have its type";
+    FlagRange Corrected("ignored"), "a flag must have one of its values";
+    UnknownPause Corrected("interactive with a question, else exit_cli"),
+        "`pause_type` must be `exit_cli`, `interactive` or `null`";
     PauseStatus Corrected("the status decides: no pause, or interactive with a question, else exit_cli"),
-        "A pause is with needs-user-input, and needs-user-input with a pause.",
-        "write `status: needs-user-input` with `pause_type: interactive` or `exit_cli`, or `pause_type: null`";
-    PauseStage Corrected("completed"), "Stage 7 never pauses.", "write `status: completed` and `pause_type: null`";
-    NoBlockReason Corrected("`summary` is in its place"), "A pause has a `block_reason`.",
-        "write `block_reason: \"…\"`: why the stage waits, for the user";
-    NoQuestion Corrected("`block_reason` is in its place"), "An interactive pause has a `question_context` with a question.",
-        "write `question_context` with `question`, `header` and `options`";
-    QuestionStray Corrected("ignored"), "`question_context` and `next_action_map` are with an interactive pause.",
-        "remove it, or write `status: needs-user-input` and `pause_type: interactive`";
-    HeaderLength Corrected("cut, or that of the stage"), "A header has 1 to 12 characters, on one line.",
-        "write `header: \"…\"` with 1 to 12 characters, on one line";
-    OptionCount Corrected("others are added, or shown by pages"), "A question has options: 2 to 4 are shown at once.",
-        "write two to four options, each with `label` and `description`";
-    OptionIncomplete Corrected("dropped"), "An option has a label and a description.",
-        "write `label: \"…\"` and `description: \"…\"`";
-    OptionDuplicate Corrected("dropped"), "The labels of the options differ.", "give this option a label of its own";
-    UnknownAction Corrected("ignored"), "A next action is loop_questions, loop_research, proceed or null.",
-        "write `loop_questions`, `loop_research`, `proceed` or `null`";
-    ActionStage Corrected("ignored"), "loop_questions is of stages 4 and 5, loop_research of 4, proceed of 2, 3 and 4.",
-        "write an action of this stage, or `null`";
-    MapLabel Corrected("ignored"), "Each label of `next_action_map` is that of an option.",
-        "write the label of an option, exactly";
-    NoNextAction Corrected("the user is asked"), "Stage 4 completes with a `next_action`.",
-        "write `next_action: loop_questions`, `loop_research` or `proceed`";
-    NoDecision Corrected("by the score, else a crash"), "Stage 5 completes with a `validation_decision`.",
-        "write `validation_decision: …`, `NOT_READY`, `CONDITIONAL` or `READY`";
-    DecisionScore Corrected("the worse of the two"), "`validation_decision` fits `validation_score`.",
-        "write the decision of the score: READY is from 16, CONDITIONAL from 12";
-    Stale Refused, "The summary was written for this dispatch.", "have the coordinator of this dispatch write it again";
-    Foreign Refused, "The summary is of the stage that was dispatched.", "report the summary of the open stage";
-    TakenAlready Refused, "A summary counts once.",
-        "go on with the next instruction, or have the stage write a new summary";
+        "`status: needs-user-input` must have a `pause_type`, and no other status may";
+    PauseStage Corrected("completed"), "stage 7 must not wait: write `status: completed` and `pause_type: null`";
+    NoBlockReason Corrected("`summary` is in its place"), "a pause must have a `block_reason` for the user";
+    NoQuestion Corrected("`block_reason` is in its place"),
+        "an interactive pause must have a `question_context` with `question`, `header` and `options`";
+    QuestionStray Corrected("ignored"), "only an interactive pause may have `question_context` and `next_action_map`";
+    HeaderLength Corrected("cut, or that of the stage"), "a header must have 1 to 12 characters, on one line";
+    OptionCount Corrected("others are added"), "a question must have options; 2 to 4 are shown at once";
+    OptionIncomplete Corrected("dropped"), "an option must have a `label` and a `description`";
+    OptionDuplicate Corrected("dropped"), "the labels of the options must differ, and not be “More…”";
+    UnknownAction Corrected("ignored"), "a next action must be `loop_questions`, `loop_research`, `proceed` or `null`";
+    ActionStage Corrected("ignored"), "`loop_questions` is for stages 4 and 5, `loop_research` for 4, `proceed` for 2, 3 and 4";
+    MapLabel Corrected("ignored"), "a label of `next_action_map` must be exactly that of an option";
+    NoNextAction Corrected("the user is asked"), "stage 4 must complete with a `next_action`";
+    NoDecision Corrected("by the score, else a crash"),
+        "stage 5 must complete with a `validation_decision`: `NOT_READY`, `CONDITIONAL` or `READY`";
+    DecisionScore Corrected("the worse of the two"),
+        "`validation_decision` must fit `validation_score`: READY is from 16, CONDITIONAL from 12";
+    Stale Refused, "the coordinator of this dispatch must write the summary";
+    Foreign Refused, "the summary must be that of the open stage";
+    TakenAlready Refused, "a summary counts once; go on with the next instruction";
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+}
+
+impl Place {
+    /// The begin of a file.
+    pub(super) const START: Self = Self { line: 1, column: 1 };
+
+    /// Returns the place of a byte. A byte beyond the end is at the end.
+    pub(super) fn from_byte(text: &str, offset: usize) -> Self {
+        let before = &text[..text.floor_char_boundary(offset)];
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+        }
+    }
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule that is broken.
+    pub rule: Rule,
+    /// The first character.
+    pub start: Place,
+    /// What is expected, and what is there instead.
+    pub message: String,
+    /// The answer of a lenient reader.
+    pub lenient: Lenient,
+}
+
+impl Finding {
+    /// Returns whether the finding makes the summary invalid.
+    pub fn is_error(&self) -> bool {
+        self.lenient != Kept
+    }
+
+    /// Returns the finding as a line, such as `4:9: error[unknown-status]: …`.
+    pub fn line(&self) -> String {
+        self.line_as(self.is_error())
+    }
+
+    /// Returns the finding as a line, with the answer of a lenient reader.
+    pub fn lenient_line(&self) -> String {
+        let answer = match self.lenient {
+            Corrected(correction) => correction,
+            Kept => "taken as it is",
+            Crash => "a crash",
+            Refused => "refused",
+        };
+        let line = self.line_as(matches!(self.lenient, Crash | Refused));
+        format!("{line}: {answer}")
+    }
+
+    fn line_as(&self, is_error: bool) -> String {
+        let severity = if is_error { "error" } else { "warning" };
+        let Place { line, column } = self.start;
+        let rule = self.rule;
+        let message = &self.message;
+        format!("{line}:{column}: {severity}[{rule}]: {message}")
+    }
+}
+
+/// Collects the findings while a file is read.
+#[derive(Default)]
+pub(super) struct Collector {
+    /// The places of the values of the frontmatter.
+    pub(super) places: Places,
+    list: Vec<Finding>,
+}
+
+impl Collector {
+    /// Adds a finding at a value, such as `/flags/round_number`. The detail may be empty.
+    pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) {
+        self.add_as(rule, rule.lenient(), path, detail);
+    }
+
+    /// Adds a finding with another answer of a lenient reader.
+    pub(super) fn add_as(
+        &mut self,
+        rule: Rule,
+        lenient: Lenient,
+        path: &str,
+        detail: impl AsRef<str>,
+    ) {
+        let place = find_place(&self.places, path);
+        self.push(rule, lenient, place, detail);
+    }
+
+    /// Adds a finding at a place of the text.
+    pub(super) fn add_at(&mut self, rule: Rule, place: Place, detail: impl AsRef<str>) {
+        self.push(rule, rule.lenient(), place, detail);
+    }
+
+    pub(super) fn push(
+        &mut self,
+        rule: Rule,
+        lenient: Lenient,
+        start: Place,
+        detail: impl AsRef<str>,
+    ) {
+        let detail = detail.as_ref();
+        let semicolon = if detail.is_empty() { "" } else { "; " };
+        let message = format!("{}{semicolon}{detail}", rule.text());
+        self.list.push(Finding {
+            rule,
+            start,
+            message: text::one_line(&message, MAX_MESSAGE_CHARS),
+            lenient,
+        });
+    }
+
+    /// Returns whether a finding has one of these answers.
+    pub(super) fn has(&self, lenient: Lenient) -> bool {
+        self.list.iter().any(|one| one.lenient == lenient)
+    }
+
+    /// Returns whether the summary is not that of the open dispatch.
+    pub(super) fn is_other(&self) -> bool {
+        let others = [Rule::Stale, Rule::Foreign, Rule::TakenAlready];
+        self.list.iter().any(|one| others.contains(&one.rule))
+    }
+
+    /// Returns the first findings in the order of the file, at most 100.
+    pub(super) fn finish(mut self) -> Vec<Finding> {
+        self.list.sort_by_key(|one| (one.start, one.rule));
+        // What was read again has its findings twice.
+        self.list.dedup();
+        // A placeholder is as good as missing: other findings in its line say nothing new.
+        let placeholders = self.list.iter().filter(|one| one.rule == Rule::Placeholder);
+        let lines: Vec<usize> = placeholders.map(|one| one.start.line).collect();
+        let is_new = |one: &Finding| {
+            one.rule == Rule::Placeholder || lines.binary_search(&one.start.line).is_err()
+        };
+        self.list.retain(is_new);
+        self.list.truncate(MAX_FINDINGS);
+        self.list
+    }
+}
+
+/// Returns a value of the file as a message quotes it.
+pub(super) fn quoted(value: &str) -> String {
+    let line = text::one_line(&text::shown(value), MAX_QUOTED_CHARS);
+    format!("`{}`", line.replace('`', "’"))
 }

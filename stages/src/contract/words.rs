@@ -1,21 +1,21 @@
-//! The closed lists of words that a summary may use, each an enum.
+//! The closed lists of words that a summary may use, each an enum, with the properties of the seven stages.
 
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, VariantNames};
+use strum::{Display, VariantArray};
 
 /// Declares enums with the case of their words.
 macro_rules! words {
     ($($case:literal $name:ident $doc:literal { $($word:ident $meaning:literal,)+ })+) => {$(
         #[doc = $doc]
         #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, EnumString, VariantNames, Serialize,
-            Deserialize,
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, VariantArray, Serialize, Deserialize,
         )]
         #[serde(rename_all = $case)]
         #[strum(serialize_all = $case)]
         pub enum $name { $(#[doc = $meaning] $word,)+ }
     )+};
 }
+pub(super) use words;
 
 words! {
     "kebab-case" Status "The end of a stage." {
@@ -61,16 +61,14 @@ words! {
         FeatureInventory "The abilities of the product.",
         NoTechnicalContent "The absence of technical matter.",
     }
-}
-
-impl AnalysisMode {
-    /// Returns the number of calls to think deeply that a round of this mode makes.
-    pub fn thinkdeep_calls(self) -> u32 {
-        match self {
-            Self::Complete => 27,
-            Self::Advanced => 18,
-            Self::Standard | Self::Rapid => 0,
-        }
+    "kebab-case" Stage "A stage of the pipeline." {
+        Setup "The preparation of the project.",
+        Research "The search for what is known.",
+        AnalysisQuestions "The questions to the user, in a file.",
+        ResponseAnalysis "The analysis of the answers.",
+        ValidationGeneration "The validation, and the requirements document.",
+        Completion "The report that the work is done.",
+        Retrospective "The retrospective, which never waits for the user.",
     }
 }
 
@@ -82,5 +80,78 @@ impl Decision {
             _ if score >= 12.0 => Self::Conditional,
             _ => Self::NotReady,
         }
+    }
+}
+
+impl Stage {
+    /// Returns all stages in their order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::VARIANTS.iter().copied()
+    }
+
+    /// Returns the number of the stage, from 1 to 7.
+    pub fn number(self) -> u8 {
+        self as u8 + 1
+    }
+
+    /// Returns the stage of a number.
+    pub fn from_number(number: u64) -> Option<Self> {
+        Self::all().find(|stage| u64::from(stage.number()) == number)
+    }
+
+    /// Returns the checkpoint of the stage's summary.
+    pub fn checkpoint(self) -> &'static str {
+        match self {
+            Self::Setup => "SETUP",
+            Self::Research => "RESEARCH",
+            Self::AnalysisQuestions => "ANALYSIS_QUESTIONS",
+            Self::ResponseAnalysis => "RESPONSE_ANALYSIS",
+            Self::ValidationGeneration => "VALIDATION_PRD",
+            Self::Completion => "COMPLETE",
+            Self::Retrospective => "RETROSPECTIVE",
+        }
+    }
+
+    /// Returns the header of a question that has none. Stage 7 asks nothing.
+    pub fn header(self) -> &'static str {
+        match self {
+            Self::Setup => "Setup",
+            Self::Research => "Research",
+            Self::AnalysisQuestions => "Questions",
+            Self::ResponseAnalysis => "Responses",
+            Self::ValidationGeneration => "Validation",
+            Self::Completion | Self::Retrospective => "Completion",
+        }
+    }
+
+    /// Returns the minutes that the stage may take, or `None` for stage 1, which has no coordinator.
+    pub fn minutes(self) -> Option<i64> {
+        match self {
+            Self::Setup => None,
+            Self::Research | Self::ResponseAnalysis => Some(15),
+            Self::AnalysisQuestions => Some(30),
+            Self::ValidationGeneration => Some(20),
+            Self::Completion => Some(5),
+            Self::Retrospective => Some(10),
+        }
+    }
+
+    /// Returns the files, from the project's root, that show that the stage was done in a round. Stage 2
+    /// writes one of its two.
+    pub fn artifacts(self, round: u32) -> Vec<String> {
+        let questions = format!("working/QUESTIONS-{round:03}.md");
+        let names: &[&str] = match self {
+            Self::Setup | Self::ResponseAnalysis => &[],
+            Self::Research => &[
+                "research/RESEARCH-AGENDA.md",
+                "research/research-synthesis.md",
+            ],
+            Self::AnalysisQuestions => &[&questions],
+            Self::ValidationGeneration => &["PRD.md", "decision-log.md"],
+            Self::Completion => &["completion-report.md"],
+            Self::Retrospective => &["retrospective.md"],
+        };
+        let paths = names.iter().map(|name| format!("requirements/{name}"));
+        paths.collect()
     }
 }

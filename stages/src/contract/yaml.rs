@@ -8,8 +8,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::file;
-use super::finding::{Collector, Place, Severity, quoted};
-use super::rule::{Lenient, Rule};
+use super::rule::{Collector, Lenient, Place, Rule, quoted};
 
 /// The most maps and lists inside each other.
 const MAX_DEPTH: usize = 64;
@@ -25,10 +24,10 @@ pub(super) const NOT_QUOTED: &str = "text with `: ` is not in quotes";
 
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
-    let mut found = Collector::default();
-    let (yaml, _) = file::split(text, &mut found)?;
-    match parse(text[yaml].to_owned(), &mut found)? {
-        Json::Object(keys) if !found.is_crash => Some(keys),
+    let mut findings = Collector::default();
+    let (yaml, _) = file::split(text, &mut findings)?;
+    match parse(text[yaml].to_owned(), &mut findings)? {
+        Json::Object(keys) if !findings.has(Lenient::Crash) => Some(keys),
         _ => None,
     }
 }
@@ -40,62 +39,49 @@ pub(crate) fn body_start(text: &str) -> usize {
 }
 
 /// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
-pub(super) fn read(yaml: &str, found: &mut Collector) -> Option<Json> {
-    let yaml = replace_no_break_spaces(yaml, found);
-    let yaml = remove_placeholders(&yaml, found);
-    let keys = parse(yaml, found)?;
+pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<Json> {
+    let yaml = replace_no_break_spaces(yaml, findings);
+    let yaml = remove_placeholders(&yaml, findings);
+    let keys = parse(yaml, findings)?;
     if !keys.is_object() {
-        let message = format!("the frontmatter is {}, expected keys", kind(&keys));
-        found.error_at(Rule::BadYaml, Place { line: 2, column: 1 }, message);
+        findings.add_at(Rule::BadYaml, place(1, 0), "expected a map of keys");
         return None;
     }
     Some(keys)
 }
 
-/// Returns the kind of a value, as a message names it.
-pub(super) fn kind(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "true or false",
-        Json::Number(_) => "a number",
-        Json::String(_) => "text",
-        Json::Array(_) => "a list",
-        Json::Object(_) => "a map",
-    }
-}
-
-/// Replaces a no-break space by a space, and reports it, if it is in the indentation, beside the colon of a
-/// key or at the end of a line. Elsewhere it is text.
-fn replace_no_break_spaces(yaml: &str, found: &mut Collector) -> String {
+/// Replaces no-break spaces in the indentation and beside the colon of a key, and reports them. Elsewhere they are
+/// text.
+fn replace_no_break_spaces(yaml: &str, findings: &mut Collector) -> String {
     const SPACE: char = '\u{a0}';
     let mut replaced = String::with_capacity(yaml.len());
     for (number, line) in yaml.split_inclusive('\n').enumerate() {
-        let is_blank = |c: char| c == ' ' || c == SPACE;
-        let is_mark = |c: char| is_blank(c) || c == '-';
-        let indentation = line.len() - line.trim_start_matches(is_mark).len();
-        let end = line.trim_end().trim_end_matches(is_blank).len();
-        let colon = line.find(':').unwrap_or(indentation);
-        let before_colon = line[..colon].trim_end_matches(is_blank).len();
-        let rest = line[colon..].trim_start_matches(':');
-        let value = line.len() - rest.trim_start_matches(is_blank).len();
-        for (column, (at, c)) in line.char_indices().enumerate() {
-            let is_structure = at < indentation || at >= end || (before_colon..value).contains(&at);
-            if c != SPACE || !is_structure {
-                replaced.push(c);
-                continue;
-            }
-            replaced.push(' ');
+        let is_structure = |c: char| c.is_ascii_alphanumeric() || "_- \u{a0}".contains(c);
+        let key = line.trim_start_matches(is_structure);
+        let value = key.strip_prefix(':').unwrap_or(line);
+        let value = value.trim_start_matches([' ', '-', SPACE]);
+        let start = line.len() - value.len();
+        let end = start + value.trim_end().len();
+        let mut spaces = line.match_indices(SPACE);
+        if let Some((at, _)) = spaces.find(|(at, _)| *at < start || *at >= end) {
+            let place = place(number + 1, line[..at].chars().count());
             let lenient = Lenient::Corrected("read as a space");
-            let place = place(number + 1, column);
-            let message = "a no-break space is where YAML expects a space";
-            found.push(Rule::BadYaml, lenient, Severity::Error, place, message);
+            findings.push(
+                Rule::BadYaml,
+                lenient,
+                place,
+                "a no-break space is not a space",
+            );
         }
+        replaced += &line[..start].replace(SPACE, " ");
+        replaced += &line[start..end];
+        replaced += &line[end..].replace(SPACE, " ");
     }
     replaced
 }
 
 /// Replaces values of the template: `{N}`, `"{path}"`, `null | "{reason}"`.
-fn remove_placeholders(yaml: &str, found: &mut Collector) -> String {
+fn remove_placeholders(yaml: &str, findings: &mut Collector) -> String {
     let mut cleaned = String::with_capacity(yaml.len());
     for (number, line) in yaml.split_inclusive('\n').enumerate() {
         let value = match line.split_once(": ") {
@@ -112,16 +98,15 @@ fn remove_placeholders(yaml: &str, found: &mut Collector) -> String {
             continue;
         }
         let before = line.find(value).unwrap_or_default();
-        let message = format!("{} is a placeholder of the template", quoted(value));
         let place = place(number + 1, line[..before].chars().count());
-        found.error_at(Rule::Placeholder, place, message);
+        findings.add_at(Rule::Placeholder, place, quoted(value));
         cleaned += &line.replacen(value, "null", 1);
     }
     cleaned
 }
 
 /// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
-fn parse(mut yaml: String, found: &mut Collector) -> Option<Json> {
+fn parse(mut yaml: String, findings: &mut Collector) -> Option<Json> {
     // A line break alone would move the places of what follows.
     yaml = yaml.replace("\r\n", "\n");
     let is_wrong = |c: char| c.is_control() && !"\t\n\u{85}".contains(c) || c == '\u{feff}';
@@ -129,34 +114,33 @@ fn parse(mut yaml: String, found: &mut Collector) -> Option<Json> {
         let c = yaml[at..].chars().next()?;
         let message = format!("the character {} cannot be in YAML", c.escape_unicode());
         let Place { line, column } = Place::from_byte(&yaml, at);
-        found.error_at(Rule::BadYaml, place(line, column - 1), message);
+        findings.add_at(Rule::BadYaml, place(line, column - 1), message);
         return None;
     }
     if let Some(place) = find_tab(&yaml) {
-        found.error_at(Rule::BadYaml, place, "a tab is where YAML expects spaces");
+        findings.add_at(Rule::BadYaml, place, "a tab is where YAML expects spaces");
         return None;
     }
     for _ in 0..=MAX_QUOTED_VALUES {
-        found.places.clear();
+        findings.places.clear();
         let parser = Parser::new_from_str(&yaml);
-        let error = match (Loader { parser, found }).document() {
+        let error = match (Loader { parser, findings }).document() {
             Ok(keys) => return Some(keys),
             Err(error) => error,
         };
         let at = *error.marker();
         let at = place(at.line(), at.col());
         let Some(quoted) = quote_value(&yaml, error.marker().line()) else {
-            found.error_at(Rule::BadYaml, at, text::shown(error.info()));
+            findings.add_at(Rule::BadYaml, at, text::shown(error.info()));
             return None;
         };
-        found.push(Rule::BadYaml, READ_TO_END, Severity::Error, at, NOT_QUOTED);
+        findings.push(Rule::BadYaml, READ_TO_END, at, NOT_QUOTED);
         yaml = quoted;
     }
-    let place = place(1, 0);
-    found.error_at(
+    findings.add_at(
         Rule::BadYaml,
-        place,
-        "many values with `: ` are not in quotes",
+        place(1, 0),
+        "too many values are not in quotes",
     );
     None
 }
@@ -197,39 +181,35 @@ pub(super) fn find_place(places: &Places, path: &str) -> Place {
 /// Reads the events of a parser.
 struct Loader<'y, 'f> {
     parser: Parser<'y, StrInput<'y>>,
-    found: &'f mut Collector,
+    findings: &'f mut Collector,
 }
 
 impl<'y> Loader<'y, '_> {
-    /// Returns the next event that is not the start of a stream or document.
+    /// Returns the next event that is not the border of a document.
     fn next(&mut self) -> Result<(Event<'y>, Marker, Marker), ScanError> {
         loop {
             let end = || ScanError::new_str(Marker::default(), "the text ends");
             let (event, span) = self.parser.next_event().ok_or_else(end)??;
-            if !matches!(event, Event::StreamStart | Event::DocumentStart(_)) {
+            if !matches!(
+                event,
+                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd
+            ) {
                 return Ok((event, span.start, span.end));
             }
         }
     }
 
-    /// Returns the value of the only document.
     fn document(&mut self) -> Result<Json, ScanError> {
         let (event, start, _) = self.next()?;
         let value = self.value(event, start, "", 0)?;
-        loop {
-            let (event, start, _) = self.next()?;
-            match event {
-                Event::DocumentEnd => {}
-                Event::StreamEnd => {
-                    self.note("", start);
-                    return Ok(value);
-                }
-                _ => return Err(ScanError::new_str(start, "a second document begins")),
-            }
+        let (event, start, _) = self.next()?;
+        if event != Event::StreamEnd {
+            return Err(ScanError::new_str(start, "a second document begins"));
         }
+        self.note("", start);
+        Ok(value)
     }
 
-    /// Returns the value that begins with an event.
     fn value(
         &mut self,
         event: Event<'y>,
@@ -278,15 +258,15 @@ impl<'y> Loader<'y, '_> {
             let value = self.value(event, start, &path, depth)?;
             if keys.insert(key.clone(), value).is_some() {
                 let place = place(key_start.line(), key_start.col());
-                let message = format!("the key {} is there twice", quoted(&key));
-                self.found.error_at(Rule::DuplicateKey, place, message);
+                self.findings
+                    .add_at(Rule::DuplicateKey, place, quoted(&key));
             }
         }
     }
 
     fn note(&mut self, path: &str, at: Marker) {
         let place = place(at.line(), at.col());
-        self.found.places.insert(path.to_owned(), place);
+        self.findings.places.insert(path.to_owned(), place);
     }
 }
 

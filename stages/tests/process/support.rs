@@ -79,20 +79,6 @@ impl Project {
         Said(self.folder.agent_of(session, arguments).unwrap())
     }
 
-    /// Starts the pipeline with another file system at `requirements`. Returns the exit code and the error; `None` if the system
-    /// mounts none for a test.
-    pub(crate) fn start_across_file_systems(&self) -> Option<(Option<i32>, String)> {
-        std::fs::create_dir_all(self.root.join("requirements")).unwrap();
-        let script = "mount -t tmpfs none requirements && echo mounted && exec \"$0\" start";
-        let mut command = self.folder.tool("unshare");
-        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
-        command.arg(env!("CARGO_BIN_EXE_stages"));
-        let output = command.output().ok()?;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let is_mounted = text(&output.stdout).starts_with("mounted");
-        is_mounted.then(|| (output.status.code(), text(&output.stderr)))
-    }
-
     /// Keeps the project as it is now, for [`Self::restore`].
     pub(crate) fn keep(&self) {
         self.folder.keep(0).unwrap();

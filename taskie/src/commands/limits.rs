@@ -57,7 +57,6 @@ pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
     call.say(&now)
 }
 
-/// Adds a task.
 pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
     let mut edges = held.raw().table().edges_at("add", held.raw().phase());

@@ -4,7 +4,6 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{locate, loops, out};
 use claudex_loop::store::{IdForm, LoopId};
 use claudex_loop::{Actor, Store, text};
-use serde_json::json;
 
 use super::{Call, take_up};
 use crate::context::{self, word};
@@ -52,15 +51,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns the row of the table.
     pub(super) fn next(&self) -> Next {
         next_of(&self.state, &self.directory)
-    }
-
-    /// Returns the word of the phase that an advance leads to.
-    fn target(&self) -> Option<&'static str> {
-        let held = self.held.as_ref()?;
-        context::target(held.phase()).map(word)
     }
 
     /// Prints the next step, the reason, and the commands that continue.
@@ -70,7 +62,8 @@ impl Plan {
             "Plan {id}: {} ({}: {}).",
             next.step, next.row, next.why
         ));
-        if let Some(target) = self.target() {
+        let at = self.held.as_ref().map(AnyLoop::phase);
+        if let Some(target) = at.and_then(context::target).map(word) {
             out::line(&format!(
                 "Once the work is there, end the turn, or run:\n    taskie advance {target} {id}"
             ));
@@ -140,7 +133,6 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     found.or_else(|failure| Ok((store, alone().ok_or(failure)?)))
 }
 
-/// Returns the name of the only directory of plans.
 fn only_plan(plans: &camino::Utf8Path) -> Option<LoopId> {
     let entries = plans.read_dir_utf8().into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.path().is_dir());
@@ -149,22 +141,9 @@ fn only_plan(plans: &camino::Utf8Path) -> Option<LoopId> {
     only.filter(|_| ids.next().is_none())
 }
 
-/// Prints the next step.
 pub(super) fn next(call: &Call) -> Result<Exit, Failure> {
     let plan = Plan::find(call)?;
-    let next = plan.next();
-    if !call.json {
-        return Ok(plan.tell(&next));
-    }
-    out::json(&json!({
-        "plan": plan.id.as_str(),
-        "row": next.row,
-        "next": next.step,
-        "why": next.why,
-        "advance": plan.target(),
-        "person": plan.commands(&next),
-    }));
-    Ok(Exit::Complete)
+    Ok(plan.tell(&plan.next()))
 }
 
 /// Checks the structure rules of any plan.
@@ -175,29 +154,14 @@ pub(super) fn check(call: &Call) -> Result<Exit, Failure> {
         Some(held) => stops::violations(held.raw(), &plan.directory),
         None => rules::violations(&plan.directory, None, None),
     };
-    if call.json {
-        let violations = violations.iter().map(|one| {
-            json!({
-                "rule": format!("S{}", one.rule),
-                "file": one.file,
-                "line": one.line,
-                "what": one.what,
-            })
-        });
-        let violations: Vec<_> = violations.collect();
-        out::json(&json!({ "plan": id.as_str(), "violations": violations }));
-    } else if violations.is_empty() {
+    if violations.is_empty() {
         out::line(&format!("The files of plan {id} are in order."));
-    } else {
-        let folder = plan.store.root().join(".taskie/plans").join(id.as_str());
-        let folder = text::shown(folder);
-        out::line(&format!("Plan {id} has problems in {folder}:"));
-        for one in &violations {
-            out::line(&one.to_string());
-        }
+        return Ok(Exit::Complete);
     }
-    Ok(match violations.is_empty() {
-        true => Exit::Complete,
-        false => Exit::Refused,
-    })
+    let folder = text::shown(plan.store.root().join(".taskie/plans").join(id.as_str()));
+    out::line(&format!("Plan {id} has problems in {folder}:"));
+    for one in &violations {
+        out::line(&one.to_string());
+    }
+    Ok(Exit::Refused)
 }

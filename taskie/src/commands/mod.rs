@@ -2,15 +2,13 @@
 //!
 //! | file      | subject                                                                 |
 //! |-----------|-------------------------------------------------------------------------|
-//! | `advance` | the agent's one way to the next phase                                   |
 //! | `look`    | `next` and `check`, which change nothing                                |
 //! | `start`   | `new-plan` and `continue-plan`                                          |
 //! | `take_up` | a directory that another program wrote                                  |
-//! | `work`    | the tasks: in automation, and by hand                                   |
+//! | `work`    | the tasks: in automation, and by hand; `advance`                        |
 //! | `by_hand` | reviews that no automation asked for                                    |
 //! | `limits`  | the number of reviews and of tasks                                      |
 
-mod advance;
 mod by_hand;
 mod limits;
 mod look;
@@ -55,7 +53,6 @@ const OTHERS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Adds the commands to the program.
 pub(crate) fn add(program: Program) -> Program {
     let rules = || {
         Command::new("ground-rules")
@@ -82,7 +79,6 @@ pub(crate) fn add(program: Program) -> Program {
 const FIRST: &str = "first";
 const WORDS: &str = "words";
 const FROM_PROMPT: &str = "from_prompt";
-const JSON: &str = "json";
 /// The command's own name.
 const NAME: &str = "name";
 
@@ -109,8 +105,8 @@ fn command(name: &'static str, about: &'static str) -> Command {
             .value_name("PLAN")
             .help("The plan’s id [default: the active one]"),
     };
-    let flag = |id, long| Arg::new(id).long(long).action(ArgAction::SetTrue);
-    let json = (group == Group::Look).then(|| flag(JSON, "json").help("As JSON"));
+    let from_prompt = Arg::new(FROM_PROMPT).long("from-prompt");
+    let from_prompt = from_prompt.action(ArgAction::SetTrue).hide(true);
     let after = (name == "next").then_some(
         "In state.json next_phase is what is to be done; phase is what ran last, the last cycle’s context: it is for people, and no \
          edge depends on it.",
@@ -123,12 +119,10 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .hide(name.starts_with("post-"))
         .args(first)
         .arg(words)
-        .args(json)
-        .arg(flag(FROM_PROMPT, "from-prompt").hide(true))
+        .arg(from_prompt)
         .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
 }
 
-/// Runs a command.
 fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let call = Call::new(info, matches)?;
     match call.name.as_str() {
@@ -139,7 +133,7 @@ fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure
         "add-task" => limits::add_task(&call),
         "next" => look::next(&call),
         "check" => look::check(&call),
-        "advance" => advance::advance(call),
+        "advance" => work::advance(call),
         "more" | "max-reviews" => limits::limit_reviews(call),
         "drop-task" => limits::drop_task(call),
         name if name.starts_with("post-") => work::post_review(&call),
@@ -148,7 +142,6 @@ fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure
     }
 }
 
-/// A call of one of the commands.
 struct Call {
     info: &'static ProgramInfo,
     name: String,
@@ -156,8 +149,6 @@ struct Call {
     actor: Actor,
     /// Whether it was typed as a slash command.
     from_prompt: bool,
-    /// Whether it prints JSON.
-    json: bool,
     /// The words after it, byte for byte.
     words: String,
 }
@@ -190,17 +181,14 @@ impl Call {
             actor: caller.actor(from_prompt),
             caller,
             from_prompt,
-            json: matches!(matches.try_get_one(JSON), Ok(Some(&true))),
             words,
         })
     }
 
-    /// Returns the first word.
     fn first(&self) -> Option<&str> {
         self.words.split_whitespace().next()
     }
 
-    /// Removes the first word and returns it.
     fn take_first(&mut self) -> String {
         let words = self.words.trim_start();
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
@@ -216,7 +204,6 @@ impl Call {
         loops::person_only(self.info, self.actor, &self.name, id)
     }
 
-    /// Opens a loop.
     fn open_loop(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
         let held = AnyLoop::open(store, id, actor);
         held.map_err(|error| incompatible::failure(self.info, error))
@@ -242,7 +229,6 @@ impl Call {
         self.open(self.actor)
     }
 
-    /// Returns how the caller begins a loop.
     fn beginning(&self, id: LoopId) -> Beginning {
         let session = self.caller.session.as_deref().unwrap_or(UNKNOWN);
         Beginning {
@@ -278,7 +264,6 @@ impl Call {
         entered::entered(now.raw()).map(drop).map_err(failure)
     }
 
-    /// Reads the directory of a loop's plan.
     fn directory(&self, held: &AnyLoop) -> Result<Directory, Failure> {
         let directory = stops::directory(held.raw());
         directory.map_err(|error| self.unreadable(&error))

@@ -15,7 +15,6 @@ use crate::{AnyLoop, entered};
 /// The most characters of an id that is made of a description.
 const MAX_ID_CHARS: usize = 40;
 
-/// Starts a plan.
 pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
     call.person_only()?;
     let begin = start_of(call)?;

@@ -41,9 +41,6 @@ fn number(value: &Json) -> Option<u64> {
 
 /// Returns the document that is taken up, with the machine's words for those of the bash version.
 /// Without a document the state follows from the files.
-///
-/// # Errors
-/// Returns an error if there is no JSON object, and nothing that it could follow from.
 pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, String> {
     let mut document = match bytes {
         None => implied_document(files)?,

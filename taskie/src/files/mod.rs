@@ -87,9 +87,6 @@ pub struct Directory {
 
 impl Directory {
     /// Reads the directory of a plan of a project. A directory that is not there is empty.
-    ///
-    /// # Errors
-    /// Returns an error if it or a folder above it is not trusted, or the system refuses.
     pub fn of_plan(root: &Utf8Path, plan_id: &str) -> io::Result<Self> {
         let path = root.join(".taskie/plans").join(plan_id).join("plan.md");
         match if_there(folder_of(&[root], &path))? {
@@ -99,9 +96,6 @@ impl Directory {
     }
 
     /// Reads a directory.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be listed. Problems of a file are kept with the file.
     pub fn read(folder: &Folder) -> io::Result<Self> {
         let mut directory = Self::default();
         let mut bytes_left = MAX_PLAN_BYTES;
@@ -220,7 +214,6 @@ fn digest(text: &str) -> String {
     Digest::of(text.as_bytes()).as_str()[..16].to_owned()
 }
 
-/// Reads a file as text without its byte-order mark.
 fn read_text(folder: &Folder, name: &str, size: u64, bytes_left: &mut u64) -> Parsed<String> {
     let rule = match Name::parse(name) {
         Some(Name::Tasks) => 8,
@@ -250,7 +243,6 @@ fn verdict(review: &str) -> Option<bool> {
     }
 }
 
-/// Returns whether a plan is complete.
 fn is_complete(plan: &str) -> bool {
     let mut lines = plan.lines();
     lines.any(|line| line.trim_end() == "## Overview")
@@ -258,9 +250,6 @@ fn is_complete(plan: &str) -> bool {
 }
 
 /// Reads a word of a list.
-///
-/// # Errors
-/// Returns the problem and the known words if it is not one of them.
 fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
     W::from_str(found, false).map_err(|_| {
         let variants = W::value_variants().iter();

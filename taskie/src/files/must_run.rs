@@ -23,7 +23,6 @@ pub(super) struct Bullet {
 }
 
 impl Bullet {
-    /// Reads a bullet.
     pub(super) fn parse(source: &str) -> Self {
         let mut bullet = Self {
             source: source.to_owned(),
@@ -80,13 +79,11 @@ impl Bullet {
         bullet
     }
 
-    /// Returns whether the bullet has this name.
     pub(super) fn is(&self, name: &str) -> bool {
         let own = self.name.trim().trim_end_matches(':').trim_end();
         own.eq_ignore_ascii_case(name)
     }
 
-    /// Returns the first line of the value.
     pub(super) fn first_line(&self) -> &str {
         let value = self.value.trim_start().trim_start_matches(':');
         value.trim().lines().next().unwrap_or_default().trim_end()

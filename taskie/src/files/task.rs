@@ -46,9 +46,6 @@ pub struct Subtask {
 
 impl TaskFile {
     /// Reads the file of a task.
-    ///
-    /// # Errors
-    /// Returns all of its problems, with their lines.
     pub fn parse(file: &str, task: u64, text: &str) -> Parsed<Self> {
         let mut subtasks = Vec::new();
         let mut problems = Vec::new();
@@ -119,9 +116,6 @@ struct Section {
 
 impl Section {
     /// Converts the section into a subtask of a task.
-    ///
-    /// # Errors
-    /// Returns the problem if it is not one.
     fn into_subtask(self, task: u64) -> Result<Subtask, String> {
         let Some(number) = subtask_number(&self.heading, task) else {
             let found = text::one_line(&self.heading, 60);

@@ -43,9 +43,6 @@ impl Row {
 }
 
 /// Reads the rows of the table, in the order of the file.
-///
-/// # Errors
-/// Returns all of its problems, with their lines.
 pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
     let lines = table_lines(file, text)?;
     let Some((header, lines)) = lines.split_first() else {
@@ -90,16 +87,12 @@ pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
     }
 }
 
-/// A line of the table.
 struct TableLine {
     line: usize,
     cells: Vec<String>,
 }
 
 /// Returns the lines of the table, its header first.
-///
-/// # Errors
-/// Returns a problem for everything else in the file.
 fn table_lines(file: &str, text: &str) -> Parsed<Vec<TableLine>> {
     let line_at = line_counter(text);
     let mut lines: Vec<TableLine> = Vec::new();

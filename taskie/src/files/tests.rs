@@ -60,44 +60,6 @@ fn table_is_read_by_column_names() {
     assert_eq!(parse_tasks("tasks.md", &windows).unwrap(), rows);
 }
 
-#[test]
-fn table_problems_have_lines() {
-    let rows = "| 1 | doing |\n| x | done |\n| 1 | |\n";
-    assert_eq!(
-        table_problems(&format!("{TABLE}{rows}")),
-        [
-            "S8 tasks.md:3: the status is “doing”; write one of pending, done, cancelled, postponed",
-            "S8 tasks.md:4: the id is “x”; write a whole number from 1 that no other row has",
-            "S8 tasks.md:5: the id is “1”; write a whole number from 1 that no other row has",
-            "S8 tasks.md:5: the status is missing; write one of pending, done, cancelled, postponed",
-        ]
-    );
-    for (text, problem) in [
-        (
-            TABLE,
-            "S8 tasks.md:1: the table has no row; write one for each task",
-        ),
-        (
-            "",
-            "S8 tasks.md: there is no table; write one with the columns | Id | Status | Priority | Description | Test strategy |",
-        ),
-        (
-            "| Id | State |\n|---|---|\n| 1 | 2 |\n",
-            "S8 tasks.md:1: there is no column Status; add it",
-        ),
-        (
-            "# Tasks\n\n| Id | Status |\n|---|---|\n| 1 | done |\n",
-            "S8 tasks.md:1: tasks.md is one table and nothing else; move it to plan.md or a task file",
-        ),
-        (
-            "| Id | Status |\n|---|---|\n| 1 | done |\n\n| Id | Status |\n|---|---|\n",
-            "S8 tasks.md:5: tasks.md is one table and nothing else; move it to plan.md or a task file",
-        ),
-    ] {
-        assert_eq!(table_problems(text), [problem]);
-    }
-}
-
 const TASK: &str = "# Task 2\n\nIts purpose.\n\n### Subtask 2.1: the parser\n\n\
     - **Short description**: reads the table\n  and shows where\n- **Status**: completed\n- **Must-run commands**:\n  - `cargo test`\n  \
     - `cargo clippy`, then `cargo test`\n- **Acceptance criteria**:\n  - one\n    - **Status**: nested\n  - two\n\n\
@@ -181,28 +143,6 @@ fn digest_ignores_how_far_a_task_is() {
     assert_eq!(parse_task(&done).digest(), reviewed);
     let changed = TASK.replace("make docs", "true");
     assert_ne!(parse_task(&changed).digest(), reviewed);
-}
-
-#[test]
-fn task_file_problems_have_lines() {
-    let text = "### Subtask 3.1: another task's\n- **Status**: pending\n\n\
-                ### Subtask 2.3: a\n- **Status**: Completed\n\n### Subtask 2.4: b\n";
-    assert_eq!(
-        problems(TaskFile::parse("task-2.md", 2, text)),
-        [
-            "S9 task-2.md:1: “Subtask 3.1: another task's” is no subtask of task 2; write ### Subtask 2.1: title",
-            "S9 task-2.md:4: the status of subtask 2.3 is “Completed”; write one of pending, awaiting-review, \
-             review-changes-requested, completed, postponed",
-            "S9 task-2.md:7: the status of subtask 2.4 is missing; write one of pending, awaiting-review, review-changes-requested, \
-             completed, postponed",
-        ]
-    );
-    assert_eq!(
-        problems(TaskFile::parse("task-2.md", 2, "# Nothing\n")),
-        [
-            "S9 task-2.md: it has no subtask; write ### Subtask 2.1: title, with a bullet - **Status**: pending below"
-        ]
-    );
 }
 
 #[test]

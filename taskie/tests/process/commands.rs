@@ -163,18 +163,6 @@ fn user_adds_and_drops_tasks() {
 }
 
 #[test]
-fn next_and_check_print_json() {
-    let project = standalone();
-    let json = |command| -> Value {
-        let printed = project.person(&[command, ID, "--json"]).done();
-        serde_json::from_str(&printed).unwrap()
-    };
-    let next = json("next");
-    assert_eq!((&next["plan"], &next["row"]), (&json!(ID), &json!("C23")));
-    assert_eq!(json("check")["violations"], json!([]));
-}
-
-#[test]
 fn status_fits_one_screen_without_forged_reviews() {
     let project = Project::new();
     project.write(ID, "plan.md", "## Overview\n");

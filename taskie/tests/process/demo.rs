@@ -27,5 +27,5 @@ fn demo_takes_plan_to_complete() {
     has(&looked, "phase:     complete");
 
     let said = project.person(&["demo"]).refused();
-    has(&said, "cannot make taskie-demo");
+    has(&said, "cannot run the demo in taskie-demo");
 }

@@ -89,7 +89,7 @@ fn issue_2_phase_is_read_by_no_edge() {
 
 #[test]
 fn issue_3_outstanding_work_is_named() {
-    // The rows themselves are in tests/next.rs. Here the program names one, and moves nothing.
+    // The rows themselves are in tests/fixtures/rows.txt. Here the program names one, and moves nothing.
     let project = in_review("code-review", true, &json!({}));
     let task = task_file(1, "completed") + &task_file(1, "pending").replace("1.1", "1.2");
     project.write(ID, "task-1.md", &task);
@@ -240,39 +240,20 @@ fn issue_7_four_blocks_have_one_wording() {
 
 #[test]
 fn issue_8_each_review_has_its_own_target() {
-    for (review, pending, tdd, target, next) in [
-        ("plan-review", true, false, "create-tasks", "continue-plan"),
-        (
-            "tasks-review",
-            true,
-            false,
-            "complete-task",
-            "continue-plan",
-        ),
-        (
-            "tasks-review",
-            true,
-            true,
-            "complete-task-tdd",
-            "continue-plan",
-        ),
-        ("code-review", true, false, "complete-task", "continue-plan"),
-        (
-            "code-review",
-            true,
-            true,
-            "complete-task-tdd",
-            "continue-plan",
-        ),
-        (
-            "code-review",
-            false,
-            false,
-            "all-code-review",
-            "taskie review",
-        ),
-        ("all-code-review", true, false, "complete", "is complete"),
-    ] {
+    let targets = "plan-review pending - create-tasks continue-plan
+        tasks-review pending - complete-task continue-plan
+        tasks-review pending tdd complete-task-tdd continue-plan
+        code-review pending - complete-task continue-plan
+        code-review pending tdd complete-task-tdd continue-plan
+        code-review last - all-code-review taskie review
+        all-code-review pending - complete is complete";
+    for line in targets.lines() {
+        let words: Vec<&str> = line.trim().splitn(5, ' ').collect();
+        let [review, pending, tdd, target, next] = words[..] else {
+            panic!("{line}")
+        };
+        let pending = pending == "pending";
+        let tdd = tdd == "tdd";
         let project = in_review(review, pending, &json!({ "tdd": tdd }));
         project.review(None).done();
         let note = project.ends();

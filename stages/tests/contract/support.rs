@@ -1,6 +1,4 @@
-//! Summaries that keep every rule, to be broken by the tests.
-
-use std::fmt::Write as _;
+//! Summaries that keep every rule, which the tests break.
 
 use stages::contract::{Context, Dispatch, Finding, Outcome, Reading, Rule, Stage, Summary, read};
 
@@ -9,7 +7,7 @@ pub(crate) const EXAMPLE: &str = include_str!("../fixtures/filled-example.md");
 /// The template of the contract, as it stands there.
 pub(crate) const TEMPLATE: &str = include_str!("../fixtures/template.md");
 
-/// A summary of stage 2 that asks the person.
+/// A summary of stage 2 that asks the user.
 pub(crate) const ASKS: &str = r#"---
 stage: research
 stage_number: 2
@@ -39,26 +37,19 @@ Sources.
 "#;
 
 /// Returns a summary of a stage that completed.
-pub(crate) fn completed(stage: Stage) -> String {
-    let flags = match stage.number() {
+pub(crate) fn completed(number: u64) -> String {
+    let stage = Stage::from_number(number).unwrap();
+    let checkpoint = stage.checkpoint();
+    let flags = match number {
         3 => "  questions_count: 3\n",
         4 => "  next_action: proceed\n",
         5 => "  validation_decision: READY\n  validation_score: 17.5\n",
         _ => "",
     };
-    let mut text = String::from("---\n");
-    let (number, checkpoint) = (stage.number(), stage.checkpoint());
-    write!(
-        text,
-        "stage: {stage}\nstage_number: {number}\nstatus: completed\ncheckpoint: {checkpoint}\nartifacts_written: []\n\
+    format!(
+        "---\nstage: {stage}\nstage_number: {number}\nstatus: completed\ncheckpoint: {checkpoint}\nartifacts_written: []\n\
          summary: Done\nflags:\n  round_number: 1\n{flags}---\n\n## Context for Next Stage\nNothing.\n"
     )
-    .unwrap();
-    text
-}
-
-pub(crate) fn of(number: u64) -> String {
-    completed(Stage::from_number(number).unwrap())
 }
 
 /// Returns the text with one part of it replaced, which has to be there once.
@@ -73,7 +64,7 @@ pub(crate) fn reading(text: &str) -> Reading {
 
 /// Returns what is found, each as its rule with line and column.
 pub(crate) fn found(text: &str) -> Vec<(Rule, usize, usize)> {
-    reading(text).findings.list.iter().map(place).collect()
+    reading(text).findings.iter().map(place).collect()
 }
 
 pub(crate) fn place(finding: &Finding) -> (Rule, usize, usize) {
