@@ -2,48 +2,29 @@
 
 use serde_json::Value;
 
-use crate::support::{Project, Ran};
+use crate::support::{Project, begins, has, lacks};
 
 const OURS: &str = include_str!("../../machine.toml");
-
-/// A project with a file `m.toml`.
-fn with(source: impl AsRef<[u8]>) -> Project {
-    let project = Project::new();
-    std::fs::write(project.root.join("m.toml"), source).unwrap();
-    project
-}
 
 fn typo() -> String {
     OURS.replacen("round < max_rounds", "round < max_round", 1)
 }
 
-fn json(ran: &Ran) -> Value {
-    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.out))
-}
-
 #[test]
 fn check_prints_one_line_for_each_finding() {
     let wrong = typo().replace("to   = \"done\"", "to   = \"doen\"");
-    let project = with(&wrong);
+    let project = Project::new();
+    std::fs::write(project.root.join("m.toml"), &wrong).unwrap();
     std::fs::write(project.root.join("ours.toml"), OURS).unwrap();
-    let ran = project.run(&["machine", "check", "ours.toml"]).exits(0);
+    let ran = project.run("machine check ours.toml").exits(0);
     assert_eq!(ran.out.lines().count(), 1);
-    assert!(
-        ran.out
-            .starts_with("ours.toml: machine `plan` is well-formed: 6 phases, "),
-        "{}",
-        ran.out
+    begins(
+        &ran.out,
+        "ours.toml: machine `plan` is well-formed: 6 phases, ",
     );
     assert_eq!(ran.err, "");
-    let ran = project
-        .run(&["machine", "check", "m.toml", "ours.toml"])
-        .exits(1);
-    assert!(
-        ran.out
-            .starts_with("ours.toml: machine `plan` is well-formed"),
-        "{}",
-        ran.out
-    );
+    let ran = project.run("machine check m.toml ours.toml").exits(1);
+    begins(&ran.out, "ours.toml: machine `plan` is well-formed");
     let mut expected = String::new();
     for (at, line) in wrong.lines().enumerate() {
         let found = match line {
@@ -61,75 +42,17 @@ fn check_prints_one_line_for_each_finding() {
 }
 
 #[test]
-fn check_json_lists_the_findings() {
-    let project = with(typo());
-    std::fs::write(project.root.join("ours.toml"), OURS).unwrap();
-    let ran = project
-        .run(&[
-            "machine",
-            "check",
-            "--json",
-            "ours.toml",
-            "m.toml",
-            "none.toml",
-        ])
-        .exits(2);
-    assert_eq!(ran.err, "");
-    let found = json(&ran);
-    let found = found.as_array().unwrap();
-    assert_eq!(found.len(), 2, "{found:?}");
-    let line = OURS
-        .lines()
-        .position(|line| line.contains("\"round < max_rounds\""))
-        .unwrap()
-        + 1;
-    assert_eq!(found[0]["file"], "m.toml");
-    assert_eq!(found[0]["line"], line);
-    assert_eq!(found[0]["column"], 21);
-    assert_eq!(found[0]["end_line"], line);
-    assert_eq!(found[0]["end_column"], 30);
-    assert_eq!(found[0]["code"], "claudex::machine::unknown_field");
-    assert_eq!(found[0]["message"], "no field is named `max_round`");
-    assert_eq!(found[0]["help"], "did you mean `max_rounds`?");
-    assert_eq!(found[1]["file"], "none.toml");
-    assert_eq!(found[1]["code"], "claudex::machine::read");
-    assert_eq!(found[1]["message"], "no such file");
-    assert_eq!(
-        json(
-            &project
-                .run(&["machine", "check", "--json", "ours.toml"])
-                .exits(0)
-        ),
-        Value::Array(Vec::new())
-    );
-}
-
-#[test]
-fn a_machine_is_read_from_stdin() {
-    let project = Project::new();
-    let ran = project
-        .run_with_stdin(&["machine", "check", "-"], OURS.as_bytes())
-        .exits(0);
-    assert!(ran.out.starts_with("stdin: machine `plan`"), "{}", ran.out);
-    project
-        .run_with_stdin(&["machine", "check", "-"], typo().as_bytes())
-        .exits(1)
-        .says("stdin:");
-    let ran = project
-        .run_with_stdin(&["machine", "diagram", "-"], OURS.as_bytes())
-        .exits(0);
-    assert!(ran.out.starts_with("flowchart TD\n"), "{}", ran.out);
-}
-
-#[test]
-fn a_path_without_a_regular_file_is_refused() {
+fn path_without_regular_file_is_refused() {
     let project = Project::new();
     std::fs::create_dir(project.root.join("folder")).unwrap();
-    let made = std::process::Command::new("mkfifo")
-        .arg(project.root.join("pipe"))
-        .status()
-        .unwrap();
-    assert!(made.success());
+    let mut mkfifo = std::process::Command::new("mkfifo");
+    assert!(
+        mkfifo
+            .arg(project.root.join("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
     for (path, says) in [
         ("none.toml", "no such file"),
         ("folder", "is a folder"),
@@ -137,41 +60,32 @@ fn a_path_without_a_regular_file_is_refused() {
         ("/dev/zero", "not a regular file"),
     ] {
         for command in ["check", "diagram"] {
-            let ran = project.run(&["machine", command, path]).exits(2).says(says);
-            assert!(ran.err.contains(path), "{}", ran.err);
+            let ran = project.run(&["machine", command, path]).exits(2);
+            has(&ran.says(says).err, path);
         }
     }
-    project.run(&["machine", "check"]).exits(2);
+    project.run("machine check").exits(2);
 }
 
 #[test]
-fn file_names_are_printed_plain() {
+fn hostile_file_name_is_printed_plain() {
     let project = Project::new();
-    std::fs::write(project.root.join("a\u{1b}[31m\u{202e}b.toml"), typo()).unwrap();
-    for arguments in [&["machine", "check"][..], &["machine", "check", "--json"]] {
-        let ran = project
-            .run(&[arguments, &["a\u{1b}[31m\u{202e}b.toml"]].concat())
-            .exits(1);
-        assert!(!ran.err.contains('\u{202e}') && !ran.out.contains('\u{202e}'));
-        assert!(
-            !ran.err.contains("\u{1b}[31m\u{202e}") && !ran.err.contains("a\u{1b}"),
-            "{}",
-            ran.err
-        );
+    let name = "a\u{1b}[31m\u{202e}b.toml";
+    std::fs::write(project.root.join(name), typo()).unwrap();
+    let ran = project.run(&["machine", "check", name]).exits(1);
+    for part in ["\u{202e}", "a\u{1b}"] {
+        lacks(&(ran.out.clone() + &ran.err), part);
     }
 }
 
 #[test]
 fn diagram_prints_mermaid() {
-    let project = with(OURS);
-    let drawn = |arguments: &[&str]| {
-        let arguments = [&["machine", "diagram"], arguments].concat();
-        project.run(&arguments).exits(0).out
-    };
-    let ours = drawn(&[]);
+    let project = Project::new();
+    std::fs::write(project.root.join("m.toml"), OURS).unwrap();
+    let ours = project.run("machine diagram").exits(0).out;
     assert_eq!(ours, claudex_loop::plan::typestate::DIAGRAM);
-    assert_eq!(ours, drawn(&["m.toml"]));
-    assert!(ours.starts_with("flowchart TD\n"), "{ours}");
+    assert_eq!(ours, project.run("machine diagram m.toml").exits(0).out);
+    begins(&ours, "flowchart TD\n");
 }
 
 /// Returns the first value that a schema does not allow. Knows the parts of JSON Schema that ours has.
@@ -215,14 +129,14 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
 
 #[test]
 fn schema_fits_shipped_machines() {
-    let schema = json(&Project::new().run(&["machine", "schema"]).exits(0));
+    let schema = Project::new().json("machine schema");
     let parsed = |source: &str| toml::from_str::<Value>(source).unwrap();
     for source in [
         OURS,
         include_str!("../../taskie/machine.toml"),
         include_str!("../../stages/machine.toml"),
         include_str!("../../examples/release-train/machine.toml"),
-        include_str!("../kinds/machine.toml"),
+        include_str!("../reuse/crate/kinds/machine.toml"),
     ] {
         assert_eq!(misfit(&schema, &parsed(source)), None);
     }

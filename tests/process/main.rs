@@ -10,7 +10,6 @@ mod hook;
 mod hostile;
 mod interview;
 mod kills;
-mod listing;
 mod locating;
 mod looking;
 mod machine;

@@ -11,16 +11,20 @@ mod processes;
 mod sealing;
 mod stop;
 mod terminal;
+#[path = "../../support/text.rs"]
+mod text;
 
+pub(crate) use claudex_testkit::has;
 pub(crate) use processes::{Background, descendants, is_alive, kill};
 pub(crate) use stop::{Stop, check_length};
+pub(crate) use text::{begins, ends, lacks};
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
@@ -35,6 +39,18 @@ pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
         assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Does some work, which must be done within seconds where it took minutes.
+#[track_caller]
+pub(crate) fn in_time<T: Send + 'static>(
+    what: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let (sender, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    let done = done.recv_timeout(Duration::from_secs(60));
+    done.unwrap_or_else(|_| panic!("{what}: it hangs, or failed"))
 }
 
 /// A command that ended.
@@ -82,6 +98,41 @@ impl Ran {
     }
 }
 
+/// A command line: a text that is split as a shell splits it, or its words.
+pub(crate) trait Line {
+    fn words(self) -> Vec<String>;
+}
+
+impl Line for &str {
+    fn words(self) -> Vec<String> {
+        shlex::split(self).expect("its quotes are closed")
+    }
+}
+
+impl Line for &String {
+    fn words(self) -> Vec<String> {
+        self.as_str().words()
+    }
+}
+
+impl Line for &[&str] {
+    fn words(self) -> Vec<String> {
+        self.iter().map(|word| (*word).to_owned()).collect()
+    }
+}
+
+impl Line for &Vec<&str> {
+    fn words(self) -> Vec<String> {
+        self.as_slice().words()
+    }
+}
+
+impl<const N: usize> Line for &[&str; N] {
+    fn words(self) -> Vec<String> {
+        self.as_slice().words()
+    }
+}
+
 /// Whether a text is an id as `facts/claudex.md` has it: `^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`.
 pub(crate) fn is_id(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
@@ -94,7 +145,7 @@ pub(crate) fn is_id(text: &str) -> bool {
 
 /// A project, and the person's home.
 pub(crate) struct Project {
-    _kept: tempfile::TempDir,
+    kept: Arc<tempfile::TempDir>,
     pub(crate) home: PathBuf,
     pub(crate) root: PathBuf,
     variables: Vec<(String, String)>,
@@ -121,11 +172,16 @@ impl Project {
         std::fs::create_dir(&home).unwrap();
         std::fs::create_dir(&root).unwrap();
         Self {
-            _kept: kept,
+            kept: Arc::new(kept),
             home,
             root,
             variables: Vec::new(),
         }
+    }
+
+    /// Keeps the files beyond the project's end.
+    pub(crate) fn keep(&self) -> Arc<tempfile::TempDir> {
+        Arc::clone(&self.kept)
     }
 
     /// A project whose loop is in round 1, with a plan, and its id. `flags` stand before the topic.
@@ -138,32 +194,20 @@ impl Project {
         (project, id)
     }
 
-    /// Has the person install another plugin that is named claudex, whose Stop hook works on our state folder.
-    pub(crate) fn rival(&self) {
+    /// Has the user install another plugin, with this command as its Stop hook. Its script works on our state folder.
+    pub(crate) fn rival(&self, name: &str, command: &str) {
         let (config, root) = (self.home.join(".claude"), self.home.join("a plugin"));
-        let hook =
-            json!({"type": "command", "command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\""});
-        for (file, text) in [
-            (
-                root.join("hooks/stop.sh"),
-                "ls .claude/claudex/*.state".to_owned(),
-            ),
-            (
-                root.join("hooks/hooks.json"),
-                json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string(),
-            ),
-            (
-                config.join("plugins/installed_plugins.json"),
-                json!({"plugins": {"claudex@other": [{"installPath": root}]}}).to_string(),
-            ),
-            (
-                config.join("settings.json"),
-                json!({"enabledPlugins": {"claudex@other": true}}).to_string(),
-            ),
-        ] {
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(file, text).unwrap();
-        }
+        write(&root.join("hooks/stop.sh"), "ls .claude/claudex/*.state");
+        let hook = json!({"type": "command", "command": command});
+        let hooks = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
+        write(&root.join("hooks/hooks.json"), hooks.to_string());
+        let plugins = json!({"plugins": {name: [{"installPath": root}]}});
+        write(
+            &config.join("plugins/installed_plugins.json"),
+            plugins.to_string(),
+        );
+        let settings = json!({"enabledPlugins": {name: true}});
+        write(&config.join("settings.json"), settings.to_string());
     }
 
     /// The same project with a variable set in every command's environment.
@@ -256,9 +300,9 @@ impl Project {
     }
 
     /// The binary, in the project's folder.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, line: impl Line) -> Command {
         let mut command = Command::new(program());
-        command.args(arguments).current_dir(&self.root);
+        command.args(line.words()).current_dir(&self.root);
         self.clean(command)
     }
 
@@ -283,19 +327,47 @@ impl Project {
         self.shell("sh", &[&["-c", limited, "sh"], arguments].concat())
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).output().unwrap())
+    pub(crate) fn run(&self, line: impl Line) -> Ran {
+        Ran::of(self.command(line).output().unwrap())
     }
 
     /// Runs it, and fails the test where the exit code is another, or neither output stream has the text on one line.
     #[track_caller]
-    pub(crate) fn answers(&self, arguments: &[&str], code: i32, text: &str) {
-        self.run(arguments).exits(code).says(text);
+    pub(crate) fn answers(&self, line: impl Line, code: i32, text: &str) {
+        self.run(line).exits(code).says(text);
+    }
+
+    /// Runs it in another folder.
+    pub(crate) fn run_in(&self, folder: &Path, line: impl Line) -> Ran {
+        let mut command = self.command(line);
+        Ran::of(command.current_dir(folder).output().unwrap())
+    }
+
+    /// Runs it, and reads the JSON that it prints.
+    #[track_caller]
+    pub(crate) fn json(&self, line: impl Line) -> Value {
+        let ran = self.run(line);
+        serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    }
+
+    /// Starts it and does not wait for it.
+    pub(crate) fn spawn(&self, line: impl Line) -> Background {
+        let mut command = self.command(line);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Background::of(command.spawn().unwrap())
+    }
+
+    /// Runs a hook on an event. The project is its `cwd` unless it has another one.
+    pub(crate) fn hook(&self, name: &str, mut event: Value) -> Ran {
+        if event.is_object() && event.get("cwd").is_none() {
+            event["cwd"] = self.root.to_str().unwrap().into();
+        }
+        self.run_with_stdin(&["hook", name], event.to_string().as_bytes())
     }
 
     /// As an agent of a session runs it.
-    pub(crate) fn run_in_session(&self, session: &str, arguments: &[&str]) -> Ran {
-        let mut command = self.command(arguments);
+    pub(crate) fn run_in_session(&self, session: &str, line: impl Line) -> Ran {
+        let mut command = self.command(line);
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", session);
@@ -304,14 +376,12 @@ impl Project {
 
     /// [`answers`](Self::answers) for an agent of a session.
     #[track_caller]
-    pub(crate) fn answers_in(&self, session: &str, arguments: &[&str], code: i32, text: &str) {
-        self.run_in_session(session, arguments)
-            .exits(code)
-            .says(text);
+    pub(crate) fn answers_in(&self, session: &str, line: impl Line, code: i32, text: &str) {
+        self.run_in_session(session, line).exits(code).says(text);
     }
 
-    pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &[u8]) -> Ran {
-        feed(self.command(arguments), stdin)
+    pub(crate) fn run_with_stdin(&self, line: impl Line, stdin: &[u8]) -> Ran {
+        feed(self.command(line), stdin)
     }
 
     /// Starts a plan loop from a terminal and gives its id.
@@ -360,11 +430,7 @@ impl Project {
         static TYPED: AtomicUsize = AtomicUsize::new(0);
         let id = format!("prompt-{}", TYPED.fetch_add(1, Ordering::Relaxed));
         let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt_id": id, "prompt": line});
-        let ran = feed(
-            self.command(&["hook", "prompt"]),
-            event.to_string().as_bytes(),
-        )
-        .exits(0);
+        let ran = self.hook("prompt", event).exits(0);
         assert_eq!(
             (ran.out.as_str(), ran.err.as_str()),
             ("", ""),
@@ -372,9 +438,28 @@ impl Project {
         );
     }
 
+    /// Types a slash command, and runs the program with `--from-prompt` as the command's text has the agent do.
+    pub(crate) fn slash(&self, session: &str, line: &str, verb: &str) -> Ran {
+        self.type_line(session, line);
+        self.run_in_session(session, &format!("{verb} --from-prompt"))
+    }
+
     /// A review by a reviewer of this name.
     pub(crate) fn review(&self, id: &str, reviewer: &str) -> Ran {
         self.run(&["review", id, "--reviewer", reviewer])
+    }
+
+    /// Reviews, and fails the test if the exit code is another, or neither output stream has the text.
+    #[track_caller]
+    pub(crate) fn reviews(&self, id: &str, reviewer: &str, code: i32, text: &str) {
+        self.review(id, reviewer).exits(code).says(text);
+    }
+
+    /// Has a loop archived as one that showed no sign of life for hours.
+    #[track_caller]
+    pub(crate) fn sweep(&self, id: &str) {
+        age(&self.state_path(id), Duration::from_hours(24));
+        self.answers("sweep", 0, &format!("Loop {id} was moved"));
     }
 
     #[track_caller]
@@ -415,6 +500,16 @@ impl Project {
             Some(serde_yaml::Value::Bool(flag)) => flag.to_string(),
             other => panic!("{field} is {other:?}"),
         }
+    }
+
+    /// The prompt of the loop's last review.
+    pub(crate) fn prompt(&self, id: &str) -> String {
+        std::fs::read_to_string(self.folder().join(format!("{id}-prompt.txt"))).unwrap()
+    }
+
+    /// The script that runs the loop's review.
+    pub(crate) fn runner(&self, id: &str) -> PathBuf {
+        self.folder().join(format!("{id}-runner.sh"))
     }
 
     /// The journal's lines.
@@ -472,15 +567,9 @@ impl Project {
     }
 
     /// Starts a review in the background and waits until its reviewer runs.
-    pub(crate) fn background_review(&self, id: &str, arguments: &[&str]) -> Background {
+    pub(crate) fn background_review(&self, id: &str, flags: &str) -> Background {
         let before = self.runs(id);
-        let child = self
-            .command(&[&["review", id], arguments].concat())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let background = Background::of(child);
+        let background = self.spawn(&format!("review {id} {flags}"));
         let pid = background.id();
         // Before the run is noted the children are git's, which looks at the work tree.
         wait_for("a reviewer that runs", || {
