@@ -28,7 +28,7 @@ fn everything(project: Project, id: &str, what: &str) -> (String, String) {
         for line in COMMANDS {
             let ran = project.run(&line.replace("ID", &id));
             lacks(&ran.err, "panicked");
-            // The terminal's lines are broken where they are too long.
+            // The terminal's lines are broken if they are too long.
             said += &(ran.out + &ran.err).replace(['\n', '│', ' '], "");
         }
         (note, said)

@@ -114,7 +114,7 @@ fn doctor_other_program_on_path_is_a_warning() {
 }
 
 #[test]
-fn doctor_other_plugin_on_our_folder_is_a_warning() {
+fn doctor_other_plugin_on_folder_is_a_warning() {
     let project = Project::new();
     check(&project, 0, "other plugins", &["ok"]);
     project.rival(

@@ -114,7 +114,7 @@ fn more_after_unreviewed_round_asks_for_the_next() {
 }
 
 #[test]
-fn slash_more_takes_rounds_and_id_in_any_order() {
+fn slash_more_takes_its_arguments_in_any_order() {
     for (typed, most) in [
         ("ID  4 ", "5"),
         ("4 ID", "5"),
@@ -170,7 +170,7 @@ fn more_is_refused_with_reason_and_way_on() {
 // --- --continue --------------------------------------------------------------------------------------------------
 
 #[test]
-fn more_on_a_finished_loop_starts_a_new_one() {
+fn more_on_finished_loop_starts_a_new_one() {
     for line in ["more --rounds 2", "more ID --rounds 2", "/claudex:more 2"] {
         let project = Project::new();
         let first = over(&project, &[]);

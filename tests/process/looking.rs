@@ -344,7 +344,7 @@ fn documented_names_are_those_of_the_json() {
 }
 
 #[test]
-fn status_line_is_of_own_loop_and_never_fails() {
+fn status_line_shows_own_loop_and_never_fails() {
     let project = Project::new();
     let line = |session: &str| {
         let input = json!({ "session_id": session, "cwd": project.root, "workspace": {} });

@@ -15,7 +15,7 @@ fn unpack(from: &Project, into: &Project, change: impl Fn(&str) -> String) {
 }
 
 #[test]
-fn loop_from_an_archive_is_named_and_left_alone() {
+fn loop_from_an_archive_is_left_alone() {
     let theirs = Project::new();
     let id = theirs.start(&[]);
     let project = Project::new();

@@ -50,7 +50,7 @@ fn git_says(project: &Project, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_crafted_repository_has_git_run_no_command_to_fetch_what_is_missing() {
+fn crafted_repository_has_git_fetch_nothing() {
     let remotes: [&[(&str, &str)]; 2] = [
         &[("remote.origin.url", "ext::touch MARKER")],
         &[

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, has, lacks, tree};
 
-/// Text that would be markup, code or something else than it seems, where it is not escaped.
+/// Text that would be markup, code or something else than it seems, unless it is escaped.
 const HOSTILE: &str = "<script>alert(1)</script></style><img src=x onerror=alert(1)> \" onload='alert(1)' [click](javascript:alert(1)) \
                        ![track](https://example.org/x.png) `code` | **bold** &lt;b> \u{202e}txt.exe \u{1b}[31mred {{ loop }} {% raw %}";
 

@@ -177,7 +177,7 @@ fn compacted_agent_gets_the_last_text_again() {
 }
 
 #[test]
-fn loop_of_another_session_is_told_by_its_age() {
+fn loop_of_other_session_is_told_by_age() {
     let (project, id) = reviewing();
     let adopt = format!("\n    /claudex:adopt {id}\n    claudex-loop adopt {id}");
     let recent = begin(&project, "s2", "startup");

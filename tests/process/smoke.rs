@@ -4,7 +4,7 @@
 use crate::support::{Project, has};
 
 #[test]
-fn a_plan_goes_from_its_start_to_the_summary() {
+fn plan_goes_from_start_to_summary() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.review(&id, "fake-findings").exits(0).says("high=1");
     project.plan("# Plan, revised\n");
@@ -19,7 +19,7 @@ fn a_plan_goes_from_its_start_to_the_summary() {
 }
 
 #[test]
-fn what_a_person_types_after_a_slash_command_arrives_byte_for_byte() {
+fn typed_slash_command_arrives_byte_for_byte() {
     let project = Project::new();
     let topic = "fix `it`; $(x) --rounds 9\n\"quoted\"";
     let ran = project
@@ -38,7 +38,7 @@ fn what_a_person_types_after_a_slash_command_arrives_byte_for_byte() {
 }
 
 #[test]
-fn a_whole_plan_is_run_without_a_client() {
+fn plan_is_run_without_a_client() {
     let project = Project::new();
     project.plan("# Move the queue\n\nSomehow.\n");
     project.answers("run PLAN.md --reviewer lint", 4, "Findings by round");

@@ -38,7 +38,7 @@ fn written_file_is_read_back_byte_for_byte() {
 }
 
 #[test]
-fn any_text_is_set_as_argument_and_on_stdin() {
+fn any_text_is_set_by_argument_and_stdin() {
     let project = Project::new();
     let file = project.root.join("my 'state' | & $(x).state");
     let path = file.to_str().unwrap();

@@ -3,7 +3,7 @@
 use crate::support::{Project, has, lacks};
 
 #[test]
-fn look_after_interruption_leaves_the_loop_as_it_is() {
+fn look_after_interruption_changes_no_loop() {
     let (project, id) = Project::reviewing(&[]);
     let before = project.changes(&id);
     // The block of the first round was not followed by a stop: Esc.
@@ -23,7 +23,7 @@ fn look_after_interruption_leaves_the_loop_as_it_is() {
 }
 
 #[test]
-fn paused_loop_is_driven_by_no_stop_until_resumed() {
+fn paused_loop_is_driven_by_no_stop() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
     project.run("pause").exits(0).says("is paused");
@@ -60,7 +60,7 @@ fn status_in_another_session_names_adopt() {
 }
 
 #[test]
-fn cancel_without_id_names_a_loop_not_started_here() {
+fn cancel_without_id_names_a_foreign_loop() {
     let (project, id) = Project::reviewing(&[]);
     let elsewhere = project.root.join("another-home");
     let project = project.with("XDG_STATE_HOME", elsewhere.to_str().unwrap());

@@ -152,7 +152,7 @@ fn git_sees_nothing_of_a_loop() {
 }
 
 #[test]
-fn ignore_file_is_written_unless_the_user_has_one() {
+fn ignore_file_of_the_user_is_kept() {
     // A crash left an empty one.
     for (before, after) in [("", "*\n"), ("*\n!README.md\n", "*\n!README.md\n")] {
         let project = Project::new();

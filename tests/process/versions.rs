@@ -9,7 +9,7 @@ fn age(project: &Project, id: &str, edit: impl Fn(&str) -> String) {
 }
 
 #[test]
-fn loop_of_another_version_goes_on_by_field_names() {
+fn loop_of_other_version_goes_on_by_names() {
     let (project, id) = Project::reviewing(&[]);
     let ours = project.field(&id, "graph_hash");
     age(&project, &id, |text| {
@@ -29,7 +29,7 @@ fn loop_of_another_version_goes_on_by_field_names() {
 }
 
 #[test]
-fn loop_in_an_unknown_phase_is_one_line_and_can_be_cancelled() {
+fn loop_in_unknown_phase_can_be_cancelled() {
     let (project, id) = Project::reviewing(&[]);
     age(&project, &id, |text| text.replace("reviewing", "waiting"));
     let before = project.state(&id);

@@ -67,7 +67,7 @@ fn copy(to: &Crate) {
 }
 
 #[test]
-fn plan_loop_builds_outside_and_passes_the_smoke_tests() {
+fn plan_loop_built_outside_passes_smoke_tests() {
     let manifest = manifest();
     let outside = Crate::new("plan-outside");
     outside.write("Cargo.toml", &manifest);

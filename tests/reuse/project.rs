@@ -23,7 +23,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
         stranger.write("Cargo.toml", &manifest("strangers"));
         let build = format!(
             "fn main() {{\n    for name in {MACHINES:?} {{\n        let file = format!(\"{{name}}/machine.toml\");\n        \
-             claudex_build::Config::new().commands(name == \"kinds\").compile(file);\n    }}\n}}\n"
+             claudex_build::Config::new().compile(file);\n    }}\n}}\n"
         );
         stranger.write("build.rs", &build);
         for name in MACHINES {
@@ -75,7 +75,7 @@ impl Project {
     /// Makes a project for the program of this name, with the user's configuration.
     pub(crate) fn new(name: &str, configuration: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("a person's project");
+        let root = folder.path().join("a user's project");
         fs::create_dir_all(root.join(".git")).unwrap();
         let program = program(name);
         let project = Self {

@@ -78,7 +78,7 @@ const ON_STOP: &str =
     "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }\n";
 
 #[test]
-fn machine_and_macro_give_a_loop_and_rebuild_it() {
+fn machine_and_macro_give_a_loop() {
     let stranger = Crate::new("door");
     stranger.write("src/main.rs", MAIN);
     stranger.write("words/remind.md", "Bring the key.\n");
@@ -150,6 +150,7 @@ fn program_that_lacks_a_part_does_not_compile() {
     let stranger = Crate::new("failing");
     stranger.write("Cargo.toml", &manifest("failing"));
     stranger.write("build.rs", BUILD);
+    stranger.write("words/remind.md", "Bring the key.\n");
     let shared = |name: &str| {
         let file = ours().join(format!("tests/reuse/crate/{name}/machine.toml"));
         std::fs::read_to_string(file).unwrap()
@@ -166,7 +167,6 @@ fn program_that_lacks_a_part_does_not_compile() {
         ("release", shared("kinds"), look),
     ] {
         stranger.write(&format!("{name}/machine.toml"), &machine);
-        stranger.write(&format!("{name}/words/remind.md"), "Bring the key.\n");
         stranger.write(&format!("src/bin/{name}.rs"), main);
     }
     let output = stranger.cargo(&["check", "--keep-going"]);

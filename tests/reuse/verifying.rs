@@ -170,7 +170,7 @@ fn failing_command_is_shown_and_proves_nothing() {
 }
 
 #[test]
-fn pass_counts_for_the_work_tree_as_it_was() {
+fn pass_counts_for_its_own_work_tree() {
     let project = project(&[RUN]);
     allow(&project, &[RUN]);
     does(&project, "verify", "");

@@ -119,7 +119,7 @@ fn each_round_has_its_persona_and_runner() {
 }
 
 #[test]
-fn runner_line_of_the_block_runs_as_it_stands() {
+fn runner_line_of_block_runs_as_it_stands() {
     let project = Project::new().with("CLAUDEX_REVIEWER", "fake-findings");
     let id = project.start(&[]);
     project.plan("# Plan\n");

@@ -66,7 +66,7 @@ impl Bench {
 }
 
 fn bin(project: &Project) -> PathBuf {
-    project.home.join("the person's bin")
+    project.home.join("the user's bin")
 }
 
 /// A script that reads its prompt, prints these lines and exits with this status.

@@ -1,13 +1,15 @@
 //! A project that loops run in, as the tests see it: a git repository below a path with a space and letters outside of
 //! ASCII, and the real binary in an environment that holds nothing of the machine's.
 //!
-//! A reviewer `fake-ITEM` is in the person's configuration by the time a command names it: plugin/tests/fake-reviewer.sh, which plays
+//! A reviewer `fake-ITEM` is in the user's configuration by the time a command names it: plugin/tests/fake-reviewer.sh, which plays
 //! that item, or of `fake-ITEM.ITEM` one in each round.
 //!
 //! Every answer of the Stop hook that a test gets was checked against what holds for all of them: see [`Stop::read`].
 //! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
 
+mod files;
 mod processes;
+mod ran;
 mod sealing;
 mod stop;
 mod terminal;
@@ -15,135 +17,21 @@ mod terminal;
 mod text;
 
 pub(crate) use claudex_testkit::has;
-pub(crate) use processes::{Background, descendants, is_alive, kill};
+pub(crate) use files::{age, executable, tree, write, yaml};
+pub(crate) use processes::{Background, PATIENCE, descendants, in_time, is_alive, kill, wait_for};
+pub(crate) use ran::{Line, Ran, feed, id_of, is_id};
 pub(crate) use stop::{Stop, check_length};
 pub(crate) use text::{begins, ends, lacks};
 
-use std::io::Write as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long a loaded machine may take for what takes milliseconds.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Waits until something is true.
-pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_true() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Does some work, which must be done within seconds where it took minutes.
-#[track_caller]
-pub(crate) fn in_time<T: Send + 'static>(
-    what: &str,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> T {
-    let (sender, done) = std::sync::mpsc::channel();
-    std::thread::spawn(move || sender.send(work()));
-    let done = done.recv_timeout(Duration::from_secs(60));
-    done.unwrap_or_else(|_| panic!("{what}: it hangs, or failed"))
-}
-
-/// A command that ended.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    /// The exit code; 128 and the signal's number where one ended it.
-    pub(crate) code: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Ran {
-    pub(crate) fn of(output: Output) -> Self {
-        let status = output.status;
-        Self {
-            code: status
-                .code()
-                .unwrap_or_else(|| 128 + status.signal().unwrap_or_default()),
-            out: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
-            err: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
-        }
-    }
-
-    /// Fails the test where the exit code is another.
-    #[track_caller]
-    pub(crate) fn exits(self, code: i32) -> Self {
-        assert_eq!(
-            self.code, code,
-            "stdout:\n{}\nstderr:\n{}",
-            self.out, self.err
-        );
-        self
-    }
-
-    /// Fails the test where neither output stream has the text on one line.
-    #[track_caller]
-    pub(crate) fn says(self, text: &str) -> Self {
-        assert!(
-            self.out.contains(text) || self.err.contains(text),
-            "not said: {text}\nstdout:\n{}\nstderr:\n{}",
-            self.out,
-            self.err
-        );
-        self
-    }
-}
-
-/// A command line: a text that is split as a shell splits it, or its words.
-pub(crate) trait Line {
-    fn words(self) -> Vec<String>;
-}
-
-impl Line for &str {
-    fn words(self) -> Vec<String> {
-        shlex::split(self).expect("its quotes are closed")
-    }
-}
-
-impl Line for &String {
-    fn words(self) -> Vec<String> {
-        self.as_str().words()
-    }
-}
-
-impl Line for &[&str] {
-    fn words(self) -> Vec<String> {
-        self.iter().map(|word| (*word).to_owned()).collect()
-    }
-}
-
-impl Line for &Vec<&str> {
-    fn words(self) -> Vec<String> {
-        self.as_slice().words()
-    }
-}
-
-impl<const N: usize> Line for &[&str; N] {
-    fn words(self) -> Vec<String> {
-        self.as_slice().words()
-    }
-}
-
-/// Whether a text is an id as `facts/claudex.md` has it: `^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`.
-pub(crate) fn is_id(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let digits =
-        |part: &str, count| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
-    let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-    matches!(parts[..], [day, time, random] if digits(day, 8) && digits(time, 6)
-        && random.len() == 6 && random.bytes().all(hex))
-}
-
-/// A project, and the person's home.
+/// A project, and the user's home.
 pub(crate) struct Project {
     kept: Arc<tempfile::TempDir>,
     pub(crate) home: PathBuf,
@@ -155,7 +43,7 @@ impl Project {
     /// An empty git repository.
     pub(crate) fn new() -> Self {
         let project = Self::without_git();
-        project.git(&["init", "--quiet"]);
+        project.git(&["init", "--quiet", "--template="]);
         project
     }
 
@@ -216,7 +104,7 @@ impl Project {
         self
     }
 
-    /// Where the person's own configuration is, there or not.
+    /// Where the user's own configuration is, there or not.
     pub(crate) fn user_file(&self) -> PathBuf {
         self.home.join("config/claudex-loop/config.toml")
     }
@@ -226,7 +114,7 @@ impl Project {
         self.root.join(".claude/claudex.toml")
     }
 
-    /// The same project with this as the person's own configuration, and no reviewer in the environment before it.
+    /// The same project with this as the user's own configuration, and no reviewer in the environment before it.
     pub(crate) fn configured(self, toml: impl AsRef<[u8]>) -> Self {
         write(&self.user_file(), toml);
         self.with("CLAUDEX_REVIEWER", "")
@@ -320,7 +208,7 @@ impl Project {
         command
     }
 
-    /// The binary where no file can be made longer: what a full disk is, for root too.
+    /// The binary on a disk that is full, for root too: no file can be made longer.
     pub(crate) fn on_a_full_disk(&self, arguments: &[&str]) -> Command {
         // 25 is SIGXFSZ: ignored, so that a write that is too long fails as one on a full disk does.
         let limited = "trap '' 25; ulimit -f 0; exec claudex-loop \"$@\"";
@@ -331,7 +219,7 @@ impl Project {
         Ran::of(self.command(line).output().unwrap())
     }
 
-    /// Runs it, and fails the test where the exit code is another, or neither output stream has the text on one line.
+    /// Runs it, and fails the test if the exit code is another, or neither output stream has the text.
     #[track_caller]
     pub(crate) fn answers(&self, line: impl Line, code: i32, text: &str) {
         self.run(line).exits(code).says(text);
@@ -404,7 +292,7 @@ impl Project {
         self.fire_with(json!({ "session_id": session }))
     }
 
-    /// A stop with what the client says besides: `cwd` and the event's name are added where they are not given.
+    /// A stop with what the client says besides: `cwd` and the event's name are added if they are missing.
     #[track_caller]
     pub(crate) fn fire_with(&self, input: Value) -> Stop {
         self.fire_from(&self.root, input)
@@ -425,7 +313,7 @@ impl Project {
         Stop::read(&feed(command, input.to_string().as_bytes()))
     }
 
-    /// What the client's prompt hook is told when a person types a line.
+    /// What the client's prompt hook is told when a user types a line.
     pub(crate) fn type_line(&self, session: &str, line: &str) {
         static TYPED: AtomicUsize = AtomicUsize::new(0);
         let id = format!("prompt-{}", TYPED.fetch_add(1, Ordering::Relaxed));
@@ -559,7 +447,7 @@ impl Project {
             .collect()
     }
 
-    /// Changes the state file as a person with an editor does.
+    /// Changes the state file as a user with an editor does.
     pub(crate) fn edit(&self, id: &str, from: &str, to: &str) {
         let text = self.state(id);
         assert!(text.contains(from), "{text}");
@@ -579,19 +467,6 @@ impl Project {
     }
 }
 
-/// Runs a command with this on its stdin.
-pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that does not read is no failure of the test's.
-    let _ = child.stdin.take().expect("piped").write_all(stdin);
-    Ran::of(child.wait_with_output().unwrap())
-}
-
 /// The folders of this machine's PATH in which no client is installed: `auto` is to find those of the test alone. The tests need
 /// a shell, git and their like besides, not more.
 pub(crate) fn path_without_clients() -> String {
@@ -607,65 +482,6 @@ pub(crate) fn path_without_clients() -> String {
     folders.extend(["/usr/bin", "/bin"].map(PathBuf::from));
     let joined = std::env::join_paths(folders).expect("they came out of a PATH");
     joined.into_string().expect("PATH is UTF-8")
-}
-
-/// The id that `start` printed.
-#[track_caller]
-pub(crate) fn id_of(started: &Ran) -> String {
-    let line = started
-        .out
-        .lines()
-        .find_map(|line| line.strip_prefix("Review ID: "));
-    let id = line.unwrap_or_else(|| panic!("no id: {started:?}"));
-    assert!(is_id(id), "{id}");
-    id.to_owned()
-}
-
-pub(crate) fn yaml(text: &str) -> serde_yaml::Mapping {
-    serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
-}
-
-/// Every file below a folder with its bytes, and every folder; for "nothing was changed".
-pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(tree(&path));
-            found.push((path, None));
-        } else {
-            let bytes = std::fs::read(&path).ok();
-            found.push((path, bytes));
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Writes a file, and the folders above it.
-pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, bytes).unwrap();
-}
-
-/// Writes a shell script, and the folders above it. Another process writes it: a child that another test forks meanwhile would
-/// have the file open, too, and then nobody could run it.
-pub(crate) fn executable(path: &Path, script: &str) {
-    write(path, "");
-    let mut writer = Command::new("/bin/sh");
-    writer
-        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
-        .arg(path);
-    feed(writer, format!("#!/bin/sh\n{script}\n").as_bytes()).exits(0);
-}
-
-/// Sets a file's time of modification this far into the past.
-pub(crate) fn age(path: &Path, by: Duration) {
-    let file = std::fs::File::options().append(true).open(path).unwrap();
-    file.set_modified(SystemTime::now() - by).unwrap();
 }
 
 /// A plan with nothing in it that `lint` could object to is long; this is one of the repository's examples.

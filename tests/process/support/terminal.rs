@@ -14,7 +14,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Fails the test where no line has the text.
+    /// Fails the test if no line has the text.
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) {
         assert!(
