@@ -13,6 +13,6 @@ fn every_edge_of_the_plan_loop_is_taken() {
 }
 
 #[test]
-fn compiled_guards_of_the_plan_loop_hold_as_declared() {
+fn compiled_guards_of_plan_hold_as_declared() {
     edges::compare_guards::<Plan>(SOURCE);
 }

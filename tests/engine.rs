@@ -1,4 +1,4 @@
-//! The engine alone: the crate of docs/library.md, and two machines in one binary.
+//! The engine alone: the crate of docs/library.md.
 
 #[path = "support/stranger.rs"]
 mod stranger;
@@ -16,87 +16,34 @@ fn block(words: &str) -> &'static str {
     texts.find(|text| text.contains(words)).expect(words)
 }
 
-/// Makes a crate on the engine alone.
-fn on_the_engine(build: &str) -> Crate {
-    let made = Crate::new("door");
-    made.write(
-        "Cargo.toml",
-        &format!(
-            "[package]\nname = \"door\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-             [dependencies]\nclaudex-loop-engine = {{ path = {:?} }}\n\n\
-             [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
-            ours().join("engine"),
-            ours().join("codegen"),
-        ),
-    );
-    made.write("build.rs", build);
-    made.write("machine.toml", block("name = \"door\""));
-    made
-}
-
-fn printed(made: &Crate) -> String {
-    let ran = made.cargo(&["run", "--quiet"]);
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{said}");
-    String::from_utf8(ran.stdout).unwrap()
-}
-
 #[test]
-fn crate_of_the_page_prints_what_the_page_says() {
+fn crate_of_the_page_prints_what_it_says() {
     assert!(PAGE.contains(BUILD));
-    let made = on_the_engine(BUILD);
-    made.write("src/main.rs", block("claudex_loop_engine::machine!"));
-
-    assert_eq!(
-        printed(&made),
-        "open\nclosed 1\n‘knock’ is not open in phase closed: needs tries < 2, and tries is 2\n"
+    let made = Crate::new("door");
+    let manifest = format!(
+        "[package]\nname = \"door\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\nclaudex-loop-engine = {{ path = {:?} }}\n\n\
+         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
+        ours().join("engine"),
+        ours().join("codegen"),
     );
-    let tree = made.cargo(&[
-        "tree",
-        "--edges",
-        "normal",
-        "--prefix",
-        "none",
-        "--no-dedupe",
-    ]);
+    made.write("Cargo.toml", &manifest);
+    made.write("build.rs", BUILD);
+    made.write("machine.toml", block("name = \"door\""));
+    made.write("src/main.rs", block("claudex_loop_engine::machine!"));
+    let ran = made.cargo(&["run", "--quiet"]);
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    let printed =
+        "open\nclosed 1\n‘knock’ is not open in phase closed: needs tries < 2, and tries is 2\n";
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), printed);
+
+    let tree = "tree --edges normal --prefix none --no-dedupe".split(' ');
+    let tree = made.cargo(&tree.collect::<Vec<_>>());
     let tree = String::from_utf8(tree.stdout).unwrap();
     let crates: std::collections::BTreeSet<&str> = tree.lines().collect();
     assert!(crates.len() <= 50, "{} crates:\n{crates:#?}", crates.len());
-}
-
-#[test]
-fn two_machines_work_in_one_binary() {
-    let made = on_the_engine(
-        "fn main() {\n    for file in [\"machine.toml\", \"gate.toml\"] {\n        \
-         claudex_build::Config::new().compile(file);\n    }\n}\n",
-    );
-    let door = block("name = \"door\"");
-    made.write(
-        "gate.toml",
-        &door
-            .replace("\"door\"", "\"gate\"")
-            .replace("modes.door", "modes.gate"),
-    );
-    made.write(
-        "src/main.rs",
-        r#"
-claudex_loop_engine::machine!(door);
-claudex_loop_engine::machine!(gate);
-
-use claudex_loop_engine::{Actor, Beginning, Store};
-
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let doors = Store::in_memory(&door::STATE);
-    let gates = Store::in_memory(&gate::STATE);
-    let door = door::Start::new(door::Mode::Door).begin(&doors, Beginning::now("me"), Actor::Hook)?;
-    let gate = gate::Start::new(gate::Mode::Gate).begin(&gates, Beginning::now("me"), Actor::Hook)?;
-    let door::AnyLoop::Open(door) = door else { unreachable!() };
-    println!("{} {}", door.shut()?.phase(), gate.phase());
-    let other = gate::AnyLoop::open(&doors, gate.id(), Actor::Hook);
-    println!("{}", other.is_err());
-    Ok(())
-}
-"#,
-    );
-    assert_eq!(printed(&made), "closed open\ntrue\n");
 }

@@ -84,7 +84,7 @@ fn faulty(folder: &Path, fault: &str) -> String {
 }
 
 #[test]
-fn faulty_program_fails_the_suite_of_its_fault() {
+fn faulty_program_fails_its_suite() {
     let folder = tempfile::tempdir().unwrap();
     for (fault, suite, said) in [
         ("none", Suite::Input, ""),
@@ -121,7 +121,7 @@ fn faulty_program_fails_the_suite_of_its_fault() {
 }
 
 #[test]
-fn release_build_is_not_killed_and_the_report_says_so() {
+fn report_names_release_build_as_not_killed() {
     let folder = tempfile::tempdir().unwrap();
     let program = faulty(folder.path(), "is-a-release-build");
     let report = kit(&program).only(Suite::Kills).quick().unwrap();

@@ -5,203 +5,137 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs the Stop hook as the client does, with nothing on PATH but a shell.
-fn stop(project: &Path, program: &str, input: &str) -> String {
-    let bare = tempfile::tempdir().unwrap();
-    symlink("/bin/sh", bare.path().join("sh")).unwrap();
-    let mut hook = Command::new("/bin/sh")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/hooks/stop-hook.sh"))
-        .current_dir(project)
+use claudex_testkit::has;
+use serde_json::Value;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs the Stop hook of a plugin with nothing of the surroundings, and returns its decision and what it wrote on stderr.
+fn stop(plugin: &str, home: &Path, variables: &[(&str, &str)], input: &str) -> (Value, String) {
+    let mut hook = Command::new("/bin/sh");
+    hook.arg(root().join(plugin).join("hooks/stop-hook.sh"))
+        .current_dir(home)
         .env_clear()
-        .env("PATH", bare.path())
-        .env("HOME", project)
-        .env("CLAUDEX_LOOP_BIN", program)
+        .env("HOME", home)
+        .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    hook.stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
+        .stderr(Stdio::piped());
+    let mut hook = hook.spawn().unwrap();
+    // A hook that knows its session ends without reading its input.
+    let _ = hook.stdin.take().unwrap().write_all(input.as_bytes());
     let output = hook.wait_with_output().unwrap();
     assert!(
         output.status.success(),
         "a hook that fails is a hook that is ignored"
     );
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "",
-        "no command was missing"
-    );
-    let text = String::from_utf8(output.stdout).unwrap();
-    serde_json::from_str::<serde_json::Value>(&text).expect("exactly one JSON document");
-    text
+    let decision = serde_json::from_slice(&output.stdout).expect("exactly one JSON document");
+    (decision, String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]
-fn defect_12_a_stop_is_the_launcher_and_one_program_and_no_other_command() {
+fn stop_runs_a_shell_and_one_program() {
     let project = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_claudex-loop");
-    let started = Command::new(program)
+    let mut start = Command::new(program);
+    start
         .args(["start", "plan", "a topic"])
-        .current_dir(project.path())
+        .current_dir(project.path());
+    let started = start
         .env_clear()
         .env("HOME", project.path())
         .output()
         .unwrap();
     assert!(started.status.success());
-    let block = stop(project.path(), program, r#"{"session_id":"s1"}"#);
-    assert!(
-        block.contains("### Claudex is waiting for `PLAN.md`"),
-        "{block}"
+    let bare = tempfile::tempdir().unwrap();
+    symlink("/bin/sh", bare.path().join("sh")).unwrap();
+    let variables = [
+        ("PATH", bare.path().to_str().unwrap()),
+        ("CLAUDEX_LOOP_BIN", program),
+    ];
+    let (block, errors) = stop(
+        "plugin",
+        project.path(),
+        &variables,
+        r#"{"session_id":"s1"}"#,
     );
-}
-
-#[test]
-fn a_missing_program_lets_the_turn_end_and_says_so() {
-    let project = tempfile::tempdir().unwrap();
-    let hook = Command::new("/bin/sh")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/hooks/stop-hook.sh"))
-        .current_dir(project.path())
-        .env("CLAUDEX_LOOP_BIN", "/nowhere/claudex-loop")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert!(hook.status.success());
-    let decision: serde_json::Value = serde_json::from_slice(&hook.stdout).unwrap();
-    assert_eq!(decision["decision"], "approve");
-    assert!(
-        decision["systemMessage"]
-            .as_str()
-            .unwrap()
-            .contains("was not found"),
-        "{decision}"
+    has(
+        block["reason"].as_str().unwrap(),
+        "### Claudex is waiting for `PLAN.md`",
     );
-    assert_eq!(
-        std::fs::read_dir(project.path()).unwrap().count(),
-        0,
-        "nothing is made"
-    );
+    assert_eq!(errors, "", "no command was missing");
 }
 
 #[test]
 fn missing_program_is_said_once_per_session() {
-    let plugins = ["plugin", "taskie/plugin", "stages/plugin"];
-    for plugin in plugins.map(|plugin| Path::new(env!("CARGO_MANIFEST_DIR")).join(plugin)) {
+    for plugin in ["plugin", "taskie/plugin", "stages/plugin"] {
         let home = tempfile::tempdir().unwrap();
-        let stop = |session: &str, variable: Option<&str>| {
-            let mut hook = Command::new("/bin/sh");
-            hook.arg(plugin.join("hooks/stop-hook.sh"))
-                .current_dir(home.path())
-                .env_clear()
-                .envs(["CLAUDEX_LOOP_BIN", "TASKIE_BIN", "STAGES_BIN"].map(|name| (name, "/no")))
-                .env("HOME", home.path())
-                .envs(variable.map(|id| ("CLAUDE_CODE_SESSION_ID", id)))
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null());
-            let mut hook = hook.spawn().unwrap();
+        let said = |session: &str, variable: Option<&str>| {
+            let mut variables = vec![("PATH", "/usr/bin:/bin")];
+            variables
+                .extend(["CLAUDEX_LOOP_BIN", "TASKIE_BIN", "STAGES_BIN"].map(|name| (name, "/no")));
+            variables.extend(variable.map(|id| ("CLAUDE_CODE_SESSION_ID", id)));
             let input = format!("{{\"cwd\":\"/\",\"session_id\": \"{session}\",\"x\":1}}\n");
-            let mut stdin = hook.stdin.take().unwrap();
-            // A hook that knows its session ends without reading it.
-            let _ = stdin.write_all(input.as_bytes());
-            drop(stdin);
-            let told = hook.wait_with_output().unwrap().stdout;
-            let decision: serde_json::Value = serde_json::from_slice(&told).unwrap();
+            let (decision, _) = stop(plugin, home.path(), &variables, &input);
             assert_eq!(decision["decision"], "approve");
-            decision["systemMessage"].is_string()
+            let message = decision["systemMessage"].as_str();
+            message
+                .inspect(|message| has(message, "was not found"))
+                .is_some()
         };
         let mut told = ["s1", "s1", "s2", "s1"]
-            .map(|session| stop(session, None))
+            .map(|session| said(session, None))
             .to_vec();
-        told.extend([stop("", Some("s3")), stop("", Some("s3"))]);
-        assert_eq!(told, [true, false, true, false, true, false], "{plugin:?}");
+        told.extend([said("", Some("s3")), said("", Some("s3"))]);
+        assert_eq!(told, [true, false, true, false, true, false], "{plugin}");
         assert!(
-            stop("a\\", None) && stop("a\\", None),
+            said("a\\", None) && said("a\\", None),
             "an id that cannot be noted"
         );
     }
 }
 
-/// The rules of a command's `allowed-tools`.
+/// The rules of a command's `allowed-tools`, which commas outside of parentheses separate.
 fn allowed(command: &str) -> Vec<String> {
-    let head = command
+    let (head, _) = command
         .strip_prefix("---\n")
         .unwrap()
-        .split("\n---\n")
-        .next()
+        .split_once("\n---\n")
         .unwrap();
-    let line = head
-        .lines()
-        .find_map(|line| line.strip_prefix("allowed-tools: "))
-        .expect("every command says what it needs");
-    let mut rules = Vec::new();
-    let mut depth = 0;
-    let mut rule = String::new();
-    for character in line.chars() {
-        match character {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        if character == ',' && depth == 0 {
-            rules.push(rule.trim().to_owned());
-            rule.clear();
-        } else {
-            rule.push(character);
-        }
-    }
-    rules.push(rule.trim().to_owned());
-    rules
+    let mut lines = head.lines();
+    let line = lines.find_map(|line| line.strip_prefix("allowed-tools: "));
+    let line = line.expect("every command says what it needs");
+    let rules = line.split("), ").map(|rule| rule.trim_end_matches(')'));
+    rules.map(|rule| format!("{rule})")).collect()
 }
 
-/// Why a rule permits more than a loop needs; None where it does not.
-fn too_much(rule: &str) -> Option<&'static str> {
-    if rule == "Edit(/PLAN.md)" {
-        return None;
-    }
-    let Some(line) = rule
-        .strip_prefix("Bash(")
-        .and_then(|rule| rule.strip_suffix(')'))
-    else {
-        return Some("neither the plan nor a line for the shell");
+/// Whether a rule permits no more than a loop needs: the plan, and our own verbs.
+fn is_ours(rule: &str) -> bool {
+    let line = rule.strip_prefix("Bash(claudex-loop ");
+    let Some(verb) = line.and_then(|line| line.strip_suffix(":*)")) else {
+        return rule == "Edit(/PLAN.md)";
     };
-    let Some(words) = line.strip_suffix(":*") else {
-        return Some("no prefix with `:*`, so flags and ids would not fit");
-    };
-    let Some(verb) = words.strip_prefix("claudex-loop ") else {
-        return Some("another program than ours");
-    };
-    let of_letters =
-        |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !word.is_empty();
-    let mut words = verb.split(' ');
-    let first = words.next().unwrap_or_default();
-    if !of_letters(first) || first.starts_with('-') {
-        return Some("no verb of ours");
-    }
-    let persons = [
-        "adopt", "cancel", "more", "resume", "rollback", "start", "journal",
-    ];
-    if persons.contains(&first) && !verb.ends_with(" --from-prompt") {
-        return Some("a person's verb without the ticket of the person's command");
-    }
-    words
-        .all(of_letters)
-        .then_some(())
-        .map_or(Some("not words of ours"), |()| None)
+    let is_plain =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let first = verb.split(' ').next().unwrap_or_default();
+    // A user's verb needs the ticket of the user's command.
+    let is_users = "adopt cancel more resume rollback start journal"
+        .split(' ')
+        .any(|one| one == first);
+    verb.split(' ').all(is_plain)
+        && !first.starts_with('-')
+        && (!is_users || verb.ends_with(" --from-prompt"))
 }
 
 #[test]
-fn no_command_permits_more_than_lines_of_our_own() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/commands");
+fn commands_permit_lines_of_our_own_alone() {
     let mut seen = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(root().join("plugin/commands")).unwrap() {
         let path = entry.unwrap().path();
         for rule in allowed(&std::fs::read_to_string(&path).unwrap()) {
-            assert_eq!(too_much(&rule), None, "{}: {rule}", path.display());
+            assert!(is_ours(&rule), "{}: {rule}", path.display());
             seen += 1;
         }
     }
@@ -209,45 +143,36 @@ fn no_command_permits_more_than_lines_of_our_own() {
     for rule in [
         "Bash",
         "Bash(*)",
-        "Bash(:*)",
         "Bash(bash:*)",
-        "Bash(sh:*)",
-        "Bash(sh -c:*)",
         "Bash(env claudex-loop review:*)",
         "Bash(claudex-loop:*)",
         "Bash(claudex-loop *)",
         "Bash(claudex-loop --version:*)",
         "Bash(claudex-loop review)",
         "Bash(claudex-loop adopt:*)",
-        "Bash(claudex-loop more:*)",
         "Bash(claudex-loop review; rm:*)",
-        "Edit",
         "Edit(/**)",
         "Write(/PLAN.md)",
     ] {
-        assert!(too_much(rule).is_some(), "{rule}");
+        assert!(!is_ours(rule), "{rule}");
     }
 }
 
 /// A clone with core.autocrlf=true must not give a script `#!/bin/sh\r`, which no system finds.
 #[test]
 fn scripts_keep_lf_in_every_clone() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git")
-            .args(["-C", env!("CARGO_MANIFEST_DIR")])
-            .args(arguments)
-            .output()
-            .unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
     // An archive of the sources has no repository.
-    if !root.join(".git").exists() {
+    if !root().join(".git").exists() {
         return;
     }
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        let output = git.arg("-C").arg(root()).args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
     let files = git(&["ls-files"]);
     let is_script = |file: &&str| {
-        let bytes = std::fs::read(root.join(file)).unwrap_or_default();
+        let bytes = std::fs::read(root().join(file)).unwrap_or_default();
         bytes.starts_with(b"#!")
     };
     let scripts: Vec<&str> = files.lines().filter(is_script).collect();
@@ -255,9 +180,8 @@ fn scripts_keep_lf_in_every_clone() {
         assert!(scripts.contains(&launcher), "{scripts:?}");
     }
     let attributes = git(&[&["check-attr", "eol", "--"], &scripts[..]].concat());
-    let bad: Vec<&str> = attributes
+    let bad = attributes
         .lines()
-        .filter(|line| !line.ends_with(": eol: lf"))
-        .collect();
-    assert_eq!(bad, [""; 0]);
+        .filter(|line| !line.ends_with(": eol: lf"));
+    assert_eq!(bad.collect::<Vec<_>>(), [""; 0]);
 }

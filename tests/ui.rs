@@ -4,7 +4,7 @@
 //! them anew; read the difference before committing it.
 
 /// A part of this program and no case of trybuild: one case that has to be linked makes it compile the code of every dependency,
-/// where the others need no more than their types.
+/// while the others need no more than their types.
 #[path = "../ui-tests/pass/every_step_of_a_plan.rs"]
 mod every_step_of_a_plan;
 
@@ -14,6 +14,6 @@ fn every_step_of_a_plan_is_a_program() {
 }
 
 #[test]
-fn illegal_programs_do_not_compile_and_say_why() {
+fn illegal_programs_do_not_compile() {
     trybuild::TestCases::new().compile_fail("ui-tests/*.rs");
 }

@@ -2,61 +2,37 @@
 //! meets it.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use crate::support::{Project, Ran, tree, write};
+use crate::support::{Project, has, in_time, lacks, tree, write};
 
-/// Runs `work`, which must be done within seconds where it took minutes.
-#[track_caller]
-fn in_time<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (sender, done) = std::sync::mpsc::channel();
-    std::thread::spawn(move || sender.send(work()));
-    match done.recv_timeout(Duration::from_secs(60)) {
-        Ok(value) => value,
-        Err(_) => panic!("{what}: it hangs, or failed"),
-    }
-}
+/// What a user or an agent may call while a loop `ID` is there; the last ones change everything.
+const COMMANDS: [&str; 9] = [
+    "status",
+    "list",
+    "doctor",
+    "sweep",
+    "review ID",
+    "run PLAN.md",
+    "start plan Another",
+    "cancel ID",
+    "rollback --yes",
+];
 
-/// Lists what a person or an agent may call while the loop `id` is there; the last ones change everything.
-fn commands(id: &str) -> [Vec<&str>; 9] {
-    [
-        vec!["status"],
-        vec!["list"],
-        vec!["doctor"],
-        vec!["sweep"],
-        vec!["review", id],
-        vec!["run", "PLAN.md"],
-        vec!["start", "plan", "Another"],
-        vec!["cancel", id],
-        vec!["rollback", "--yes"],
-    ]
-}
-
-/// Makes a stop and calls every command, and returns the stop's note and all that was said.
-fn everything(project: &Arc<Project>, id: &str, what: &str) -> (String, String) {
-    let stopped = Arc::clone(project);
-    let stop = in_time(&format!("{what}: stop"), move || stopped.fire());
-    let note = stop.note.unwrap_or_default();
-    let mut said = note.clone();
-    for arguments in commands(id) {
-        let (called, owned) = (
-            Arc::clone(project),
-            arguments.iter().map(|text| (*text).to_owned()),
-        );
-        let owned: Vec<String> = owned.collect();
-        let ran: Ran = in_time(&format!("{what}: {arguments:?}"), move || {
-            called.run(&owned.iter().map(String::as_str).collect::<Vec<_>>())
-        });
-        assert!(
-            !ran.err.contains("panicked"),
-            "{what}: {arguments:?}: {}",
-            ran.err
-        );
-        // The terminal's lines are broken where they are too long.
-        said.push_str(&format!("{}{}", ran.out, ran.err).replace(['\n', '│', ' '], ""));
-    }
-    (note, said)
+/// Makes a stop and calls every command, all of which must end soon. Returns the stop's note and all that was said.
+fn everything(project: Project, id: &str, what: &str) -> (String, String) {
+    let id = id.to_owned();
+    in_time(what, move || {
+        let note = project.fire().note.unwrap_or_default();
+        let mut said = note.clone();
+        for line in COMMANDS {
+            let ran = project.run(&line.replace("ID", &id));
+            lacks(&ran.err, "panicked");
+            // The terminal's lines are broken if they are too long.
+            said += &(ran.out + &ran.err).replace(['\n', '│', ' '], "");
+        }
+        (note, said)
+    })
 }
 
 fn link(target: impl AsRef<Path>, at: &Path) {
@@ -64,7 +40,7 @@ fn link(target: impl AsRef<Path>, at: &Path) {
 }
 
 #[test]
-fn a_clone_whose_state_folder_leads_into_git_loses_no_branch() {
+fn state_folder_that_leads_into_git_is_refused() {
     let origin = Project::new();
     std::fs::create_dir(origin.root.join(".claude")).unwrap();
     link("../.git/refs/heads", &origin.folder());
@@ -76,113 +52,103 @@ fn a_clone_whose_state_folder_leads_into_git_loses_no_branch() {
     let branches = tree(&cloned.root.join(".git/refs/heads"));
     assert!(!branches.is_empty(), "there is a branch");
     let note = cloned.fire().approved();
-    assert!(
-        note.contains(".claude/claudex is not trusted: it is a symlink; remove it"),
-        "{note}"
+    has(
+        &note,
+        ".claude/claudex is not trusted: it is a symlink; remove it",
     );
-    let refused = cloned.run(&["start", "plan", "Another"]);
-    assert_ne!(refused.code, 0);
-    refused.says("it is a symlink");
-    for arguments in commands("20261122-005333-0a1b2c") {
-        let ran = cloned.run(&arguments);
-        assert_ne!(ran.code, 0, "{arguments:?}: {}{}", ran.out, ran.err);
+    for line in COMMANDS {
+        let ran = cloned.run(&line.replace("ID", "20261122-005333-0a1b2c"));
+        assert_ne!(ran.code, 0, "{line}: {ran:?}");
         ran.says("is a symlink");
         assert_eq!(
             tree(&cloned.root.join(".git/refs/heads")),
             branches,
-            "{arguments:?}"
+            "{line}"
         );
     }
 }
 
 #[test]
-fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
+fn nothing_is_read_or_written_through_a_link() {
     for at in [".claude", ".claude/claudex"] {
         let (project, id) = Project::reviewing(&[]);
-        let (place, outside) = (project.root.join(at), project.home.join("outside"));
+        let (place, outside) = (
+            project.root.join(at),
+            project.home.with_file_name("outside"),
+        );
         std::fs::rename(&place, &outside).unwrap();
         link(&outside, &place);
         let before = tree(&outside);
-        let project = Arc::new(project);
-        let (note, _) = everything(&project, &id, at);
-        assert!(
-            note.contains(&format!("{at} is not trusted: it is a symlink")),
-            "{at}: {note}"
-        );
+        let kept = project.keep();
+        let (note, _) = everything(project, &id, at);
+        has(&note, &format!("{at} is not trusted: it is a symlink"));
         assert_eq!(tree(&outside), before, "{at}");
+        drop(kept);
     }
-    for at in ["<id>", "archive"] {
+    for at in ["ID", "archive"] {
         let (project, id) = Project::reviewing(&[]);
-        let place = project.folder().join(at.replace("<id>", &id));
-        let outside = project.home.join("outside");
-        write(
-            &outside.join("20200101-000000-abcdef/journal.jsonl"),
-            "mine\n",
+        let name = at.replace("ID", &id);
+        let (place, outside) = (
+            project.folder().join(&name),
+            project.home.with_file_name("outside"),
         );
-        write(&outside.join(".loop-tmp-1"), "mine\n");
+        let mine = ["20200101-000000-abcdef/journal.jsonl", ".loop-tmp-1"];
+        mine.iter()
+            .for_each(|file| write(&outside.join(file), "mine\n"));
         if place.exists() {
             std::fs::rename(&place, outside.join("was")).unwrap();
         }
         link(&outside, &place);
-        let old = std::time::SystemTime::now() - Duration::from_secs(60 * 24 * 60 * 60);
-        for aged in [
-            outside.clone(),
-            outside.join("20200101-000000-abcdef"),
-            outside.join(".loop-tmp-1"),
-        ] {
-            std::fs::File::open(aged)
-                .unwrap()
-                .set_modified(old)
-                .unwrap();
+        let old = SystemTime::now() - Duration::from_hours(60 * 24);
+        for aged in ["", "20200101-000000-abcdef", ".loop-tmp-1"] {
+            let aged = std::fs::File::open(outside.join(aged)).unwrap();
+            aged.set_modified(old).unwrap();
         }
         let before = tree(&outside);
-        let project = Arc::new(project);
-        let (_, said) = everything(&project, &id, at);
+        let kept = project.keep();
+        let (_, said) = everything(project, &id, at);
         assert_eq!(tree(&outside), before, "{at}");
-        let name = at.replace("<id>", &id);
-        assert!(said.contains(&name), "{at} is not named: {said}");
+        has(&said, &name);
+        drop(kept);
     }
 }
 
 #[test]
-fn a_plan_behind_a_link_is_refused_by_all_alike() {
-    for at in ["PLAN.md", "docs"] {
-        let plan = if at == "docs" { "docs/PLAN.md" } else { at };
+fn plan_behind_a_link_is_refused_by_all() {
+    for (at, plan) in [("PLAN.md", "PLAN.md"), ("docs", "docs/PLAN.md")] {
         let project = Project::new();
-        let outside = project.home.join("outside");
+        let (place, outside) = (project.root.join(at), project.home.join("outside"));
         write(
             &outside.join("PLAN.md"),
             "# Plan\n\nThe secret of another project.\n",
         );
-        let target = if at == "docs" {
-            outside.clone()
-        } else {
-            outside.join("PLAN.md")
-        };
-        link(target, &project.root.join(at));
+        let is_folder = at == "docs";
+        link(
+            if is_folder {
+                outside.clone()
+            } else {
+                outside.join("PLAN.md")
+            },
+            &place,
+        );
         let before = tree(&outside);
-        for arguments in [
-            vec!["start", "plan", "--plan", plan, "x"],
-            vec!["run", plan],
-        ] {
-            let ran = project.run(&arguments);
-            assert_ne!(ran.code, 0, "{arguments:?}");
+        for line in [format!("start plan --plan {plan} x"), format!("run {plan}")] {
+            let ran = project.run(&line);
+            assert_ne!(ran.code, 0, "{line}");
             ran.says("is a symlink");
         }
         assert!(!project.folder().exists(), "nothing was started");
         // It becomes a link once the loop is there.
-        std::fs::remove_file(project.root.join(at)).unwrap();
+        std::fs::remove_file(&place).unwrap();
         write(&project.root.join(plan), "# Plan\n\nMove the queue.\n");
         let id = project.start(&["--from-draft", "--plan", plan]);
         project.fire().blocked();
-        let place = project.root.join(at);
         std::fs::rename(&place, project.home.join("was")).unwrap();
         link(project.home.join("was"), &place);
         let ran = project.review(&id, "lint");
         assert_ne!(ran.code, 0);
         ran.says("is a symlink");
-        let note = project.fire().approved();
-        assert!(note.contains("is a symlink"), "{note}");
+        has(&project.fire().approved(), "is a symlink");
         assert_eq!(tree(&outside), before);
     }
 }

@@ -1,52 +1,34 @@
 //! Help for the command line: near names after a slip, help texts, completions.
 
-use crate::support::Project;
+use crate::support::{Project, begins, has, lacks};
 
 #[test]
-fn a_slip_gets_the_name_that_was_probably_meant() {
+fn slip_gets_the_name_that_was_meant() {
     let project = Project::new();
     let id = project.start(&[]);
-    let slip = format!("{}0", &id[..21]);
-    let slip = if slip == id {
-        format!("{}1", &id[..21])
-    } else {
-        slip
-    };
+    let last = if id.ends_with('0') { '1' } else { '0' };
+    let slip = format!("{}{last}", &id[..21]);
     let meant = format!("did you mean `{id}`?");
-    for (arguments, says) in [
-        (&["stauts"][..], "‘status’"),
-        (&["cancle"], "‘cancel’"),
-        (&["mark_done"], "‘mark-done’"),
-        (&["status", "--jsno"], "‘--json’"),
-        (&["start", "paln", "x"], "‘plan’"),
+    for (line, says) in [
+        ("stauts", "‘status’"),
+        ("mark_done", "‘mark-done’"),
+        ("status --jsno", "‘--json’"),
+        ("start paln x", "‘plan’"),
         (
-            &["start", "--rounds", "2", "plan", "x"],
+            "start --rounds 2 plan x",
             "‘plan --rounds’ works: the flag stands behind that word",
         ),
-        (
-            &["start", "plan", "--round", "2", "x"],
-            "did you mean `--rounds`?",
-        ),
-        (
-            &["start", "plan", "--form-draft", "x"],
-            "did you mean `--from-draft`?",
-        ),
-        (
-            &["start", "plan", "--continu=x", "x"],
-            "did you mean `--continue`?",
-        ),
-        (
-            &["review", &id, "--reviewer", "lnit"],
-            "did you mean `lint`?",
-        ),
-        (&["review", &id[..15]], &meant),
-        (&["journal", &id[16..]], &meant),
-        (&["cancel", &slip], &meant),
-        (&["status", &slip], &meant),
+        ("start plan --round 2 x", "did you mean `--rounds`?"),
+        ("start plan --continu=x x", "did you mean `--continue`?"),
+        ("review ID --reviewer lnit", "did you mean `lint`?"),
+        (&format!("review {}", &id[..15]), &meant),
+        (&format!("journal {}", &id[16..]), &meant),
+        (&format!("cancel {slip}"), &meant),
+        (&format!("status {slip}"), &meant),
     ] {
-        let ran = project.run(arguments);
-        assert_ne!(ran.code, 0, "{arguments:?}");
-        assert!(ran.err.contains(says), "{arguments:?}: {}", ran.err);
+        let ran = project.run(&line.replace("ID", &id));
+        assert_ne!(ran.code, 0, "{line:?}");
+        has(&ran.err, says);
     }
     assert_eq!(
         project.changes(&id),
@@ -54,52 +36,44 @@ fn a_slip_gets_the_name_that_was_probably_meant() {
         "nothing was guessed and done"
     );
     // What was typed after a slash command gets the same.
-    project.type_line("s1", "/claudex:plan --ruonds 2 x");
     let ran = project
-        .run_in_session("s1", &["start", "plan", "--from-prompt"])
+        .slash("s1", "/claudex:plan --ruonds 2 x", "start plan")
         .exits(2);
-    assert!(ran.err.contains("did you mean `--rounds`?"), "{}", ran.err);
+    has(&ran.err, "did you mean `--rounds`?");
 }
 
 #[test]
 fn refusals_have_a_code_and_a_help() {
     let project = Project::new();
     project.start(&[]);
-    for arguments in [
-        &["start", "plan", "x"][..],
-        &["mark-done"],
-        &["more"],
-        &["review", "20250101-000000-abcdef"],
-        &["journal", "x"],
-        &["rollback"],
-        &["start", "plan", "--what", "x"],
-        &["adopt", "20250101-000000-abcdef"],
+    for line in [
+        "start plan x",
+        "mark-done",
+        "more",
+        "review 20250101-000000-abcdef",
+        "journal x",
+        "rollback",
+        "start plan --what x",
+        "adopt 20250101-000000-abcdef",
     ] {
-        let ran = project.run(arguments);
-        assert!([1, 2].contains(&ran.code), "{arguments:?}: {ran:?}");
-        assert!(
-            ran.err.starts_with("claudex::"),
-            "{arguments:?}: {}",
-            ran.err
-        );
-        assert!(ran.err.contains("\n  help: "), "{arguments:?}: {}", ran.err);
+        let ran = project.run(line);
+        assert!([1, 2].contains(&ran.code), "{line:?}: {ran:?}");
+        begins(&ran.err, "claudex::");
+        has(&ran.err, "\n  help: ");
     }
 }
 
 #[test]
-fn a_start_lists_the_flags_of_its_mode_with_their_values_and_defaults() {
+fn start_help_lists_the_flags_of_its_mode() {
     let project = Project::new();
     let shows = |mode: &str, wanted: &[&str]| {
         let help = project.run(&["start", mode, "--help"]).exits(0).out;
         let flags = help
             .lines()
-            .filter(|line| line.trim_start().starts_with("--"))
-            .count();
-        assert_eq!(flags, wanted.len() + ["--color"].len(), "{help}");
+            .filter(|line| line.trim_start().starts_with("--"));
+        assert_eq!(flags.count(), wanted.len() + ["--color"].len(), "{help}");
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        for flag in wanted {
-            assert!(help.contains(flag), "{flag}: {help}");
-        }
+        wanted.iter().for_each(|flag| has(&help, flag));
     };
     let of_plan = [
         "--topic <TOPIC> What it is about",
@@ -115,115 +89,42 @@ fn a_start_lists_the_flags_of_its_mode_with_their_values_and_defaults() {
     let rounds = "--rounds <N> How many rounds at most [default: 1, or as configured]";
     let base = "--base <REV> Compare with where the branch left REV";
     shows("review", &[of_plan[0], rounds, base, of_plan[6]]);
-    let modes = project.run(&["start", "--help"]).exits(0).out;
-    assert!(
-        modes.contains("\nModes:\n  plan    The agent drafts PLAN.md"),
-        "{modes}"
-    );
+    let modes = "\nModes:\n  plan    The agent drafts PLAN.md";
+    project.answers("start --help", 0, modes);
 }
 
+/// `tests/docs.rs` compares the groups with those of the documentation.
 #[test]
-fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_definition_says() {
+fn help_fits_a_screen_and_names_users_commands() {
     let project = Project::new();
-    let help = project.run(&["--help"]).exits(0).out;
+    let help = project.run("--help").exits(0).out;
     assert!(help.lines().count() <= 40, "{help}");
-    let (groups, _) = help.split_once("\nOptions:\n").unwrap();
-    let commands = |heading: &str| -> Vec<&str> {
-        let (_, after) = groups
-            .split_once(&format!("\n{heading}:\n"))
-            .expect(heading);
-        let lines = after.lines().take_while(|line| !line.is_empty());
-        lines
-            .filter_map(|line| line.split_whitespace().next())
-            .collect()
-    };
-    assert_eq!(
-        commands("Loops"),
-        ["run", "start", "review", "mark-done", "cancel"]
-    );
-    let of_person = commands("A person decides");
-    assert_eq!(
-        of_person,
-        [
-            "resume", "pause", "adopt", "import", "rollback", "answer", "more"
-        ]
-    );
-    assert_eq!(
-        commands("Look"),
-        ["status", "list", "journal", "report", "personas", "doctor"]
-    );
-    assert!(
-        groups.contains("\nSet up: new, machine, sweep, "),
-        "{groups}"
-    );
-    for command in of_person {
+    for command in [
+        "resume", "pause", "adopt", "import", "rollback", "answer", "more",
+    ] {
         project.answers(&[command, "--help"], 0, "A person decides this");
     }
-    assert!(
-        !project
-            .run(&["cancel", "--help"])
-            .out
-            .contains("A person decides")
-    );
-}
-
-#[test]
-fn one_word_stands_for_a_loop_in_every_help() {
-    let project = Project::new();
-    for command in [
-        "status",
-        "journal",
-        "review",
-        "resume",
-        "adopt",
-        "answer",
-        "cancel",
-        "mark-done",
-        "more",
-    ] {
+    lacks(&project.run("cancel --help").out, "A person decides");
+    for command in ["status", "review", "adopt", "cancel", "mark-done", "more"] {
         let help = project.run(&[command, "--help"]).exits(0).out;
-        assert!(
-            help.contains("  [LOOP]") && !help.contains("ID]"),
-            "{command}: {help}"
-        );
+        has(&help, "  [LOOP]");
+        lacks(&help, "ID]");
     }
 }
 
-/// Verbs that people type.
-const VERBS: [&str; 8] = [
-    "run",
-    "start",
-    "review",
-    "status",
-    "mark-done",
-    "more",
-    "cancel",
-    "doctor",
-];
-
 #[test]
-fn completions_know_the_verbs_and_nothing_that_is_hidden() {
+fn completions_know_the_verbs_that_are_shown() {
     let project = Project::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let out = project.run(&["completions", shell]).exits(0).out;
-        for verb in VERBS {
-            assert!(out.contains(verb), "{shell}: {verb}");
+        let script = project.run(&["completions", shell]).exits(0).out;
+        for word in ["run", "start", "review", "mark-done", "doctor", "rounds"] {
+            has(&script, word);
         }
-        assert!(out.contains("rounds"), "{shell}");
-        assert!(
-            !out.contains("from-prompt"),
-            "{shell} offers what is hidden"
-        );
+        lacks(&script, "from-prompt");
     }
-    let script = project.run(&["completions", "bash"]).out;
     let file = project.home.join("completions");
-    std::fs::write(&file, &script).unwrap();
-    let checked = project
-        .shell("bash", &["-n", file.to_str().unwrap()])
-        .output()
-        .unwrap();
-    assert!(checked.status.success(), "{checked:?}");
-    // And it completes: a word that is begun, in a bash that has just read it.
+    std::fs::write(&file, project.run("completions bash").out).unwrap();
+    // A word that is begun is completed in a bash that has just read it.
     let line = format!(
         ". '{}'; complete=$(complete -p claudex-loop); complete=${{complete#*-F }}; \
          COMP_WORDS=(claudex-loop mark); COMP_CWORD=1; ${{complete%% *}} claudex-loop mark claudex-loop; \
@@ -233,5 +134,5 @@ fn completions_know_the_verbs_and_nothing_that_is_hidden() {
     let mut bash = project.shell("bash", &["--norc", "-c", &line]);
     let completed = String::from_utf8(bash.output().unwrap().stdout).unwrap();
     assert_eq!(completed.trim(), "mark-done");
-    project.run(&["completions", "bsh"]).exits(2).says("‘bash’");
+    project.answers("completions bsh", 2, "‘bash’");
 }

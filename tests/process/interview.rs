@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, feed, id_of};
+use crate::support::{Project, Ran, feed, has, id_of};
 
 const SCOPE: &str = "What belongs to it?";
 const LIMITS: &str = "What limits it?";
@@ -28,234 +28,141 @@ fn event(session: &str, answers: &Value) -> Value {
 }
 
 /// A loop of session `s1` in drafting.
-fn drafting(flags: &[&str]) -> (Project, String) {
+fn drafting(flags: &str) -> (Project, String) {
     let project = Project::new();
-    let started = project.run_in_session(
-        "s1",
-        &[&["start", "plan"], flags, &["Move the queue"]].concat(),
-    );
-    let id = id_of(&started.exits(0));
+    let line = format!("start plan {flags} Move the queue");
+    let id = id_of(&project.run_in_session("s1", &line).exits(0));
     (project, id)
 }
 
-/// Runs the hook and checks what holds for each call: exit 0, nothing on stderr, at most one JSON object on one line.
+/// Reads the hook's answer, and checks what holds for each call: exit 0, nothing on stderr, at most one JSON object.
 #[track_caller]
-fn answer(project: &Project, mut input: Value) -> Option<Value> {
-    if input.is_object() && input.get("cwd").is_none() {
-        input["cwd"] = project.root.to_str().unwrap().into();
-    }
-    read(&project.run_with_stdin(&["hook", "answer"], input.to_string().as_bytes()))
-}
-
-#[track_caller]
-fn read(ran: &Ran) -> Option<Value> {
+fn read(ran: &Ran) -> Value {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
     assert!(ran.out.matches('\n').count() <= 1, "{ran:?}");
-    (!ran.out.is_empty()).then(|| serde_json::from_str(&ran.out).unwrap())
+    if ran.out.is_empty() {
+        return Value::Null;
+    }
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+#[track_caller]
+fn answer(project: &Project, event: Value) -> Value {
+    read(&project.hook("answer", event))
 }
 
 #[test]
-fn the_answers_stand_in_the_topic_as_a_persons_one_change() {
-    let (project, id) = drafting(&[]);
-    let told = answer(
-        &project,
-        event(
-            "s1",
-            &json!({SCOPE: "Only the API", LIMITS: "a, \"own, text\"", FEARS: "Data loss"}),
-        ),
-    );
-    assert_eq!(
-        project.field(&id, "topic"),
-        "Move the queue; Scope: Only the API; Constraints: a, \"own, text\"; Worries: Data loss"
-    );
+fn answers_are_one_change_of_the_topic() {
+    let (project, id) = drafting("");
+    let fears = "it's $(touch pwned)\r\n\u{202e}計画 😀 {{ id }} ";
+    let answers = json!({SCOPE: "Only the API", LIMITS: "a, \"own, text\"", FEARS: fears});
+    let told = answer(&project, event("s1", &answers));
+    let topic = "Move the queue; Scope: Only the API; Constraints: a, \"own, text\"; Worries: ";
+    assert_eq!(project.field(&id, "topic"), format!("{topic}{fears}"));
+    assert!(!project.root.join("pwned").exists());
     assert_eq!(project.field(&id, "interview_used"), "true");
-    let context = &told.unwrap()["hookSpecificOutput"]["additionalContext"];
-    assert_eq!(
-        context,
-        &json!(format!(
-            "claudex: the answers are in the topic of loop {id}."
-        ))
-    );
+    let context = format!("claudex: the answers are in the topic of loop {id}.");
+    assert_eq!(told["hookSpecificOutput"]["additionalContext"], context);
     let journal = project.journal(&id);
     let last = journal.last().unwrap();
-    assert_eq!(
-        (&last["what"], &last["by"]),
-        (&json!("interview"), &json!("person"))
-    );
-    assert_eq!(project.field(&id, "phase"), "drafting");
+    assert_eq!([&last["what"], &last["by"]], ["interview", "person"]);
+    project.answers("status", 0, "Move the queue; Scope:");
+
+    // A second interview changes nothing, and the loop goes on as ever.
+    let before = project.state(&id);
+    let second = event("s1", &json!({ SCOPE: "second" }));
+    assert_eq!(answer(&project, second), Value::Null);
+    assert_eq!(project.state(&id), before);
     project.plan("# Plan\n\nMove the queue.\n");
     project.fire().blocked();
-    assert_eq!(
-        project.field(&id, "phase"),
-        "reviewing",
-        "the loop goes on as ever"
-    );
+    assert_eq!(project.field(&id, "phase"), "reviewing");
 }
 
 #[test]
-fn hostile_answers_arrive_byte_for_byte() {
-    for typed in [
-        "it's \"quoted\" $(touch pwned) `touch pwned` ; Scope: fake",
-        "line one\nline two\r\nthree\rfour\ttab",
-        "phase: done\n---\nrevision: 9",
-        "\u{202e}bidi\u{2066} \u{1b}[31mred \u{7f}\u{0} 計画 😀 \u{2028}",
-        "  blanks at both ends  ",
-        "\\n \\u0041 %s {{ id }} {% raw %}",
-    ] {
-        let (project, id) = drafting(&[]);
-        answer(&project, event("s1", &json!({ FEARS: typed })));
-        assert_eq!(
-            project.field(&id, "topic"),
-            format!("Move the queue; Worries: {typed}")
-        );
-        assert!(!project.root.join("pwned").exists());
-        assert_eq!(project.field(&id, "phase"), "drafting");
-        project
-            .run(&["status"])
-            .exits(0)
-            .says("Move the queue; Worries:");
-        project.fire().blocked();
-    }
-}
-
-#[test]
-fn what_is_too_long_is_left_out_and_said() {
-    let (project, id) = drafting(&[]);
-    let told = answer(
-        &project,
-        event("s1", &json!({ SCOPE: "x".repeat(1024 * 1024) })),
-    )
-    .unwrap();
+fn answer_beyond_the_limit_is_left_out() {
+    let (project, id) = drafting("");
+    let long = |kib: usize| event("s1", &json!({ SCOPE: "x".repeat(kib * 1024) }));
+    let told = answer(&project, long(1024));
     assert_eq!(project.field(&id, "topic"), "Move the queue");
     assert_eq!(project.field(&id, "interview_used"), "false");
-    let note = told["systemMessage"].as_str().unwrap();
-    assert!(note.contains("the limit is 65536"), "{note}");
-    // A shorter one is still taken.
-    answer(
-        &project,
-        event("s1", &json!({ SCOPE: "x".repeat(60 * 1024) })),
+    has(
+        told["systemMessage"].as_str().unwrap(),
+        "the limit is 65536",
     );
+    answer(&project, long(60));
     assert_eq!(project.field(&id, "interview_used"), "true");
 }
 
 #[test]
-fn a_second_interview_changes_nothing() {
-    let (project, id) = drafting(&[]);
-    answer(&project, event("s1", &json!({ SCOPE: "first" }))).unwrap();
-    let before = project.state(&id);
-    assert_eq!(
-        answer(&project, event("s1", &json!({ SCOPE: "second" }))),
-        None
-    );
-    assert_eq!(project.state(&id), before);
-}
-
-#[test]
-fn only_the_own_plan_loop_in_drafting_takes_answers() {
+fn only_own_loop_in_drafting_takes_answers() {
     let yes = json!({ SCOPE: "yes" });
-    let (project, id) = drafting(&[]);
-    let before = project.state(&id);
     let with = |name: &str, value: Value| {
         let mut input = event("s1", &yes);
         input[name] = value;
         input
     };
+    let (project, id) = drafting("");
+    let before = project.state(&id);
     for input in [
         event("s2", &yes),
         with("session_id", json!("unknown")),
         with("session_id", json!(null)),
         with("agent_id", json!("a1")),
-        with("hook_event_name", json!("PreToolUse")),
         with("tool_name", json!("Bash")),
         with("tool_response", json!("User declined")),
-        with("tool_response", json!({"questions": [], "answers": yes})),
-        event("s1", &json!({})),
         event("s1", &json!([SCOPE])),
         json!({}),
     ] {
-        assert_eq!(answer(&project, input.clone()), None, "{input}");
+        assert_eq!(answer(&project, input.clone()), Value::Null, "{input}");
     }
-    for bytes in [&b""[..], b"not json", b"[]", b"\xff\xfe{"] {
-        assert_eq!(
-            read(&project.run_with_stdin(&["hook", "answer"], bytes)),
-            None
-        );
+    for bytes in [&b""[..], b"not json", b"\xff\xfe{"] {
+        let ran = project.run_with_stdin("hook answer", bytes);
+        assert_eq!(read(&ran), Value::Null);
     }
-    let mut input = event("s1", &yes);
-    input["cwd"] = project.root.to_str().unwrap().into();
-    let mut child = project.command(&["hook", "answer"]);
+    let mut child = project.command("hook answer");
     child.env("CLAUDEX_REVIEWER_CHILD", "1");
-    assert_eq!(
-        read(&feed(child, input.to_string().as_bytes())),
-        None,
-        "a reviewer's"
-    );
+    let input = with("cwd", project.root.to_str().unwrap().into());
+    let ran = feed(child, input.to_string().as_bytes());
+    assert_eq!(read(&ran), Value::Null, "a reviewer's");
     assert_eq!(project.state(&id), before);
 
-    let (project, id) = drafting(&["--interviewed"]);
-    assert_eq!(answer(&project, event("s1", &yes)), None);
-    assert_eq!(project.field(&id, "topic"), "Move the queue");
-
-    let (project, id) = drafting(&[]);
-    project.plan("# Plan\n\nMove the queue.\n");
-    project.fire().blocked();
-    assert_eq!(
-        answer(&project, event("s1", &yes)),
-        None,
-        "the rounds have begun"
-    );
-    assert_eq!(project.field(&id, "topic"), "Move the queue");
-
-    let project = Project::new();
-    let id = project.start(&[]);
-    assert_eq!(
-        answer(&project, event("s1", &yes)),
-        None,
-        "a loop of nobody"
-    );
-    assert_eq!(project.field(&id, "session_id"), "unknown");
+    // Neither one that was interviewed, nor one whose rounds have begun, nor one of nobody.
+    let interviewed = drafting("--interviewed");
+    let begun = drafting("");
+    begun.0.plan("# Plan\n\nMove the queue.\n");
+    begun.0.fire().blocked();
+    let unowned = Project::new();
+    let unowned_id = unowned.start(&[]);
+    for (project, id) in [interviewed, begun, (unowned, unowned_id)] {
+        assert_eq!(answer(&project, event("s1", &yes)), Value::Null);
+        assert_eq!(project.field(&id, "topic"), "Move the queue");
+    }
 }
 
 #[test]
-fn the_start_says_whether_an_interview_is_to_be_held() {
+fn start_says_whether_to_interview_first() {
     let line = "Interview: to be held first";
-    for (typed, due) in [
-        ("a topic", true),
-        ("--skip-interview a topic", false),
-        ("--interviewed a topic", false),
-        ("--from-draft a topic", false),
+    for (flags, is_due) in [
+        ("", true),
+        ("--skip-interview", false),
+        ("--interviewed", false),
+        ("--from-draft", false),
     ] {
         let project = Project::new();
         project.plan("# Plan\n");
-        let prompt = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt_id": "p1",
-                            "prompt": format!("/claudex:plan {typed}")});
-        project
-            .run_with_stdin(&["hook", "prompt"], prompt.to_string().as_bytes())
-            .exits(0);
-        let started = project
-            .run_in_session("s1", &["start", "plan", "--from-prompt"])
-            .exits(0);
-        assert_eq!(started.out.contains(line), due, "{typed}: {}", started.out);
+        let typed = format!("/claudex:plan {flags} topic");
+        let started = project.slash("s1", &typed, "start plan").exits(0).out;
+        assert_eq!(started.contains(line), is_due, "{flags}: {started}");
         // The command has the agent ask about a plan that is there, by this line.
-        let is_told = started.out.contains("\nNote: there is an existing PLAN.md");
-        assert_eq!(
-            is_told,
-            !typed.starts_with("--from-draft"),
-            "{typed}: {}",
-            started.out
-        );
+        let is_told = started.contains("\nNote: there is an existing PLAN.md");
+        assert_eq!(is_told, flags != "--from-draft", "{flags}: {started}");
     }
     let command = include_str!("../../plugin/commands/plan.md");
-    assert!(command.contains(&format!("`{line}`")), "{command}");
+    has(command, &format!("`{line}`"));
+    has(command, "begins `Note: there is an existing`");
+    let started = Project::new().run("start plan topic").exits(0).out;
     assert!(
-        command.contains("begins `Note: there is an existing`"),
-        "{command}"
-    );
-    let (project, _) = (Project::new(), ());
-    let started = project.run(&["start", "plan", "a topic"]).exits(0);
-    assert!(
-        !started.out.contains(line),
-        "in a terminal there is no dialog: {}",
-        started.out
+        !started.contains(line),
+        "in a terminal there is no dialog: {started}"
     );
 }

@@ -1,4 +1,4 @@
-//! The program as a process: what a client, a person and a script see of it, each test in a project of its own.
+//! The program as a process: what a client, a user and a script see of it, each test in a project of its own.
 
 mod bad_paths;
 mod config;
@@ -10,7 +10,6 @@ mod hook;
 mod hostile;
 mod interview;
 mod kills;
-mod listing;
 mod locating;
 mod looking;
 mod machine;

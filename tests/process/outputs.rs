@@ -70,7 +70,7 @@ fn list_and_journal_are_whole() {
 fn status_line_is_whole() {
     let (project, id) = second_round();
     let input = serde_json::json!({ "session_id": "s1", "cwd": project.root });
-    let ran = project.run_with_stdin(&["statusline"], input.to_string().as_bytes());
+    let ran = project.run_with_stdin("statusline", input.to_string().as_bytes());
     let line = evened(&project, &id, &ran.exits(0).out);
     insta::assert_snapshot!(line, @"claudex: reviewing, round 2 of 2, round 1 found high=1 medium=1 low=1, 0s");
 }

@@ -1,97 +1,60 @@
 //! Loops without the user's seal: they came in an archive or with a copied project. And the user's key.
 
-use std::path::{Path, PathBuf};
-
-use claudex_testkit::has;
-
-use crate::support::{Project, write};
-
-/// Reads the files below a folder with their bytes, the links with nothing.
-fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && !path.is_symlink() {
-            found.extend(files(&path));
-        } else {
-            found.push((path.clone(), std::fs::read(&path).unwrap_or_default()));
-        }
-    }
-    found.sort();
-    found
-}
+use crate::support::{Project, has, lacks, tree, write};
 
 /// Copies the loop's files of one project into another, as an archive brings them, with changes to every text.
 fn unpack(from: &Project, into: &Project, change: impl Fn(&str) -> String) {
-    for (path, bytes) in files(&from.folder()) {
+    for (path, bytes) in tree(&from.folder()) {
         let to = into
             .folder()
             .join(path.strip_prefix(from.folder()).unwrap());
-        write(&to, change(&String::from_utf8(bytes).unwrap()));
+        if let Some(bytes) = bytes {
+            write(&to, change(&String::from_utf8(bytes).unwrap()));
+        }
     }
 }
 
 #[test]
-fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
+fn loop_from_an_archive_is_left_alone() {
     let theirs = Project::new();
     let id = theirs.start(&[]);
     let project = Project::new();
     let home = project.home.to_str().unwrap().to_owned();
     write(&project.home.join(".bashrc"), "# mine\n");
     unpack(&theirs, &project, |text| {
-        text.replace(theirs.root.to_str().unwrap(), &home)
-            .replace("PLAN.md", ".bashrc")
+        let text = text.replace(theirs.root.to_str().unwrap(), &home);
+        text.replace("PLAN.md", ".bashrc")
     });
-    let before = (files(&project.root), files(&project.home));
+    let before = (tree(&project.root), tree(&project.home));
+    let adopt = format!("claudex-loop adopt {id}");
     for _ in 0..2 {
         let note = project.fire().approved();
         has(&note, &id);
         has(&note, "is not yours");
-        has(&note, &format!("claudex-loop adopt {id}"));
-        assert!(!note.contains('`'), "{note}");
+        has(&note, &adopt);
+        lacks(&note, "`");
     }
-    assert_eq!((files(&project.root), files(&project.home)), before);
+    assert_eq!((tree(&project.root), tree(&project.home)), before);
     // Other commands say the same, and change nothing.
-    for command in [
-        &["review", &id][..],
-        &["mark-done", &id],
-        &["cancel", &id],
-        &["more", &id, "--rounds", "1"],
-        &["resume", &id],
-    ] {
-        let ran = project.run(command);
-        assert_ne!(ran.code, 0, "{command:?}");
-        ran.says("is not yours")
-            .says(&format!("claudex-loop adopt {id}"));
+    for verb in ["review", "mark-done", "cancel", "more", "resume"] {
+        let ran = project.run(&[verb, &id]);
+        assert_ne!(ran.code, 0, "{verb}");
+        ran.says("is not yours").says(&adopt);
     }
-    project.run(&["list"]).exits(0).says("is not yours");
-    project.run(&["status"]).exits(0).says("is not yours");
-    let start = project.run(&["start", "plan", "x"]).exits(1);
-    start.says("is not yours").says("claudex-loop rollback");
-    let in_root = |files: Vec<(PathBuf, Vec<u8>)>| -> Vec<(PathBuf, Vec<u8>)> {
-        // A start locks the folder and keeps it out of git; both are its own files.
-        let own =
-            [".lock", ".start.lock", ".gitignore", "log"].map(|name| project.folder().join(name));
-        files
-            .into_iter()
-            .filter(|(path, _)| !own.contains(path))
-            .collect()
-    };
-    assert_eq!(in_root(files(&project.root)), in_root(before.0));
-    project.run_in_session("s1", &["adopt", &id]).exits(1);
-    project.run(&["rollback", "--yes"]).exits(0);
+    project.answers("list", 0, "is not yours");
+    project.answers("status", 0, "is not yours");
+    let ran = project.run("start plan x").exits(1);
+    ran.says("is not yours").says("claudex-loop rollback");
+    // A start locks the folder and keeps it out of git.
+    let own = [".lock", ".start.lock", ".gitignore", "log"].map(|name| project.folder().join(name));
+    let mut after = tree(&project.root);
+    after.retain(|(path, _)| !own.contains(path));
+    let mut before = before.0;
+    before.retain(|(path, _)| !own.contains(path));
+    assert_eq!(after, before);
+    project.answers_in("s1", &format!("adopt {id}"), 1, "");
+    project.run("rollback --yes").exits(0);
     project.start(&[]);
-}
-
-#[test]
-fn moved_project_goes_on() {
-    let (mut project, id) = Project::reviewing(&[]);
-    let to = project.root.with_file_name("elsewhere");
-    std::fs::rename(&project.root, &to).unwrap();
-    project.root = to;
-    project.review(&id, "lint").exits(0);
-    project.fire().blocked();
-    assert!(project.replaced(&id).is_empty());
 }
 
 #[test]
@@ -99,68 +62,44 @@ fn copied_project_is_taken_over_by_its_user() {
     let (mut project, id) = Project::reviewing(&[]);
     let from = project.root.clone();
     let to = from.with_file_name("elsewhere");
-    let copied = std::process::Command::new("cp")
-        .arg("-a")
-        .args([&from, &to])
-        .status();
-    assert!(copied.unwrap().success());
+    let mut copy = std::process::Command::new("cp");
+    assert!(
+        copy.arg("-a")
+            .args([&from, &to])
+            .status()
+            .unwrap()
+            .success()
+    );
     project.root = to.clone();
     has(&project.fire().approved(), "this folder is a copy of");
-    project.answers(&["adopt", &id], 0, "was taken over");
+    project.answers(&format!("adopt {id}"), 0, "was taken over");
     assert_eq!(project.field(&id, "repo_root"), to.to_str().unwrap());
     assert!(project.changes(&id).contains(&"adopt".to_owned()));
-    project.review(&id, "lint").exits(0);
-    project.fire().blocked();
 
-    // The loop that was copied goes on, too.
-    project.root = from;
-    project.review(&id, "lint").exits(0);
-    project.fire().blocked();
+    // Both go on, and so does one that is moved.
+    let moved = from.with_file_name("moved");
+    std::fs::rename(&from, &moved).unwrap();
+    for root in [to, moved] {
+        project.root = root;
+        project.review(&id, "lint").exits(0);
+        project.fire().blocked();
+        assert!(project.replaced(&id).is_empty());
+    }
 }
 
 #[test]
-fn start_without_state_home_names_it_and_leaves_nothing() {
+fn start_without_state_home_names_it() {
     let project = Project::new();
     let state = project.home.join("state");
     write(&state, "no folder");
-    let before = files(&project.root);
-    let ran = project.run(&["start", "plan", "x"]).exits(3);
-    ran.says(state.to_str().unwrap());
-    assert_eq!(files(&project.root), before);
+    let before = tree(&project.root);
+    project.answers("start plan x", 3, state.to_str().unwrap());
+    assert_eq!(tree(&project.root), before);
     let project = Project::new()
         .with("XDG_STATE_HOME", "here")
         .with("HOME", "not/absolute");
-    let ran = project.run(&["start", "plan", "x"]).exits(3);
-    ran.says("HOME is relative and XDG_STATE_HOME is relative");
-    assert!(!project.root.join("here").exists() && !project.root.join("not").exists());
-    assert!(!project.folder().exists());
-}
-
-#[test]
-fn start_makes_key_for_its_user_alone() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let project = Project::new();
-    project.start(&[]);
-    let key = std::fs::metadata(project.state_home().join("key")).unwrap();
-    assert_eq!(key.permissions().mode() & 0o777, 0o600);
-}
-
-#[test]
-fn a_journal_of_another_folder_in_the_place_of_a_loops_own_is_left_alone() {
-    let (project, id) = Project::reviewing(&[]);
-    let (root, home) = (
-        project.root.to_str().unwrap(),
-        project.home.to_str().unwrap(),
-    );
-    for path in [
-        project.folder().join(&id).join("journal.jsonl"),
-        project.state_path(&id),
-    ] {
-        let text = std::fs::read_to_string(&path).unwrap();
-        has(&text, root);
-        std::fs::write(&path, text.replace(root, home)).unwrap();
-    }
-    let before = files(&project.root);
-    assert!(project.fire().approved().contains("is not yours"));
-    assert_eq!(files(&project.root), before);
+    let before = tree(&project.root);
+    let why = "HOME is relative and XDG_STATE_HOME is relative";
+    project.answers("start plan x", 3, why);
+    assert_eq!(tree(&project.root), before);
 }

@@ -22,7 +22,7 @@ fn masked(project: &Project, id: &str, message: &str) -> String {
 #[test]
 fn plan_start_output_whole() {
     let project = Project::new();
-    let started = project.run(&["start", "plan", "Move the queue"]).exits(0);
+    let started = project.run("start plan 'Move the queue'").exits(0);
     let id = id_of(&started);
     let started = masked(&project, &id, &started.out);
     assert!(!started.contains('\''), "a script may quote it");

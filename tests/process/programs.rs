@@ -1,13 +1,12 @@
 //! Which programs run: no repository chooses one, whether by its `.git`, by a relative PATH or by what npm puts into PATH.
 
-use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Project, executable, feed, path_without_clients, write};
+use crate::support::{Project, executable, feed, lacks, path_without_clients, write};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin");
 
@@ -51,7 +50,7 @@ fn git_says(project: &Project, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_crafted_repository_has_git_run_no_command_to_fetch_what_is_missing() {
+fn crafted_repository_has_git_fetch_nothing() {
     let remotes: [&[(&str, &str)]; 2] = [
         &[("remote.origin.url", "ext::touch MARKER")],
         &[
@@ -82,55 +81,34 @@ fn a_crafted_repository_has_git_run_no_command_to_fetch_what_is_missing() {
 }
 
 /// Names that a shell, the program, or a reviewer may look up.
-const NAMES: [&str; 15] = [
-    "git",
-    "sh",
-    "bash",
-    "env",
-    "codex",
-    "claude",
-    "claudex-loop",
-    "dirname",
-    "readlink",
-    "grep",
-    "sed",
-    "cat",
-    "node",
-    "test",
-    "printf",
-];
-
-/// Says how many PATHs lead into a project.
-const PATHS: usize = 5;
+const NAMES: &str =
+    "git sh bash env codex claude claudex-loop dirname readlink grep sed cat node test printf";
 
 /// Makes a project that brings programs of these names, and the PATHs that lead to them.
-fn that_brings_programs(project: &Project) -> (PathBuf, [String; PATHS]) {
+fn that_brings_programs(project: &Project) -> (PathBuf, [String; 5]) {
     let trap = project.home.join("trap");
+    let program = project.home.join("program");
+    executable(&program, &format!("echo \"$0 $*\" >> '{}'", trap.display()));
+    let copy = format!(
+        "for folder in node_modules/.bin . bin .cargo/bin; do mkdir -p $folder; \
+         for name in {NAMES}; do cp -p \"$0\" $folder/$name; done; done"
+    );
+    let mut copying = project.shell("/bin/sh", &["-c", &copy, program.to_str().unwrap()]);
+    assert!(copying.status().unwrap().success());
     let bin = project.root.join("node_modules/.bin");
-    for folder in [
-        &bin,
-        &project.root,
-        &project.root.join("bin"),
-        &project.root.join(".cargo/bin"),
-    ] {
-        for name in NAMES {
-            executable(
-                &folder.join(name),
-                &format!("echo \"$0 $*\" >> '{}'", trap.display()),
-            );
-        }
-    }
     let link = project.home.join("link");
     symlink(&bin, &link).unwrap();
     let rest = path_without_clients();
-    let paths = [
-        "node_modules/.bin",
-        "",
-        ".",
-        bin.to_str().unwrap(),
-        link.to_str().unwrap(),
-    ];
+    let [bin, link] = [&bin, &link].map(|path| path.to_str().unwrap());
+    let paths = ["node_modules/.bin", "", ".", bin, link];
     (trap, paths.map(|first| format!("{first}:{rest}")))
+}
+
+/// Puts the program where cargo would install it.
+fn install(project: &Project) {
+    let installed = project.home.join(".cargo/bin/claudex-loop");
+    std::fs::create_dir_all(installed.parent().unwrap()).unwrap();
+    symlink(crate::support::program(), &installed).unwrap();
 }
 
 #[track_caller]
@@ -141,115 +119,99 @@ fn not_sprung(trap: &Path, what: impl std::fmt::Debug) {
 
 #[test]
 fn no_path_leads_the_program_into_the_project() {
-    for at in 0..PATHS {
+    for at in 0..5 {
         let (project, id) = Project::reviewing(&[]);
         let mine = project.home.join("mine");
-        executable(
-            &mine,
-            "codex; node; grep x < /dev/null\necho 'No substantive findings.'",
-        );
-        let project = project.configured(format!(
-            "[reviewers.mine]\nkind = \"command\"\nprogram = {mine:?}\n"
-        ));
+        let script = "codex; node; grep x < /dev/null\necho 'No substantive findings.'";
+        executable(&mine, script);
+        project.add_reviewer("mine", mine.to_str().unwrap(), &[]);
         // So that git is asked for the states, too.
         write(&project.folder().join("decoy.state"), "phase: done\n");
         project.git(&["add", "--force", ".claude/claudex/decoy.state"]);
         let (trap, paths) = that_brings_programs(&project);
-        let path = &paths[at];
-        let run = |arguments: &[&str]| {
-            let mut command = project.command(arguments);
-            command.env("PATH", path);
+        let project = project.with("CLAUDEX_REVIEWER", "");
+        let run = |line: &str| {
+            let mut command = project.command(&line.replace("ID", &id));
+            command.env("PATH", &paths[at]);
             let ran = feed(command, b"{\"session_id\":\"s1\"}");
-            not_sprung(&trap, (path, arguments));
+            not_sprung(&trap, (&paths[at], line));
             ran
         };
-        run(&["status"]).exits(0);
-        run(&["list"]).exits(0);
-        run(&["doctor"]);
-        run(&["start", "review"]);
-        run(&["review", &id, "--reviewer", "auto"])
+        run("status").exits(0);
+        run("list").exits(0);
+        run("doctor");
+        run("start review");
+        run("review ID --reviewer auto")
             .exits(0)
             .says("lint (auto)");
-        run(&["hook", "stop"]).exits(0);
-        run(&["review", &id, "--reviewer", "mine"]).exits(0);
-        run(&["run", "PLAN.md", "--reviewer", "mine"]);
+        run("hook stop").exits(0);
+        run("review ID --reviewer mine").exits(0);
+        run("run PLAN.md --reviewer mine");
     }
 }
 
+/// The plugin's scripts that a client or an agent runs.
+const SCRIPTS: [&str; 10] = [
+    "hooks/stop-hook.sh",
+    "hooks/session-start-hook.sh",
+    "hooks/pre-compact-hook.sh",
+    "hooks/pre-tool-use-hook.sh",
+    "hooks/prompt-hook.sh",
+    "hooks/answer-hook.sh",
+    "scripts/status.sh",
+    "scripts/doctor.sh",
+    "scripts/personas.sh",
+    "scripts/start-loop.sh",
+];
+
 #[test]
-fn no_path_leads_the_plugins_scripts_into_the_project() {
+fn no_path_leads_the_scripts_into_the_project() {
     let (project, id) = Project::reviewing(&[]);
-    let installed = project.home.join(".cargo/bin/claudex-loop");
-    std::fs::create_dir_all(installed.parent().unwrap()).unwrap();
-    symlink(assert_cmd::cargo::cargo_bin!("claudex-loop"), &installed).unwrap();
+    install(&project);
     let (trap, paths) = that_brings_programs(&project);
     // A loop that is over has none any more.
     let runner = project.home.join("runner.sh");
-    std::fs::copy(project.folder().join(format!("{id}-runner.sh")), &runner).unwrap();
-    let scripts = [
-        "hooks/stop-hook.sh",
-        "hooks/session-start-hook.sh",
-        "hooks/pre-compact-hook.sh",
-        "hooks/pre-tool-use-hook.sh",
-        "hooks/prompt-hook.sh",
-        "hooks/answer-hook.sh",
-        "scripts/status.sh",
-        "scripts/doctor.sh",
-        "scripts/personas.sh",
-        "scripts/start-loop.sh",
-    ];
+    std::fs::copy(project.runner(&id), &runner).unwrap();
     let shells = ["/bin/sh", "/bin/dash", "/bin/bash"];
     for shell in shells.iter().filter(|shell| Path::new(shell).is_file()) {
         for path in &paths {
-            let run = |arguments: &[&OsStr], homes: &[(&str, &str)]| {
-                let mut command = project.shell(shell, &[]);
-                command
-                    .args(arguments)
-                    .env("PATH", path)
-                    .envs(homes.iter().copied());
+            let run = |arguments: &[&str], homes: &[(&str, &str)]| {
+                let mut command = project.shell(shell, arguments);
+                command.env("PATH", path).envs(homes.iter().copied());
                 let ran = feed(command, b"{\"session_id\":\"s1\"}");
                 not_sprung(&trap, (shell, path, arguments, homes));
                 ran
             };
-            for script in scripts {
-                let script = Path::new(PLUGIN).join(script);
-                let ran = run(&[script.as_os_str()], &[]);
-                if script.ends_with("stop-hook.sh") {
+            for script in SCRIPTS.map(|script| format!("{PLUGIN}/{script}")) {
+                let ran = run(&[&script], &[]);
+                if script.ends_with("/stop-hook.sh") {
                     let decision: Value = serde_json::from_str(&ran.out).unwrap();
                     assert!(decision.is_object(), "{ran:?}");
-                    assert!(!ran.out.contains("was not found"), "{ran:?}");
+                    lacks(&ran.out, "was not found");
                 }
-                for homes in [
-                    &[("CARGO_HOME", ".cargo"), ("HOME", ".")][..],
-                    &[("CLAUDEX_LOOP_BIN", "./claudex-loop")],
-                ] {
-                    run(&[script.as_os_str()], homes);
-                }
+                run(&[&script], &[("CARGO_HOME", ".cargo"), ("HOME", ".")]);
+                run(&[&script], &[("CLAUDEX_LOOP_BIN", "./claudex-loop")]);
             }
             // It is over after some stops, which only the program can say.
-            let ran = run(&[runner.as_os_str()], &[]);
+            let ran = run(&[runner.to_str().unwrap()], &[]);
             assert!(ran.code == 0 || ran.err.contains("is in phase"), "{ran:?}");
             let plugin = shlex::try_quote(PLUGIN).unwrap();
             let helpers = format!(". {plugin}/scripts/state-helpers.sh; claudex_new_review_id");
-            let root = [("CLAUDE_PLUGIN_ROOT", PLUGIN)];
-            run(&["-c".as_ref(), helpers.as_ref()], &root).exits(0);
-            run(&["-c".as_ref(), helpers.as_ref()], &[]);
+            run(&["-c", &helpers], &[("CLAUDE_PLUGIN_ROOT", PLUGIN)]).exits(0);
+            run(&["-c", &helpers], &[]);
         }
     }
 }
 
 #[test]
-fn a_script_finds_the_systems_shell_where_path_has_none() {
+fn script_finds_the_systems_shell_without_path() {
     let project = Project::new();
-    let installed = project.home.join(".cargo/bin/claudex-loop");
-    std::fs::create_dir_all(installed.parent().unwrap()).unwrap();
-    symlink(assert_cmd::cargo::cargo_bin!("claudex-loop"), &installed).unwrap();
+    install(&project);
     let mut hook = Command::new(Path::new(PLUGIN).join("hooks/stop-hook.sh"));
     hook.current_dir(&project.root)
         .env_clear()
         .env("PATH", "/no/such")
-        .env("HOME", &project.home)
-        .stderr(Stdio::piped());
+        .env("HOME", &project.home);
     let ran = feed(hook, b"{}").exits(0);
     assert!(ran.out.contains("approve") && ran.err.is_empty(), "{ran:?}");
 }

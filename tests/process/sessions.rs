@@ -1,18 +1,14 @@
-//! Whose loop it is, how a session takes one over, and which commands only a person may give.
+//! Whose loop it is, how a session takes one over, and which commands only a user may give.
 
-use crate::support::{Project, Ran, Stop, id_of, tree};
-use claudex_testkit::has;
 use serde_json::json;
 
+use crate::support::{Project, Ran, Stop, has, id_of, lacks, tree};
+
 #[test]
-fn another_session_of_the_project_is_not_blocked() {
+fn loop_of_one_session_blocks_no_other() {
     let project = Project::new();
-    let id = id_of(
-        &project
-            .run_in_session("s1", &["start", "plan", "topic"])
-            .exits(0),
-    );
-    assert_eq!(project.field(&id, "session_id"), "s1");
+    let started = project.run_in_session("s1", "start plan topic").exits(0);
+    assert_eq!(project.field(&id_of(&started), "session_id"), "s1");
     let before = tree(&project.root);
     for _ in 0..3 {
         assert_eq!(project.fire_as("s2").approved(), "");
@@ -22,138 +18,66 @@ fn another_session_of_the_project_is_not_blocked() {
 }
 
 #[test]
-fn a_loop_from_a_terminal_belongs_to_the_first_session_whose_stop_meets_it() {
+fn loop_from_a_terminal_belongs_to_first_session() {
     let project = Project::new();
     let id = project.start(&[]);
-    assert_eq!(project.field(&id, "session_id"), "unknown");
-    project.fire_as("s7").blocked();
-    assert_eq!(project.field(&id, "session_id"), "s7");
-    assert_eq!(project.changes(&id), ["start", "bind", "remind"]);
-    assert_eq!(project.fire_as("s8").approved(), "");
-    assert_eq!(project.field(&id, "session_id"), "s7");
-}
-
-#[test]
-fn input_without_a_session_drives_a_loop_of_nobody_and_binds_nothing() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).blocked();
-    assert_eq!(project.field(&id, "session_id"), "unknown");
-    for blank in [
-        json!({"session_id": ""}),
+    // Neither a stop without a session nor one that calls itself unknown takes it.
+    Stop::read(&project.run_with_stdin("hook stop", b"{}")).blocked();
+    for nobody in [
         json!({"session_id": "  "}),
         json!({}),
+        json!({"session_id": "unknown"}),
     ] {
-        project.fire_with(blank).approved();
+        project.fire_with(nobody).approved();
         assert_eq!(project.field(&id, "session_id"), "unknown");
     }
-}
+    let session = "a\"b: |&/\\ $(x)\nphase: done\nü";
+    project.fire_as(session).approved();
+    assert_eq!(project.field(&id, "session_id"), session, "any text");
+    assert_eq!(project.changes(&id), ["start", "remind", "bind"]);
 
-#[test]
-fn input_without_a_session_never_drives_a_bound_loop() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    project.fire_as("s1").blocked();
+    // Now it is driven by this session alone.
     project.plan("# Plan\n");
     let before = tree(&project.root);
-    Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).approved();
-    project.fire_with(json!({"session_id": ""})).approved();
-    project
-        .fire_with(json!({"session_id": "unknown"}))
-        .approved();
+    Stop::read(&project.run_with_stdin("hook stop", b"{}")).approved();
+    for other in ["", "unknown", "s8"] {
+        assert_eq!(project.fire_as(other).approved(), "");
+    }
     assert_eq!(tree(&project.root), before);
-    assert_eq!(project.field(&id, "phase"), "drafting");
-}
-
-#[test]
-fn a_session_named_unknown_cannot_take_every_loop() {
-    let project = Project::new();
-    project.start(&[]);
-    project.fire_as("unknown");
-    // Whatever it was told, the loop must still be free for a real session.
-    project.plan("# Plan\n");
-    project.fire_as("s1").blocked();
-}
-
-#[test]
-fn a_hostile_session_id_is_kept_as_data() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    let session = "a\"b: |&/\\ $(x)\nphase: done\nü";
-    project.fire_as(session).blocked();
-    assert_eq!(project.field(&id, "session_id"), session);
-    assert_eq!(project.field(&id, "phase"), "drafting");
-    project.plan("# Plan\n");
     project.fire_as(session).blocked();
     assert_eq!(project.field(&id, "phase"), "reviewing");
 }
 
 #[test]
-fn a_sessions_own_loop_goes_before_one_of_nobody() {
+fn own_loop_of_session_goes_before_unowned_one() {
     let project = Project::new();
-    let ours = id_of(
-        &project
-            .run_in_session("s1", &["start", "plan", "ours"])
-            .exits(0),
-    );
+    let ours = id_of(&project.run_in_session("s1", "start plan ours").exits(0));
     let inner = project.root.join("inner");
     std::fs::create_dir(&inner).unwrap();
     project.git(&["init", "--quiet", "inner"]);
-    let mut start = project.command(&["start", "plan", "theirs"]);
-    let theirs = id_of(&Ran::of(start.current_dir(&inner).output().unwrap()).exits(0));
-    assert!(
-        inner
-            .join(format!(".claude/claudex/{theirs}.state"))
-            .exists()
-    );
-
-    let reason = project
-        .fire_from(&inner, json!({"session_id": "s1"}))
-        .blocked();
-    has(&reason, &ours);
-    let reason = project
-        .fire_from(&inner, json!({"session_id": "s2"}))
-        .blocked();
-    has(&reason, &theirs);
+    let theirs = id_of(&project.run_in(&inner, "start plan theirs").exits(0));
+    for (session, id) in [("s1", &ours), ("s2", &theirs)] {
+        let stop = project.fire_from(&inner, json!({ "session_id": session }));
+        has(&stop.blocked(), id);
+    }
 }
 
 // --- adopt, resume and who may -----------------------------------------------------------------------------------
 
 #[test]
-fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    project.fire_as("crashed").blocked();
-    crate::support::age(
-        &project.state_path(&id),
-        std::time::Duration::from_secs(16 * 60),
-    );
-    project.answers(&["adopt", &id], 0, "belongs to no session now");
-    assert_eq!(project.field(&id, "session_id"), "unknown");
-    project.plan("# Plan\n");
-    project.fire_as("fresh").blocked();
-    assert_eq!(project.field(&id, "session_id"), "fresh");
-    assert_eq!(project.fire_as("crashed").approved(), "");
-    assert!(
-        project.changes(&id).contains(&"adopt".to_owned()),
-        "it is journaled"
-    );
-}
-
-#[test]
-fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
+fn adopt_of_another_sessions_loop_needs_a_yes() {
     let (project, id) = Project::reviewing(&[]);
     let before = project.state(&id);
-    for command in [&["adopt"][..], &["adopt", &id], &["resume", &id, "--adopt"]] {
-        let ran = project
-            .run(command)
-            .exits(1)
-            .says("session s1 may be at work on loop");
-        let again = match command[0] {
-            "adopt" => format!("    claudex-loop adopt {id} --yes\n"),
-            _ => format!("    claudex-loop resume {id} --adopt --yes\n"),
-        };
-        has(&ran.err, &again);
+    for (command, yes) in [
+        ("adopt", format!("adopt {id} --yes")),
+        (
+            &format!("resume {id} --adopt"),
+            format!("resume {id} --adopt --yes"),
+        ),
+    ] {
+        let ran = project.run(command).exits(1);
+        has(&ran.err, "session s1 may be at work on loop");
+        has(&ran.err, &format!("    claudex-loop {yes}\n"));
         project.run_with_stdin(command, b"y\n").exits(1);
         for typed in ["\n", "n\n", "\u{4}"] {
             let screen = project.on_terminal(80, command, typed);
@@ -164,66 +88,45 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
         }
     }
     assert_eq!(project.state(&id), before);
-    assert_eq!(project.on_terminal(80, &["adopt"], "y\n").code, 0);
+    assert_eq!(project.on_terminal(80, "adopt", "y\n").code, 0);
     assert_eq!(project.field(&id, "session_id"), "unknown");
     // Nobody's: there is nobody to ask for.
-    project.run(&["adopt"]).exits(0);
+    project.answers("adopt", 0, "belongs to no session now");
 
     project.fire_as("s2").blocked();
-    project.run(&["adopt", &id, "--yes"]).exits(0);
-    project.fire_as("s2");
-    assert_eq!(project.field(&id, "session_id"), "s2");
-    // The slash command is the person's word, and a session takes its own.
-    project.type_line("s3", "/claudex:adopt");
-    project
-        .run_in_session("s3", &["adopt", "--from-prompt"])
-        .exits(0)
-        .says("belongs to this session now");
+    project.run(&format!("adopt {id} --yes")).exits(0);
+    project.fire_as("fresh");
+    assert_eq!(project.field(&id, "session_id"), "fresh");
+    assert_eq!(project.fire_as("s2").approved(), "");
+    // The slash command is the user's word, and a session takes its own.
+    let ran = project.slash("s3", "/claudex:adopt", "adopt").exits(0);
+    ran.says("belongs to this session now");
 }
 
 #[test]
-fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
+fn resume_in_terminal_names_whose_stops_drive() {
     let (project, id) = Project::reviewing(&[]);
-    let said = project.run(&["resume", &id]).exits(0);
+    let resume = format!("resume {id}");
+    let said = project.run(&resume).exits(0);
     has(&said.out, "The stops of session s1 drive it.");
-    has(
-        &said.out,
-        &format!("\n    claudex-loop resume {id} --adopt\n"),
-    );
+    has(&said.out, &format!("\n    claudex-loop {resume} --adopt\n"));
     assert_eq!(project.field(&id, "session_id"), "s1");
-    project
-        .run(&["resume", &id, "--adopt", "--yes"])
-        .exits(0)
-        .says("goes on in phase reviewing, round 1 of 3.")
-        .says("belongs to no session now");
-    assert_eq!(project.field(&id, "session_id"), "unknown");
-    project
-        .run(&["resume", &id])
-        .exits(0)
-        .says("It belongs to no session: the next one that ends a turn");
+    let said = project.run(&format!("{resume} --adopt --yes")).exits(0);
+    has(&said.out, "goes on in phase reviewing, round 1 of 3.");
+    has(&said.out, "belongs to no session now");
+    let nobody = "It belongs to no session: the next one that ends a turn";
+    project.answers(&resume, 0, nobody);
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
-    assert_eq!(project.fire_as("s1").approved(), "");
     // Inside a session it is that one which takes it.
-    project.type_line("s1", &format!("/claudex:resume {id} --adopt"));
-    project
-        .run_in_session("s1", &["resume", "--from-prompt"])
-        .exits(0)
-        .says("belongs to this session now");
+    let typed = format!("/claudex:resume {id} --adopt");
+    let ran = project.slash("s1", &typed, "resume").exits(0);
+    ran.says("belongs to this session now");
     assert_eq!(project.field(&id, "session_id"), "s1");
-    // An agent takes over nothing.
-    let before = project.state(&id);
-    project.answers_in(
-        "s2",
-        &["resume", &id, "--adopt"],
-        1,
-        "an agent may not run ‘",
-    );
-    assert_eq!(project.state(&id), before);
 }
 
 #[test]
-fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
+fn session_that_adopts_summing_up_gets_the_summary() {
     for (rounds, reviewer, title) in [
         ("3", "fake-clean", "### Claudex plan loop complete ✓"),
         (
@@ -232,72 +135,45 @@ fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
             "### Claudex plan loop stopped at max rounds (round 1 of 1)",
         ),
     ] {
-        let project = Project::new();
-        let id = project.start(&["--rounds", rounds]);
-        project.plan("# Plan\n");
-        project.fire_as("crashed").blocked();
+        let (project, id) = Project::reviewing(&["--rounds", rounds]);
         project.review(&id, reviewer).exits(0);
-        let handed_out = project.fire_as("crashed").blocked();
-        assert!(handed_out.starts_with(title), "{handed_out}");
+        project.fire().blocked();
 
-        project.type_line("fresh", "/claudex:adopt");
-        project
-            .run_in_session("fresh", &["adopt", "--from-prompt"])
-            .exits(0)
-            .says(&format!("belongs to this session now.\n\n{title}"))
-            .says("**Findings by round:**")
-            .says("Print this summary to the user");
-        project.type_line("fresh", "/claudex:resume");
-        project.answers_in("fresh", &["resume", "--from-prompt"], 0, title);
-        // From a terminal there is no agent that could print it.
-        let ran = project.run(&["resume"]).exits(0);
-        assert!(!ran.out.contains(title), "{}", ran.out);
-        // Where the person was asked and did not answer, a line says that it is over.
-        assert_eq!(
-            project.fire_as("fresh").approved().is_empty(),
-            rounds == "3"
+        let ran = project.slash("fresh", "/claudex:adopt", "adopt").exits(0);
+        has(
+            &ran.out,
+            &format!("belongs to this session now.\n\n{title}"),
         );
+        has(&ran.out, "**Findings by round:**");
+        has(&ran.out, "Print this summary to the user");
+        let ran = project.slash("fresh", "/claudex:resume", "resume").exits(0);
+        has(&ran.out, title);
+        // From a terminal there is no agent that could print it.
+        lacks(&project.run("resume").exits(0).out, title);
+        // If the user was asked and did not answer, a line says that it is over.
+        let last = project.fire_as("fresh").approved();
+        assert_eq!(last.is_empty(), rounds == "3");
         assert_eq!(project.field(&id, "phase"), "done");
     }
 }
 
 #[test]
-fn a_loop_that_is_over_is_neither_adopted_nor_resumed() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    project.run(&["cancel", &id]).exits(0);
-    let before = std::fs::read(project.state_path(&id)).unwrap();
-    project.run(&["adopt", &id]).exits(1).says("is over");
-    project.run(&["resume", &id]).exits(1);
-    assert_eq!(std::fs::read(project.state_path(&id)).unwrap(), before);
-}
-
-#[test]
-fn resume_begins_the_counters_anew() {
+fn resume_resets_the_counters() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     project.fire().blocked();
-    assert_eq!(
-        (
-            project.field(&id, "failures"),
-            project.field(&id, "reminders")
-        ),
-        ("1".into(), "1".into())
-    );
-    project.run(&["resume", &id]).exits(0).says("round 1 of 3");
-    assert_eq!(
-        (
-            project.field(&id, "failures"),
-            project.field(&id, "reminders")
-        ),
-        ("0".into(), "0".into())
-    );
+    let counters = || ["failures", "reminders"].map(|field| project.field(&id, field));
+    assert_eq!(counters(), ["1", "1"]);
+    project.answers(&format!("resume {id}"), 0, "round 1 of 3");
+    assert_eq!(counters(), ["0", "0"]);
 }
 
 #[test]
-fn what_is_a_persons_decision_is_refused_to_an_agent() {
-    let (project, id) = Project::reviewing(&[]);
+fn users_commands_are_refused_to_agents_and_journaled() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake-findings").exits(0);
+    project.fire().blocked();
     // That it was tried is noted in the journal and in the log; nothing else may differ.
     let files = || {
         let mut files = tree(&project.folder());
@@ -306,27 +182,44 @@ fn what_is_a_persons_decision_is_refused_to_an_agent() {
     };
     let before = files();
     for command in [
-        &["resume", &id][..],
-        &["adopt", &id],
-        &["rollback", "--yes"],
-        &["resume"],
+        "resume",
+        "resume --adopt",
+        "adopt",
+        "rollback --yes",
+        "pause",
+        "more",
     ] {
-        project.answers_in("s1", command, 1, "an agent may not run ‘");
+        let ran = project.run_in_session("s1", command).exits(1);
+        let verb = command.split(' ').next().unwrap();
+        has(&ran.err, &format!("an agent may not run ‘{verb}"));
+        has(&ran.err, &format!("/claudex:{verb}"));
     }
     assert_eq!(files(), before);
+    let journal = project.journal(&id);
+    let refused = journal.iter().filter(|entry| entry["note"] == "refused");
+    let tried: Vec<_> = refused.map(|entry| &entry["data"]["tried"]).collect();
+    assert_eq!(tried, ["resume", "resume", "adopt", "rollback", "more"]);
+    let ran = project.run_in_session("s1", "more --rounds 1").exits(1);
+    let refusal = format!(
+        "claudex::verb\n\n  × loop {id}: an agent may not run ‘more’\n  help: nothing was changed; ask the user to:\n            \
+         /claudex:more {id} --rounds <rounds>\n            claudex-loop more {id} --rounds <rounds>\n"
+    );
+    assert_eq!(ran.err, refusal);
+    project.fire().approved();
+    let new = format!("--continue {id} --rounds N");
+    project.answers_in("s1", &format!("more {id}"), 1, &new);
 }
 
 #[test]
-fn an_agent_may_mark_done_and_cancel() {
+fn agent_may_mark_done_and_cancel() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-clean").exits(0);
-    project.run_in_session("s1", &["mark-done", &id]).exits(0);
+    let mark_done = format!("mark-done {id}");
+    project.run_in_session("s1", &mark_done).exits(0);
     assert_eq!(project.journal(&id).last().unwrap()["by"], "agent");
-    project
-        .run_in_session("s1", &["mark-done", &id])
-        .exits(1)
-        .says("already marked as done; end the turn");
-    project.run_in_session("s1", &["cancel", &id]).exits(0);
+    let again = "already marked as done; end the turn";
+    project.answers_in("s1", &mark_done, 1, again);
+    project.answers_in("s1", &format!("cancel {id}"), 0, "");
     assert_eq!(project.field(&id, "phase"), "cancelled");
 }
 
@@ -335,32 +228,34 @@ fn agent_changes_no_loop_of_another_session() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-clean").exits(0);
     let file = project.state_path(&id);
-    let file = file.to_str().unwrap();
     let before = (project.state(&id), project.changes(&id));
     for command in [
         &["mark-done", &id][..],
         &["cancel", &id],
         &["cancel"],
-        &["state", "move", file, "reviewing", "cancelled"],
+        &[
+            "state",
+            "move",
+            file.to_str().unwrap(),
+            "reviewing",
+            "cancelled",
+        ],
     ] {
         project.answers_in("s2", command, 1, "belongs to another session");
-        let mut command = project.command(command);
-        let nameless = command.env("CLAUDECODE", "1").output().unwrap();
-        Ran::of(nameless)
-            .exits(1)
-            .says(&format!("loop {id} belongs to another session"));
+        let mut nameless = project.command(command);
+        let ran = Ran::of(nameless.env("CLAUDECODE", "1").output().unwrap()).exits(1);
+        ran.says(&format!("loop {id} belongs to another session"));
     }
     assert_eq!((project.state(&id), project.changes(&id)), before);
-    project.run(&["cancel", &id]).exits(0);
+    project.run(&format!("cancel {id}")).exits(0);
 }
 
 #[test]
-fn inside_a_client_without_a_session_id_nothing_is_started() {
+fn start_in_client_without_session_id_is_refused() {
     let project = Project::new();
     let before = tree(&project.root);
-    let mut start = project.command(&["start", "plan", "topic"]);
-    Ran::of(start.env("CLAUDECODE", "1").output().unwrap())
-        .exits(2)
-        .says("CLAUDE_CODE_SESSION_ID");
+    let mut start = project.command("start plan topic");
+    let ran = Ran::of(start.env("CLAUDECODE", "1").output().unwrap()).exits(2);
+    ran.says("CLAUDE_CODE_SESSION_ID");
     assert_eq!(tree(&project.root), before);
 }

@@ -1,45 +1,43 @@
-//! What is not ours stays as it is: a project that never started a loop, the person's home, and git.
+//! What is not ours stays as it is: a project that never started a loop, the user's home, and git.
 
-use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Project, Ran, feed, tree, write};
 use serde_json::json;
 
-/// Everything that looks, asks, or is called without a person's having started anything.
-const LOOKS: [&[&str]; 16] = [
-    &["status"],
-    &["status", "--json"],
-    &["list"],
-    &["journal"],
-    &["personas"],
-    &["doctor"],
-    &["doctor", "--json"],
-    &["config", "path"],
-    &["config", "show"],
-    &["config", "check"],
-    &["machine", "show"],
-    &["sweep"],
-    &["rollback", "--yes"],
-    &["cancel"],
-    &["resume"],
-    &["adopt"],
+use crate::support::{Project, Ran, tree, write};
+
+/// Everything that looks, asks, or is called before a user has started anything.
+const LOOKS: [&str; 15] = [
+    "status",
+    "status --json",
+    "list",
+    "journal",
+    "personas",
+    "doctor",
+    "config path",
+    "config show",
+    "config check",
+    "machine diagram",
+    "sweep",
+    "rollback --yes",
+    "cancel",
+    "resume",
+    "adopt",
 ];
 
 #[test]
-fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
+fn project_without_a_loop_stays_byte_for_byte() {
     for project in [Project::new(), Project::without_git()] {
         write(&project.root.join("src/main.rs"), "fn main() {}\n");
-        let before = (tree(&project.root), tree(&project.home));
+        let files = || (tree(&project.root), tree(&project.home));
+        let before = files();
         for look in LOOKS {
             project.run(look);
-            assert_eq!(
-                (tree(&project.root), tree(&project.home)),
-                before,
-                "{look:?}"
-            );
+            assert_eq!(files(), before, "{look:?}");
         }
-        for (hook, event) in [
+        let answered =
+            json!({"questions": [{"question": "q", "header": "Scope"}], "answers": {"q": "a"}});
+        for (hook, mut event) in [
             ("stop", json!({"hook_event_name": "Stop"})),
             (
                 "stop",
@@ -56,8 +54,7 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
             ),
             (
                 "answer",
-                json!({"hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "tool_response": {
-                       "questions": [{"question": "q", "header": "Scope"}], "answers": {"q": "a"}}}),
+                json!({"hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "tool_response": answered}),
             ),
             (
                 "session-start",
@@ -76,38 +73,25 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
                 json!({"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "/x"}}),
             ),
         ] {
-            let mut event = event;
             event["session_id"] = "s1".into();
             event["cwd"] = project.root.join("src").to_str().unwrap().into();
-            feed(
-                project.command(&["hook", hook]),
-                event.to_string().as_bytes(),
-            )
-            .exits(0);
-            assert_eq!(
-                (tree(&project.root), tree(&project.home)),
-                before,
-                "{hook} {event}"
-            );
+            project.hook(hook, event).exits(0);
+            assert_eq!(files(), before, "{hook}");
         }
     }
 }
 
-/// What a person typed is kept in their own state folder, and nowhere else.
 #[test]
-fn a_command_that_was_typed_is_kept_in_the_persons_state_folder_alone() {
+fn typed_command_is_kept_in_the_users_folder() {
     let project = Project::new();
     let before = tree(&project.root);
     project.type_line("s1", "/claudex:plan move the queue");
     assert_eq!(tree(&project.root), before);
-    let files: Vec<_> = tree(&project.home)
-        .into_iter()
-        .filter(|(_, bytes)| bytes.is_some())
-        .map(|(path, _)| path)
-        .collect();
-    let own = project.home.join("state/claudex-loop");
+    let mut files = tree(&project.home);
+    files.retain(|(_, bytes)| bytes.is_some());
+    let own = project.state_home();
     assert!(
-        !files.is_empty() && files.iter().all(|file| file.starts_with(&own)),
+        !files.is_empty() && files.iter().all(|(file, _)| file.starts_with(&own)),
         "{files:?}"
     );
 }
@@ -123,79 +107,58 @@ fn git(project: &Project, arguments: &[&str]) -> String {
     Ran::of(git.output().unwrap()).exits(0).out
 }
 
-/// Files that tell git to ignore nothing of what we write.
-fn unignore(project: &Project) {
-    // The plan itself is the person's, who may want it in git.
+#[test]
+fn git_sees_nothing_of_a_loop() {
+    let project = Project::new();
+    // Every file that could tell git otherwise. The plan itself is the user's, who may want it in git.
     let everything = "!*\n!**/*\n!.claude/\n!.claude/claudex/\n!.claude/claudex/**\n!/.claude/claudex/*.state\n/PLAN.md\n";
     let excludes = project.home.join("excludes");
     write(&excludes, everything);
-    write(&project.root.join(".gitignore"), everything);
-    write(&project.root.join(".claude/.gitignore"), everything);
-    write(&project.root.join(".git/info/exclude"), everything);
+    for file in [".gitignore", ".claude/.gitignore", ".git/info/exclude"] {
+        write(&project.root.join(file), everything);
+    }
     git(
-        project,
+        &project,
         &["config", "core.excludesFile", excludes.to_str().unwrap()],
     );
-}
-
-#[test]
-fn git_sees_nothing_of_a_loop_whatever_else_is_told_to_it() {
-    let project = Project::new();
-    unignore(&project);
     git(&project, &["add", "-A"]);
     let tracked = git(&project, &["ls-files"]);
-    let clean = |what: &str| {
-        assert_eq!(
-            git(
-                &project,
-                &["status", "--porcelain", "--untracked-files=all"]
-            ),
-            staged(&tracked),
-            "{what}"
+    let staged: String = tracked.lines().map(|file| format!("A  {file}\n")).collect();
+    let is_clean = |what: &str| {
+        let status = git(
+            &project,
+            &["status", "--porcelain", "--untracked-files=all"],
         );
+        assert_eq!(status, staged, "{what}");
         git(&project, &["add", "-A"]);
         assert_eq!(git(&project, &["ls-files"]), tracked, "{what}");
     };
     let first = project.start(&[]);
-    clean("a start");
+    is_clean("a start");
     project.plan("# Plan\n");
     project.fire().blocked();
-    clean("a round");
+    is_clean("a round");
     project.review(&first, "fake-findings").exits(0);
-    clean("findings");
+    is_clean("findings");
     project.edit(&first, "round: 1", "round: 2");
     project.fire();
-    clean("a replaced document");
-    project.run(&["cancel", &first]).exits(0);
+    is_clean("a replaced document");
+    project.run(&format!("cancel {first}")).exits(0);
     let second = project.start(&[]);
-    crate::support::age(
-        &project.state_path(&second),
-        std::time::Duration::from_hours(3),
-    );
-    project.run(&["sweep"]).exits(0).says(&second);
-    clean("a sweep");
-    project.run(&["rollback", "--yes"]).exits(0);
-    clean("a rollback");
-}
-
-/// The lines of `git status` for files that are staged and not committed.
-fn staged(tracked: &str) -> String {
-    tracked.lines().map(|file| format!("A  {file}\n")).collect()
+    project.sweep(&second);
+    is_clean("a sweep");
+    project.run("rollback --yes").exits(0);
+    is_clean("a rollback");
 }
 
 #[test]
-fn an_ignore_file_that_a_crash_left_empty_is_written_again() {
-    let project = Project::new();
-    let ignore = project.folder().join(".gitignore");
-    write(&ignore, "");
-    project.start(&[]);
-    assert_eq!(std::fs::read_to_string(&ignore).unwrap(), "*\n");
-    assert_eq!(git(&project, &["status", "--porcelain"]), "");
-    // One that a person wrote is theirs.
-    let project = Project::new();
-    let ignore = project.folder().join(".gitignore");
-    write(&ignore, "*\n!README.md\n");
-    project.start(&[]);
-    assert_eq!(std::fs::read_to_string(&ignore).unwrap(), "*\n!README.md\n");
-    assert!(Path::new(&ignore).is_file());
+fn ignore_file_of_the_user_is_kept() {
+    // A crash left an empty one.
+    for (before, after) in [("", "*\n"), ("*\n!README.md\n", "*\n!README.md\n")] {
+        let project = Project::new();
+        let ignore = project.folder().join(".gitignore");
+        write(&ignore, before);
+        project.start(&[]);
+        assert_eq!(std::fs::read_to_string(&ignore).unwrap(), after);
+    }
 }

@@ -4,17 +4,15 @@
 mod support;
 
 mod asking;
-mod building;
-mod checked;
 mod document;
 mod mismatch;
-mod modes;
 mod new;
 mod outside;
 mod own_loop;
 mod packages;
 mod project;
 mod reviews;
+mod stops;
 mod stranger;
 mod subjects;
 mod verifying;

@@ -2,14 +2,13 @@
 //! of the workspace, build against the packed library, and the process suite's smoke part passes on that program.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use crate::packages::{packages, sources};
+use crate::project::said;
 use crate::support::stranger::ours;
 use crate::support::{Crate, target};
 
-/// The crates that the plan loop names besides ours, as our own manifest has them.
+/// The crates that the plan loop names beside ours, as our own manifest has them.
 const DEPENDENCIES: [&str; 7] = [
     "camino",
     "clap",
@@ -40,26 +39,23 @@ fn manifest() -> String {
          [[bin]]\nname = \"claudex-loop\"\npath = \"src/main.rs\"\n\n\
          [features]\ndefault = [\"plan\"]\nplan = [\"dep:claudex-build\"]\n\n\
          [dependencies]\nclaudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\nclaudex-build = {{ path = {:?}, optional = true }}\n{}\n\
-         [build-dependencies]\nclaudex-build = {{ path = {:?}, optional = true }}\n\n\
-         [patch.crates-io]\nclaudex-build = {{ path = {:?} }}\nclaudex-lint = {{ path = {:?} }}\nclaudex-loop-engine = {{ path = {:?} }}\n",
+         [build-dependencies]\nclaudex-build = {{ path = {:?}, optional = true }}\n\n{}",
         packages.runtime,
         packages.build,
         dependencies.concat(),
         packages.build,
-        packages.build,
-        packages.lint,
-        packages.engine,
+        packages.patch(),
     )
 }
 
 /// Copies what the plan loop is made of.
 fn copy(to: &Crate) {
-    let wanted = |name: &&String| {
-        ["src/main.rs", "machine.toml", "build.rs"].contains(&name.as_str())
-            || name.starts_with("src/plan/")
-    };
     let all = sources(&ours());
-    for name in all.iter().filter(wanted) {
+    let files = ["src/main.rs", "machine.toml", "build.rs"];
+    for name in all
+        .iter()
+        .filter(|name| files.contains(&name.as_str()) || name.starts_with("src/plan/"))
+    {
         let text = fs::read_to_string(ours().join(name)).unwrap();
         // Here it is a module of the library, there one of the program.
         let text = match name.as_str() {
@@ -71,41 +67,24 @@ fn copy(to: &Crate) {
 }
 
 #[test]
-fn the_plan_loop_builds_outside_and_passes_the_smoke_part_of_the_process_suite() {
+fn plan_loop_built_outside_passes_smoke_tests() {
     let manifest = manifest();
     let outside = Crate::new("plan-outside");
     outside.write("Cargo.toml", &manifest);
     copy(&outside);
     let built = outside.cargo(&["build"]);
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
+    assert!(built.status.success(), "{}", said(&built));
     let kept = tempfile::tempdir().unwrap();
     let program = kept.path().join("claudex-loop");
     fs::copy(target().join("debug/claudex-loop"), &program).unwrap();
     drop(outside);
-    let ran = Command::new(env!("CARGO"))
-        .args([
-            "test",
-            "--offline",
-            "--package",
-            "claudex-loop",
-            "--test",
-            "process",
-            "--",
-            "smoke::",
-        ])
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
-        .env("CLAUDEX_LOOP_UNDER_TEST", &program)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(
-        ran.status.success(),
-        "{said}{}",
-        String::from_utf8_lossy(&ran.stderr)
-    );
-    assert!(said.contains("3 passed"), "{said}");
+    let mut smoke = std::process::Command::new(env!("CARGO"));
+    let line = "test --offline --package claudex-loop --test process -- smoke::";
+    smoke
+        .args(line.split(' '))
+        .current_dir(ours())
+        .env("CLAUDEX_LOOP_UNDER_TEST", &program);
+    let ran = smoke.output().unwrap();
+    assert!(ran.status.success(), "{}", said(&ran));
+    assert!(said(&ran).contains("3 passed"), "{}", said(&ran));
 }

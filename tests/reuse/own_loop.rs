@@ -14,45 +14,41 @@ use crate::support::target;
 /// A shell in which `cargo` is the one that runs these tests, and takes our crates from where they were unpacked.
 fn shell(home: &Path) -> Command {
     let real_home = std::env::var("HOME").unwrap_or_default();
-    let kept = |variable: &str, default: &str| {
-        std::env::var(variable).unwrap_or_else(|_| format!("{real_home}/{default}"))
-    };
-    let tools = Path::new(env!("CARGO")).parent().unwrap();
+    let tools = Path::new(env!("CARGO")).parent().unwrap().display();
+    let path = format!(
+        "{tools}:{}/tools:/usr/local/bin:/usr/bin:/bin",
+        home.display()
+    );
     let mut shell = Command::new("sh");
-    shell
-        .env_clear()
-        .env(
-            "PATH",
-            format!(
-                "{}:{}/tools:/usr/local/bin:/usr/bin:/bin",
-                tools.display(),
-                home.display()
-            ),
-        )
-        .env("CARGO_HOME", kept("CARGO_HOME", ".cargo"))
-        .env("RUSTUP_HOME", kept("RUSTUP_HOME", ".rustup"))
-        .env("LANG", "C.UTF-8")
-        .env("CARGO_TERM_COLOR", "never")
-        .env("CARGO_PROFILE_DEV_DEBUG", "0")
-        .env("CARGO_INCREMENTAL", "0");
-    let packages = packages();
+    shell.env_clear().env("PATH", path);
+    for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+        let value = std::env::var(name).unwrap_or_else(|_| format!("{real_home}/{folder}"));
+        shell.env(name, value);
+    }
+    for (name, value) in [
+        ("LANG", "C.UTF-8"),
+        ("CARGO_TERM_COLOR", "never"),
+        ("CARGO_PROFILE_DEV_DEBUG", "0"),
+        ("CARGO_INCREMENTAL", "0"),
+    ] {
+        shell.env(name, value);
+    }
+    let patch = packages().patch();
     let config = format!(
-        "[patch.crates-io]\nclaudex-loop = {{ path = {:?} }}\nclaudex-build = {{ path = {:?} }}\nclaudex-lint = {{ path = {:?} }}\nclaudex-loop-engine = {{ path = {:?} }}\nclaudex-testkit = {{ path = {:?} }}\n\n[net]\noffline = true\n\n\
-         [build]\nbuild-dir = {:?}\n",
-        packages.runtime,
-        packages.build,
-        packages.lint,
-        packages.engine,
-        packages.testkit,
-        target(),
+        "{patch}\n[net]\noffline = true\n\n[build]\nbuild-dir = {:?}\n",
+        target()
     );
     fs::create_dir(home.join(".cargo")).unwrap();
     fs::write(home.join(".cargo/config.toml"), config).unwrap();
     shell
 }
 
+fn document() -> String {
+    fs::read_to_string(ours().join("docs/your-own-loop.md")).unwrap()
+}
+
 #[test]
-fn the_walk_through_is_what_happens_to_who_follows_it() {
+fn walk_through_works_from_first_to_last_command() {
     // Packed before the lock is taken, since packing takes it, too.
     packages();
     let _lock = one_at_a_time();
@@ -62,14 +58,10 @@ fn the_walk_through_is_what_happens_to_who_follows_it() {
         .canonicalize()
         .unwrap()
         .join("a reäder's home");
-    fs::create_dir(&home).unwrap();
     let tools = home.join("tools");
-    fs::create_dir(&tools).unwrap();
-    symlink(
-        env!("CARGO_BIN_EXE_claudex-loop"),
-        tools.join("claudex-loop"),
-    )
-    .unwrap();
+    fs::create_dir_all(&tools).unwrap();
+    let program = env!("CARGO_BIN_EXE_claudex-loop");
+    symlink(program, tools.join("claudex-loop")).unwrap();
     let work = home.join("release-train");
     let mut reader = Reader::new(shell(&home), &home, &work);
     for block in blocks(&document()) {
@@ -83,12 +75,8 @@ fn the_walk_through_is_what_happens_to_who_follows_it() {
     }
 }
 
-fn document() -> String {
-    fs::read_to_string(ours().join("docs/your-own-loop.md")).unwrap()
-}
-
 #[test]
-fn the_walk_through_writes_the_example_file_by_file() {
+fn walk_through_writes_the_example() {
     let document = document();
     let before = document
         .lines()
@@ -98,19 +86,14 @@ fn the_walk_through_writes_the_example_file_by_file() {
     assert!(written.remove("Cargo.toml").is_some());
     let example = ours().join("examples/release-train");
     for (path, text) in &written {
-        assert_eq!(
-            *text,
-            fs::read_to_string(example.join(path)).unwrap(),
-            "{path}"
-        );
+        let there = fs::read_to_string(example.join(path)).unwrap();
+        assert_eq!(*text, there, "{path}");
     }
     // The plugin is written by the program itself.
-    let its_own = |path: &String| {
-        let apart = ["tests/", "plugin/"]
-            .iter()
-            .any(|folder| path.starts_with(folder));
-        !["Cargo.toml", "README.md"].contains(&path.as_str()) && !apart
-    };
-    let there: Vec<String> = sources(&example).into_iter().filter(its_own).collect();
+    let mut there = sources(&example);
+    there.retain(|path| {
+        let is_apart = path.starts_with("tests/") || path.starts_with("plugin/");
+        !is_apart && !["Cargo.toml", "README.md"].contains(&path.as_str())
+    });
     assert!(written.keys().eq(there.iter()), "{there:?}");
 }

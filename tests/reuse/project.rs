@@ -1,77 +1,90 @@
-//! A project with one loop of a stranger's machine: built once, run by the path of its program.
+//! Programs of a stranger's machines, and a project with one loop of such a machine.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
 use crate::support::stranger::{Crate, ours, target};
 
-/// The fields that the engine holds, each of which a machine has to name.
-const HELD: &str = r#"phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
-"#;
+/// The machines of `crate/`. Each folder has a `machine.toml`, what belongs to it, and `main.rs` if it has Rust of its own.
+const MACHINES: [&str; 8] = [
+    "cutting", "depot", "ferry", "kinds", "ledger", "tidy", "twice", "ways",
+];
 
-/// Returns a machine file whose line `HELD` says what the engine holds.
-pub(crate) fn whole(machine: &str) -> String {
-    machine.replace("HELD\n", HELD)
+/// Returns the program of this name. The first call builds all of them, in one crate outside of the workspace.
+pub(crate) fn program(name: &str) -> PathBuf {
+    static BUILT: OnceLock<Result<tempfile::TempDir, String>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let stranger = Crate::new("strangers");
+        stranger.write("Cargo.toml", &manifest("strangers"));
+        let build = format!(
+            "fn main() {{\n    for name in {MACHINES:?} {{\n        let file = format!(\"{{name}}/machine.toml\");\n        \
+             claudex_build::Config::new().compile(file);\n    }}\n}}\n"
+        );
+        stranger.write("build.rs", &build);
+        for name in MACHINES {
+            let folder = ours().join("tests/reuse/crate").join(name);
+            for file in crate::packages::files(&folder) {
+                let text = fs::read_to_string(folder.join(&file)).unwrap();
+                stranger.write(&format!("{name}/{file}"), &text);
+            }
+            let main = fs::read_to_string(folder.join("main.rs"));
+            let main = main.unwrap_or_else(|_| format!("claudex_loop::main!({name});\n"));
+            let main = main.replace(SHOWN_HERE, &shown());
+            stranger.write(&format!("src/bin/{name}.rs"), &main);
+        }
+        let output = stranger.cargo(&["build"]);
+        if !output.status.success() {
+            return Err(said(&output));
+        }
+        // Another crate may be built into the same folder meanwhile.
+        let folder = tempfile::tempdir().unwrap();
+        for name in MACHINES {
+            fs::copy(target().join("debug").join(name), folder.path().join(name)).unwrap();
+        }
+        Ok(folder)
+    });
+    match built {
+        Ok(folder) => folder.path().join(name),
+        Err(why) => panic!("the crate does not build:\n{why}"),
+    }
+}
+
+/// Stands for the method that docs/behaviours.md shows.
+const SHOWN_HERE: &str = "// The method that docs/behaviours.md shows stands here.";
+
+/// The method that docs/behaviours.md shows.
+fn shown() -> String {
+    let document = fs::read_to_string(ours().join("docs/behaviours.md")).unwrap();
+    let (_, rest) = document.split_once("```rust\nfn drafting_asks").unwrap();
+    format!("fn drafting_asks{}", rest.split_once("```").unwrap().0)
 }
 
 /// A project with one loop.
 pub(crate) struct Project {
     folder: tempfile::TempDir,
     pub(crate) root: PathBuf,
-    pub(crate) program: PathBuf,
+    program: PathBuf,
 }
 
 impl Project {
-    /// Builds a program of this name from its machine file ([`whole`]) and its messages, and makes a project with a configuration.
-    pub(crate) fn new(
-        name: &str,
-        machine: &str,
-        messages: &[(&str, &str)],
-        configuration: &str,
-    ) -> Self {
-        let main = format!("claudex_loop::main!({name});\n");
-        Self::with_main(name, machine, messages, configuration, &main)
-    }
-
-    /// The same with Rust of its own.
-    pub(crate) fn with_main(
-        name: &str,
-        machine: &str,
-        messages: &[(&str, &str)],
-        configuration: &str,
-        main: &str,
-    ) -> Self {
-        let stranger = Crate::new(name);
-        stranger.write("Cargo.toml", &manifest(name));
-        stranger.write("machine.toml", &whole(machine));
-        for (file, text) in messages {
-            stranger.write(&format!("messages/{file}"), text);
-        }
-        stranger.write("src/main.rs", main);
-        let (folder, program) = built(&stranger, name);
-        let project = Self::at(folder, program);
-        project.write(".config/claudex-loop/config.toml", configuration);
-        project
-    }
-
-    /// Makes a project beside this program.
-    pub(crate) fn at(folder: tempfile::TempDir, program: PathBuf) -> Self {
-        let root = folder.path().join("a person's project");
+    /// Makes a project for the program of this name, with the user's configuration.
+    pub(crate) fn new(name: &str, configuration: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("a user's project");
         fs::create_dir_all(root.join(".git")).unwrap();
-        Self {
+        let program = program(name);
+        let project = Self {
             folder,
             root,
             program,
-        }
+        };
+        project.write(".config/claudex-loop/config.toml", configuration);
+        project
     }
 
     /// A folder outside of the project.
@@ -89,22 +102,42 @@ impl Project {
         fs::read_to_string(self.root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Runs the program, which succeeds, and gives what it says.
-    pub(crate) fn run(&self, arguments: &[&str], stdin: &str) -> String {
-        let (succeeded, said) = self.try_run(arguments, stdin);
-        assert!(succeeded, "{arguments:?}: {said}");
-        said
+    /// Makes the project a git repository whose files are committed, and returns the commit.
+    pub(crate) fn commit(&self) -> String {
+        fs::remove_dir(self.root.join(".git")).unwrap();
+        let script = "git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm first && git rev-parse HEAD";
+        let mut git = Command::new("sh");
+        let output = git
+            .args(["-ec", script])
+            .current_dir(&self.root)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Runs the program, and gives whether it succeeded and what it says.
-    pub(crate) fn try_run(&self, arguments: &[&str], stdin: &str) -> (bool, String) {
-        let output = fed(self.command(arguments), stdin);
-        (output.status.success(), said(&output))
+    /// Runs the program, which must succeed, and gives what it says. Words of the line are split at spaces.
+    #[track_caller]
+    pub(crate) fn run(&self, line: &str) -> String {
+        let output = fed(self.command(line), "");
+        assert!(output.status.success(), "{line}: {}", said(&output));
+        said(&output)
     }
 
-    /// The same as the agent of session `s`.
-    pub(crate) fn agent(&self, arguments: &[&str]) -> (bool, String) {
-        let mut command = self.command(arguments);
+    /// Runs the program, which must fail with these words.
+    #[track_caller]
+    pub(crate) fn fails(&self, line: &str, why: &str) {
+        let output = fed(self.command(line), "");
+        let said = said(&output);
+        assert!(
+            !output.status.success() && said.contains(why),
+            "{line}: {said}"
+        );
+    }
+
+    /// Runs the program as the agent of session `s`, and gives whether it succeeded and what it says.
+    pub(crate) fn agent(&self, line: &str) -> (bool, String) {
+        let mut command = self.command(line);
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", "s");
@@ -113,10 +146,10 @@ impl Project {
     }
 
     /// The program's call, without what it is given on stdin.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .args(arguments)
+            .args(line.split_whitespace())
             .current_dir(&self.root)
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
@@ -124,8 +157,17 @@ impl Project {
         command
     }
 
-    pub(crate) fn review(&self, reviewer: &str) {
-        self.run(&["review", "--reviewer", reviewer], "");
+    /// Runs a hook on an event, and gives what it prints.
+    pub(crate) fn hook(&self, name: &str, mut event: Value) -> String {
+        event["session_id"] = json!("s");
+        event["cwd"] = json!(self.root);
+        let output = fed(self.command(&format!("hook {name}")), &event.to_string());
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub(crate) fn review(&self, reviewer: &str) -> String {
+        self.run(&format!("review --reviewer {reviewer}"))
     }
 
     /// Stops, and gives the phase that the loop is in then.
@@ -136,37 +178,33 @@ impl Project {
 
     /// Stops, and gives what the hook answers.
     pub(crate) fn stop_saying(&self) -> Value {
-        let event = json!({"session_id": "s", "cwd": self.root, "hook_event_name": "Stop"});
-        serde_json::from_str(&self.run(&["hook", "stop"], &event.to_string())).unwrap()
+        let event = json!({"hook_event_name": "Stop"});
+        serde_json::from_str(&self.hook("stop", event)).unwrap()
+    }
+
+    /// The loop that `status --json` shows.
+    pub(crate) fn shown(&self) -> Value {
+        let mut shown: Value = serde_json::from_str(&self.run("status --json")).unwrap();
+        shown["loops"][0].take()
     }
 
     pub(crate) fn status(&self, key: &str) -> String {
-        let shown: Value = serde_json::from_str(&self.run(&["status", "--json"], "")).unwrap();
-        shown["loops"][0][key]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
+        self.shown()[key].as_str().unwrap_or_default().to_owned()
     }
-}
 
-/// Builds a crate, and returns its program in a folder of its own: another crate may be built meanwhile.
-pub(crate) fn built(stranger: &Crate, name: &str) -> (tempfile::TempDir, PathBuf) {
-    let output = stranger.cargo(&["build"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join(name);
-    fs::copy(target().join("debug").join(name), &program).unwrap();
-    (folder, program)
+    /// The loop's folder of a state folder.
+    pub(crate) fn loop_folder(&self, state: &str) -> PathBuf {
+        self.root.join(state).join(self.status("id"))
+    }
 }
 
 /// Runs a command with this on its stdin.
 pub(crate) fn fed(mut command: Command, stdin: &str) -> Output {
-    let mut child = command
+    command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     child
         .stdin
         .take()
@@ -181,13 +219,13 @@ pub(crate) fn said(output: &Output) -> String {
     String::from_utf8([&*output.stdout, &*output.stderr].concat()).unwrap()
 }
 
+/// The manifest of a crate with programs.
 pub(crate) fn manifest(name: &str) -> String {
-    let path = |below: &str| ours().join(Path::new(below));
     format!(
         "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
          claudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n\n\
          [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
-        path(""),
-        path("codegen"),
+        ours(),
+        ours().join("codegen"),
     )
 }

@@ -3,147 +3,39 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::project::Project;
 
-const MACHINE: &str = r#"name = "cutting"
-messages = "messages"
-
-[modes.cutting]
-start = "tasks"
-
-[fields]
-HELD
-answered = { holds = "findings" }
-base     = { type = "text", at_start = "optional" }
-model    = { one_of = ["opus", "sonnet"] }
-round    = { type = "count", initial = 1 }
-misses   = { type = "count" }
-
-[phases.tasks.on_stop.review]
-subject       = ["tasks.md", "task-*.md"]
-round         = "round"
-reviewer      = "claude"
-model         = "{model}"
-prompt        = "tasks.md"
-blocking      = "medium"
-findings_file = "reviews/tasks-review-{n}.md"
-verdicts      = ["PASS", "FAIL"]
-clean         = "pass"
-findings      = "fail"
-nothing       = "miss"
-failed        = "miss"
-
-[phases.answering]
-on_stop = { wait-for = { file = "reviews/tasks-post-review-{answered}.md", there = "addressed", waiting = "miss" } }
-
-[phases.code.on_stop.review]
-subject  = ["task-1.md", "{changes}"]
-since    = "{base}"
-round    = "round"
-reviewer = ["claude", "{model}"]
-earlier  = "fresh"
-clean    = "pass"
-findings = "miss"
-nothing  = "miss"
-failed   = "miss"
-
-[phases.done]
-terminal = true
-
-[[transitions.pass]]
-from     = "tasks"
-to       = "code"
-requires = "settled"
-set      = { round = 1 }
-
-[[transitions.pass]]
-from     = "code"
-to       = "done"
-requires = "settled"
-
-[[transitions.fail]]
-from     = "tasks"
-to       = "answering"
-requires = "reviewed"
-set      = { model = "next(model)" }
-
-[[transitions.addressed]]
-from = "answering"
-to   = "tasks"
-when = "round < 9"
-set  = { round = "round + 1" }
-
-[[transitions.miss]]
-from = "*"
-to   = "same"
-when = "misses < 9"
-set  = { misses = "misses + 1" }
-
-[[transitions.leave]]
-from = "*"
-to   = "done"
-by   = ["person"]
-"#;
-
-/// A project with tasks in it, a repository, and a client that answers with the events in a file.
+/// A project with tasks in it, a repository, and a client that answers with the events in a file; and its first commit.
 fn project() -> (Project, String) {
-    let prompt = ("tasks.md", "Read {{ subject }} in round {{ round }}.\n");
-    let project = Project::new("cutting", MACHINE, &[prompt], "");
-    let client = project.outside().join("claude");
-    let answer = project.outside().join("answer");
-    let script = format!(
-        "#!/bin/sh\ncat > {told:?}\necho \"$*\" > {called:?}\ncat {answer:?}\n",
-        told = project.outside().join("told"),
-        called = project.outside().join("called"),
-    );
+    let project = Project::new("cutting", "");
+    let [client, answer, told, called] =
+        ["claude", "answer", "told", "called"].map(|name| project.outside().join(name));
+    let script = format!("#!/bin/sh\ncat > {told:?}\necho \"$*\" > {called:?}\ncat {answer:?}\n");
     fs::write(&client, script).unwrap();
     fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
-    project.write(
-        ".config/claudex-loop/config.toml",
-        &format!("[reviewers.claude]\nprogram = {client:?}\n"),
-    );
-    for (name, text) in [
-        ("tasks.md", "Two.\n"),
-        ("task-1.md", "First.\n"),
-        ("task-2.md", "Second.\n"),
-    ] {
-        project.write(name, text);
-    }
-    fs::remove_dir(project.root.join(".git")).unwrap();
-    project.write(".gitignore", ".cutting/\n.config/\nreviews/\n");
-    let git = |arguments: &[&str]| {
-        let mut command = Command::new("git");
-        command.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]);
-        let output = command
-            .args(arguments)
-            .current_dir(&project.root)
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
-    git(&["init", "--quiet"]);
-    git(&["add", "."]);
-    git(&["commit", "--quiet", "--message", "first"]);
-    let base = git(&["rev-parse", "HEAD"]);
-    project.run(&["start", "--base", &base], "");
+    let configuration = format!("[reviewers.claude]\nprogram = {client:?}\n");
+    project.write(".config/claudex-loop/config.toml", &configuration);
+    project.write(".gitignore", ".cutting/\n.config/\n.local/\nreviews/\n");
+    project.write("tasks.md", "Two.\n");
+    project.write("task-1.md", "First.\n");
+    project.write("task-2.md", "Second.\n");
+    let base = project.commit();
+    project.run(&format!("start --base {base}"));
     (project, base)
 }
 
-/// Lets the client open these, and find these.
+/// Has the client open these files and find these severities, reviews, and gives what the review says.
+fn review(project: &Project, opened: &[&str], severities: &[&str]) -> String {
+    answer(project, opened, severities);
+    project.run("review")
+}
+
 fn answer(project: &Project, opened: &[&str], severities: &[&str]) {
-    let tools = opened.iter().map(
-        |path| json!({"type": "tool_use", "name": "Read", "input": {"file_path": project.root.join(path)}}),
-    );
-    let tools: Vec<Value> = tools.collect();
+    let tool = |path: &&str| json!({"type": "tool_use", "name": "Read", "input": {"file_path": project.root.join(path)}});
+    let tools: Vec<Value> = opened.iter().map(tool).collect();
     let finding = |severity: &&str| {
         json!({"id": null, "severity": severity, "what": format!("something {severity}"), "recommendation": null,
             "file": null, "line": null, "patch": null})
@@ -163,30 +55,28 @@ fn answer(project: &Project, opened: &[&str], severities: &[&str]) {
     fs::write(project.outside().join("answer"), lines.concat()).unwrap();
 }
 
+/// What the client was told on its stdin, or called with.
+fn noted(project: &Project, name: &str) -> String {
+    fs::read_to_string(project.outside().join(name)).unwrap()
+}
+
 #[test]
-fn several_files_are_one_subject_and_each_review_has_a_file_of_its_own() {
+fn several_files_are_one_subject() {
     let (project, _) = project();
-    answer(&project, &["task-2.md"], &["medium"]);
-    let said = project.run(&["review"], "");
+    let said = review(&project, &["task-2.md"], &["medium"]);
     assert!(said.contains("reviewer: claude (auto, opus)"), "{said}");
     assert!(said.contains("reviews/tasks-review-1.md"), "{said}");
-    let called = fs::read_to_string(project.outside().join("called")).unwrap();
-    assert!(called.contains("--model opus"), "{called}");
-    let told = fs::read_to_string(project.outside().join("told")).unwrap();
-    assert!(
-        told.starts_with("Read tasks.md, task-*.md in round 1."),
-        "{told}"
-    );
+    assert!(noted(&project, "called").contains("--model opus"));
+    assert!(noted(&project, "told").starts_with("Read tasks.md, task-*.md in round 1."));
     let first = project.read("reviews/tasks-review-1.md");
     assert!(first.ends_with("\nVERDICT: FAIL\n"), "{first}");
 
     assert_eq!(project.stop(), "answering");
     project.write("reviews/tasks-post-review-1.md", "Done.\n");
     assert_eq!(project.stop(), "tasks");
-    // A person wrote one by hand: it keeps its name.
+    // The user wrote one by hand: it keeps its name.
     project.write("reviews/tasks-review-7.md", "Mine.\n");
-    answer(&project, &["tasks.md"], &["low"]);
-    let said = project.run(&["review"], "");
+    let said = review(&project, &["tasks.md"], &["low"]);
     assert!(said.contains("reviewer: claude (auto, sonnet)"), "{said}");
     let eighth = project.read("reviews/tasks-review-8.md");
     assert!(eighth.ends_with("\nVERDICT: PASS\n"), "{eighth}");
@@ -199,40 +89,32 @@ fn several_files_are_one_subject_and_each_review_has_a_file_of_its_own() {
 }
 
 #[test]
-fn a_verdict_without_a_look_at_the_subject_is_none() {
+fn verdict_without_a_look_is_none() {
     let (project, _) = project();
     for opened in [&[][..], &["README.md"]] {
         answer(&project, opened, &[]);
-        let (succeeded, said) = project.try_run(&["review"], "");
-        assert!(!succeeded, "{said}");
-        let what = "it was given without opening tasks.md, task-*.md";
-        assert!(
-            said.contains("unreadable: ") && said.contains(what),
-            "{said}"
-        );
+        let why = "it was given without opening tasks.md, task-*.md";
+        project.fails("review", why);
     }
     assert!(!project.root.join("reviews").exists());
-    answer(&project, &["task-1.md"], &[]);
-    project.run(&["review"], "");
+    review(&project, &["task-1.md"], &[]);
+    let clean = project.read("reviews/tasks-review-1.md");
     assert!(
-        project
-            .read("reviews/tasks-review-1.md")
-            .ends_with("No substantive findings.\n\nVERDICT: PASS\n")
+        clean.ends_with("No substantive findings.\n\nVERDICT: PASS\n"),
+        "{clean}"
     );
     assert_eq!(project.stop(), "code");
 }
 
 #[test]
-fn changes_are_reviewed_since_a_commit_with_the_task_that_they_are_for() {
+fn changes_are_reviewed_with_their_task() {
     let (project, base) = project();
-    answer(&project, &["task-1.md"], &[]);
-    project.run(&["review"], "");
+    review(&project, &["task-1.md"], &[]);
     assert_eq!(project.stop(), "code");
     project.write("new.txt", "Made for the first task.\n");
-    answer(&project, &[], &["low"]);
-    let said = project.run(&["review"], "");
+    let said = review(&project, &[], &["low"]);
     assert!(said.contains("findings-round-1.md"), "{said}");
-    let told = fs::read_to_string(project.outside().join("told")).unwrap();
+    let told = noted(&project, "told");
     for part in [
         "=== task-1.md ===\nFirst.\n",
         "+Made for the first task.",
@@ -241,16 +123,8 @@ fn changes_are_reviewed_since_a_commit_with_the_task_that_they_are_for() {
         assert!(told.contains(part), "{part} in {told}");
     }
     // The first phase's findings of round 1 are kept.
-    let kept = |folder: &std::path::Path| {
-        let names = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name());
-        let names = names.map(|name| name.into_string().unwrap());
-        names
-            .filter(|name| name.starts_with("findings-r1-"))
-            .count()
-    };
-    let folder = project.root.join(".cutting").join(project.status("id"));
-    assert_eq!(kept(&folder), 2, "{folder:?}");
+    let names = crate::packages::files(&project.loop_folder(".cutting"));
+    let kept = names.iter().filter(|name| name.starts_with("findings-r1-"));
+    assert_eq!(kept.count(), 2, "{names:?}");
     assert_eq!(project.stop(), "code", "a low finding blocks here");
 }

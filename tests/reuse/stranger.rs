@@ -1,10 +1,16 @@
-//! The bare library with a machine of one's own: what compiles, what does not, and what the compiler then says.
+//! The bare library with a machine of one's own: what compiles and runs, when it is built again, and what the compiler says
+//! if it cannot be built.
 
 use std::process::Command;
 
+use claudex_testkit::has;
+
+use crate::project::{manifest, said};
+use crate::support::stranger::ours;
 use crate::support::{Crate, target};
 
 pub(crate) const MACHINE: &str = r#"name = "door"
+messages = "words"
 
 [modes.door]
 start = "open"
@@ -33,9 +39,11 @@ from = "open"
 to   = "same"
 when = "tries < 3"
 set  = { tries = "tries + 1" }
+message = "remind.md"
 "#;
 
-pub(crate) const MAIN: &str = r#"#![deny(warnings)]
+pub(crate) const MAIN: &str = r#"//! A door.
+#![deny(warnings)]
 claudex_loop::machine!(door);
 
 use claudex_loop::{Actor, Beginning, Step, Store};
@@ -65,47 +73,117 @@ fn main() {
 }
 "#;
 
-/// A crate with this machine and this program.
-pub(crate) fn door(machine: &str, main: &str) -> Crate {
+/// The parts of the machine that a test leaves out or gets wrong.
+const ON_STOP: &str =
+    "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }\n";
+
+#[test]
+fn machine_and_macro_give_a_loop() {
     let stranger = Crate::new("door");
-    stranger.write("machine.toml", machine);
-    stranger.write("src/main.rs", main);
-    stranger
-}
-
-/// The output of a build that must fail.
-pub(crate) fn fails(stranger: &Crate) -> String {
+    stranger.write("src/main.rs", MAIN);
+    stranger.write("words/remind.md", "Bring the key.\n");
+    // All that is wrong is said at once, each on a line with its place, and nothing else.
+    let wrong = MACHINE.replace("\"shut\", missing", "\"shit\", missing");
+    let wrong = wrong.replace("when = \"tries < 3\"\n", "");
+    stranger.write("machine.toml", &wrong);
     let output = stranger.cargo(&["build"]);
-    let text = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success(), "{text}");
-    text
-}
+    let errors = said(&output);
+    let errors: Vec<&str> = errors
+        .lines()
+        .filter(|line| line.contains("error"))
+        .collect();
+    let expected = [
+        "error: door@0.1.0: machine.toml:17:54: no transition is named `shit`; did you mean `shut`?",
+        "error: door@0.1.0: machine.toml:28:15: nothing bounds the cycle open -> open (by remind)",
+        "error: build script logged errors",
+    ];
+    for (error, start) in errors.iter().zip(expected) {
+        assert!(error.starts_with(start), "{errors:#?}");
+    }
+    assert_eq!(errors.len(), expected.len(), "{errors:#?}");
 
-#[test]
-fn two_dependency_lines_a_machine_and_a_macro_give_a_loop() {
-    let stranger = door(MACHINE, MAIN);
-    let built = stranger.cargo(&["build"]);
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
-    let program = target().join("debug/door");
+    stranger.write("machine.toml", MACHINE);
+    // Whether a build compiles the crate again.
+    let compiles = || {
+        let output = stranger.cargo(&["build"]);
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output).contains("Compiling door")
+    };
+    assert!(compiles());
+    assert!(!compiles());
     let root = tempfile::tempdir().unwrap();
-    let ran = Command::new(program).arg(root.path()).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&ran.stderr), "");
-    assert_eq!(
-        String::from_utf8_lossy(&ran.stdout),
-        "remind open 1\nshut closed 1\nwaits\n"
+    let ran = Command::new(target().join("debug/door"))
+        .arg(root.path())
+        .output()
+        .unwrap();
+    assert_eq!(said(&ran), "remind open 1\nshut closed 1\nwaits\n");
+
+    stranger.write("README.md", "A door.\n");
+    stranger.write("words/other.md", "No edge says this.\n");
+    assert!(!compiles(), "neither is a part of the machine");
+    stranger.write("words/remind.md", "Bring the key, please.\n");
+    assert!(compiles());
+
+    let output = stranger.cargo(&["doc", "--no-deps", "--document-private-items"]);
+    assert!(
+        output.status.success() && !said(&output).contains("warning"),
+        "{}",
+        said(&output)
     );
 }
 
+/// Takes the method of a transition out of the types of `gate`.
+const BUILD: &str = r#"fn main() {
+    for name in ["door", "ferry", "gate", "release"] {
+        claudex_build::Config::new().compile(format!("{name}/machine.toml"));
+    }
+    let types = format!("{}/gate.rs", std::env::var("OUT_DIR").unwrap());
+    let text = std::fs::read_to_string(&types).unwrap();
+    let without = text.replace("pub fn shut<N>", "pub fn other<N>");
+    assert_ne!(text, without);
+    std::fs::write(types, without).unwrap();
+}
+"#;
+
 #[test]
-fn a_phase_without_a_behaviour_names_the_method_that_is_missing() {
-    let on_stop = "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }\n";
-    let said = fails(&door(&MACHINE.replace(on_stop, ""), MAIN));
-    assert!(
-        said.contains("not all trait items implemented, missing: `open`"),
-        "{said}"
-    );
+fn program_that_lacks_a_part_does_not_compile() {
+    let stranger = Crate::new("failing");
+    stranger.write("Cargo.toml", &manifest("failing"));
+    stranger.write("build.rs", BUILD);
+    stranger.write("words/remind.md", "Bring the key.\n");
+    let shared = |name: &str| {
+        let file = ours().join(format!("tests/reuse/crate/{name}/machine.toml"));
+        std::fs::read_to_string(file).unwrap()
+    };
+    let gate = MACHINE
+        .replace("\"door\"", "\"gate\"")
+        .replace("modes.door", "modes.gate");
+    let look = "claudex_loop::machine!(release);\n\nfn look(held: release::Loop<release::Building>) {\n    \
+                let _ = held.percent();\n}\n\nfn main() {\n    let _ = look;\n}\n";
+    for (name, machine, main) in [
+        ("door", MACHINE.replace(ON_STOP, ""), MAIN),
+        ("ferry", shared("ferry"), "claudex_loop::main!(ferry);\n"),
+        ("gate", gate, "claudex_loop::main!(gate);\n"),
+        ("release", shared("kinds"), look),
+    ] {
+        stranger.write(&format!("{name}/machine.toml"), &machine);
+        stranger.write(&format!("src/bin/{name}.rs"), main);
+    }
+    let output = stranger.cargo(&["check", "--keep-going"]);
+    assert!(!output.status.success());
+    for part in [
+        // A phase without a behaviour has a method of its own.
+        "not all trait items implemented, missing: `open`",
+        // A question without declared options takes them from Rust.
+        "no `options` say what a person can answer in the phases `choosing` (ferry/machine.toml:",
+        "fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> { .. }",
+        // The command line goes through the same methods as a call in Rust.
+        "no method named `shut` found",
+        // A field is read in phases that have it.
+        "error[E0277]: `percent` does not exist in phase `Building`",
+        "this phase does not have the field",
+        "exists in: Canary, Rollout (release/machine.toml:18)",
+    ] {
+        has(&said(&output), part);
+    }
 }

@@ -10,11 +10,7 @@ fn decide(project: &Project, session: &str, tool: &str, input: &Value) -> String
         "session_id": session, "cwd": project.root, "hook_event_name": "PreToolUse",
         "tool_name": tool, "tool_input": input,
     });
-    let ran = feed(
-        project.command(&["hook", "pre-tool-use"]),
-        event.to_string().as_bytes(),
-    )
-    .exits(0);
+    let ran = project.hook("pre-tool-use", event).exits(0);
     let answer: Value = serde_json::from_str(&ran.out).unwrap_or_default();
     let answer = &answer["hookSpecificOutput"];
     if !ran.out.is_empty() {
@@ -67,7 +63,7 @@ fn calls_that_the_loop_asks_for_are_allowed() {
     );
 
     // A loop that is over: its agent may look, and writes nothing for it.
-    project.run(&["cancel"]).exits(0);
+    project.run("cancel").exits(0);
     assert_eq!(bash(&format!("{program} status")), "allow");
     assert_eq!(write("Write", "PLAN.md"), "");
 
@@ -101,7 +97,7 @@ fn name_is_allowed_if_it_finds_this_program() {
         let event = json!({
             "session_id": "s1", "cwd": found.root, "tool_name": "Bash", "tool_input": status,
         });
-        let mut command = found.command(&["hook", "pre-tool-use"]);
+        let mut command = found.command("hook pre-tool-use");
         command.env("PATH", hidden);
         assert_eq!(
             feed(command, event.to_string().as_bytes()).out,

@@ -1,114 +1,107 @@
 //! `review --changes`: a review of changes from its start to its end, in a terminal.
 
+use serde_json::{Value, json};
+
 use super::{changed, read, start, theirs};
-use serde_json::Value;
+use crate::support::{begins, has, lacks};
 
 #[test]
-fn changes_are_reviewed_from_start_to_end_in_one_command() {
+fn one_command_reviews_changes_to_the_end() {
     let project = changed();
     let before = theirs(&project);
     let ran = project
-        .run(&[
-            "review",
-            "--changes",
-            "--reviewer",
-            "lint",
-            "--rounds",
-            "1",
-            "tidy",
-            "it",
-            "up",
-        ])
-        .exits(4)
-        .says("Round 1 of 1, Senior-engineer review")
-        .says("### Claudex review loop complete ✓")
-        .says("topic \"tidy it up\"");
+        .run("review --changes --reviewer lint tidy it up")
+        .exits(4);
+    has(&ran.out, "Round 1 of 1, Senior-engineer review");
+    has(&ran.out, "### Claudex review loop complete ✓");
+    has(&ran.out, "topic \"tidy it up\"");
+    has(&ran.out, "    high    `it's \"new\".py:2`: ");
     let report = ran
         .out
         .lines()
         .find_map(|line| line.strip_prefix("  report: "));
-    let report = read(&project, report.unwrap_or_else(|| panic!("{ran:?}")));
-    assert!(report.contains("it's \"new\".py"), "{report}");
-    assert!(
-        ran.out.contains("    high    `it's \"new\".py:2`: "),
-        "{ran:?}"
-    );
+    has(&read(&project, report.unwrap()), "it's \"new\".py");
     assert_eq!(theirs(&project), before);
-    let list: Value = serde_json::from_str(&project.run(&["list", "--json"]).out).unwrap();
-    assert_eq!(
-        (&list[0]["phase"], &list[0]["mode"]),
-        (&"done".into(), &"review".into())
-    );
+    let list = project.json("list --json");
+    assert_eq!([&list[0]["phase"], &list[0]["mode"]], ["done", "review"]);
 }
 
 #[test]
-fn its_exit_codes_are_those_of_run() {
+fn review_of_changes_exits_like_run() {
     let project = changed();
-    let job = |arguments: &[&str], code: i32| {
+    let job = |arguments: &str, code: i32, ending: &str| {
         let ran = project
-            .run(&[&["review", "--changes", "--json"], arguments].concat())
+            .run(&format!("review --changes --json {arguments}"))
             .exits(code);
         let outcome: Value = serde_json::from_str(&ran.out).unwrap_or_default();
-        (
-            outcome["ending"].as_str().unwrap_or_default().to_owned(),
-            ran,
-        )
+        assert_eq!(outcome["ending"].as_str().unwrap_or_default(), ending);
+        ran
     };
-    let (ending, ran) = job(&["--reviewer", "fake-clean"], 0);
-    assert_eq!(ending, "complete");
-    assert!(
-        !ran.out.contains("\"plan\"") && ran.out.contains("\"report\""),
-        "{ran:?}"
+    let ran = job("--reviewer fake-clean", 0, "complete");
+    lacks(&ran.out, "\"plan\"");
+    has(&ran.out, "\"report\"");
+    job(
+        "--reviewer fake-findings.clean --rounds 2",
+        4,
+        "stopped-at-max-rounds",
     );
-    let (ending, _) = job(&["--reviewer", "fake-findings.clean", "--rounds", "2"], 4);
-    assert_eq!(ending, "stopped-at-max-rounds");
-    let (ending, _) = job(&["--reviewer", "fake-could-not-run"], 5);
-    assert_eq!(ending, "reviewer-failed");
-    project.run(&["cancel"]).exits(0);
-    job(&["--rounds", "0"], 2).1.says("positive integer");
-    job(&["--reviewer", "nobody"], 2)
-        .1
-        .says("`nobody` is no reviewer");
-    project.answers(&["review", "--rounds", "2"], 2, "--changes");
-    project.answers(&["review", "an", "id"], 2, "--changes");
+    job("--reviewer fake-could-not-run", 5, "reviewer-failed");
+    project.run("cancel").exits(0);
+    job("--rounds 0", 2, "").says("positive integer");
+    job("--reviewer nobody", 2, "").says("`nobody` is no reviewer");
+    project.answers("review --rounds 2", 2, "--changes");
+    project.answers("review an id", 2, "--changes");
     let id = start(&project, &[]);
-    job(&["--reviewer", "fake-clean"], 6).1.says(&id);
+    job("--reviewer fake-clean", 6, "").says(&id);
     let project = super::project();
-    project.answers(&["review", "--changes"], 2, "nothing to review");
+    project.answers("review --changes", 2, "nothing to review");
     assert!(!project.folder().exists());
 }
 
 #[test]
-fn a_review_that_was_started_in_a_terminal_ends_there() {
+fn review_started_in_a_terminal_ends_there() {
     let project = changed();
     let id = start(&project, &[]);
-    let line = format!("claudex-loop run --resume {id}");
-    project.run(&["status"]).exits(0).says(&line);
+    let line = format!("run --resume {id}");
+    project.answers("status", 0, &line);
     project.review(&id, "lint").exits(0);
-    project.run(&["status"]).exits(0).says(&line);
-    let ran = project
-        .run(&["run", "--resume", &id])
-        .exits(4)
-        .says("review loop complete ✓");
-    assert!(
-        ran.out.contains("  reviewed before: "),
-        "it is not reviewed twice: {ran:?}"
-    );
+    project.answers("status", 0, &line);
+    let ran = project.run(&line).exits(4).says("review loop complete ✓");
+    has(&ran.out, "  reviewed before: ");
     assert_eq!(project.field(&id, "phase"), "done");
+
+    // One that a session drives is left to it.
+    let id = start(&project, &["--rounds", "2"]);
+    project.fire_as("s1").blocked();
+    let before = project.changes(&id);
+    let run = format!("run --resume {id}");
+    project.answers(&run, 1, "session s1 drives it");
+    assert_eq!(project.changes(&id), before);
 }
 
 #[test]
-fn a_review_of_a_session_is_left_to_it() {
+fn report_has_the_changes_of_the_last_review() {
     let project = changed();
-    let id = start(&project, &[]);
-    project.review(&id, "fake-findings").exits(0);
-    project.run_in_session("s1", &["status"]).exits(0);
-    project.run(&["adopt", &id]).exits(0);
-    project.fire_as("s1");
-    let before = project.changes(&id);
     project
-        .run(&["run", "--resume", &id])
-        .exits(1)
-        .says("session s1 drives it");
-    assert_eq!(project.changes(&id), before);
+        .run("review --changes --reviewer lint --rounds 2")
+        .exits(4);
+    super::write(&project, "src/a b.js", "later();\n");
+    let changes = || project.json("report --format json")["changes"].take();
+    let shown = changes();
+    assert_eq!(shown.as_array().unwrap().len(), 1, "{shown}");
+    let last = &shown[0];
+    let what = ["from", "to", "added", "removed"].map(|key| last[key].clone());
+    assert_eq!(
+        what,
+        [json!("before"), json!("round 2"), json!(4), json!(0)]
+    );
+    let diff = last["diff"].as_str().unwrap();
+    begins(diff, "# uncommitted changes of main\n");
+    has(diff, "\n+debugger;\n");
+    lacks(diff, "later");
+    let html = project.run("report --format html").exits(0).out;
+    has(&html, "<span class=\"add\">+debugger;</span>");
+    let copy = project.root.join(last["subject"].as_str().unwrap());
+    std::fs::write(copy, diff).unwrap();
+    assert_eq!(changes(), json!([]), "it is not what was reviewed");
 }

@@ -38,7 +38,7 @@ fn scratch(project: &Project) -> Vec<String> {
 
 /// Begins a start and ends it by a signal once it has written this many of its scratch files, as far as it gets there.
 fn ended_in_the_middle(project: &Project, signal: &str, files: usize) {
-    let mut command = project.command(&["start", "review"]);
+    let mut command = project.command("start review");
     let mut child = command
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -66,7 +66,7 @@ fn start_interrupted_leaves_no_scratch_data() {
     for (signal, files) in [("INT", 1), ("TERM", 4), ("HUP", 40), ("TERM", 400)] {
         ended_in_the_middle(&project, signal, files);
         assert_eq!(scratch(&project), [""; 0], "{signal}");
-        project.run(&["rollback", "--yes"]).exits(0);
+        project.run("rollback --yes").exits(0);
     }
 }
 
@@ -78,14 +78,14 @@ fn start_killed_leaves_nothing_in_the_project() {
         let mut status = project.shell("git", &["status", "--porcelain", "-uall"]);
         let status = String::from_utf8_lossy(&status.output().unwrap().stdout).into_owned();
         assert!(!status.contains("claudex-"), "{status}");
-        project.run(&["rollback", "--yes"]).exits(0);
+        project.run("rollback --yes").exits(0);
     }
     // What was killed cannot remove its data; the system does.
     let left = scratch(&project);
     let id = start(&project, &[]);
 
     // A review has no scratch data while its reviewer runs.
-    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
+    let review = project.background_review(&id, "--reviewer fake-hang");
     assert_eq!(scratch(&project), left);
     review.signal("TERM");
     review.end().exits(130);

@@ -1,18 +1,19 @@
-//! What a client is called with, what it sees, and what of its events a person sees.
+//! What a client is called with, what it sees, and what of its events a user sees.
 
 use serde_json::json;
 
-use super::{Bench, claude_ends, clean, codex_answers, codex_clean, one_finding, says};
+use super::{
+    Bench, claude_clean, claude_ends, clean, codex_answers, codex_clean, one_finding, says,
+};
+use crate::support::{begins, has, lacks};
 
 /// A line that keeps arguments, environment and stdin of the call in files.
 fn keeping(bench: &Bench) -> String {
     let note = |name| bench.note(name).display().to_string();
+    let [arguments, environment, folder, stdin] =
+        ["arguments", "environment", "folder", "stdin"].map(note);
     format!(
-        "printf '%s\\n' \"$@\" >'{}'\nenv >'{}'\npwd >'{}'\ncat >'{}'\n",
-        note("arguments"),
-        note("environment"),
-        note("folder"),
-        note("stdin")
+        "printf '%s\\n' \"$@\" >'{arguments}'\nenv >'{environment}'\npwd >'{folder}'\ncat >'{stdin}'\n"
     )
 }
 
@@ -20,13 +21,18 @@ fn kept(bench: &Bench, name: &str) -> String {
     std::fs::read_to_string(bench.note(name)).unwrap()
 }
 
+/// Checks that two arguments of the call stand beside each other.
+#[track_caller]
+fn has_pair(arguments: &str, first: &str, second: &str) {
+    has(arguments, &format!("\n{first}\n{second}\n"));
+}
+
 #[test]
-fn codex_is_called_read_only_with_the_prompt_on_stdin_and_a_short_environment() {
+fn codex_is_called_read_only_with_short_environment() {
     let mut bench = Bench::new();
     let home = bench.project.home.join(".codex");
-    std::fs::create_dir(&home).unwrap();
     let config = "model_provider = \"mine\"\n[mcp_servers.docs]\ncommand = \"x\"\n[model_providers.mine]\nenv_key = \"MY_KEY\"\n";
-    std::fs::write(home.join("config.toml"), config).unwrap();
+    crate::support::write(&home.join("config.toml"), config);
     for (name, value) in [
         ("MY_KEY", "k"),
         ("OPENAI_API_KEY", "o"),
@@ -34,59 +40,43 @@ fn codex_is_called_read_only_with_the_prompt_on_stdin_and_a_short_environment() 
     ] {
         bench.project = bench.project.with(name, value);
     }
-    let script = format!(
-        "{}{}",
-        keeping(&bench),
-        codex_answers(&one_finding().to_string())
-    );
-    bench.install("codex", &script);
-    bench
-        .review("codex", &[])
-        .exits(0)
-        .says("reviewer: codex")
-        .says("high=1 medium=0 low=0");
+    let answer = codex_answers(&one_finding().to_string());
+    bench.install("codex", &(keeping(&bench) + &answer));
+    let ran = bench.review("codex", "").exits(0);
+    ran.says("reviewer: codex").says("high=1 medium=0 low=0");
 
     let arguments = kept(&bench, "arguments");
-    let words: Vec<&str> = arguments.lines().collect();
-    assert_eq!((words[0], *words.last().unwrap()), ("exec", "-"));
-    assert!(
-        words
-            .windows(2)
-            .any(|pair| pair == ["--sandbox", "read-only"]),
-        "{arguments}"
+    begins(&arguments, "exec\n");
+    crate::support::ends(&arguments, "\n-\n");
+    has_pair(&arguments, "--sandbox", "read-only");
+    has(&arguments, "\nmcp_servers.docs.enabled=false\n");
+    let (_, schema) = arguments.split_once("\n--output-schema\n").unwrap();
+    let schema = schema.lines().next().unwrap();
+    begins(
+        schema,
+        bench.project.home.join("claudex-").to_str().unwrap(),
     );
     assert!(
-        words.contains(&"mcp_servers.docs.enabled=false"),
-        "{arguments}"
+        !std::path::Path::new(schema).exists(),
+        "the schema is scratch data"
     );
-    let schema = words
-        .windows(2)
-        .find(|pair| pair[0] == "--output-schema")
-        .unwrap()[1];
-    let home = bench.project.home.join("claudex-");
-    assert!(
-        schema.starts_with(home.to_str().unwrap()),
-        "the schema is scratch data: {schema}"
-    );
-    let is_there = std::path::Path::new(schema).exists();
-    assert!(!is_there, "and is gone afterwards");
 
     let environment = kept(&bench, "environment");
-    let has = |line: &str| environment.lines().any(|found| found == line);
-    assert!(has("MY_KEY=k") && has("OPENAI_API_KEY=o"), "{environment}");
-    assert!(!environment.contains("AWS_SECRET"), "{environment}");
-    assert!(has("CLAUDEX_REVIEWER_CHILD=1"), "{environment}");
-
+    for line in ["MY_KEY=k", "OPENAI_API_KEY=o", "CLAUDEX_REVIEWER_CHILD=1"] {
+        assert!(
+            environment.lines().any(|found| found == line),
+            "{environment}"
+        );
+    }
+    lacks(&environment, "AWS_SECRET");
     let prompt = kept(&bench, "stdin");
-    assert!(
-        prompt.contains("Move the queue.") && prompt.contains("JSON Schema"),
-        "{prompt}"
-    );
+    has(&prompt, "Move the queue.");
+    has(&prompt, "JSON Schema");
     assert!(kept(&bench, "folder").trim_end().ends_with("my plän's (1)"));
 }
 
 #[test]
-fn claude_is_called_with_tools_that_read_and_without_hooks_or_servers() {
+fn claude_is_called_with_tools_that_read() {
     let mut bench = Bench::new();
     bench.project = bench
         .project
@@ -95,36 +85,26 @@ fn claude_is_called_with_tools_that_read_and_without_hooks_or_servers() {
         .configured("reviewer = \"claude\"\n");
     // What counts inside a client is what the session's hook saw.
     bench.project.fire();
-    let answer =
-        claude_ends(json!({ "structured_output": clean(), "result": clean().to_string() }));
-    bench.install("claude", &format!("{}{answer}", keeping(&bench)));
+    bench.install("claude", &(keeping(&bench) + &claude_clean()));
     bench
-        .review("claude", &[])
+        .review("claude", "")
         .exits(0)
         .says("no substantive findings");
 
     let arguments = kept(&bench, "arguments");
-    let words: Vec<&str> = arguments.lines().collect();
-    let pair = |first: &str, second: &str| words.windows(2).any(|pair| pair == [first, second]);
-    assert!(
-        pair("--tools", "Read,Grep,Glob") && pair("--permission-mode", "dontAsk"),
-        "{arguments}"
-    );
-    assert!(pair("--settings", r#"{"disableAllHooks":true}"#) && pair("--setting-sources", "user"));
-    assert!(words.contains(&"--strict-mcp-config"), "{arguments}");
+    has_pair(&arguments, "--tools", "Read,Grep,Glob");
+    has_pair(&arguments, "--permission-mode", "dontAsk");
+    has_pair(&arguments, "--settings", r#"{"disableAllHooks":true}"#);
+    has_pair(&arguments, "--setting-sources", "user");
+    has(&arguments, "\n--strict-mcp-config\n");
     let environment = kept(&bench, "environment");
-    assert!(environment.contains("ANTHROPIC_API_KEY=k"), "{environment}");
-    assert!(
-        !environment
-            .lines()
-            .any(|line| line.starts_with("CLAUDECODE=")),
-        "{environment}"
-    );
-    assert!(kept(&bench, "stdin").contains("Move the queue."));
+    has(&environment, "ANTHROPIC_API_KEY=k");
+    lacks(&environment, "\nCLAUDECODE=");
+    has(&kept(&bench, "stdin"), "Move the queue.");
 }
 
 #[test]
-fn a_client_that_answers_in_plain_text_is_read_too() {
+fn client_that_answers_in_plain_text_is_read() {
     for client in ["codex", "claude"] {
         for answer in [
             "Here it is:\n\n## High\n- line 1: no way back (write one)\n".to_owned(),
@@ -136,7 +116,7 @@ fn a_client_that_answers_in_plain_text_is_read_too() {
                 &format!("cat >/dev/null\ncat <<'END'\n{answer}\nEND\n"),
             );
             bench
-                .review(client, &[])
+                .review(client, "")
                 .exits(0)
                 .says("high=1 medium=0 low=0");
         }
@@ -144,7 +124,7 @@ fn a_client_that_answers_in_plain_text_is_read_too() {
 }
 
 #[test]
-fn a_person_sees_what_it_does_and_never_raw_events() {
+fn progress_is_shown_without_raw_events() {
     let bench = Bench::new();
     let command = json!({ "type": "item.started", "item": { "id": "i1", "type": "command_execution",
         "command": "/bin/bash -lc 'cat PLAN.md \u{1b}[31m'", "status": "in_progress" } });
@@ -153,112 +133,83 @@ fn a_person_sees_what_it_does_and_never_raw_events() {
     let message = json!({ "type": "item.completed", "item": { "type": "agent_message", "text": clean().to_string() } });
     let over = json!({ "type": "turn.completed", "usage": {} });
     bench.install("codex", &says(&[command, done, message, over], 0));
-    let ran = bench.review("codex", &[]).exits(0);
-    let lines: Vec<&str> = ran.out.lines().collect();
-    assert_eq!(
-        lines[1..3],
-        ["claudex: reviewer: codex", "claudex: runs cat PLAN.md [31m"]
+    let ran = bench.review("codex", "").exits(0);
+    has(
+        &ran.out,
+        "\nclaudex: reviewer: codex\nclaudex: runs cat PLAN.md [31m\n",
     );
-    assert!(!ran.out.contains("\"type\""), "{}", ran.out);
-    let progress =
-        std::fs::read_to_string(bench.project.folder().join(&bench.id).join("progress.log"))
-            .unwrap();
+    lacks(&ran.out, "\"type\"");
+    let progress = std::fs::read_to_string(bench.file("progress.log")).unwrap();
     assert_eq!(progress, "runs cat PLAN.md [31m\n");
 }
 
 #[test]
-fn what_it_wrote_is_kept_and_named_where_there_is_no_verdict() {
+fn output_without_verdict_is_kept_and_named() {
     let bench = Bench::new();
-    bench.install(
-        "codex",
-        "cat >/dev/null\necho 'I like it.'\necho 'and say so' >&2\n",
-    );
-    let ran = bench.review("codex", &[]).exits(5).says("what it wrote: ");
-    let line = ran
-        .out
-        .lines()
-        .find_map(|line| line.strip_prefix("claudex: what it wrote: "));
-    let text = std::fs::read_to_string(line.unwrap()).unwrap();
+    let script = "cat >/dev/null\necho 'I like it.'\necho 'and say so' >&2\n";
+    bench.install("codex", script);
+    let ran = bench.review("codex", "").exits(5);
+    let mut lines = ran.out.lines();
+    let path = lines.find_map(|line| line.strip_prefix("claudex: what it wrote: "));
+    let text = std::fs::read_to_string(path.unwrap()).unwrap();
     assert_eq!(text, "I like it.\n\n----- stderr -----\nand say so\n");
 }
 
 #[test]
-fn a_command_of_the_configuration_gets_the_prompt_and_what_it_was_promised() {
+fn configured_command_gets_prompt_and_its_variables() {
     let mut bench = Bench::new();
     let answer = "echo looking >&2\ncat <<'END'\n## High\n- line 1: no way back (write one)\nEND\n";
-    let program = bench.install("house rules", &format!("{}{answer}", keeping(&bench)));
+    let program = bench.install("house rules", &(keeping(&bench) + answer));
     let config = format!(
-        "[reviewers.house-rules]\nkind = \"command\"\nprogram = {:?}\narguments = [\"a b\", \"$(c)\"]\n\
-         environment = [\"MY_TOKEN\"]\n",
-        program.to_str().unwrap()
+        "[reviewers.house-rules]\nkind = \"command\"\nprogram = {program:?}\narguments = [\"a b\", \"$(c)\"]\n\
+         environment = [\"MY_TOKEN\"]\n"
     );
     bench.project = bench
         .project
         .configured(config)
         .with("MY_TOKEN", "t")
         .with("OPENAI_API_KEY", "o");
-    let ran = bench
-        .review("house-rules", &[])
-        .exits(0)
-        .says("claudex: reviewer: house-rules")
-        .says("claudex: looking")
-        .says("high=1 medium=0 low=0");
-    assert!(
-        !ran.out.contains("claudex: ## High"),
-        "its answer is no progress: {}",
-        ran.out
-    );
+    let ran = bench.review("house-rules", "").exits(0);
+    has(&ran.out, "claudex: reviewer: house-rules");
+    has(&ran.out, "claudex: looking");
+    has(&ran.out, "high=1 medium=0 low=0");
+    lacks(&ran.out, "claudex: ## High");
     assert_eq!(kept(&bench, "arguments"), "a b\n$(c)\n");
     let environment = kept(&bench, "environment");
-    assert!(
-        environment.contains("MY_TOKEN=t") && !environment.contains("OPENAI_API_KEY"),
-        "{environment}"
-    );
-    assert!(kept(&bench, "stdin").contains("Move the queue."));
+    has(&environment, "MY_TOKEN=t");
+    lacks(&environment, "OPENAI_API_KEY");
+    has(&kept(&bench, "stdin"), "Move the queue.");
 }
 
 #[test]
-fn a_reviewer_that_floods_its_stderr_fills_neither_the_disk_nor_the_client() {
-    let bench = Bench::new();
-    let line = "x".repeat(250);
-    bench.install(
-        "codex",
-        &format!("yes {line} | head -c 3000000 >&2\n{}", codex_clean()),
-    );
-    let ran = bench
-        .review("codex", &[])
-        .exits(0)
-        .says("claudex: it says more than is shown")
-        .says("no substantive findings");
-    let progress =
-        std::fs::metadata(bench.project.folder().join(&bench.id).join("progress.log")).unwrap();
-    assert!(
-        (900_000..1_200_000).contains(&progress.len()),
-        "{}",
-        progress.len()
-    );
-    assert!(
-        ran.out.len() < 12_000,
-        "a client shows an agent 30,000 characters: {}",
-        ran.out.len()
-    );
-    assert_eq!(ran.out.matches("says more than is shown").count(), 1);
-    // Nor do many short lines, or whoever follows.
-    let ran = bench
-        .project
-        .run(&["review", &bench.id, "--follow"])
-        .exits(0);
-    assert!(ran.out.len() < 12_000, "{}", ran.out.len());
-    let bench = Bench::new();
-    bench.install(
-        "codex",
-        &format!("yes | head -c 3000000 >&2\n{}", codex_clean()),
-    );
-    let ran = bench
-        .review("codex", &[])
-        .exits(0)
-        .says("no substantive findings");
-    assert!(ran.out.len() < 50_000, "{}", ran.out.len());
+fn flood_on_stderr_is_cut_everywhere() {
+    // Long lines, and many short ones.
+    for (line, most) in [("x".repeat(250), 12_000), ("y".to_owned(), 50_000)] {
+        let bench = Bench::new();
+        let script = format!("yes {line} | head -c 3000000 >&2\n{}", codex_clean());
+        bench.install("codex", &script);
+        let ran = bench
+            .review("codex", "")
+            .exits(0)
+            .says("no substantive findings");
+        // A client shows an agent 30,000 characters.
+        assert!(ran.out.len() < most, "{}", ran.out.len());
+        if most == 12_000 {
+            assert_eq!(
+                ran.out
+                    .matches("claudex: it says more than is shown")
+                    .count(),
+                1
+            );
+            let progress = std::fs::metadata(bench.file("progress.log")).unwrap().len();
+            assert!((900_000..1_200_000).contains(&progress), "{progress}");
+            let followed = bench
+                .project
+                .run(&format!("review {} --follow", bench.id))
+                .exits(0);
+            assert!(followed.out.len() < most, "{}", followed.out.len());
+        }
+    }
 }
 
 /// Returns a script that answers by this one, and a question that sends an answer back by the other; each call leaves a line in a file.
@@ -272,12 +223,7 @@ fn repairing(bench: &Bench, first: &str, second: &str) -> String {
 #[test]
 fn unreadable_answer_of_client_is_asked_once_more() {
     let prose = "The export goes too early, and all orders of a night are lost.";
-    let count = |bench: &Bench| {
-        std::fs::read_to_string(bench.note("calls"))
-            .unwrap()
-            .lines()
-            .count()
-    };
+    let calls = |bench: &Bench| kept(bench, "calls").lines().count();
 
     let bench = Bench::new();
     let repaired = codex_answers(&one_finding().to_string());
@@ -285,27 +231,16 @@ fn unreadable_answer_of_client_is_asked_once_more() {
         "codex",
         &repairing(&bench, &codex_answers(prose), &repaired),
     );
-    bench
-        .review("codex", &[])
-        .exits(0)
-        .says("asking once for the wanted form")
-        .says("high=1");
-    assert_eq!(count(&bench), 2);
+    let ran = bench.review("codex", "").exits(0);
+    ran.says("asking once for the wanted form").says("high=1");
+    assert_eq!(calls(&bench), 2);
 
-    let bench = Bench::new();
-    let again = claude_ends(json!({ "result": prose }));
-    bench.install("claude", &repairing(&bench, &again, &again));
-    bench
-        .review("claude", &[])
-        .exits(5)
-        .says("the reviewer’s answer is not a verdict");
-    assert_eq!(count(&bench), 2);
-
-    let bench = Bench::new();
-    let slow = "exec sleep 86400\n";
-    bench.install("claude", &repairing(&bench, &again, slow));
-    bench
-        .review("claude", &["--timeout", "3s"])
-        .exits(5)
-        .says("the reviewer’s answer is not a verdict");
+    let prose = claude_ends(json!({ "result": prose }));
+    for (again, flags) in [(&*prose, ""), ("exec sleep 86400\n", "--timeout 3s")] {
+        let bench = Bench::new();
+        bench.install("claude", &repairing(&bench, &prose, again));
+        let ran = bench.review("claude", flags).exits(5);
+        ran.says("the reviewer’s answer is not a verdict");
+        assert_eq!(calls(&bench), 2);
+    }
 }

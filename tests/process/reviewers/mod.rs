@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, executable, path_without_clients};
+use crate::support::{Project, Ran, begins, ends, executable, has, lacks, path_without_clients};
 
 /// A project in round 1 whose PATH has the programs of a test and no real client.
 struct Bench {
@@ -39,9 +39,14 @@ impl Bench {
         std::fs::remove_file(bin(&self.project).join(name)).unwrap();
     }
 
-    fn review(&self, reviewer: &str, flags: &[&str]) -> Ran {
-        let arguments = [&["review", &self.id, "--reviewer", reviewer], flags].concat();
-        self.project.run(&arguments)
+    fn review(&self, reviewer: &str, flags: &str) -> Ran {
+        let line = format!("review {} --reviewer {reviewer} {flags}", self.id);
+        self.project.run(&line)
+    }
+
+    /// A file of the loop's own folder.
+    fn file(&self, name: &str) -> PathBuf {
+        self.project.folder().join(&self.id).join(name)
     }
 
     /// A file outside of the project, for a script to leave something in.
@@ -61,7 +66,7 @@ impl Bench {
 }
 
 fn bin(project: &Project) -> PathBuf {
-    project.home.join("the person's bin")
+    project.home.join("the user's bin")
 }
 
 /// A script that reads its prompt, prints these lines and exits with this status.
@@ -139,6 +144,11 @@ fn claude_ends(result: Value) -> String {
     says(&claude_session(&[ended]), 0)
 }
 
+/// One that finds nothing.
+fn claude_clean() -> String {
+    claude_ends(json!({ "structured_output": clean() }))
+}
+
 /// A session of Claude Code that fails with this error of its service.
 fn claude_fails(error: &str, status: Value, text: &str) -> String {
     let said = json!({ "type": "assistant", "message": { "content": [{ "type": "text", "text": text }] }, "error": error,
@@ -149,34 +159,26 @@ fn claude_fails(error: &str, status: Value, text: &str) -> String {
 }
 
 #[test]
-fn what_a_client_says_at_length_reaches_agent_and_person_whole_and_with_one_full_stop() {
+fn long_failure_of_client_is_told_whole() {
     let bench = Bench::new();
-    let said = format!(
-        "We’re currently experiencing high demand. {}Try again at 6:38 AM.",
-        "Visit a page. ".repeat(14)
-    );
+    let page = "Visit a page. ".repeat(14);
+    let said = format!("We’re currently experiencing high demand. {page}Try again at 6:38 AM.");
     bench.install("codex", &codex_fails(&said));
-    bench.review("codex", &[]).exits(5);
+    bench.review("codex", "").exits(5);
     let block = bench.project.fire().blocked();
-    assert!(block.contains("Try again at 6:38 AM.\n"), "{block}");
-    assert!(!block.contains("AM.."), "{block}");
-    bench.review("codex", &[]).exits(5);
+    has(&block, "Try again at 6:38 AM.\n");
+    lacks(&block, "AM..");
+    bench.review("codex", "").exits(5);
     let note = bench.project.fire().approved();
-    assert!(
-        note.starts_with("claudex: the review gave no verdict: the reviewer’s service"),
-        "{note}"
-    );
-    assert!(
-        note.contains("Try again at 6:38 AM. With another reviewer:\n    claudex-loop review "),
-        "{note}"
-    );
     let id = &bench.id;
-    assert!(
-        note.contains(&format!(" --reviewer NAME\nLoop {id} waits for ")),
-        "{note}"
+    begins(
+        &note,
+        "claudex: the review gave no verdict: the reviewer’s service",
     );
-    assert!(
-        note.ends_with(&format!("\n    claudex-loop cancel {id}")),
-        "nothing is cut off: {note}"
+    has(
+        &note,
+        "Try again at 6:38 AM. With another reviewer:\n    claudex-loop review ",
     );
+    has(&note, &format!(" --reviewer NAME\nLoop {id} waits for "));
+    ends(&note, &format!("\n    claudex-loop cancel {id}"));
 }

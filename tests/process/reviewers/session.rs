@@ -1,184 +1,173 @@
 //! A command inside a client's session goes by what the session's hooks saw: an agent's own environment chooses no reviewer.
 
-use std::process::Command;
-
 use super::{bin, codex_clean};
-use crate::support::{Project, Ran, executable, path_without_clients};
+use crate::support::{Project, Ran, executable, has, id_of, path_without_clients};
 
 const MINE: &str = "reviewer = \"mine\"\nevidence = \"optional\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/echo\"\n\
                     arguments = [\"No substantive findings.\"]\n";
+const LINT: &str = "reviewer: lint (auto)";
 
-/// Makes a project whose person has this in bin/, with a loop of session `s1` in round 1.
-fn project(programs: &[(&str, &str)]) -> (Project, String) {
+/// Makes a project with this before all else in the user's PATH.
+fn with_path(folder: impl Fn(&Project) -> std::path::PathBuf) -> Project {
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
-    std::fs::create_dir(bin(&project)).unwrap();
-    for (name, script) in programs {
-        install(&project, "", name, script);
-    }
-    let path = format!("{}:{}", bin(&project).display(), path_without_clients());
-    let project = project.with("PATH", &path);
+    let folder = folder(&project);
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = format!("{}:{}", folder.display(), path_without_clients());
+    project.with("PATH", &path)
+}
+
+/// Makes a loop of session `s1` in round 1.
+fn reviewing(project: &Project) -> String {
     let id = project.start(&[]);
     project.plan("# Plan\n\nMove the queue.\n");
     project.fire().blocked();
+    id
+}
+
+/// Makes such a project and loop. The user has this as `codex` in bin/.
+fn project(codex: Option<&str>) -> (Project, String) {
+    let project = with_path(bin);
+    if let Some(script) = codex {
+        install(&project, "", "codex", script);
+    }
+    let id = reviewing(&project);
     (project, id)
 }
 
-/// Writes a program into a folder of the person's bin/ and gives that folder.
+/// Writes a program into a folder of the user's bin/, and gives a PATH that begins with it.
 fn install(project: &Project, folder: &str, name: &str, script: &str) -> String {
     let folder = bin(project).join(folder);
-    // A new file in its place, as an update makes one.
-    let new = folder.join("new");
-    executable(&new, script);
-    std::fs::rename(new, folder.join(name)).unwrap();
-    folder.to_str().unwrap().to_owned()
+    executable(&folder.join(name), script);
+    format!("{}:{}", folder.display(), path_without_clients())
 }
 
 /// Runs a command of the agent's of session `s1`, in an environment of its making.
-fn as_agent(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
-    let mut command: Command = project.command(arguments);
+fn as_agent(project: &Project, line: &str, variables: &[(&str, &str)]) -> Ran {
+    let mut command = project.command(line);
     command
         .env("CLAUDECODE", "1")
         .env("CLAUDE_CODE_SESSION_ID", "s1");
-    command.envs(variables.iter().copied());
-    Ran::of(command.output().unwrap())
+    Ran::of(command.envs(variables.iter().copied()).output().unwrap())
 }
 
 #[test]
-fn a_codex_in_the_agents_own_path_is_not_asked() {
-    let fake = codex_clean();
-    let (project, id) = project(&[]);
-    let folder = install(&project, "the agent's", "codex", &fake);
-    let path = format!("{folder}:{}", path_without_clients());
-    as_agent(&project, &["review", &id], &[("PATH", &path)])
-        .exits(0)
-        .says("reviewer: lint (auto)");
-
-    let (project, id) = self::project(&[("codex", "exit 7\n")]);
-    let folder = install(&project, "the agent's", "codex", &fake);
-    let path = format!("{folder}:{}", path_without_clients());
-    as_agent(&project, &["review", &id], &[("PATH", &path)])
-        .exits(5)
-        .says("reviewer: codex (auto)");
-    // Outside a client the caller's own environment counts.
-    let mut command = project.command(&["review", &id]);
-    Ran::of(command.env("PATH", &path).output().unwrap())
-        .exits(0)
-        .says("no substantive findings");
+fn codex_in_agents_own_path_is_not_asked() {
+    for (codex, code, shown) in [
+        (None, 0, LINT),
+        (Some("exit 7\n"), 5, "reviewer: codex (auto)"),
+    ] {
+        let (project, id) = project(codex);
+        let path = install(&project, "the agent's", "codex", &codex_clean());
+        let review = format!("review {id}");
+        as_agent(&project, &review, &[("PATH", &path)])
+            .exits(code)
+            .says(shown);
+        if codex.is_some() {
+            // Outside a client the caller's own environment counts.
+            let mut command = project.command(&review);
+            let ran = Ran::of(command.env("PATH", &path).output().unwrap()).exits(0);
+            ran.says("no substantive findings");
+        }
+    }
 }
 
 #[test]
-fn a_home_of_the_agents_makes_no_program_of_the_project_the_persons() {
-    let project = Project::new().with("CLAUDEX_REVIEWER", "");
-    // npm puts this folder into the person's own PATH.
-    let folder = project.root.join("node_modules/.bin");
-    let path = format!("{}:{}", folder.display(), path_without_clients());
-    let project = project.with("PATH", &path);
-    let id = project.start(&[]);
-    project.plan("# Plan\n\nMove the queue.\n");
-    project.fire().blocked();
-    executable(&folder.join("codex"), &codex_clean());
+fn agents_home_makes_no_program_the_users() {
+    // npm puts this folder into the user's own PATH.
+    let folder = |project: &Project| project.root.join("node_modules/.bin");
+    let project = with_path(folder);
+    let id = reviewing(&project);
+    executable(&folder(&project).join("codex"), &codex_clean());
     let home = project.root.to_str().unwrap();
-    as_agent(&project, &["review", &id], &[("HOME", home)])
+    as_agent(&project, &format!("review {id}"), &[("HOME", home)])
         .exits(0)
-        .says("reviewer: lint (auto)");
+        .says(LINT);
 }
 
 #[test]
-fn a_reviewer_finds_its_own_programs_and_configuration_where_the_hook_saw_them() {
-    let (project, id) = project(&[(
-        "codex",
-        "echo \"$PATH|$HOME|${CODEX_HOME-unset}\" >&2\nexit 7\n",
-    )]);
+fn reviewer_has_the_environment_the_hook_saw() {
+    let script = "echo \"$PATH|$HOME|${CODEX_HOME-unset}\" >&2\nexit 7\n";
+    let (project, id) = project(Some(script));
     let variables = [
         ("PATH", "/bin:/usr/bin"),
         ("HOME", "/nowhere"),
         ("CODEX_HOME", "/nowhere"),
     ];
-    as_agent(&project, &["review", &id], &variables).exits(5);
-    let run = project.journal(&id).last().unwrap()["data"]["run"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    as_agent(&project, &format!("review {id}"), &variables).exits(5);
+    let journal = project.journal(&id);
+    let run = journal.last().unwrap()["data"]["run"].as_str().unwrap();
     let output = project.folder().join(&id).join(format!("output-{run}.txt"));
     let output = std::fs::read_to_string(output).unwrap();
-    let home = project.home.to_str().unwrap();
-    assert!(output.contains(&format!("|{home}|unset")), "{output}");
-    assert!(output.contains(bin(&project).to_str().unwrap()), "{output}");
+    has(&output, &format!("|{}|unset", project.home.display()));
+    has(&output, bin(&project).to_str().unwrap());
 }
 
 #[test]
-fn the_agents_own_configuration_chooses_and_waives_nothing() {
-    let (project, id) = project(&[]);
+fn agents_own_configuration_chooses_and_waives_nothing() {
+    let (project, id) = project(None);
     let config = project.home.join("the agent's");
-    std::fs::create_dir_all(config.join("claudex-loop")).unwrap();
-    std::fs::write(config.join("claudex-loop/config.toml"), MINE).unwrap();
-    let variables = [("XDG_CONFIG_HOME", config.to_str().unwrap())];
-    as_agent(&project, &["mark-done", &id], &variables).exits(1);
-    let with_home = [("XDG_CONFIG_HOME", ""), ("HOME", config.to_str().unwrap())];
-    as_agent(&project, &["mark-done", &id], &with_home).exits(1);
-    as_agent(&project, &["review", &id], &variables)
-        .exits(0)
-        .says("reviewer: lint (auto)");
-    let (project, id) = self::project(&[]);
-    as_agent(&project, &["review", &id], &[("CLAUDEX_REVIEWER", "mine")])
-        .exits(0)
-        .says("reviewer: lint (auto)");
+    crate::support::write(&config.join("claudex-loop/config.toml"), MINE);
+    let config = config.to_str().unwrap();
+    let own = [("XDG_CONFIG_HOME", config)];
+    let mark_done = format!("mark-done {id}");
+    as_agent(&project, &mark_done, &own).exits(1);
     as_agent(
         &project,
-        &["run", "PLAN.md", "--reviewer", "mine"],
-        &variables,
+        &mark_done,
+        &[("XDG_CONFIG_HOME", ""), ("HOME", config)],
     )
-    .exits(1)
-    .says("the user chooses the reviewer");
+    .exits(1);
+    let run = "run PLAN.md --reviewer mine";
+    let refusal = "the user chooses the reviewer";
+    as_agent(&project, run, &own).exits(1).says(refusal);
+    let variables = [own[0], ("CLAUDEX_REVIEWER", "mine")];
+    as_agent(&project, &format!("review {id}"), &variables)
+        .exits(0)
+        .says(LINT);
 }
 
 #[test]
 fn agent_chooses_no_reviewer_before_first_hook() {
-    let (project, id) = project(&[]);
-    project.run(&["cancel", &id]).exits(0);
+    let (project, id) = project(None);
+    project.run(&format!("cancel {id}")).exits(0);
+    project.git(&["add", "PLAN.md"]);
     let project = project.configured(MINE);
-    let mut review = project.command(&["run", "PLAN.md"]);
+    let mut review = project.command("review --changes");
     review
         .env("CLAUDECODE", "1")
         .env("CLAUDE_CODE_SESSION_ID", "another")
         .env("CLAUDEX_REVIEWER", "lint");
-    Ran::of(review.output().unwrap())
-        .exits(0)
-        .says("reviewer: mine");
-    let run = ["run", "PLAN.md", "--reviewer", "lint"];
-    project.answers_in("s1", &run, 1, "the user chooses the reviewer");
+    let ran = Ran::of(review.output().unwrap()).exits(0);
+    ran.says("mine");
+    let run = "run PLAN.md --reviewer lint";
+    project.answers_in("s1", run, 1, "the user chooses the reviewer");
 }
 
 #[test]
-fn review_by_agent_calls_users_git() {
-    let (project, id) = project(&[]);
-    project.run(&["cancel", &id]).exits(0);
-    project.git(&["add", "PLAN.md"]);
-    let ran = project.home.join("ran");
-    let fake = format!(
-        "touch {:?}; exec /usr/bin/git \"$@\"\n",
-        ran.to_str().unwrap()
-    );
-    let folder = install(&project, "the agent's", "git", &fake);
-    let path = format!("{folder}:{}", path_without_clients());
-    let review = as_agent(&project, &["start", "review"], &[("PATH", &path)]);
-    let id = crate::support::id_of(&review.exits(0));
-    as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(0);
-    assert!(!ran.exists());
-}
-
-#[test]
-fn a_review_that_begins_before_the_first_stop_goes_by_the_prompt_hook() {
-    let project = Project::new().with("CLAUDEX_REVIEWER", "");
-    std::fs::create_dir(bin(&project)).unwrap();
-    project.plan("# Plan\n");
-    project.git(&["add", "PLAN.md"]);
-    project.type_line("s1", "/claudex:review the plan");
-    let started = as_agent(&project, &["start", "review", "--from-prompt"], &[]).exits(0);
-    let id = crate::support::id_of(&started);
-    let folder = install(&project, "the agent's", "codex", &codex_clean());
-    let path = format!("{folder}:{}", path_without_clients());
-    as_agent(&project, &["review", &id], &[("PATH", &path)])
-        .exits(0)
-        .says("reviewer: lint (auto)");
+fn review_by_agent_calls_users_programs() {
+    for before_first_stop in [false, true] {
+        let project = with_path(bin);
+        project.plan("# Plan\n");
+        project.git(&["add", "PLAN.md"]);
+        if before_first_stop {
+            project.type_line("s1", "/claudex:review the plan");
+        } else {
+            project.fire();
+        }
+        let ran = project.home.join("ran");
+        let git = format!("touch {ran:?}; exec /usr/bin/git \"$@\"\n");
+        install(&project, "the agent's", "git", &git);
+        let path = install(&project, "the agent's", "codex", &codex_clean());
+        let own = [("PATH", &*path)];
+        let start = if before_first_stop {
+            "start review --from-prompt"
+        } else {
+            "start review"
+        };
+        let id = id_of(&as_agent(&project, start, &own).exits(0));
+        as_agent(&project, &format!("review {id}"), &own)
+            .exits(0)
+            .says(LINT);
+        assert!(!ran.exists());
+    }
 }

@@ -6,6 +6,7 @@ use super::{
     Bench, claude_ends, claude_fails, claude_session, clean, codex_answers, codex_fails,
     codex_turn, complains, one_finding, says,
 };
+use crate::support::has;
 
 /// A row, as the document has it.
 #[derive(Debug)]
@@ -38,14 +39,6 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
-/// Who plays a row: a client that is this script, unless it says otherwise.
-enum Player {
-    Codex(String),
-    Claude(String),
-    /// `codex`, and nobody installed it.
-    Nobody,
-}
-
 /// Rows that need more than a script: the test that plays each, by file and name.
 const ELSEWHERE: [(&str, &str, &str); 3] = [
     (
@@ -65,276 +58,122 @@ const ELSEWHERE: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Every other row, with its flags.
-fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
-    let codex = |script: String| Player::Codex(script);
-    let claude = |script: String| Player::Claude(script);
+/// Rows of clients that fail with a sentence: the row, the error's name and status if Claude Code has them, the sentence.
+const SENTENCES: &str = "\
+codex-key | | unexpected status 401 Unauthorized: Incorrect API key provided: x., url: http://h/v1
+codex-no-key | | Missing environment variable: `STANDIN_KEY`.
+codex-usage-limit | | You\u{2019}ve hit your usage limit. Visit https://x or try again at 4:59 AM.
+codex-quota | | Quota exceeded. Check your plan and billing details.
+codex-rate-limit | | exceeded retry limit, last status: 429 Too Many Requests
+codex-service | | We\u{2019}re currently experiencing high demand, which may cause temporary errors.
+codex-stream | | stream disconnected before completion: stream closed before response.completed
+codex-model | | The model `nope` does not exist or you do not have access to it.
+claude-login | authentication_failed null | Not logged in \u{b7} Please run /login
+claude-key | authentication_failed 401 | Invalid API key \u{b7} Fix external API key
+claude-limit | rate_limit 429 | API Error: Request rejected (429) \u{b7} usage limit
+claude-credit | billing_error 400 | Credit balance is too low
+claude-service | server_error 529 | API Error: 529 Overloaded.
+claude-refused | server_error null | API Error: Connection refused (ECONNREFUSED)
+claude-model | model_not_found 404 | There's an issue with the selected model (nope). It may not exist.";
+
+/// A row's name, the script of the client that plays it, and the flags of the review. The client is Codex for `codex-…`
+/// and Claude Code for `claude-…`; for other names it plays no part which one it is.
+type Case = (&'static str, String, &'static str);
+
+/// Every other row.
+fn cases() -> Vec<Case> {
+    let sentences = SENTENCES.lines().map(|line| {
+        let cells: Vec<&str> = line.splitn(3, '|').map(str::trim).collect();
+        let script = match cells[1].split_once(' ') {
+            Some((error, status)) => claude_fails(error, status.parse().unwrap(), cells[2]),
+            None => codex_fails(cells[2]),
+        };
+        (cells[0], script, "")
+    });
     let endless = "cat >/dev/null\nwhile :; do echo working; sleep 0.05; done\n";
     let retry = json!({ "type": "error", "message": "Reconnecting... waiting for network (Connection failed: error \
         sending request)" });
-    let waits = format!(
-        "cat >/dev/null\ncat <<'END'\n{}\nEND\nwhile :; do echo '{retry}'; sleep 0.05; done\n",
-        codex_turn(&[])
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
+    let turn = says(&codex_turn(&[]), 0).replace("exit 0", "");
+    let waits = format!("{turn}while :; do echo '{retry}'; sleep 0.05; done\n");
     let schema = json!({ "type": "result", "subtype": "error_max_structured_output_retries", "is_error": true,
         "errors": ["Failed to provide valid structured output after 5 attempts"] });
-    let empty = says(
-        &codex_turn(&[json!({ "type": "turn.completed", "usage": {} })]),
-        0,
-    );
+    let over = json!({ "type": "turn.completed", "usage": {} });
     let message = json!({ "type": "item.completed", "item": { "type": "agent_message", "text": clean().to_string() } });
     let failed = json!({ "type": "turn.failed", "error": { "message": "stream disconnected before completion: stream \
         closed before response.completed" } });
-    let cut_off = says(&codex_turn(&[message.clone(), failed]), 1);
     let announced = json!({ "verdict": "findings", "findings": [] }).to_string();
     let both = format!("{}\n{}", clean(), one_finding());
     let cut = one_finding().to_string();
-    let (idle, short) = (
-        &["--idle-timeout", "700ms"][..],
-        &["--timeout", "500ms"][..],
-    );
-    vec![
-        ("not-installed", Player::Nobody, &[][..]),
+    let turns = json!({ "subtype": "error_max_turns", "num_turns": 40, "errors": [] });
+    let budget = json!({ "subtype": "error_max_budget_usd", "total_cost_usd": 2.5 });
+    let wrong_flag = "error: unexpected argument '--nope' found\n\nUsage: codex exec";
+    let wrong_file = "Error loading config.toml:\n/home/me/.codex/config.toml:12:10: unclosed table, expected `]`\n   |\n12 | [x\n";
+    let unknown = "error: unknown option '--no-such-flag'";
+    let flood = "cat >/dev/null\nhead -c 5000000 /dev/zero | tr '\\0' x\n";
+    let answered = json!({ "type": "result", "is_error": false, "structured_output": clean() });
+    let (idle, short) = ("--idle-timeout 700ms", "--timeout 500ms");
+    let mut cases: Vec<Case> = vec![
+        ("not-installed", String::new(), ""),
         (
             "no-interpreter",
-            codex("exec no-such-interpreter codex.js\n".to_owned()),
-            &[],
+            "exec no-such-interpreter codex.js\n".into(),
+            "",
         ),
         (
-            "codex-key",
-            codex(codex_fails(
-                "unexpected status 401 Unauthorized: Incorrect API key provided: x., url: http://h/v1",
-            )),
-            &[],
+            "codex-cut",
+            says(&codex_turn(&[message.clone(), failed]), 1),
+            "",
         ),
-        (
-            "codex-no-key",
-            codex(codex_fails("Missing environment variable: `STANDIN_KEY`.")),
-            &[],
-        ),
-        (
-            "codex-usage-limit",
-            codex(codex_fails(
-                "You\u{2019}ve hit your usage limit. Visit https://x or try again at 4:59 AM.",
-            )),
-            &[],
-        ),
-        (
-            "codex-quota",
-            codex(codex_fails(
-                "Quota exceeded. Check your plan and billing details.",
-            )),
-            &[],
-        ),
-        (
-            "codex-rate-limit",
-            codex(codex_fails(
-                "exceeded retry limit, last status: 429 Too Many Requests",
-            )),
-            &[],
-        ),
-        (
-            "codex-service",
-            codex(codex_fails(
-                "We\u{2019}re currently experiencing high demand, which may cause temporary errors.",
-            )),
-            &[],
-        ),
-        (
-            "codex-stream",
-            codex(codex_fails(
-                "stream disconnected before completion: stream closed before response.completed",
-            )),
-            &[],
-        ),
-        ("codex-cut", codex(cut_off), &[]),
-        ("codex-no-network", codex(waits), idle),
-        (
-            "codex-model",
-            codex(codex_fails(
-                "The model `nope` does not exist or you do not have access to it.",
-            )),
-            &[],
-        ),
-        (
-            "codex-flag",
-            codex(complains(
-                "error: unexpected argument '--nope' found\n\nUsage: codex exec",
-                2,
-            )),
-            &[],
-        ),
-        (
-            "codex-config",
-            codex(complains(
-                "Error loading config.toml:\n/home/me/.codex/config.toml:12:10: unclosed table, expected `]`\n   |\n12 | [x\n",
-                1,
-            )),
-            &[],
-        ),
-        ("codex-empty", codex(empty), &[]),
-        ("codex-no-end", codex(says(&codex_turn(&[message]), 0)), &[]),
-        ("codex-prose", codex(codex_answers("I like it.")), &[]),
-        (
-            "claude-login",
-            claude(claude_fails(
-                "authentication_failed",
-                json!(null),
-                "Not logged in \u{b7} Please run /login",
-            )),
-            &[],
-        ),
-        (
-            "claude-key",
-            claude(claude_fails(
-                "authentication_failed",
-                json!(401),
-                "Invalid API key \u{b7} Fix external API key",
-            )),
-            &[],
-        ),
-        (
-            "claude-limit",
-            claude(claude_fails(
-                "rate_limit",
-                json!(429),
-                "API Error: Request rejected (429) \u{b7} usage limit",
-            )),
-            &[],
-        ),
-        (
-            "claude-credit",
-            claude(claude_fails(
-                "billing_error",
-                json!(400),
-                "Credit balance is too low",
-            )),
-            &[],
-        ),
-        (
-            "claude-service",
-            claude(claude_fails(
-                "server_error",
-                json!(529),
-                "API Error: 529 Overloaded.",
-            )),
-            &[],
-        ),
-        (
-            "claude-refused",
-            claude(claude_fails(
-                "server_error",
-                json!(null),
-                "API Error: Connection refused (ECONNREFUSED)",
-            )),
-            &[],
-        ),
-        (
-            "claude-model",
-            claude(claude_fails(
-                "model_not_found",
-                json!(404),
-                "There's an issue with the selected model (nope). It may not exist.",
-            )),
-            &[],
-        ),
-        (
-            "claude-flag",
-            claude(complains("error: unknown option '--no-such-flag'", 1)),
-            &[],
-        ),
-        (
-            "claude-turns",
-            claude(claude_ends(
-                json!({ "subtype": "error_max_turns", "num_turns": 40, "errors": [] }),
-            )),
-            &[],
-        ),
-        (
-            "claude-budget",
-            claude(claude_ends(
-                json!({ "subtype": "error_max_budget_usd", "total_cost_usd": 2.5 }),
-            )),
-            &[],
-        ),
-        (
-            "claude-empty",
-            claude(claude_ends(json!({ "result": "" }))),
-            &[],
-        ),
+        ("codex-no-network", waits, idle),
+        ("codex-flag", complains(wrong_flag, 2), ""),
+        ("codex-config", complains(wrong_file, 1), ""),
+        ("codex-empty", says(&codex_turn(&[over]), 0), ""),
+        ("codex-no-end", says(&codex_turn(&[message]), 0), ""),
+        ("codex-prose", codex_answers("I like it."), ""),
+        ("claude-flag", complains(unknown, 1), ""),
+        ("claude-turns", claude_ends(turns), ""),
+        ("claude-budget", claude_ends(budget), ""),
+        ("claude-empty", claude_ends(json!({ "result": "" })), ""),
         (
             "claude-prose",
-            claude(claude_ends(json!({ "result": "I like it." }))),
-            &[],
+            claude_ends(json!({ "result": "I like it." })),
+            "",
         ),
-        (
-            "claude-schema",
-            claude(says(&claude_session(&[schema]), 1)),
-            &[],
-        ),
-        (
-            "silent",
-            claude("cat >/dev/null\nexec sleep 86400\n".to_owned()),
-            idle,
-        ),
-        ("too-long", codex(endless.to_owned()), short),
-        ("deaf", codex(format!("trap '' TERM\n{endless}")), short),
-        (
-            "crash",
-            claude("cat >/dev/null\nkill -SEGV $$\n".to_owned()),
-            &[],
-        ),
-        (
-            "failed",
-            claude(says(
-                &claude_session(&[
-                    json!({ "type": "result", "is_error": false, "structured_output": clean() }),
-                ]),
-                3,
-            )),
-            &[],
-        ),
-        (
-            "empty",
-            codex("cat >/dev/null\nprintf ' \\n\\t\\n'\n".to_owned()),
-            &[],
-        ),
-        ("announced", codex(codex_answers(&announced)), &[]),
-        ("two-answers", codex(codex_answers(&both)), &[]),
-        ("cut-off", codex(codex_answers(&cut[..cut.len() - 2])), &[]),
-        (
-            "too-much",
-            claude("cat >/dev/null\nhead -c 5000000 /dev/zero | tr '\\0' x\n".to_owned()),
-            &[],
-        ),
-    ]
+        ("claude-schema", says(&claude_session(&[schema]), 1), ""),
+        ("silent", "cat >/dev/null\nexec sleep 86400\n".into(), idle),
+        ("too-long", endless.into(), short),
+        ("deaf", format!("trap '' TERM\n{endless}"), short),
+        ("crash", "cat >/dev/null\nkill -SEGV $$\n".into(), ""),
+        ("failed", says(&claude_session(&[answered]), 3), ""),
+        ("empty", "cat >/dev/null\nprintf ' \\n\\t\\n'\n".into(), ""),
+        ("announced", codex_answers(&announced), ""),
+        ("two-answers", codex_answers(&both), ""),
+        ("cut-off", codex_answers(&cut[..cut.len() - 2]), ""),
+        ("too-much", flood.into(), ""),
+    ];
+    cases.extend(sentences);
+    cases
 }
 
+/// The rows that Claude Code plays though their names do not begin with its name.
+const BY_CLAUDE: [&str; 4] = ["silent", "crash", "failed", "too-much"];
+
 #[test]
-fn each_row_has_its_case_and_each_case_its_row() {
-    let mut documented: Vec<String> = rows().into_iter().map(|row| row.name).collect();
-    let mut played: Vec<String> = cases()
-        .iter()
-        .map(|(name, ..)| (*name).to_owned())
-        .collect();
+fn documented_rows_are_the_ones_played() {
+    let rows = rows();
+    let mut documented: Vec<&str> = rows.iter().map(|row| &*row.name).collect();
+    let cases = cases();
+    let mut played: Vec<&str> = cases.iter().map(|(name, ..)| *name).collect();
     for (name, source, test) in ELSEWHERE {
+        let is_test = source.contains(&format!("#[test]\nfn {test}()"));
+        assert!(is_test, "{name}: {test} is no test");
+        let row = rows.iter().find(|row| row.name == name).expect("a row");
+        let quotes_it = source.contains(&row.said);
         assert!(
-            source.contains(&format!("#[test]\nfn {test}()")),
-            "{name}: {test} is no test"
-        );
-        let row = rows()
-            .into_iter()
-            .find(|row| row.name == name)
-            .expect("a row");
-        assert!(
-            source.contains(&row.said),
+            quotes_it,
             "{name}: {test} looks for other words than the table's"
         );
-        played.push(name.to_owned());
+        played.push(name);
     }
     documented.sort();
     played.sort();
@@ -344,46 +183,36 @@ fn each_row_has_its_case_and_each_case_its_row() {
 #[test]
 fn each_row_comes_to_what_the_table_says() {
     let rows = rows();
-    for (name, player, flags) in cases() {
+    for (name, script, flags) in cases() {
         let row = rows
             .iter()
             .find(|row| row.name == name)
             .expect("see the test above");
+        let is_claude = name.starts_with("claude-") || BY_CLAUDE.contains(&name);
+        let client = if is_claude { "claude" } else { "codex" };
         let bench = Bench::new();
-        let reviewer = match player {
-            Player::Codex(script) => {
-                bench.install("codex", &script);
-                "codex"
-            }
-            Player::Claude(script) => {
-                bench.install("claude", &script);
-                "claude"
-            }
-            Player::Nobody => "codex",
-        };
-        let ran = bench.review(reviewer, flags);
+        if !script.is_empty() {
+            bench.install(client, &script);
+        }
+        let ran = bench.review(client, flags);
         assert_eq!(ran.code, 5, "{name}: {ran:?}");
-        let printed = ran.out.replace('’', "'");
         let said = row.said.replace('’', "'");
-        assert!(printed.contains(&said), "{name}: {printed}");
+        let quotes_it =
+            |text: &str| assert!(text.replace('’', "'").contains(&said), "{name}: {text}");
+        quotes_it(&ran.out);
         assert_eq!(bench.outcome(), row.outcome, "{name}");
-        assert!(
-            !bench.project.findings(&bench.id, 1).exists(),
-            "{name}: no findings without a verdict"
-        );
+        let findings = bench.project.findings(&bench.id, 1);
+        assert!(!findings.exists(), "{name}: no findings without a verdict");
         let fired = bench.project.fire();
-        let reason = match row.then.as_str() {
-            "waits" => fired.approved(),
+        match row.then.as_str() {
+            "waits" => quotes_it(&fired.approved()),
             "retried" => {
                 let reason = fired.blocked();
-                let runner = format!("{}-runner.sh", bench.id);
-                assert!(reason.contains(&runner), "{name}: {reason}");
-                reason
+                has(&reason, &format!("{}-runner.sh", bench.id));
+                quotes_it(&reason);
             }
             other => panic!("{name}: {other}"),
-        };
-        let reason = reason.replace('’', "'");
-        assert!(reason.contains(&said), "{name}: {reason}");
+        }
         assert_eq!(bench.project.field(&bench.id, "failures"), "1", "{name}");
     }
 }

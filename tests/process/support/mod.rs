@@ -1,100 +1,39 @@
 //! A project that loops run in, as the tests see it: a git repository below a path with a space and letters outside of
 //! ASCII, and the real binary in an environment that holds nothing of the machine's.
 //!
-//! A reviewer `fake-ITEM` is in the person's configuration by the time a command names it: plugin/tests/fake-reviewer.sh, which plays
+//! A reviewer `fake-ITEM` is in the user's configuration by the time a command names it: plugin/tests/fake-reviewer.sh, which plays
 //! that item, or of `fake-ITEM.ITEM` one in each round.
 //!
 //! Every answer of the Stop hook that a test gets was checked against what holds for all of them: see [`Stop::read`].
 //! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
 
+mod files;
 mod processes;
+mod ran;
 mod sealing;
 mod stop;
 mod terminal;
+#[path = "../../support/text.rs"]
+mod text;
 
-pub(crate) use processes::{Background, descendants, is_alive, kill};
+pub(crate) use claudex_testkit::has;
+pub(crate) use files::{age, executable, tree, write, yaml};
+pub(crate) use processes::{Background, PATIENCE, descendants, in_time, is_alive, kill, wait_for};
+pub(crate) use ran::{Line, Ran, feed, id_of, is_id};
 pub(crate) use stop::{Stop, check_length};
+pub(crate) use text::{begins, ends, lacks};
 
-use std::io::Write as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long a loaded machine may take for what takes milliseconds.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Waits until something is true.
-pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_true() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// A command that ended.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    /// The exit code; 128 and the signal's number where one ended it.
-    pub(crate) code: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Ran {
-    pub(crate) fn of(output: Output) -> Self {
-        let status = output.status;
-        Self {
-            code: status
-                .code()
-                .unwrap_or_else(|| 128 + status.signal().unwrap_or_default()),
-            out: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
-            err: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
-        }
-    }
-
-    /// Fails the test where the exit code is another.
-    #[track_caller]
-    pub(crate) fn exits(self, code: i32) -> Self {
-        assert_eq!(
-            self.code, code,
-            "stdout:\n{}\nstderr:\n{}",
-            self.out, self.err
-        );
-        self
-    }
-
-    /// Fails the test where neither output stream has the text on one line.
-    #[track_caller]
-    pub(crate) fn says(self, text: &str) -> Self {
-        assert!(
-            self.out.contains(text) || self.err.contains(text),
-            "not said: {text}\nstdout:\n{}\nstderr:\n{}",
-            self.out,
-            self.err
-        );
-        self
-    }
-}
-
-/// Whether a text is an id as `facts/claudex.md` has it: `^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`.
-pub(crate) fn is_id(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let digits =
-        |part: &str, count| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
-    let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-    matches!(parts[..], [day, time, random] if digits(day, 8) && digits(time, 6)
-        && random.len() == 6 && random.bytes().all(hex))
-}
-
-/// A project, and the person's home.
+/// A project, and the user's home.
 pub(crate) struct Project {
-    _kept: tempfile::TempDir,
+    kept: Arc<tempfile::TempDir>,
     pub(crate) home: PathBuf,
     pub(crate) root: PathBuf,
     variables: Vec<(String, String)>,
@@ -104,7 +43,7 @@ impl Project {
     /// An empty git repository.
     pub(crate) fn new() -> Self {
         let project = Self::without_git();
-        project.git(&["init", "--quiet"]);
+        project.git(&["init", "--quiet", "--template="]);
         project
     }
 
@@ -121,11 +60,16 @@ impl Project {
         std::fs::create_dir(&home).unwrap();
         std::fs::create_dir(&root).unwrap();
         Self {
-            _kept: kept,
+            kept: Arc::new(kept),
             home,
             root,
             variables: Vec::new(),
         }
+    }
+
+    /// Keeps the files beyond the project's end.
+    pub(crate) fn keep(&self) -> Arc<tempfile::TempDir> {
+        Arc::clone(&self.kept)
     }
 
     /// A project whose loop is in round 1, with a plan, and its id. `flags` stand before the topic.
@@ -138,32 +82,20 @@ impl Project {
         (project, id)
     }
 
-    /// Has the person install another plugin that is named claudex, whose Stop hook works on our state folder.
-    pub(crate) fn rival(&self) {
+    /// Has the user install another plugin, with this command as its Stop hook. Its script works on our state folder.
+    pub(crate) fn rival(&self, name: &str, command: &str) {
         let (config, root) = (self.home.join(".claude"), self.home.join("a plugin"));
-        let hook =
-            json!({"type": "command", "command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\""});
-        for (file, text) in [
-            (
-                root.join("hooks/stop.sh"),
-                "ls .claude/claudex/*.state".to_owned(),
-            ),
-            (
-                root.join("hooks/hooks.json"),
-                json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string(),
-            ),
-            (
-                config.join("plugins/installed_plugins.json"),
-                json!({"plugins": {"claudex@other": [{"installPath": root}]}}).to_string(),
-            ),
-            (
-                config.join("settings.json"),
-                json!({"enabledPlugins": {"claudex@other": true}}).to_string(),
-            ),
-        ] {
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(file, text).unwrap();
-        }
+        write(&root.join("hooks/stop.sh"), "ls .claude/claudex/*.state");
+        let hook = json!({"type": "command", "command": command});
+        let hooks = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
+        write(&root.join("hooks/hooks.json"), hooks.to_string());
+        let plugins = json!({"plugins": {name: [{"installPath": root}]}});
+        write(
+            &config.join("plugins/installed_plugins.json"),
+            plugins.to_string(),
+        );
+        let settings = json!({"enabledPlugins": {name: true}});
+        write(&config.join("settings.json"), settings.to_string());
     }
 
     /// The same project with a variable set in every command's environment.
@@ -172,7 +104,7 @@ impl Project {
         self
     }
 
-    /// Where the person's own configuration is, there or not.
+    /// Where the user's own configuration is, there or not.
     pub(crate) fn user_file(&self) -> PathBuf {
         self.home.join("config/claudex-loop/config.toml")
     }
@@ -182,7 +114,7 @@ impl Project {
         self.root.join(".claude/claudex.toml")
     }
 
-    /// The same project with this as the person's own configuration, and no reviewer in the environment before it.
+    /// The same project with this as the user's own configuration, and no reviewer in the environment before it.
     pub(crate) fn configured(self, toml: impl AsRef<[u8]>) -> Self {
         write(&self.user_file(), toml);
         self.with("CLAUDEX_REVIEWER", "")
@@ -256,9 +188,9 @@ impl Project {
     }
 
     /// The binary, in the project's folder.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, line: impl Line) -> Command {
         let mut command = Command::new(program());
-        command.args(arguments).current_dir(&self.root);
+        command.args(line.words()).current_dir(&self.root);
         self.clean(command)
     }
 
@@ -276,26 +208,54 @@ impl Project {
         command
     }
 
-    /// The binary where no file can be made longer: what a full disk is, for root too.
+    /// The binary on a disk that is full, for root too: no file can be made longer.
     pub(crate) fn on_a_full_disk(&self, arguments: &[&str]) -> Command {
         // 25 is SIGXFSZ: ignored, so that a write that is too long fails as one on a full disk does.
         let limited = "trap '' 25; ulimit -f 0; exec claudex-loop \"$@\"";
         self.shell("sh", &[&["-c", limited, "sh"], arguments].concat())
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).output().unwrap())
+    pub(crate) fn run(&self, line: impl Line) -> Ran {
+        Ran::of(self.command(line).output().unwrap())
     }
 
-    /// Runs it, and fails the test where the exit code is another, or neither output stream has the text on one line.
+    /// Runs it, and fails the test if the exit code is another, or neither output stream has the text.
     #[track_caller]
-    pub(crate) fn answers(&self, arguments: &[&str], code: i32, text: &str) {
-        self.run(arguments).exits(code).says(text);
+    pub(crate) fn answers(&self, line: impl Line, code: i32, text: &str) {
+        self.run(line).exits(code).says(text);
+    }
+
+    /// Runs it in another folder.
+    pub(crate) fn run_in(&self, folder: &Path, line: impl Line) -> Ran {
+        let mut command = self.command(line);
+        Ran::of(command.current_dir(folder).output().unwrap())
+    }
+
+    /// Runs it, and reads the JSON that it prints.
+    #[track_caller]
+    pub(crate) fn json(&self, line: impl Line) -> Value {
+        let ran = self.run(line);
+        serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    }
+
+    /// Starts it and does not wait for it.
+    pub(crate) fn spawn(&self, line: impl Line) -> Background {
+        let mut command = self.command(line);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Background::of(command.spawn().unwrap())
+    }
+
+    /// Runs a hook on an event. The project is its `cwd` unless it has another one.
+    pub(crate) fn hook(&self, name: &str, mut event: Value) -> Ran {
+        if event.is_object() && event.get("cwd").is_none() {
+            event["cwd"] = self.root.to_str().unwrap().into();
+        }
+        self.run_with_stdin(&["hook", name], event.to_string().as_bytes())
     }
 
     /// As an agent of a session runs it.
-    pub(crate) fn run_in_session(&self, session: &str, arguments: &[&str]) -> Ran {
-        let mut command = self.command(arguments);
+    pub(crate) fn run_in_session(&self, session: &str, line: impl Line) -> Ran {
+        let mut command = self.command(line);
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", session);
@@ -304,14 +264,12 @@ impl Project {
 
     /// [`answers`](Self::answers) for an agent of a session.
     #[track_caller]
-    pub(crate) fn answers_in(&self, session: &str, arguments: &[&str], code: i32, text: &str) {
-        self.run_in_session(session, arguments)
-            .exits(code)
-            .says(text);
+    pub(crate) fn answers_in(&self, session: &str, line: impl Line, code: i32, text: &str) {
+        self.run_in_session(session, line).exits(code).says(text);
     }
 
-    pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &[u8]) -> Ran {
-        feed(self.command(arguments), stdin)
+    pub(crate) fn run_with_stdin(&self, line: impl Line, stdin: &[u8]) -> Ran {
+        feed(self.command(line), stdin)
     }
 
     /// Starts a plan loop from a terminal and gives its id.
@@ -334,7 +292,7 @@ impl Project {
         self.fire_with(json!({ "session_id": session }))
     }
 
-    /// A stop with what the client says besides: `cwd` and the event's name are added where they are not given.
+    /// A stop with what the client says besides: `cwd` and the event's name are added if they are missing.
     #[track_caller]
     pub(crate) fn fire_with(&self, input: Value) -> Stop {
         self.fire_from(&self.root, input)
@@ -355,16 +313,12 @@ impl Project {
         Stop::read(&feed(command, input.to_string().as_bytes()))
     }
 
-    /// What the client's prompt hook is told when a person types a line.
+    /// What the client's prompt hook is told when a user types a line.
     pub(crate) fn type_line(&self, session: &str, line: &str) {
         static TYPED: AtomicUsize = AtomicUsize::new(0);
         let id = format!("prompt-{}", TYPED.fetch_add(1, Ordering::Relaxed));
         let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt_id": id, "prompt": line});
-        let ran = feed(
-            self.command(&["hook", "prompt"]),
-            event.to_string().as_bytes(),
-        )
-        .exits(0);
+        let ran = self.hook("prompt", event).exits(0);
         assert_eq!(
             (ran.out.as_str(), ran.err.as_str()),
             ("", ""),
@@ -372,9 +326,28 @@ impl Project {
         );
     }
 
+    /// Types a slash command, and runs the program with `--from-prompt` as the command's text has the agent do.
+    pub(crate) fn slash(&self, session: &str, line: &str, verb: &str) -> Ran {
+        self.type_line(session, line);
+        self.run_in_session(session, &format!("{verb} --from-prompt"))
+    }
+
     /// A review by a reviewer of this name.
     pub(crate) fn review(&self, id: &str, reviewer: &str) -> Ran {
         self.run(&["review", id, "--reviewer", reviewer])
+    }
+
+    /// Reviews, and fails the test if the exit code is another, or neither output stream has the text.
+    #[track_caller]
+    pub(crate) fn reviews(&self, id: &str, reviewer: &str, code: i32, text: &str) {
+        self.review(id, reviewer).exits(code).says(text);
+    }
+
+    /// Has a loop archived as one that showed no sign of life for hours.
+    #[track_caller]
+    pub(crate) fn sweep(&self, id: &str) {
+        age(&self.state_path(id), Duration::from_hours(24));
+        self.answers("sweep", 0, &format!("Loop {id} was moved"));
     }
 
     #[track_caller]
@@ -415,6 +388,16 @@ impl Project {
             Some(serde_yaml::Value::Bool(flag)) => flag.to_string(),
             other => panic!("{field} is {other:?}"),
         }
+    }
+
+    /// The prompt of the loop's last review.
+    pub(crate) fn prompt(&self, id: &str) -> String {
+        std::fs::read_to_string(self.folder().join(format!("{id}-prompt.txt"))).unwrap()
+    }
+
+    /// The script that runs the loop's review.
+    pub(crate) fn runner(&self, id: &str) -> PathBuf {
+        self.folder().join(format!("{id}-runner.sh"))
     }
 
     /// The journal's lines.
@@ -464,7 +447,7 @@ impl Project {
             .collect()
     }
 
-    /// Changes the state file as a person with an editor does.
+    /// Changes the state file as a user with an editor does.
     pub(crate) fn edit(&self, id: &str, from: &str, to: &str) {
         let text = self.state(id);
         assert!(text.contains(from), "{text}");
@@ -472,15 +455,9 @@ impl Project {
     }
 
     /// Starts a review in the background and waits until its reviewer runs.
-    pub(crate) fn background_review(&self, id: &str, arguments: &[&str]) -> Background {
+    pub(crate) fn background_review(&self, id: &str, flags: &str) -> Background {
         let before = self.runs(id);
-        let child = self
-            .command(&[&["review", id], arguments].concat())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let background = Background::of(child);
+        let background = self.spawn(&format!("review {id} {flags}"));
         let pid = background.id();
         // Before the run is noted the children are git's, which looks at the work tree.
         wait_for("a reviewer that runs", || {
@@ -488,19 +465,6 @@ impl Project {
         });
         background
     }
-}
-
-/// Runs a command with this on its stdin.
-pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that does not read is no failure of the test's.
-    let _ = child.stdin.take().expect("piped").write_all(stdin);
-    Ran::of(child.wait_with_output().unwrap())
 }
 
 /// The folders of this machine's PATH in which no client is installed: `auto` is to find those of the test alone. The tests need
@@ -518,65 +482,6 @@ pub(crate) fn path_without_clients() -> String {
     folders.extend(["/usr/bin", "/bin"].map(PathBuf::from));
     let joined = std::env::join_paths(folders).expect("they came out of a PATH");
     joined.into_string().expect("PATH is UTF-8")
-}
-
-/// The id that `start` printed.
-#[track_caller]
-pub(crate) fn id_of(started: &Ran) -> String {
-    let line = started
-        .out
-        .lines()
-        .find_map(|line| line.strip_prefix("Review ID: "));
-    let id = line.unwrap_or_else(|| panic!("no id: {started:?}"));
-    assert!(is_id(id), "{id}");
-    id.to_owned()
-}
-
-pub(crate) fn yaml(text: &str) -> serde_yaml::Mapping {
-    serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
-}
-
-/// Every file below a folder with its bytes, and every folder; for "nothing was changed".
-pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(tree(&path));
-            found.push((path, None));
-        } else {
-            let bytes = std::fs::read(&path).ok();
-            found.push((path, bytes));
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Writes a file, and the folders above it.
-pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, bytes).unwrap();
-}
-
-/// Writes a shell script, and the folders above it. Another process writes it: a child that another test forks meanwhile would
-/// have the file open, too, and then nobody could run it.
-pub(crate) fn executable(path: &Path, script: &str) {
-    write(path, "");
-    let mut writer = Command::new("/bin/sh");
-    writer
-        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
-        .arg(path);
-    feed(writer, format!("#!/bin/sh\n{script}\n").as_bytes()).exits(0);
-}
-
-/// Sets a file's time of modification this far into the past.
-pub(crate) fn age(path: &Path, by: Duration) {
-    let file = std::fs::File::options().append(true).open(path).unwrap();
-    file.set_modified(SystemTime::now() - by).unwrap();
 }
 
 /// A plan with nothing in it that `lint` could object to is long; this is one of the repository's examples.

@@ -1,8 +1,33 @@
 //! Processes that a test starts or looks for, none of which outlives it.
 
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::Ran;
+
+/// How long a loaded machine may take for what takes milliseconds.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until something is true.
+pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_true() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Does some work, which must be done within a minute.
+#[track_caller]
+pub(crate) fn in_time<T: Send + 'static>(
+    what: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let (sender, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    let done = done.recv_timeout(Duration::from_secs(60));
+    done.unwrap_or_else(|_| panic!("{what}: it hangs, or failed"))
+}
 
 /// A process that does not outlive its test.
 pub(crate) struct Background(Option<Child>);

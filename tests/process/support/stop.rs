@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Ran, is_id};
+use super::{Ran, has, is_id};
 
 /// What the Stop hook answered.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct Stop {
     pub(crate) reason: Option<String>,
     /// Whether it is a reminder.
     pub(crate) reminds: bool,
-    /// The line for the person.
+    /// The line for the user.
     pub(crate) note: Option<String>,
 }
 
@@ -22,53 +22,39 @@ impl Stop {
     #[track_caller]
     pub(crate) fn read(ran: &Ran) -> Self {
         assert_eq!(ran.code, 0, "a hook always exits 0: {ran:?}");
-        assert!(
-            ran.out.ends_with('\n') && ran.out.matches('\n').count() == 1,
-            "one line: {ran:?}"
-        );
+        let is_one_line = ran.out.ends_with('\n') && ran.out.matches('\n').count() == 1;
+        assert!(is_one_line, "{ran:?}");
         let answer: Value =
             serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-        let answer = answer.as_object().expect("an object");
-        for key in answer.keys() {
-            assert!(
-                ["decision", "reason", "hookSpecificOutput", "systemMessage"]
-                    .contains(&key.as_str()),
-                "{ran:?}"
-            );
-        }
+        let known = ["decision", "reason", "hookSpecificOutput", "systemMessage"];
+        let mut keys = answer.as_object().expect("an object").keys();
+        assert!(keys.all(|key| known.contains(&key.as_str())), "{ran:?}");
         let text = |key: &str| {
             answer
                 .get(key)
-                .map(|value| value.as_str().expect("text").to_owned())
+                .map(|text| text.as_str().expect("text").to_owned())
         };
-        let note = text("systemMessage");
-        if let Some(context) = answer.get("hookSpecificOutput") {
-            assert!(
-                !answer.contains_key("decision") && !answer.contains_key("reason"),
-                "{ran:?}"
-            );
-            assert_eq!(context["hookEventName"], "Stop");
-            let reason = context["additionalContext"]
-                .as_str()
-                .expect("text")
-                .to_owned();
-            check_reason(&reason);
-            return Self {
-                reason: Some(reason),
-                reminds: true,
-                note,
-            };
-        }
-        let reason = text("reason");
-        match text("decision").as_deref() {
-            Some("block") => check_reason(reason.as_deref().expect("a block has a reason")),
-            Some("approve") => assert_eq!(reason, None, "{ran:?}"),
+        let context = &answer["hookSpecificOutput"];
+        let reminds = !context.is_null();
+        let reason = match (reminds, text("decision").as_deref(), text("reason")) {
+            (true, None, None) => {
+                assert_eq!(context["hookEventName"], "Stop");
+                Some(
+                    context["additionalContext"]
+                        .as_str()
+                        .expect("text")
+                        .to_owned(),
+                )
+            }
+            (false, Some("block"), Some(reason)) => Some(reason),
+            (false, Some("approve"), None) => None,
             _ => panic!("no decision: {ran:?}"),
-        }
+        };
+        reason.iter().for_each(|reason| check_reason(reason));
         Self {
             reason,
-            reminds: false,
-            note,
+            reminds,
+            note: text("systemMessage"),
         }
     }
 
@@ -88,7 +74,7 @@ impl Stop {
         }
     }
 
-    /// The note of what must be an approval; empty where there is none.
+    /// The note of what must be an approval; empty if there is none.
     #[track_caller]
     pub(crate) fn approved(self) -> String {
         if let Some(reason) = self.reason {
@@ -100,35 +86,19 @@ impl Stop {
 
 #[track_caller]
 fn check_reason(reason: &str) {
-    assert!(
-        reason.chars().count() < 9_000,
-        "{} characters",
-        reason.chars().count()
-    );
-    let cancel = reason
-        .split("claudex-loop cancel ")
-        .nth(1)
-        .expect("a block says how to cancel the loop");
-    let id: String = cancel
-        .chars()
-        .take_while(|c| c.is_ascii_hexdigit() || *c == '-')
-        .collect();
-    assert!(is_id(&id), "names the loop: {reason}");
-    assert!(
-        reason.contains(&format!("oop `{id}`")),
-        "names the loop: {reason}"
-    );
+    let length = reason.chars().count();
+    assert!(length < 9_000, "{length} characters");
+    let cancel = reason.split("claudex-loop cancel ").nth(1);
+    let cancel = cancel.expect("a block says how to cancel the loop");
+    let end = cancel.find(|c: char| !c.is_ascii_hexdigit() && c != '-');
+    let id = &cancel[..end.unwrap_or(cancel.len())];
+    assert!(is_id(id), "names the loop: {reason}");
+    has(reason, &format!("oop `{id}`"));
     check_length(reason);
     if let Some((_, table)) = reason.split_once("**Findings by round:**") {
-        assert!(
-            table.starts_with("\n\n- Round 1 ("),
-            "a blank line before the table: {reason}"
-        );
         let (_, after) = table.rsplit_once("\n- Round ").expect("a table");
-        assert!(
-            after.contains("\n\n"),
-            "a blank line after the table: {reason}"
-        );
+        let is_apart = table.starts_with("\n\n- Round 1 (") && after.contains("\n\n");
+        assert!(is_apart, "blank lines around the table: {reason}");
     }
 }
 

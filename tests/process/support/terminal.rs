@@ -3,7 +3,7 @@
 #[path = "../../support/terminal.rs"]
 mod pseudo;
 
-use super::Project;
+use super::{Line, Project};
 
 /// What stood on the screen, and how it ended.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Fails the test where no line has the text.
+    /// Fails the test if no line has the text.
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) {
         assert!(
@@ -26,8 +26,8 @@ impl Screen {
 
 impl Project {
     /// Runs the binary on a terminal of so many columns and 24 rows, at which this is typed.
-    pub(crate) fn on_terminal(&self, columns: u16, arguments: &[&str], typed: &str) -> Screen {
-        let (code, screen) = pseudo::run(self.command(arguments), columns, typed);
+    pub(crate) fn on_terminal(&self, columns: u16, line: impl Line, typed: &str) -> Screen {
+        let (code, screen) = pseudo::run(self.command(line), columns, typed);
         Screen {
             code,
             lines: screen.lines().map(str::to_owned).collect(),

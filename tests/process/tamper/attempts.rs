@@ -1,140 +1,101 @@
 //! What is tried on a loop and refused, or undone, is in its journal.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::support::Project;
+use crate::support::{Project, has};
 
 /// The notes of one kind, their data alone.
 fn notes(project: &Project, id: &str, kind: &str) -> Vec<Value> {
-    let mut journal = project.journal(id);
-    journal.retain(|entry| entry["note"] == kind);
-    journal
-        .into_iter()
-        .map(|entry| entry["data"].clone())
-        .collect()
+    let journal = project.journal(id).into_iter();
+    let notes = journal.filter(|entry| entry["note"] == kind);
+    notes.map(|entry| entry["data"].clone()).collect()
 }
 
 #[test]
-fn a_refused_verb_is_journaled_with_who_tried_what_and_why_not() {
+fn refused_verb_is_journaled_with_its_reason() {
     let (project, id) = Project::reviewing(&[]);
-    project.run_in_session("s1", &["mark-done", &id]).exits(1);
-    project.run(&["more", &id]).exits(1);
+    project.answers_in("s1", &format!("mark-done {id}"), 1, "");
+    project.run(&format!("more {id}")).exits(1);
     let refused = notes(&project, &id, "refused");
-    assert_eq!(refused.len(), 2);
+    let tried = refused.iter().map(|data| [&data["by"], &data["tried"]]);
     assert_eq!(
-        (&refused[0]["by"], &refused[0]["tried"]),
-        (&json!("agent"), &json!("mark-done"))
+        tried.collect::<Vec<_>>(),
+        [["agent", "mark-done"], ["person", "more"]]
     );
-    let why = refused[0]["why"].as_str().unwrap();
-    assert!(why.contains("round 1 was not reviewed yet"), "{why}");
-    assert_eq!(
-        (&refused[1]["by"], &refused[1]["tried"]),
-        (&json!("person"), &json!("more"))
+    has(
+        refused[0]["why"].as_str().unwrap(),
+        "round 1 was not reviewed yet",
     );
-    project
-        .run(&["journal", &id])
-        .exits(0)
-        .says("refused mark-done by the agent: ‘mark_done’ is not open");
+    let line = "refused mark-done by the agent: ‘mark_done’ is not open";
+    project.answers(&format!("journal {id}"), 0, line);
 }
 
 #[test]
-fn a_persons_commands_are_journaled_when_an_agent_tries_them() {
+fn findings_no_review_wrote_prove_nothing() {
     let (project, id) = Project::reviewing(&[]);
-    for command in [
-        &["adopt", &id][..],
-        &["resume", &id],
-        &["rollback", "--yes"],
-    ] {
-        project.run_in_session("s1", command).exits(1);
-    }
-    let tried: Vec<_> = notes(&project, &id, "refused")
-        .into_iter()
-        .map(|data| data["tried"].clone())
-        .collect();
-    assert_eq!(tried, [json!("adopt"), json!("resume"), json!("rollback")]);
-}
-
-#[test]
-fn the_journal_of_a_loop_that_is_over_stays_as_it_is() {
-    let (project, id) = Project::reviewing(&[]);
-    project.run(&["cancel", &id]).exits(0);
-    let before = project.journal(&id);
-    project.run_in_session("s1", &["mark-done", &id]).exits(1);
-    project.run_in_session("s1", &["adopt", &id]).exits(1);
-    assert_eq!(project.journal(&id), before);
-}
-
-#[test]
-fn findings_that_no_review_wrote_are_journaled_by_the_stop() {
-    let (project, id) = Project::reviewing(&[]);
-    std::fs::write(project.findings(&id, 1), "No substantive findings.\n").unwrap();
+    let forge = || {
+        let clean = "# Round 1 findings\n\nNo substantive findings.\n";
+        std::fs::write(project.findings(&id, 1), clean).unwrap();
+    };
+    forge();
     project.fire().blocked();
     let unexplained = notes(&project, &id, "unexplained");
-    assert_eq!(unexplained.len(), 1);
-    assert_eq!(unexplained[0]["file"], "findings-round-1.md");
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("findings-round-1.md is there, and no review of this loop wrote it");
+    let files: Vec<&Value> = unexplained.iter().map(|data| &data["file"]).collect();
+    assert_eq!(files, ["findings-round-1.md"]);
+    let why = "findings-round-1.md is there, and no review of this loop wrote it";
+    project.answers(&format!("mark-done {id}"), 1, why);
+
+    // The file for people is no evidence beside a verdict either.
+    project.review(&id, "fake-findings").exits(0);
+    forge();
+    project.answers(&format!("mark-done {id}"), 1, "high=1 medium=1");
+    assert!(!project.fire().blocked().contains("plan loop complete"));
 }
 
 #[test]
-fn an_agents_own_environment_waives_nothing_and_the_persons_file_does() {
+fn agents_own_environment_waives_nothing() {
     let (project, id) = Project::reviewing(&[]);
     let project = project.with("CLAUDEX_EVIDENCE", "optional");
     let path = project.state_path(&id);
-    let path = path.to_str().unwrap();
-    project.answers_in("s1", &["mark-done", &id], 1, "was not reviewed yet");
-    project
-        .run_in_session(
-            "s1",
-            &[
-                "state",
-                "set",
-                path,
-                "decision_signal",
-                "no-material-findings",
-            ],
-        )
-        .exits(1);
+    let mark_done = format!("mark-done {id}");
+    project.answers_in("s1", &mark_done, 1, "was not reviewed yet");
+    let word = "no-material-findings";
+    let set = [
+        "state",
+        "set",
+        path.to_str().unwrap(),
+        "decision_signal",
+        word,
+    ];
+    project.answers_in("s1", &set, 1, "");
     assert_eq!(project.field(&id, "decision_signal"), "none");
     let project = project.configured("evidence = \"optional\"\n");
-    project.run_in_session("s1", &["mark-done", &id]).exits(0);
-    assert_eq!(
-        project.field(&id, "decision_signal"),
-        "no-material-findings"
-    );
+    project.answers_in("s1", &mark_done, 0, "");
+    assert_eq!(project.field(&id, "decision_signal"), word);
 }
 
 #[test]
-fn agent_may_not_shorten_time_limits() {
+fn agent_may_not_shorten_limits_or_choose_reviewer() {
     let (project, id) = Project::reviewing(&[]);
+    let review = format!("review {id}");
     for flag in ["--timeout", "--idle-timeout"] {
-        let review = ["review", &id, flag, "1s"];
-        let said = "an agent may not shorten the user’s time limits";
-        project.answers_in("s1", &review, 1, said);
+        let why = "an agent may not shorten the user’s time limits";
+        project.answers_in("s1", &format!("{review} {flag} 1s"), 1, why);
     }
+    let own = format!("{review} --reviewer fake-clean");
+    project.answers_in("s1", &own, 1, "the user chooses the reviewer");
     assert_eq!(project.runs(&id), 0);
-    project
-        .run(&["review", &id, "--timeout", "20s", "--idle-timeout", "20s"])
-        .exits(0);
-}
-
-#[test]
-fn who_reviews_is_not_the_agents_to_say() {
-    let (project, id) = Project::reviewing(&[]);
-    project
-        .run_in_session("s1", &["review", &id, "--reviewer", "fake-clean"])
-        .exits(1)
-        .says("the user chooses the reviewer");
-    assert_eq!(project.runs(&id), 0);
+    let refused = notes(&project, &id, "refused");
     assert_eq!(
-        notes(&project, &id, "refused")[0]["tried"],
+        refused.last().unwrap()["tried"],
         "review --reviewer fake-clean"
     );
-    let project = project.configured("reviewer = \"lint\"\n");
+    // The user may, and an agent may name the reviewer that they chose.
     project
-        .run_in_session("s1", &["review", &id, "--reviewer", "lint"])
+        .run(&format!("{review} --timeout 20s --idle-timeout 20s"))
         .exits(0);
+    let (project, id) = Project::reviewing(&[]);
+    let project = project.configured("reviewer = \"lint\"\n");
+    project.answers_in("s1", &format!("review {id} --reviewer lint"), 0, "");
     assert_eq!(project.runs(&id), 1);
 }

@@ -1,127 +1,96 @@
 //! Evidence edited or made up by hand.
 
-use crate::support::Project;
+use std::time::Instant;
+
 use claudex_loop::review::Digest;
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::support::{Project, has};
+
+/// Changes the findings that a loop counts, and returns their text before and after.
+fn forge(project: &Project, id: &str, change: impl Fn(&mut Value)) -> (String, String) {
+    let twin = project.findings(id, 1).with_extension("json");
+    let text = std::fs::read_to_string(&twin).unwrap();
+    let mut findings = serde_json::from_str(&text).unwrap();
+    change(&mut findings);
+    std::fs::write(&twin, findings.to_string()).unwrap();
+    (text, findings.to_string())
+}
+
+/// A stop that must be soon done.
+#[track_caller]
+fn fire_in_time(project: &Project) -> String {
+    let begun = Instant::now();
+    let reason = project.fire().blocked();
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+    reason
+}
+
+const WAITS: &str = "round 1 of 3 is waiting for its review";
 
 #[test]
-fn findings_edited_into_a_better_verdict_are_no_evidence() {
+fn findings_edited_into_clean_are_no_evidence() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
-    let twin = project.findings(&id, 1).with_extension("json");
-    let text = std::fs::read_to_string(&twin).unwrap();
-    let mut clean: serde_json::Value = serde_json::from_str(&text).unwrap();
-    clean["verdict"] = json!("clean");
-    clean["findings"] = json!([]);
-    std::fs::write(&twin, clean.to_string()).unwrap();
-
-    project.answers(&["mark-done", &id], 1, "not those of its run any more");
-    let reason = project.fire().blocked();
-    assert!(
-        reason.contains("round 1 of 3 is waiting for its review"),
-        "{reason}"
-    );
-    assert_eq!(project.field(&id, "phase"), "reviewing");
+    forge(&project, &id, |findings| {
+        findings["verdict"] = json!("clean");
+        findings["findings"] = json!([]);
+    });
+    let why = "not those of its run any more";
+    project.answers(&format!("mark-done {id}"), 1, why);
+    has(&project.fire().blocked(), WAITS);
 
     project.review(&id, "fake-findings").exits(0);
-    assert_eq!(project.runs(&id), 2, "the round is reviewed anew");
+    assert_eq!(project.runs(&id), 2, "the round is reviewed again");
     project.mark_done(&id, Some("on purpose"));
 }
 
 #[test]
-fn forged_findings_without_end_cost_stop_nothing() {
+fn endless_forged_findings_cost_a_stop_nothing() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
-    let twin = project.findings(&id, 1).with_extension("json");
-    let text = std::fs::read_to_string(&twin).unwrap();
-    let mut many: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let finding = |number| json!({"id": format!("F{number}"), "severity": "high", "what": format!("w{number}")});
-    many["findings"] = (0..60_000).map(finding).collect();
-    let forged = many.to_string();
-    std::fs::write(&twin, &forged).unwrap();
-
-    let begun = std::time::Instant::now();
-    let reason = project.fire().blocked();
-    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
-    assert!(
-        reason.contains("round 1 of 3 is waiting for its review"),
-        "{reason}"
-    );
+    let (text, forged) = forge(&project, &id, |findings| {
+        let finding = |number| json!({"id": format!("F{number}"), "severity": "high", "what": format!("w{number}")});
+        findings["findings"] = (0..60_000).map(finding).collect();
+    });
+    has(&fire_in_time(&project), WAITS);
 
     // With a journal that fits, the loop is not the user's any more.
     let journal = project.folder().join(&id).join("journal.jsonl");
-    let lines = std::fs::read_to_string(&journal).unwrap();
     let digest = |text: &str| Digest::of(text.as_bytes()).to_string();
+    let lines = std::fs::read_to_string(&journal).unwrap();
     let lines = lines.replace(&digest(&text), &digest(&forged));
     std::fs::write(&journal, &lines).unwrap();
-    let note = project.fire().approved();
-    assert!(note.contains("a line of its journal was changed"), "{note}");
+    has(
+        &project.fire().approved(),
+        "a line of its journal was changed",
+    );
     assert_eq!(std::fs::read_to_string(&journal).unwrap(), lines);
 }
 
 #[test]
-fn forged_notes_without_end_do_not_exist() {
+fn endless_forged_notes_do_not_exist() {
     let (project, id) = Project::reviewing(&[]);
     let journal = project.folder().join(&id).join("journal.jsonl");
     let note = json!({"at": "2026-11-22T00:53:33Z", "note": "run-began", "data": {"run": "r1"}});
     let ours = std::fs::read_to_string(&journal).unwrap();
     let forged = ours.clone() + &format!("{note}\n").repeat(200_000);
     std::fs::write(&journal, forged).unwrap();
-
-    let begun = std::time::Instant::now();
-    project.fire().blocked();
-    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+    fire_in_time(&project);
     let text = std::fs::read_to_string(&journal).unwrap();
     assert!(text.starts_with(&ours) && !text.contains("r1"));
-}
-
-#[test]
-fn the_findings_for_people_are_no_evidence_either_way() {
-    let (project, id) = Project::reviewing(&[]);
-    std::fs::write(
-        project.findings(&id, 1),
-        "# Round 1 findings\n\nNo substantive findings.\n",
-    )
-    .unwrap();
-    project.answers(&["mark-done", &id], 1, "was not reviewed yet");
-
-    project.review(&id, "fake-findings").exits(0);
-    std::fs::write(
-        project.findings(&id, 1),
-        "# Round 1 findings\n\nNo substantive findings.\n",
-    )
-    .unwrap();
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("high=1 medium=1");
-    assert!(!project.fire().blocked().contains("plan loop complete"));
 }
 
 #[test]
 fn findings_of_another_loop_are_no_evidence() {
     let (project, first) = Project::reviewing(&[]);
     project.review(&first, "fake-clean").exits(0);
-    project.run(&["cancel", &first]).exits(0);
+    project.run(&format!("cancel {first}")).exits(0);
     let second = project.start(&["--from-draft"]);
     project.fire().blocked();
-    for name in ["findings-round-1.md", "findings-round-1.json"] {
-        let folder = project.folder();
-        std::fs::copy(
-            folder.join(&first).join(name),
-            folder.join(&second).join(name),
-        )
-        .unwrap();
+    for end in ["md", "json"] {
+        let [from, to] = [&first, &second].map(|id| project.findings(id, 1).with_extension(end));
+        std::fs::copy(from, to).unwrap();
     }
-    project.answers(&["mark-done", &second], 1, "was not reviewed yet");
-}
-
-#[test]
-fn a_journal_with_a_forged_run_for_the_old_round_proves_nothing_for_this_one() {
-    let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake-low").exits(0);
-    project.plan("# Plan, revised\n");
-    project.fire().blocked();
-    assert_eq!(project.field(&id, "round"), "2");
-    project.answers(&["mark-done", &id], 1, "round 2 was not reviewed yet");
+    project.answers(&format!("mark-done {second}"), 1, "was not reviewed yet");
 }

@@ -2,146 +2,112 @@
 
 use crate::support::Project;
 
-#[test]
-fn a_field_that_the_machine_owns_is_not_set_by_a_helper() {
-    let (project, id) = Project::reviewing(&[]);
-    let path = project.state_path(&id);
-    let path = path.to_str().unwrap();
-    let before = project.state(&id);
-    for (field, value) in [
-        ("phase", "done"),
-        ("round", "2"),
-        ("max_rounds", "9"),
-        ("decision_signal", "no-material-findings"),
-        ("reminders", "0"),
-        ("failures", "0"),
-        ("max_failures", "9"),
-        ("subject", "another.md"),
-        ("subject_before", "0"),
-        ("revision", "1"),
-        ("machine", "other"),
-        ("graph_hash", "0"),
-        ("review_id", "20261122-010203-0a1b2c"),
-        ("repo_root", "/"),
-        ("session_id", "s2"),
-    ] {
-        project.answers(&["state", "set", path, field, value], 1, field);
-        assert_eq!(project.state(&id), before, "{field}");
-    }
-    project
-        .run(&["state", "set", path, "topic", "another"])
-        .exits(0);
-    assert_eq!(project.field(&id, "topic"), "another");
-    assert_eq!(
-        project.changes(&id).last().unwrap(),
-        "set-field",
-        "the rest is journaled"
-    );
-    assert_eq!(project.replaced(&id), []);
-    project.fire().blocked();
-    assert_eq!(project.replaced(&id), [], "and it is no edit by hand");
+/// The path of a loop's state file, quoted for [`Line`](crate::support::Line).
+fn quoted(project: &Project, id: &str) -> String {
+    format!("{:?}", project.state_path(id))
 }
 
 #[test]
-fn with_optional_evidence_a_helper_may_set_what_the_seeds_scripts_set_but_never_the_phase() {
+fn helper_sets_no_field_of_the_machine() {
     let (project, id) = Project::reviewing(&[]);
-    let path = project.state_path(&id);
-    let path = path.to_str().unwrap();
+    let path = quoted(&project, &id);
+    let before = project.state(&id);
+    for field in [
+        "phase",
+        "round",
+        "max_rounds",
+        "decision_signal",
+        "reminders",
+        "failures",
+        "max_failures",
+        "subject",
+        "subject_before",
+        "revision",
+        "machine",
+        "graph_hash",
+        "review_id",
+        "repo_root",
+        "session_id",
+    ] {
+        project.answers(&format!("state set {path} {field} 9"), 1, field);
+        assert_eq!(project.state(&id), before, "{field}");
+    }
+    project
+        .run_with_stdin(&format!("state write {path}"), b"phase: done\n")
+        .exits(1);
+    assert_eq!(project.state(&id), before);
+    // The rest is journaled, and is no edit by hand.
+    project
+        .run(&format!("state set {path} topic another"))
+        .exits(0);
+    assert_eq!(project.field(&id, "topic"), "another");
+    assert_eq!(project.changes(&id).last().unwrap(), "set-field");
+    project.fire().blocked();
+    assert_eq!(project.replaced(&id), []);
+
+    // With optional evidence it sets what the seeds' scripts set, but never the phase.
     let project = project.with("CLAUDEX_EVIDENCE", "optional");
     project
-        .run(&["state", "set", path, "phase", "done"])
+        .run(&format!("state set {path} phase done"))
         .exits(1);
-    project
-        .run(&[
-            "state",
-            "set",
-            path,
-            "decision_signal",
-            "no-material-findings",
-        ])
-        .exits(0);
+    let signal = format!("state set {path} decision_signal no-material-findings");
+    project.run(&signal).exits(0);
     assert!(project.fire().blocked().contains("plan loop complete"));
 }
 
 #[test]
-fn a_helper_moves_a_loop_along_declared_edges_that_need_no_evidence() {
+fn helper_moves_a_loop_along_free_edges_only() {
     let (project, id) = Project::reviewing(&[]);
-    let path = project.state_path(&id);
-    let path = path.to_str().unwrap();
+    let path = quoted(&project, &id);
     let before = (project.state(&id), project.changes(&id));
-    for (from, to) in [
-        ("reviewing", "done"),
-        ("reviewing", "drafting"),
-        ("reviewing", "summarizing"),
-        ("reviewing", "errored"),
-        ("reviewing", "nonsense"),
-        ("drafting", "reviewing"),
-        ("drafting", "cancelled"),
-        ("", ""),
+    for way in [
+        "reviewing done",
+        "reviewing drafting",
+        "reviewing summarizing",
+        "reviewing errored",
+        "reviewing nonsense",
+        "drafting reviewing",
+        "drafting cancelled",
+        "'' ''",
     ] {
-        project.run(&["state", "move", path, from, to]).exits(1);
-        assert_eq!(
-            (project.state(&id), project.changes(&id)),
-            before,
-            "{from} -> {to}"
-        );
+        project.run(&format!("state move {path} {way}")).exits(1);
+        assert_eq!((project.state(&id), project.changes(&id)), before, "{way}");
     }
     project
-        .run(&["state", "move", path, "reviewing", "cancelled"])
+        .run(&format!("state move {path} reviewing cancelled"))
         .exits(0);
     assert_eq!(project.field(&id, "phase"), "cancelled");
     assert_eq!(project.changes(&id).last().unwrap(), "cancel");
 }
 
 #[test]
-fn a_loop_of_ours_is_not_written_whole() {
-    let (project, id) = Project::reviewing(&[]);
-    let path = project.state_path(&id);
-    let before = project.state(&id);
-    project
-        .run_with_stdin(
-            &["state", "write", path.to_str().unwrap()],
-            b"phase: done\n",
-        )
-        .exits(1);
-    assert_eq!(project.state(&id), before);
-}
-
-#[test]
-fn a_loop_that_is_over_is_not_cancelled_and_no_byte_changes() {
-    type Bring = fn(&Project, &str);
-    let over: [(&str, Bring); 3] = [
-        ("done", |project, id| {
-            project.review(id, "fake-clean").exits(0);
-            project.fire().blocked();
-            project.fire().approved();
-        }),
-        ("cancelled", |project, id| {
-            project.run(&["cancel", id]).exits(0);
-        }),
-        ("errored", |project, id| {
-            for _ in 0..3 {
-                project.review(id, "fake-crash").exits(5);
-                project.fire();
-            }
-        }),
-    ];
-    for (phase, bring_there) in over {
+fn finished_loop_is_changed_by_nothing() {
+    for phase in ["done", "cancelled", "errored"] {
         let (project, id) = Project::reviewing(&[]);
-        bring_there(&project, &id);
+        match phase {
+            "done" => {
+                project.review(&id, "fake-clean").exits(0);
+                project.fire().blocked();
+                project.fire().approved();
+            }
+            "cancelled" => drop(project.run(&format!("cancel {id}")).exits(0)),
+            _ => {
+                for _ in 0..3 {
+                    project.review(&id, "fake-crash").exits(5);
+                    project.fire();
+                }
+            }
+        }
         assert_eq!(project.field(&id, "phase"), phase);
-        let bytes = || {
-            let journal = project.folder().join(&id).join("journal.jsonl");
-            [
-                std::fs::read(project.state_path(&id)).unwrap(),
-                std::fs::read(journal).unwrap(),
-            ]
-        };
+        let bytes = || (project.state(&id), project.journal(&id));
         let before = bytes();
-        project.run(&["cancel", &id]).exits(1).says("cancel");
-        project.run(&["mark-done", &id]).exits(1);
-        assert!(bytes() == before, "{phase}");
+        project.answers(&format!("cancel {id}"), 1, "cancel");
+        project.answers(&format!("adopt {id}"), 1, "is over");
+        for verb in ["mark-done", "resume", "adopt"] {
+            project.run(&[verb, &id]).exits(1);
+            project.answers_in("s1", &[verb, &id], 1, "");
+        }
         project.fire().approved();
-        assert!(bytes() == before, "{phase}");
+        assert_eq!(bytes(), before, "{phase}");
     }
 }

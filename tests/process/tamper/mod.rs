@@ -1,4 +1,4 @@
-//! What is edited by hand, broken or killed: it is found out, nothing is lost, and the loop goes on.
+//! What is edited by hand, broken or starved: it is found out, nothing is lost, and the loop goes on.
 
 mod attempts;
 mod evidence;

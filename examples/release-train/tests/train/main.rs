@@ -1,11 +1,7 @@
 //! The release train as its users meet it: a program that is called, and whose hooks read one JSON value and answer one.
 
-mod hooks;
-mod hostile;
-mod names;
 mod people;
 mod plugin;
 mod reviewed;
 mod support;
-mod trees;
 mod way;

@@ -1,13 +1,12 @@
-//! The plugin: what is committed is what the program writes, and its hooks find the program and drive a train.
+//! The plugin and the hooks: they find the program and drive a train, and nothing that a user reads names the engine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use claudex_testkit::has;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{SESSION, Yard, decision, feed};
-use crate::trees;
+use crate::support::{SESSION, Yard, decision, feed, files};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_release-train");
 
@@ -15,74 +14,57 @@ fn plugin() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin")
 }
 
-#[test]
-fn nothing_in_the_plugin_is_named_after_the_engine_but_the_guard_of_its_reviewers() {
-    for (path, (_, text)) in trees::files(&plugin()) {
-        let named = text.to_lowercase().replace("claudex_reviewer_child", "");
-        let named = named.replace("the claudex-loop authors", "");
-        assert!(!named.contains("claudex"), "{path}:\n{text}");
-    }
+/// The shells of this machine that hooks may meet.
+fn shells() -> impl Iterator<Item = &'static str> {
+    let shells = ["/bin/sh", "/bin/dash", "/bin/bash"].into_iter();
+    shells.filter(|shell| Path::new(shell).exists())
 }
 
-/// A hook as the client runs it, by one of the shells that `sh` can be.
-fn hook(yard: &Yard, shell: &str, name: &str, program: &str, input: &serde_json::Value) -> String {
+/// A hook of the plugin as the client runs it.
+fn hook(yard: &Yard, shell: &str, name: &str, program: &str) -> Command {
     let mut command = Command::new(shell);
     command.arg(plugin().join("hooks").join(name));
     yard.place(&mut command);
     command.env("RELEASE_TRAIN_BIN", program);
-    feed(command, input.to_string().as_bytes())
-}
-
-/// The shells of this machine that hooks may meet.
-fn shells() -> Vec<&'static str> {
-    let mut shells = vec!["/bin/sh", "/bin/dash", "/bin/bash"];
-    shells.retain(|shell| Path::new(shell).exists());
-    shells
+    command
 }
 
 #[test]
-fn the_hooks_drive_a_train() {
+fn hooks_drive_a_train() {
     for shell in shells() {
         let yard = Yard::new();
+        assert_eq!(
+            yard.approves(),
+            "",
+            "without a train there is nothing to say"
+        );
+        assert!(!yard.folder().exists(), "and nothing is made");
         yard.start("train", "1.4.0");
-        let event =
-            |name: &str| json!({"session_id": SESSION, "hook_event_name": name, "cwd": yard.path});
-        let told = hook(
-            &yard,
-            shell,
-            "session-start-hook.sh",
-            PROGRAM,
-            &event("SessionStart"),
+        let run = |script: &str, event: &str| {
+            let input = yard.event(event).to_string();
+            feed(hook(&yard, shell, script, PROGRAM), input.as_bytes())
+        };
+        has(
+            &run("session-start-hook.sh", "SessionStart"),
+            "release-train",
         );
-        assert!(told.contains("release-train"), "{shell}: {told}");
-        let (kind, said) = decision(&hook(&yard, shell, "stop-hook.sh", PROGRAM, &event("Stop")));
-        assert!(
-            kind == "block" && said.contains("version 1.4.0"),
-            "{shell}: {said}"
-        );
+        let (kind, said) = decision(&run("stop-hook.sh", "Stop"));
+        assert_eq!(kind, "block", "{shell}");
+        has(&said, "version 1.4.0");
         assert_eq!(yard.phase(), "building");
         // What is no concern of theirs.
-        for name in ["answer-hook.sh", "prompt-hook.sh"] {
-            assert_eq!(
-                hook(&yard, shell, name, PROGRAM, &event("Nothing")),
-                "",
-                "{shell}: {name}"
-            );
+        for script in ["answer-hook.sh", "prompt-hook.sh"] {
+            assert_eq!(run(script, "Nothing"), "", "{shell}: {script}");
         }
     }
 }
 
 #[test]
-fn without_the_program_the_turn_ends_and_the_line_names_this_plugin() {
+fn missing_program_ends_the_turn_by_name() {
     for shell in shells() {
         let yard = Yard::new();
-        let mut command = Command::new(shell);
-        command.arg(plugin().join("hooks/stop-hook.sh"));
-        yard.place(&mut command);
-        let output = command
-            .env("RELEASE_TRAIN_BIN", "/nowhere/release-train")
-            .output()
-            .unwrap();
+        let mut command = hook(&yard, shell, "stop-hook.sh", "/nowhere/release-train");
+        let output = command.output().unwrap();
         assert!(output.status.success());
         let (kind, said) = decision(&String::from_utf8(output.stdout).unwrap());
         assert_eq!(kind, "approve");
@@ -95,21 +77,174 @@ fn without_the_program_the_turn_ends_and_the_line_names_this_plugin() {
 }
 
 #[test]
-fn the_program_says_which_protocol_it_speaks() {
-    let said = Yard::new().done(&["--protocol"]);
+fn printed_hooks_run_and_the_doctor_finds_them() {
+    let yard = Yard::new();
+    has(&yard.done(&["doctor"]), "our plugin is not installed");
+
+    // The program may lie anywhere: its path is quoted for the shell that runs the hook.
+    let elsewhere = yard.path.join("it's $HOME here");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let program = elsewhere.join("release-train");
+    // By a process of its own: a program that we wrote is busy for as long as a child that was forked meanwhile has the file open.
+    let copied = Command::new("cp")
+        .args([Path::new(PROGRAM), &program])
+        .status();
+    assert!(copied.unwrap().success());
+    let mut command = Command::new(&program);
+    command.arg("hooks");
+    yard.place(&mut command);
+    let printed = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let settings: Value = serde_json::from_str(&printed).unwrap();
+    yard.write(".claude/settings.json", &printed);
+
     assert_eq!(
-        said,
-        format!("release-train protocol 1 ({})\n", env!("CARGO_PKG_VERSION"))
+        settings["hooks"]["PostToolUse"][0]["matcher"],
+        "AskUserQuestion"
     );
+    yard.start("train", "1.0");
+    let line = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
+        .as_str()
+        .unwrap();
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", line]);
+    yard.place(&mut shell);
+    let stop = feed(shell, yard.event("Stop").to_string().as_bytes());
+    assert_eq!(decision(&stop).0, "block");
+
+    let checks: Vec<Value> = serde_json::from_str(&yard.done(&["doctor", "--json"])).unwrap();
+    let found = |name: &str| -> Vec<&Value> {
+        let named = checks.iter().filter(|check| check["name"] == name);
+        named.map(|check| &check["found"]).collect()
+    };
+    let settings = yard.path.join(".claude/settings.json");
+    let by = format!("our Stop hook is called by {}", settings.display());
+    assert_eq!(found("hooks"), [&json!(by)]);
+    assert_eq!(found("run"), ["build runs test", "probe runs test"]);
 }
 
 #[test]
-fn a_file_that_is_in_the_way_is_named_and_kept() {
+fn stop_concerns_the_sessions_own_agent_alone() {
     let yard = Yard::new();
-    yard.write("plugin/README.md");
+    yard.start("train", "1.0");
+    let stop = |more: Value| {
+        let mut event = yard.event("Stop");
+        event
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        decision(&yard.hook("stop", &event))
+    };
+    let nothing = ("approve".to_owned(), String::new());
+    for other in [
+        json!({"agent_id": "a1"}),
+        json!({"hook_event_name": "SubagentStop"}),
+        json!({"background_tasks": [{"type": "subagent", "status": "running"}]}),
+    ] {
+        assert_eq!(stop(other), nothing);
+    }
+    let mut child = yard.command(&["hook", "stop"]);
+    child.env("CLAUDEX_REVIEWER_CHILD", "1");
+    let said = feed(child, yard.event("Stop").to_string().as_bytes());
+    assert_eq!(decision(&said), nothing, "a reviewer");
+    assert_eq!(yard.phase(), "boarding");
+
+    assert_eq!(stop(json!({})).0, "block");
+    assert_eq!(yard.stop_of("session-2"), nothing, "another session");
+    std::fs::create_dir(yard.path.join("deep")).unwrap();
+    let deep = stop(json!({"cwd": yard.path.join("deep")}));
+    assert_eq!(deep.0, "block", "after a cd");
+    assert_eq!(stop(json!({"cwd": "/"})), nothing, "outside");
+    // A session that calls itself unknown owns nothing, and takes nothing twice.
+    yard.done(&["adopt", "--yes"]);
+    yard.stop_of("unknown");
+    yard.stop_of(SESSION);
+    assert_eq!(yard.status()["session"], SESSION);
+}
+
+/// What a program said without what may name the engine: the user's one configuration file, and where it was built.
+fn without_places(yard: &Yard, arguments: &[&str]) -> String {
+    let said = yard.run(arguments);
+    let home = yard.configuration.to_str().unwrap();
+    let text = said.out + &said.err;
+    let text = text.replace(&format!("{home}/claudex-loop/config.toml"), "");
+    text.replace(home, "").replace(PROGRAM, "").to_lowercase()
+}
+
+#[test]
+fn no_command_names_the_engine() {
+    let yard = Yard::new();
+    let check = |line: &str| {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let text = without_places(&yard, &arguments);
+        assert!(!text.contains("claudex"), "{line}: {text}");
+    };
+    let help = yard.done(&["--help"]);
+    let (groups, _) = help.split_once("\nOptions:\n").unwrap();
+    let commands = groups.lines().filter_map(|line| line.strip_prefix("  "));
+    let commands: Vec<&str> = commands
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(commands.len() > 15, "{help}");
+    check("--help");
+    commands
+        .iter()
+        .for_each(|command| check(&format!("{command} --help")));
+    let all = |id: &str| {
+        for line in [
+            "status",
+            "status --json",
+            "list",
+            "list --json",
+            "journal",
+            "journal ID",
+            "personas",
+            "review ID --reviewer lint",
+            "review ID --follow",
+            "review ID --reviewer nobody",
+            "resume ID",
+            "adopt ID",
+            "resume no-such-loop",
+            "approve ID",
+            "sweep",
+            "doctor",
+            "config path",
+            "config show",
+            "config check",
+            "hooks --by-name",
+            "completions bash",
+            "start train --what",
+            "start train",
+            "start nowhere 1.0",
+            "plugin write plugin",
+            "no-such-command",
+        ] {
+            check(&line.replace("ID", id));
+        }
+    };
+    all("20261122-000000-000000");
+    let id = yard.start("train", "1.2.3");
+    all(&id);
+    check("start train 1.2.4");
+    check(&format!("abort {id} --why rain"));
+    all(&id);
+    check("rollback --yes");
+
+    // Nor does the plugin, but for the guard of its reviewers and its authors.
+    let written = files(&yard.path.join("plugin"));
+    assert!(!written.is_empty());
+    for (path, text) in written.into_iter().chain(files(&plugin())) {
+        let text = text.to_lowercase().replace("claudex_reviewer_child", "");
+        let text = text.replace("the claudex-loop authors", "");
+        assert!(!text.contains("claudex"), "{path:?}:\n{text}");
+    }
+    let protocol = format!("release-train protocol 1 ({})\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(yard.done(&["--protocol"]), protocol);
+    // A file that is in the way of the plugin is named and kept.
+    let yard = Yard::new();
+    yard.write("plugin/README.md", "mine\n");
     let said = yard.run(&["plugin", "write", "plugin"]);
-    assert_eq!(said.code, Some(1), "{}", said.out);
+    assert_eq!(said.code, Some(1), "{said:?}");
     has(&said.err, "README.md");
     has(&said.err, "nothing was written");
-    assert_eq!(trees::files(&yard.path.join("plugin")).len(), 1);
+    assert_eq!(files(&yard.path.join("plugin")).len(), 1);
 }

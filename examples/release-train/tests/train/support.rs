@@ -4,12 +4,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 /// The session that most stops here come from.
 pub(crate) const SESSION: &str = "session-1";
 
-/// `build` passes where a file `built` is, `probe` where no file `burning` is.
+/// `build` passes if there is a file `built`, `probe` if there is none named `burning`.
 const CONFIGURATION: &str = r#"
 [commands.build]
 program   = "test"
@@ -28,6 +29,7 @@ pub(crate) struct Yard {
 }
 
 /// What a call of the program came to.
+#[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -37,20 +39,15 @@ pub(crate) struct Said {
 impl Yard {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a train's \"yard\" é");
-        let configuration = folder.path().join("configuration");
-        std::fs::create_dir_all(path.join(".git")).unwrap();
-        std::fs::create_dir_all(configuration.join("claudex-loop")).unwrap();
-        std::fs::write(
-            configuration.join("claudex-loop/config.toml"),
-            CONFIGURATION,
-        )
-        .unwrap();
-        Self {
+        let yard = Self {
+            path: folder.path().join("a train's \"yard\" é"),
+            configuration: folder.path().join("configuration"),
             _folder: folder,
-            path,
-            configuration,
-        }
+        };
+        std::fs::create_dir_all(yard.path.join(".git")).unwrap();
+        std::fs::create_dir_all(yard.configuration.join("claudex-loop")).unwrap();
+        yard.configure(CONFIGURATION);
+        yard
     }
 
     /// Replaces the configuration.
@@ -58,7 +55,7 @@ impl Yard {
         std::fs::write(self.configuration.join("claudex-loop/config.toml"), text).unwrap();
     }
 
-    /// The program in the yard, called by a person in a terminal.
+    /// The program in the yard, called by a user in a terminal.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_release-train"));
         command.args(arguments);
@@ -80,7 +77,7 @@ impl Yard {
         said(&self.command(arguments).output().unwrap())
     }
 
-    /// The same, called by the agent of a session.
+    /// Runs the program as the agent of a session.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
         let mut command = self.command(arguments);
         command
@@ -89,78 +86,73 @@ impl Yard {
         said(&command.output().unwrap())
     }
 
-    /// A call that must succeed; what it printed.
+    /// Runs the program, which must succeed, and gives what it printed.
+    #[track_caller]
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let said = self.run(arguments);
-        assert_eq!(
-            said.code,
-            Some(0),
-            "{arguments:?}: {}{}",
-            said.out,
-            said.err
-        );
+        assert_eq!(said.code, Some(0), "{arguments:?}: {said:?}");
         said.out
     }
 
-    /// A hook with these bytes on its stdin. It must end well, whatever they are, and say nothing on stderr.
-    pub(crate) fn hook(&self, verb: &str, input: &[u8]) -> String {
-        feed(self.command(&["hook", verb]), input)
+    /// Runs the program, which must fail with this code and these words.
+    #[track_caller]
+    pub(crate) fn refuses(&self, arguments: &[&str], code: i32, why: &str) {
+        let said = self.run(arguments);
+        assert_eq!(said.code, Some(code), "{arguments:?}: {said:?}");
+        has(&said.err, why);
     }
 
-    /// A stop of a session's agent: the decision, and the reason or the line for the person.
+    /// Runs a hook on an event of the session. It must end well and say nothing on stderr.
+    #[track_caller]
+    pub(crate) fn hook(&self, verb: &str, event: &Value) -> String {
+        feed(self.command(&["hook", verb]), event.to_string().as_bytes())
+    }
+
+    /// An event of this name.
+    pub(crate) fn event(&self, name: &str) -> Value {
+        json!({"session_id": SESSION, "hook_event_name": name, "cwd": self.path})
+    }
+
+    /// A stop of a session's agent: the decision, and the reason or the line for the user.
+    #[track_caller]
     pub(crate) fn stop_of(&self, session: &str) -> (String, String) {
-        let input = json!({
-            "session_id": session, "hook_event_name": "Stop", "cwd": self.path, "stop_hook_active": false,
-            "background_tasks": []
-        });
-        decision(&self.hook("stop", input.to_string().as_bytes()))
-    }
-
-    pub(crate) fn stop(&self) -> (String, String) {
-        self.stop_of(SESSION)
+        let mut event = self.event("Stop");
+        event["session_id"] = json!(session);
+        decision(&self.hook("stop", &event))
     }
 
     /// A stop that must have the agent go on; its words.
+    #[track_caller]
     pub(crate) fn blocks(&self) -> String {
-        let (decision, said) = self.stop();
+        let (decision, said) = self.stop_of(SESSION);
         assert_ne!(decision, "approve", "{said}");
         said
     }
 
-    /// A stop that must let the turn end; the line for the person.
+    /// A stop that must let the turn end; the line for the user.
+    #[track_caller]
     pub(crate) fn approves(&self) -> String {
-        let (decision, said) = self.stop();
+        let (decision, said) = self.stop_of(SESSION);
         assert_eq!(decision, "approve", "{said}");
         said
     }
 
-    /// The event of a dialog that a person answered.
-    pub(crate) fn dialog(&self, question: &str, answer: &str) -> Value {
+    /// Answers the question whether this version goes out, and gives what the hook prints.
+    pub(crate) fn answer(&self, version: &str, answer: &str) -> String {
+        let question = format!("Roll {version} out to everyone?");
         let options = json!([
             {"label": "Roll out", "description": "Everyone gets it, now."},
             {"label": "Roll back", "description": "The canary goes back to the version before."},
         ]);
-        json!({
-            "session_id": SESSION, "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": self.path,
-            "tool_input": {}, "tool_response": {
-                "questions": [{"question": question, "header": "Rollout", "options": options, "multiSelect": false}],
-                "answers": {question: answer}
-            }
-        })
-    }
-
-    /// What the agent is told after an event of the dialog, or nothing.
-    pub(crate) fn answered(&self, event: &Value) -> Option<String> {
-        let told = self.hook("answer", event.to_string().as_bytes());
-        if told.is_empty() {
-            return None;
-        }
-        let told: Value = serde_json::from_str(&told).unwrap();
-        let context = &told["hookSpecificOutput"]["additionalContext"];
-        Some(context.as_str().unwrap().to_owned())
+        let questions = json!([{"question": question, "header": "Rollout", "options": options, "multiSelect": false}]);
+        let mut event = self.event("PostToolUse");
+        event["tool_name"] = json!("AskUserQuestion");
+        event["tool_response"] = json!({"questions": questions, "answers": {question: answer}});
+        self.hook("answer", &event)
     }
 
     /// Starts a train; its id.
+    #[track_caller]
     pub(crate) fn start(&self, mode: &str, version: &str) -> String {
         self.done(&["start", mode, version]);
         self.status()["id"].as_str().unwrap().to_owned()
@@ -177,54 +169,46 @@ impl Yard {
         self.status()["phase"].as_str().unwrap().to_owned()
     }
 
-    pub(crate) fn write(&self, name: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, "x\n").unwrap();
+        std::fs::write(path, text).unwrap();
     }
 
-    /// A train that waits for a person's approval.
+    /// A train that waits for a user's approval.
+    #[track_caller]
     pub(crate) fn approving(version: &str) -> (Self, String) {
         let yard = Self::new();
         let id = yard.start("hotfix", version);
-        yard.write("built");
+        yard.write("built", "x\n");
         yard.blocks();
         yard.blocks();
         assert_eq!(yard.phase(), "approving");
         (yard, id)
     }
 
-    /// The state file of a train.
-    pub(crate) fn state(&self, id: &str) -> PathBuf {
-        self.path.join(".release-train").join(format!("{id}.state"))
-    }
-
+    /// The folder with the state of all trains.
     pub(crate) fn folder(&self) -> PathBuf {
         self.path.join(".release-train")
     }
 
-    pub(crate) fn journal(&self, id: &str) -> PathBuf {
-        self.folder().join(id).join("journal.jsonl")
-    }
-
-    /// Returns the program's folder in the user's state home.
-    pub(crate) fn state_home(&self) -> PathBuf {
-        self.configuration.join(".local/state/release-train")
+    /// The state file of a train.
+    pub(crate) fn state(&self, id: &str) -> PathBuf {
+        self.folder().join(format!("{id}.state"))
     }
 }
 
-/// Runs a command on these bytes; what it printed.
+/// Runs a command on these bytes, which must succeed; what it printed.
+#[track_caller]
 pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
-    let mut child = command
+    command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     // A hook that has read enough may close its stdin before the end.
     let _ = child.stdin.take().unwrap().write_all(input);
-    let output = child.wait_with_output().unwrap();
-    let said = said(&output);
+    let said = said(&child.wait_with_output().unwrap());
     assert_eq!(
         (said.code, said.err.as_str()),
         (Some(0), ""),
@@ -254,21 +238,18 @@ fn said(output: &Output) -> Said {
     }
 }
 
-/// Every file below a folder with its bytes.
-pub(crate) fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files = Vec::new();
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return files;
-    };
-    for entry in entries {
+/// Every file below a folder, with its text.
+pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            files.extend(snapshot(&path));
+            found.extend(files(&path));
         } else {
-            let bytes = std::fs::read(&path).unwrap();
-            files.push((path, bytes));
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((path, text));
         }
     }
-    files.sort();
-    files
+    found.sort();
+    found
 }

@@ -4,55 +4,43 @@ use claudex_testkit::has;
 
 use crate::support::Yard;
 
-const QUESTION: &str = "Roll 1.4.0 out to everyone?";
-
 #[test]
-fn a_version_is_built_tried_approved_and_rolled_out() {
+fn version_is_built_tried_approved_and_rolled_out() {
     let yard = Yard::new();
     let id = yard.start("train", "1.4.0");
     assert_eq!(yard.phase(), "boarding");
 
     // The agent is told once, and nothing was built for that.
     let said = yard.blocks();
-    assert!(
-        said.contains("version 1.4.0") && said.contains(&id),
-        "{said}"
-    );
-    let said = yard.blocks();
-    has(&said, "failed (time 1 of 3)");
-    yard.write("built");
+    has(&said, "version 1.4.0");
+    has(&said, &id);
+    has(&yard.blocks(), "failed (time 1 of 3)");
+    yard.write("built", "");
     let said = yard.blocks();
     has(&said, "Deploy 1.4.0 to the canary");
     has(&said, "3 clean probes");
     assert_eq!(yard.status()["fields"]["failures"], 0);
 
     for probe in 1..3 {
-        let said = yard.blocks();
-        has(&said, &format!("Probe {probe} of 3"));
+        has(&yard.blocks(), &format!("Probe {probe} of 3"));
         assert_eq!(yard.phase(), "canary");
     }
     let said = yard.blocks();
-    has(&said, QUESTION);
+    has(&said, "Roll 1.4.0 out to everyone?");
     has(&said, "AskUserQuestion");
 
-    let told = yard.answered(&yard.dialog(QUESTION, "Roll out")).unwrap();
-    assert!(
-        told.starts_with("release-train: the answer “Roll out”"),
-        "{told}"
-    );
-    assert!(
-        told.contains("`deployed/1.4.0`"),
-        "what is to be done is said at once: {told}"
-    );
+    // Only one of the options is an answer. What is to be done then is said at once.
+    assert_eq!(yard.answer("1.4.0", "yes, roll out"), "");
+    let told = yard.answer("1.4.0", "Roll out");
+    has(&told, "release-train: the answer “Roll out”");
+    has(&told, "`deployed/1.4.0`");
     assert_eq!(yard.phase(), "rollout");
 
     // One reminder while nothing is there, then the turn may end.
-    assert!(yard.blocks().contains("deployed/1.4.0"));
-    let said = yard.approves();
-    has(&said, "waits for deployed/1.4.0");
-    yard.write("deployed/1.4.0");
-    let said = yard.approves();
-    has(&said, &format!("loop {id} is done"));
+    has(&yard.blocks(), "deployed/1.4.0");
+    has(&yard.approves(), "waits for deployed/1.4.0");
+    yard.write("deployed/1.4.0", "");
+    has(&yard.approves(), &format!("loop {id} is done"));
     assert_eq!(
         yard.approves(),
         "",
@@ -60,51 +48,30 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
     );
 
     let journal = yard.done(&["journal", &id]);
-    let ways: Vec<&str> = journal
+    let ways = journal
         .lines()
-        .filter_map(|line| line.split_whitespace().nth(1))
-        .filter(|what| !what.starts_with("command-"))
-        .collect();
-    assert_eq!(
-        ways,
-        [
-            "start",
-            "bind",
-            "depart",
-            "mend",
-            "deploy_canary",
-            "soaking",
-            "soaking",
-            "soaked",
-            "approve",
-            "remind",
-            "arrive"
-        ]
-    );
+        .filter_map(|line| line.split_whitespace().nth(1));
+    let ways: Vec<&str> = ways.filter(|what| !what.starts_with("command-")).collect();
+    let expected =
+        "start bind depart mend deploy_canary soaking soaking soaked approve remind arrive";
+    assert_eq!(ways.join(" "), expected);
     has(&journal, "approve by the user approving -> rollout");
 }
 
 #[test]
-fn a_canary_that_burns_goes_back_and_the_agent_writes_why() {
+fn burning_canary_goes_back_with_a_report() {
     let yard = Yard::new();
     yard.start("hotfix", "1.4.1");
-    yard.write("built");
-    let said = yard.blocks();
-    has(&said, "one clean probe is");
-    yard.write("burning");
+    yard.write("built", "");
+    has(&yard.blocks(), "one clean probe is");
+    yard.write("burning", "");
     let said = yard.blocks();
     has(&said, "1.4.1 goes back: a probe of the canary failed");
     has(&said, "`ROLLBACK.md`");
-    assert!(yard.blocks().contains("ROLLBACK.md"));
-    assert!(
-        yard.approves()
-            .contains("waits for ROLLBACK.md to be written")
-    );
-    yard.write("ROLLBACK.md");
-    assert!(
-        yard.blocks().contains("release-train review"),
-        "the report is reviewed"
-    );
+    has(&yard.blocks(), "ROLLBACK.md");
+    has(&yard.approves(), "waits for ROLLBACK.md to be written");
+    yard.write("ROLLBACK.md", "x\n");
+    has(&yard.blocks(), "release-train review");
     assert_eq!(
         yard.status()["fields"]["why"],
         "a probe of the canary failed"
@@ -112,9 +79,9 @@ fn a_canary_that_burns_goes_back_and_the_agent_writes_why() {
 }
 
 #[test]
-fn a_person_who_says_back_is_heard_in_the_dialog_and_in_the_terminal() {
+fn user_rolls_back_in_dialog_and_terminal() {
     let (yard, _) = Yard::approving("1.4.0");
-    let told = yard.answered(&yard.dialog(QUESTION, "Roll back")).unwrap();
+    let told = yard.answer("1.4.0", "Roll back");
     has(&told, "1.4.0 goes back: a person rolled it back");
     assert_eq!(yard.phase(), "rollback");
 
@@ -122,17 +89,24 @@ fn a_person_who_says_back_is_heard_in_the_dialog_and_in_the_terminal() {
     let said = yard.done(&["approve"]);
     has(&said, "now in phase rollout");
     has(&said, "Roll it out");
-    let said = yard.done(&["roll-back", &id]);
-    has(&said, "now in phase rollback");
+    has(&yard.done(&["roll-back", &id]), "now in phase rollback");
 }
 
 #[test]
-fn a_build_that_fails_three_times_ends_the_train() {
+fn build_that_fails_three_times_ends_the_train() {
     let yard = Yard::new();
     yard.start("hotfix", "2.0");
-    assert!(yard.blocks().contains("time 1 of 3"));
-    assert!(yard.blocks().contains("time 2 of 3"));
-    assert!(yard.approves().contains("is aborted"));
+    has(&yard.blocks(), "time 1 of 3");
+    // What a flooding build wrote last is what the agent is shown.
+    yard.configure(
+        "[commands.build]\nprogram = \"sh\"\narguments = [\"-c\", \"yes | head -c 6000000; echo; echo the reason; exit 3\"]\n",
+    );
+    let said = yard.blocks();
+    has(&said, "time 2 of 3");
+    has(&said, "the reason");
+    has(&said, "exit status 3");
+    assert!(said.chars().count() < 9_000);
+    has(&yard.approves(), "is aborted");
     assert_eq!(
         yard.status()["fields"]["why"],
         "the build failed three times"
@@ -140,11 +114,14 @@ fn a_build_that_fails_three_times_ends_the_train() {
 }
 
 #[test]
-fn soak_is_a_flag_of_the_start_and_the_mode_has_its_own() {
+fn soak_has_a_default_for_each_mode() {
     let yard = Yard::new();
     yard.done(&["start", "train", "--soak", "2", "--version", "3.0 beta"]);
-    assert_eq!(yard.status()["fields"]["soak"], 2);
-    assert_eq!(yard.status()["fields"]["version"], "3.0 beta");
+    let fields = yard.status()["fields"].take();
+    assert_eq!(
+        (&fields["soak"], &fields["version"]),
+        (&2.into(), &"3.0 beta".into())
+    );
     yard.done(&["abort", "--why", "only a try"]);
     yard.start("hotfix", "3.1");
     assert_eq!(yard.status()["fields"]["soak"], 1);
