@@ -1,8 +1,7 @@
 //! Putting loops away: rollback, sweep and import. Nothing is deleted, and whoever has a loop is asked first.
 
-use std::time::Duration;
 
-use crate::support::{Project, age, has, lacks, tree};
+use crate::support::{Project, has, lacks, tree};
 
 #[test]
 fn rollback_archives_every_loop_with_its_bytes() {
