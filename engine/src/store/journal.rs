@@ -24,7 +24,7 @@ pub(crate) enum After {
     Any,
     /// One whose newest change has this revision, or none if that is 0.
     Revision(u64),
-    /// One that is not this user's. The line begins the journal anew.
+    /// One that is not this user's. The line begins the journal again.
     Foreign,
 }
 

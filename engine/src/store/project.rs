@@ -78,7 +78,7 @@ impl Project {
         original
     }
 
-    /// Keeps where a state folder is.
+    /// Keeps the path of a state folder.
     pub(super) fn keep(&self, home: &StateHome, path: &Utf8Path) -> io::Result<()> {
         home.keep(PROJECTS, &self.0, path.as_str())?;
         home.keep(BY_PATH, &sha256(path.as_str()), &self.0)
@@ -106,7 +106,7 @@ impl Project {
     }
 }
 
-/// Returns whether a state folder was last used at a path where there is none now.
+/// Returns whether a state folder was last used at a path and is not there now.
 pub(super) fn has_vanished(home: &StateHome, path: &Utf8Path) -> bool {
     let Some(text) = home.read_kept(BY_PATH, &sha256(path.as_str())) else {
         return false;

@@ -88,26 +88,26 @@ impl Sealing {
         }
     }
 
-    /// Checks the seals of lines, of which the first begins at the byte `from` or before it.
+    /// Checks the seals of whole lines. The bytes begin at `from`, which may be within a line.
     fn check_lines(&self, id: &LoopId, from: u64, bytes: &[u8]) -> Vec<Option<Line>> {
         // The seal of a line can be checked if the line before was read whole.
         let unchecked = if from == 0 { 0 } else { 2 };
         let mut before = "";
-        let mut end = from;
+        let mut begin = 0;
         let mut lines = Vec::new();
-        for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            let begin = end;
-            end += line.len() as u64;
-            let (json, seal) = split(line).unwrap_or_default();
+        for (number, last) in memchr::memchr_iter(b'\n', bytes).enumerate() {
+            let (json, seal) = split(&bytes[begin..=last]).unwrap_or_default();
             if number >= unchecked {
-                let is_ours = !seal.is_empty() && seal == self.seal(id, before, begin, json);
+                let at = from + begin as u64;
+                let is_ours = !seal.is_empty() && seal == self.seal(id, before, at, json);
                 lines.push(is_ours.then(|| Line {
                     json: json.to_vec(),
                     seal: seal.to_owned(),
-                    end,
+                    end: from + last as u64 + 1,
                 }));
             }
             before = seal;
+            begin = last + 1;
         }
         lines
     }
@@ -147,6 +147,6 @@ fn split(line: &[u8]) -> Option<(&[u8], &str)> {
     let (json, seal) = line
         .strip_suffix(b"\n")?
         .split_last_chunk::<SEAL_DIGITS>()?;
-    let seal = std::str::from_utf8(seal).ok()?;
-    Some((json.strip_suffix(b"\t")?, seal))
+    let json = json.strip_suffix(b"\t")?;
+    Some((json, std::str::from_utf8(seal).ok()?))
 }

@@ -16,7 +16,7 @@ use super::spec::Active;
 use super::store::Store;
 use super::value::Fields;
 
-/// The finished loops that a start leaves where they are. Older ones are archived.
+/// The finished loops that a start leaves in the folder. Older ones are archived.
 const MAX_FINISHED: usize = 20;
 
 /// The parts of a new loop.

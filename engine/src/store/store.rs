@@ -69,7 +69,7 @@ impl Store {
         self.memory.is_some()
     }
 
-    /// Returns where the journals are.
+    /// Returns the journals of the folder or of the process.
     pub(crate) fn journal_of(&self) -> &dyn Journal {
         match &self.memory {
             Some(memory) => &**memory,
