@@ -322,13 +322,13 @@ fn check_state_home(info: &ProgramInfo) -> Check {
 }
 
 fn check_git(root: &Utf8Path) -> Check {
-    let git = find_installed("git", root).ok_or("git is not on PATH outside of the project");
-    let line = git
-        .map_err(str::to_owned)
-        .and_then(|git| first_line(&git, "--version", Environment::default(), root));
-    match line {
+    let help = "install git: it finds the top folder of a project";
+    let Some(git) = find_installed("git", root) else {
+        return Check::warning("git is not on PATH outside of the project", help);
+    };
+    match first_line(&git, "--version", Environment::default(), root) {
         Ok(line) => Check::ok(line),
-        Err(why) => Check::warning(why, "install git: it finds the top folder of a project"),
+        Err(why) => Check::warning(why, help),
     }
 }
 

@@ -34,10 +34,8 @@ pub fn id<'k>(given: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> 
             .clone()
             .into_iter()
             .filter(|known| known.starts_with(&given) || known.ends_with(&given));
-        match (same.next(), same.next()) {
-            (Some(one), None) => return Some(one),
-            (Some(_), Some(_)) => return None,
-            _ => {}
+        if let Some(one) = same.next() {
+            return same.next().is_none().then_some(one);
         }
     }
     word(&given, known)

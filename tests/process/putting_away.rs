@@ -1,6 +1,5 @@
 //! Putting loops away: rollback, sweep and import. Nothing is deleted, and whoever has a loop is asked first.
 
-
 use crate::support::{Project, has, lacks, tree};
 
 #[test]

@@ -5,6 +5,8 @@
 
 mod changes;
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
@@ -142,21 +144,12 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
     })
 }
 
-/// Rounds whose findings have a history in common.
-struct Group {
-    /// The visit of the phase, if each visit starts clean.
-    visit: Option<u64>,
-    phase: &'static str,
-    rounds: Vec<Round>,
-}
-
 /// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have a history of their own.
 fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: BTreeMap<(Option<u64>, &str), BTreeMap<u64, Round>> = BTreeMap::new();
     for run in &past.runs {
-        let verdict = FindingsJson::of_run(raw.store(), raw.id(), run)
-            .ok()
-            .flatten();
+        let verdict = FindingsJson::of_run(raw.store(), raw.id(), run);
+        let verdict = verdict.ok().flatten();
         let Some(json) = verdict.filter(|json| json.run == run.began.run) else {
             continue;
         };
@@ -169,35 +162,29 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
             persona: json.persona,
             findings: json.findings,
         };
-        match groups.iter_mut().find(|group| group.visit == visit) {
-            Some(group) => {
-                // Of several reviews of a round the last one counts.
-                group.rounds.retain(|known| known.number != round.number);
-                group.rounds.push(round);
-                group.rounds.sort_by_key(|round| round.number);
-            }
-            None => groups.push(Group {
-                visit,
-                phase: phase.map_or("", |phase| phase.stored),
-                rounds: vec![round],
-            }),
-        }
+        let group = groups.entry((visit, phase.map_or("", |phase| phase.stored)));
+        // Of several reviews of a round the last one counts.
+        group.or_default().insert(round.number, round);
     }
-    groups.iter().flat_map(findings_of).collect()
+    let groups = groups.into_iter();
+    let facts = groups.flat_map(|((visit, phase), rounds)| {
+        let rounds: Vec<Round> = rounds.into_values().collect();
+        findings_of(&rounds, phase, visit.is_some())
+    });
+    facts.collect()
 }
 
-/// Returns the findings of a group, each in its last wording, with its history.
-fn findings_of(group: &Group) -> Vec<Json> {
-    let standings = finding_history::standings(&group.rounds).into_iter();
+/// Returns the findings of rounds with a history in common, each in its last wording.
+fn findings_of(rounds: &[Round], phase: &str, is_fresh: bool) -> Vec<Json> {
+    let standings = finding_history::standings(rounds).into_iter();
     let facts = standings.map(|one| {
-        let rounds = group.rounds.iter().rev();
-        let mut all = rounds.flat_map(|round| &round.findings.0);
+        let mut all = rounds.iter().rev().flat_map(|round| &round.findings.0);
         let latest = all.find(|finding| finding.id.as_ref() == Some(&one.id));
         // Nothing is carried if each review starts clean.
-        let standing = Some(one.standing).filter(|_| group.visit.is_none());
+        let standing = Some(one.standing).filter(|_| !is_fresh);
         json!({
             "id": one.id,
-            "phase": group.phase,
+            "phase": phase,
             "severity": one.severity,
             "what": one.what,
             "place": latest.and_then(place),

@@ -14,7 +14,6 @@ use crate::machine::table::{Constant, ModeInfo, Table};
 use crate::process::limits::parse_duration;
 use crate::program::info::ProgramInfo;
 use crate::program::suggest;
-use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::Personas;
 use crate::text;
 
@@ -66,6 +65,15 @@ pub struct Row {
 }
 
 impl Row {
+    fn new(path: &[&str], value: Value, source: &str, place: &str) -> Self {
+        Self {
+            path: path.iter().map(|name| (*name).to_owned()).collect(),
+            value,
+            source: source.to_owned(),
+            place: place.to_owned(),
+        }
+    }
+
     /// Returns the key: `reviewers.codex.model`.
     pub fn key(&self) -> String {
         self.path.join(".")
@@ -120,36 +128,26 @@ fn flatten(table: &DeTable<'_>, above: &[String], values: &mut Vec<(usize, Vec<S
     }
 }
 
-/// Some layers, merged.
-pub(super) struct Layers {
-    info: &'static ProgramInfo,
-    rows: Vec<Row>,
-    evidence_in_file: EvidencePolicy,
-    ignored: Vec<String>,
-}
-
-impl Layers {
-    /// Starts with the defaults: ours, and those of the machine's file.
-    pub(super) fn new(info: &'static ProgramInfo) -> Self {
-        let ours = parse("", "".into(), include_str!("defaults.toml"));
-        let mut layers = Self {
-            info,
-            rows: ours.expect("the defaults are TOML"),
-            evidence_in_file: EvidencePolicy::Required,
-            ignored: Vec::new(),
-        };
-        for row in &mut layers.rows {
+impl Settings {
+    /// Returns the defaults: ours, and those of the machine's file.
+    pub fn usual(info: &'static ProgramInfo) -> Self {
+        let ours = include_str!("defaults.toml");
+        let mut rows = parse("", "".into(), ours).expect("the defaults are TOML");
+        for row in &mut rows {
             row.source = "default".to_owned();
         }
+        let mut set = |path: &[&str], value: Value, source: &str| {
+            rows.push(Row::new(path, value, source, ""));
+        };
         let table = info.table;
         let of_machine = format!("default ({})", table.file);
-        // The failures are those of the first mode.
-        for mode in table.modes.iter().rev() {
-            if let Some(failures) = start_value(table, mode, MAX_FAILURES) {
-                layers.set(&["limits", "max-failures"], failures.into(), &of_machine);
+        for (index, mode) in table.modes.iter().enumerate() {
+            let failures = start_value(table, mode, MAX_FAILURES).filter(|_| index == 0);
+            if let Some(failures) = failures {
+                set(&["limits", "max-failures"], failures.into(), &of_machine);
             }
             if let Some(rounds) = start_value(table, mode, MAX_ROUNDS) {
-                layers.set(&["rounds", mode.name], rounds.into(), &of_machine);
+                set(&["rounds", mode.name], rounds.into(), &of_machine);
             }
         }
         for (order, persona) in (1..).zip(Personas::declared(declared_personas(table)).all()) {
@@ -159,20 +157,16 @@ impl Layers {
                 ("focus", persona.focus.to_string().into()),
                 ("order", Value::from(order)),
             ] {
-                layers.set(&["personas", &persona.name, key], value, "default");
+                set(&["personas", &persona.name, key], value, "default");
             }
         }
-        layers
-    }
-
-    /// Sets a value that is not in a file.
-    fn set(&mut self, path: &[&str], value: Value, source: &str) {
-        self.add(Row {
-            path: path.iter().map(|name| (*name).to_owned()).collect(),
-            value,
-            source: source.to_owned(),
-            place: source.replace("environment ", ""),
-        });
+        rows.sort_by(|one, other| one.path.cmp(&other.path));
+        Self {
+            values: values(&rows, info).expect("the defaults are settings"),
+            rows,
+            ignored: Vec::new(),
+            info,
+        }
     }
 
     /// Puts a row over those below it. A value replaces a table of the same name, and a table a value.
@@ -210,10 +204,6 @@ impl Layers {
             }
         }
         own.into_iter().for_each(|row| self.add(row));
-        let mut rows = self.rows.iter();
-        if rows.any(|row| row.path == ["evidence"] && row.value == "optional") {
-            self.evidence_in_file = EvidencePolicy::Optional;
-        }
         Ok(())
     }
 
@@ -273,42 +263,30 @@ impl Layers {
                 ("rounds" | "limits", Ok(number)) => number.into(),
                 _ => text::plain(text).into(),
             };
-            self.set(&path, value, &format!("environment {variable}"));
+            let source = format!("environment {variable}");
+            self.add(Row::new(&path, value, &source, &variable));
         }
     }
 
-    /// Returns the settings of these layers.
-    pub(super) fn finish(mut self) -> Result<Settings, SettingsError> {
-        let values = self.values(self.rows.len());
-        let values = values.map_err(|message| self.value_error(&message))?;
+    /// Reads the values of all layers.
+    pub(super) fn finish(mut self) -> Result<Self, SettingsError> {
+        match values(&self.rows, self.info) {
+            Ok(values) => self.values = values,
+            Err(message) => return Err(self.value_error(&message)),
+        }
         self.rows.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(Settings {
-            values,
-            rows: self.rows,
-            evidence_in_file: self.evidence_in_file,
-            ignored: self.ignored,
-            info: self.info,
-        })
-    }
-
-    /// Returns the values of the first rows. No row is both a value and a table.
-    fn values(&self, count: usize) -> Result<Values, String> {
-        let mut table = json!({});
-        for row in &self.rows[..count] {
-            let names = row.path.iter();
-            let value = names.fold(&mut table, |table, name| &mut table[name.as_str()]);
-            *value = row.value.clone();
-        }
-        let values: Values = serde_json::from_value(table).map_err(|error| error.to_string())?;
-        values.check(self.info)?;
-        Ok(values)
+        Ok(self)
     }
 
     /// Describes an error at the row that brings it. A message of two lines has its help in the second.
     fn value_error(&self, message: &str) -> SettingsError {
-        let is_there = |count: &usize| self.values(*count).err().as_deref() == Some(message);
-        let counts = (1..=self.rows.len()).rev().take_while(is_there);
-        let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
+        let rows = &self.rows;
+        let is_there = |count: &usize| {
+            let error = values(&rows[..*count], self.info).err();
+            error.as_deref() == Some(message)
+        };
+        let counts = (1..=rows.len()).rev().take_while(is_there);
+        let row = &rows[counts.last().unwrap_or(rows.len()) - 1];
         let message = message.replace("expected i64", "expected an integer");
         if let Some((message, help)) = message.split_once('\n') {
             return row.error(message, help);
@@ -322,6 +300,19 @@ impl Layers {
         let message = message.split(", expected").next().unwrap_or_default();
         row.error(message, &suggest::among(name, &known))
     }
+}
+
+/// Returns the values of rows, none of which is both a value and a table.
+fn values(rows: &[Row], info: &ProgramInfo) -> Result<Values, String> {
+    let mut table = json!({});
+    for row in rows {
+        let names = row.path.iter();
+        let value = names.fold(&mut table, |table, name| &mut table[name.as_str()]);
+        *value = row.value.clone();
+    }
+    let values: Values = serde_json::from_value(table).map_err(|error| error.to_string())?;
+    values.check(info)?;
+    Ok(values)
 }
 
 /// Returns the number that the machine file has in a field at the start of a mode.

@@ -9,7 +9,6 @@ use std::time::Duration;
 use camino::Utf8Path;
 use serde_json::Value;
 
-use self::layers::Layers;
 use self::paths::{read_project, read_user};
 use self::values::Values;
 use crate::hooks::seen::{Seen, SessionRecord as _};
@@ -51,8 +50,6 @@ pub struct Settings {
     pub values: Values,
     /// Each value with its source, by key.
     pub rows: Vec<Row>,
-    /// The policy of the user's file alone, since an agent sets its own environment.
-    evidence_in_file: EvidencePolicy,
     /// One line about each setting that is ignored, with its place.
     pub ignored: Vec<String>,
     /// The program.
@@ -68,12 +65,6 @@ impl Deref for Settings {
 }
 
 impl Settings {
-    /// Returns the defaults.
-    pub fn usual(info: &'static ProgramInfo) -> Self {
-        let settings = Layers::new(info).finish();
-        settings.expect("the defaults are settings")
-    }
-
     /// Reads the settings that hold in a project, in the environment of this process.
     ///
     /// # Errors
@@ -107,7 +98,7 @@ impl Settings {
         seen: &Seen,
     ) -> Result<Self, SettingsError> {
         let user = seen.configuration.clone().map_or_else(user_path, Ok)?;
-        let mut layers = Layers::new(info);
+        let mut layers = Self::usual(info);
         if let Some(text) = read_user(&user)? {
             layers.add_user(&user, &text)?;
         }
@@ -153,13 +144,18 @@ impl Settings {
     pub fn permissions(&self, actor: Actor) -> Permissions {
         Permissions {
             evidence: match actor {
-                Actor::Agent => self.evidence_in_file,
-                Actor::Hook | Actor::Person => self.evidence,
+                Actor::Agent if self.is_from_environment("evidence") => EvidencePolicy::Required,
+                _ => self.evidence,
             },
             commands: self.commands.clone(),
             allow_commands: self.allow_commands.clone(),
             file: user_path().ok(),
         }
+    }
+
+    fn is_from_environment(&self, key: &str) -> bool {
+        let row = self.rows.iter().find(|row| row.path == [key]);
+        row.is_some_and(|row| row.source.starts_with("environment "))
     }
 
     /// Returns the values that a start in a mode takes for `max_rounds` and `max_failures`, if the machine has these

@@ -1,6 +1,5 @@
 //! What both files may say, what a project's may not, and where each value comes from.
 
-use super::layers::Layers;
 use super::*;
 use crate::machine::persona::Focus;
 use crate::process::limits::Spelled;
@@ -13,14 +12,14 @@ mod slips;
 const USER: &str = "/home/a b/.config/claudex-loop/config.toml";
 
 fn user(text: &str) -> Result<Settings, SettingsError> {
-    let mut layers = Layers::new(crate::plan::INFO);
+    let mut layers = Settings::usual(crate::plan::INFO);
     layers.add_user(USER.into(), text)?;
     layers.finish()
 }
 
 /// The user's file and over it the project's.
 fn both(of_user: &str, of_project: &str) -> Result<Settings, SettingsError> {
-    let mut layers = Layers::new(crate::plan::INFO);
+    let mut layers = Settings::usual(crate::plan::INFO);
     layers.add_user(USER.into(), of_user)?;
     layers.add_project("/p/.claude/claudex.toml".into(), of_project)?;
     layers.finish()

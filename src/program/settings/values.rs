@@ -75,17 +75,12 @@ impl Values {
             return Err(format!("{message}\n{help}"));
         }
         let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
-        match self
-            .rounds
-            .keys()
-            .find(|mode| !modes.contains(&mode.as_str()))
-        {
-            Some(mode) => Err(format!(
-                "unknown mode `{mode}`\n{}",
-                suggest::among(mode, &modes)
-            )),
-            None => Ok(()),
+        let mut rounds = self.rounds.keys();
+        if let Some(mode) = rounds.find(|mode| !modes.contains(&mode.as_str())) {
+            let help = suggest::among(mode, &modes);
+            return Err(format!("unknown mode `{mode}`\n{help}"));
         }
+        Ok(())
     }
 }
 

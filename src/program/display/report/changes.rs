@@ -67,7 +67,8 @@ fn change(before: &Version, after: &Version) -> Json {
         "diff": null,
     });
     if before.text.len() + after.text.len() <= MAX_COMPARED_BYTES {
-        let (before, after) = (text::plain(&before.text), text::plain(&after.text));
+        let before = text::plain(&before.text);
+        let after = text::plain(&after.text);
         let patch = DiffOptions::new().create_patch(&before, &after);
         let lines = || patch.hunks().iter().flat_map(|hunk| hunk.lines());
         facts["added"] = lines()
