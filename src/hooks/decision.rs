@@ -45,20 +45,16 @@ impl Decision {
     ///
     /// The last line of a text that is too long says that the rest is in `rest`, a command of the user's.
     pub fn to_json(&self, rest: &str) -> String {
-        let note = self.note.as_deref();
+        let mut answer = Answer::with_note(self.note.as_deref());
         match &self.action {
-            Action::Approve => to_line(Some("approve"), None, None, note),
+            Action::Approve => answer.decision = Some("approve"),
             Action::Block(text) => {
-                to_line(Some("block"), Some(plain_reason(text, rest)), None, note)
+                answer.decision = Some("block");
+                answer.reason = Some(plain_reason(text, rest));
             }
-            Action::Remind(text) => {
-                let context = Context {
-                    hook_event_name: "Stop",
-                    additional_context: plain_reason(text, rest),
-                };
-                to_line(None, None, Some(context), note)
-            }
+            Action::Remind(text) => answer.add_context("Stop", plain_reason(text, rest)),
         }
+        answer.to_line()
     }
 }
 
@@ -104,24 +100,22 @@ impl HookOutput {
         if self.agent.is_none() && self.person.is_none() {
             return String::new();
         }
-        let context = self.agent.as_deref().map(|note| {
+        let mut answer = Answer::with_note(self.person.as_deref());
+        if let Some(note) = &self.agent {
             let mut context = plain_note(note);
             if let Some(instruction) = &self.more {
                 let plain = text::plain(instruction);
                 context.push_str("\n\n");
                 context.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
             }
-            Context {
-                hook_event_name: event,
-                additional_context: context,
-            }
-        });
-        to_line(None, None, context, self.person.as_deref())
+            answer.add_context(event, context);
+        }
+        answer.to_line()
     }
 }
 
 /// The client's format. Not a map of values: each stop would read the code of one, too.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,19 +137,24 @@ struct Context {
     additional_context: String,
 }
 
-fn to_line(
-    decision: Option<&'static str>,
-    reason: Option<String>,
-    context: Option<Context>,
-    note: Option<&str>,
-) -> String {
-    let answer = serde_json::to_string(&Answer {
-        decision,
-        reason,
-        hook_specific_output: context,
-        system_message: note.map(plain_note).unwrap_or_default(),
-    });
-    answer.expect("texts are always JSON") + "\n"
+impl Answer {
+    fn with_note(note: Option<&str>) -> Self {
+        Self {
+            system_message: note.map(plain_note).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    fn add_context(&mut self, event: &'static str, text: String) {
+        self.hook_specific_output = Some(Context {
+            hook_event_name: event,
+            additional_context: text,
+        });
+    }
+
+    fn to_line(&self) -> String {
+        serde_json::to_string(self).expect("texts are always JSON") + "\n"
+    }
 }
 
 fn plain_note(note: &str) -> String {

@@ -95,7 +95,7 @@ pub fn read(stream: impl AsFd, timeout: Duration) -> serde_json::Result<Input> {
 }
 
 /// Reads an input without a limit of time or size.
-pub(crate) fn read_from(reader: impl Read) -> serde_json::Result<Input> {
+fn read_from(reader: impl Read) -> serde_json::Result<Input> {
     let mut reader = BufReader::new(reader);
     // serde takes a list for a struct, too.
     let is_list = reader

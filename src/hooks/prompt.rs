@@ -88,7 +88,7 @@ fn taken_id(id: &str) -> String {
 }
 
 /// Returns the command and the arguments of a prompt event, if the command is ours.
-pub(crate) fn command_of<'i>(input: &'i Input, plugin: &str) -> Option<(&'i str, &'i str)> {
+fn command_of<'i>(input: &'i Input, plugin: &str) -> Option<(&'i str, &'i str)> {
     let prefix = format!("{plugin}:");
     let prompt = input.prompt.as_deref().unwrap_or_default();
     let after = prompt.strip_prefix('/');
