@@ -114,9 +114,11 @@ impl<'r> Known<'r> {
     }
 }
 
-/// The reasons for which a new finding is an earlier one, the best first.
-const CLAIMS: [fn(&Known<'_>, &Known<'_>, &[&str]) -> bool; 4] =
-    [has_same_id, has_same_words, is_same_check, is_at_same_place];
+/// A check whether a new finding is an earlier one. It gets the lines of the document.
+type Claim = fn(&Known<'_>, &Known<'_>, &[&str]) -> bool;
+
+/// All claims, the best first.
+const CLAIMS: [Claim; 4] = [has_same_id, has_same_words, is_same_check, is_at_same_place];
 
 /// Gives each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
