@@ -19,11 +19,10 @@ use crate::review::client::Client;
 use crate::review::reviewer::{Cause, Reviewer};
 use crate::review::runs;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
-use crate::review::{claude, codex};
 use crate::text;
 
 /// The reviewers that `auto` tries, in this order.
-pub const AUTO: [&str; 2] = [codex::PROGRAM, claude::PROGRAM];
+pub const AUTO: [&str; 2] = ["codex", "claude"];
 
 /// An unknown name of a reviewer.
 #[derive(Debug, Error)]

@@ -62,7 +62,7 @@ pub enum CauseKind {
         /// The signal's number.
         signal: i32,
     },
-    /// It exited with another error.
+    /// Another exit status than 0.
     #[error(
         "the reviewer failed with exit status {status}; fix what it says, or choose another reviewer"
     )]
@@ -94,10 +94,10 @@ pub enum CauseKind {
     /// The review was cancelled.
     #[error("the review was interrupted; run it again")]
     Stopped,
-    /// It exited with 0 and gave no answer.
+    /// Exit status 0 without an answer.
     #[error("the reviewer ended well but gave no answer; run it again")]
     NoOutput,
-    /// It exited with 0 and gave an answer without a verdict.
+    /// Exit status 0 and an answer without a verdict.
     #[error("the reviewer’s answer is not a verdict; run it again")]
     NotAVerdict,
     /// The system refused.

@@ -14,12 +14,12 @@ const MAX_CHUNKS: usize = 4;
 /// A chunk of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Chunk<'t> {
-    /// Its text.
+    /// The text.
     #[serde(skip)]
     pub text: &'t str,
-    /// Its first line in the document, from 1.
+    /// The first line in the document, from 1.
     pub first: usize,
-    /// Its last line in the document.
+    /// The last line in the document.
     pub last: usize,
 }
 

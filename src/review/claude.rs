@@ -12,16 +12,13 @@ use super::findings::Findings;
 use super::reviewer::{Cause, CauseKind};
 use super::settings::ReviewerSettings;
 
-/// Its program.
-pub const PROGRAM: &str = "claude";
-
 /// The variables that it gets in addition to the common ones: login, service, and telemetry switches.
 const VARIABLES: &str = "CLAUDE_CONFIG_DIR CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX \
     ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS API_TIMEOUT_MS \
     CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_TMPDIR CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC \
     DISABLE_TELEMETRY DISABLE_ERROR_REPORTING DISABLE_AUTOUPDATER";
 
-/// Its flags except for schema and model. docs/reviewers.md has the reason for each.
+/// The flags except for schema and model. docs/reviewers.md has the reason for each.
 const FLAGS: &str = "--print --output-format stream-json --verbose --include-partial-messages --tools Read,Grep,Glob \
     --permission-mode dontAsk --setting-sources user --settings {\"disableAllHooks\":true} --strict-mcp-config \
     --no-session-persistence";

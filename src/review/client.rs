@@ -40,9 +40,9 @@ const MAX_REPAIR_BYTES: usize = 256 * 1024;
 /// A reviewer that is a program.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub name: String,
-    /// Its settings.
+    /// The settings.
     pub settings: ReviewerSettings,
 }
 

@@ -22,9 +22,6 @@ use super::scratch::Scratch;
 use super::settings::ReviewerSettings;
 use crate::process::environment::GUARD;
 
-/// Its program.
-pub const PROGRAM: &str = "codex";
-
 /// The variables that it gets in addition to the common ones.
 const VARIABLES: &str =
     "CODEX_HOME CODEX_API_KEY OPENAI_API_KEY OPENAI_BASE_URL CODEX_CA_CERTIFICATE";
@@ -32,7 +29,7 @@ const VARIABLES: &str =
 /// The environment of the commands that the model runs, and [`GUARD`]: no keys.
 const FOR_COMMANDS: &str = "PATH HOME USER LANG LC_* TZ TMPDIR SHELL";
 
-/// Its flags except for those with a value of this run.
+/// The flags except for those with a value of this run.
 const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-repo-check --ephemeral --output-schema";
 
 /// The sentences of failed turns, by how they begin, and what they mean.

@@ -148,7 +148,7 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
 /// # Errors
 /// Returns the reason if there is none.
 pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed, Missing> {
-    of_phase(raw, spec)?.demand()
+    round_of(raw, spec)?.demand()
 }
 
 /// Returns evidence that the round is settled.
@@ -160,11 +160,11 @@ pub fn settled(
     spec: Option<&'static ReviewSpec>,
     rejecting: Option<String>,
 ) -> Result<Settled, Missing> {
-    let round = of_phase(raw, spec)?;
+    let round = round_of(raw, spec)?;
     round.settle(round.demand()?, rejecting)
 }
 
-fn of_phase<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, Missing> {
+fn round_of<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, Missing> {
     let no_review = || Missing("this phase has no review that could show it".to_owned());
     Ok(Round::new(raw, spec.ok_or_else(no_review)?)?)
 }

@@ -15,7 +15,7 @@ const MAX_LINE_BYTES: usize = 200;
 /// A round that was reviewed.
 #[derive(Debug, Clone)]
 pub struct Round {
-    /// Its number, from 1.
+    /// The number, from 1.
     pub number: u64,
     /// The persona's label.
     pub persona: String,
@@ -65,15 +65,15 @@ impl fmt::Display for Standing {
 /// A finding across the rounds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FindingHistory {
-    /// Its id, such as `F3`.
+    /// The id, such as `F3`.
     pub id: String,
-    /// Its severity when it was last found.
+    /// The severity when it was last found.
     pub severity: Severity,
-    /// Its text when it was last found.
+    /// The text when it was last found.
     pub what: String,
     /// The rounds that found it, oldest first; never empty.
     pub rounds: Vec<u64>,
-    /// Its standing.
+    /// The standing.
     pub standing: Standing,
 }
 
@@ -93,7 +93,7 @@ pub fn summary(all: &[FindingHistory]) -> String {
 
 /// A finding as it is compared with others.
 struct Known<'r> {
-    /// Its id, or an empty text.
+    /// The id, or an empty text.
     id: &'r str,
     /// The first round that found it.
     since: u64,
@@ -114,9 +114,11 @@ impl<'r> Known<'r> {
     }
 }
 
-/// The reasons for which a new finding is an earlier one, the best first.
-const CLAIMS: [fn(&Known<'_>, &Known<'_>, &[&str]) -> bool; 4] =
-    [has_same_id, has_same_words, is_same_check, is_at_same_place];
+/// A check whether a new finding is an earlier one. It gets the lines of the document.
+type Claim = fn(&Known<'_>, &Known<'_>, &[&str]) -> bool;
+
+/// All claims, the best first.
+const CLAIMS: [Claim; 4] = [has_same_id, has_same_words, is_same_check, is_at_same_place];
 
 /// Gives each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.

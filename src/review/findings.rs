@@ -26,10 +26,10 @@ pub(super) const UNREVIEWED: &str = "PLAN-LONG";
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// The plan fails if this stays.
+    /// A problem with which the plan fails.
     #[default]
     High,
-    /// It will hurt if this stays.
+    /// A problem that will hurt if it stays.
     Medium,
     /// Worth a look.
     Low,
@@ -53,13 +53,13 @@ impl fmt::Display for Severity {
 /// One finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Its id within the loop, such as `F3`. A later round that finds it again keeps the id.
+    /// The id within the loop, such as `F3`. A later round that finds it again keeps the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The first round that found it, if that is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// Its severity.
+    /// The severity.
     pub severity: Severity,
     /// The problem, on one line.
     pub what: String,

@@ -10,11 +10,11 @@ const USUAL: &str = include_str!("personas/usual.md");
 /// A reviewer's point of view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Persona {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub name: String,
-    /// Its label in titles and tables.
+    /// The label in titles and tables.
     pub label: String,
-    /// Its prompt, for a model and for people.
+    /// The prompt, for a model and for people.
     pub prompt: String,
     /// The focus of the built-in reviewer in its round.
     pub focus: Focus,

@@ -35,7 +35,7 @@ pub enum RoundEvent<'a> {
     Line(&'a str),
     /// A line that the reviewer wrote; there may be many.
     Reviewer(&'a str),
-    /// Nothing new; several times a second.
+    /// A chance to cancel, several times a second.
     Tick,
 }
 

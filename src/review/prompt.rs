@@ -28,24 +28,19 @@ const MAX_KNOWN_FINDINGS: usize = 60;
 /// The longest field, in characters.
 const MAX_FIELD_CHARS: usize = 1000;
 
-macro_rules! message {
-    ($name:literal, $file:literal) => {
-        Message {
-            name: $name,
-            text: include_str!($file),
-        }
-    };
-}
-
 /// The prompt of a phase that has no template.
-const PROMPT: Message = message!("review/prompt.md", "prompt/prompt.md");
+const PROMPT: Message = message("review/prompt.md", include_str!("prompt/prompt.md"));
 /// The parts that any prompt may include.
 const PARTS: [Message; 4] = [
-    message!("review/answer.md", "prompt/answer.md"),
-    message!("review/earlier.md", "prompt/earlier.md"),
-    message!("review/verified.md", "prompt/verified.md"),
-    message!("review/document.md", "prompt/document.md"),
+    message("review/answer.md", include_str!("prompt/answer.md")),
+    message("review/earlier.md", include_str!("prompt/earlier.md")),
+    message("review/verified.md", include_str!("prompt/verified.md")),
+    message("review/document.md", include_str!("prompt/document.md")),
 ];
+
+const fn message(name: &'static str, text: &'static str) -> Message {
+    Message { name, text }
+}
 
 /// The content of a prompt.
 #[derive(Debug)]

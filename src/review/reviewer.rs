@@ -103,7 +103,7 @@ pub enum Outcome {
     Clean,
     /// The reviewer found something; never empty.
     Findings(Findings),
-    /// There was no review.
+    /// No review.
     CouldNotRun(Cause),
     /// The reviewer ran to its end, but its answer is no verdict.
     Unreadable(Cause),

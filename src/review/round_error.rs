@@ -13,7 +13,7 @@ use crate::store::StoreError;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RoundError {
-    /// There are no changes to review, or they cannot be read.
+    /// No changes to review, or changes that cannot be read.
     #[error("{0}")]
     Changes(#[from] ChangesError),
     /// The round cannot begin before the user has done something.

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{claude, codex};
 use crate::process::configured::{program, variable_names};
 use crate::process::limits::Spelled;
 
@@ -27,8 +26,8 @@ impl ReviewerKind {
     /// Returns the name of its program if the configuration names none, or an empty text.
     pub fn program(self) -> &'static str {
         match self {
-            Self::Codex => codex::PROGRAM,
-            Self::Claude => claude::PROGRAM,
+            Self::Codex => "codex",
+            Self::Claude => "claude",
             Self::Lint | Self::Command => "",
         }
     }

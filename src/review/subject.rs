@@ -39,20 +39,20 @@ pub enum PartKind {
 /// One file of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Its path from the loop's root, as people read it.
+    /// The path from the loop's root, as people read it.
     pub name: String,
-    /// Its kind.
+    /// The kind.
     pub kind: PartKind,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
 /// The subject of one run. It is read once: the journal's digest, the prompt and the built-in reviewer all use these bytes.
 #[derive(Debug)]
 pub struct SubjectText {
-    /// Its name, such as `PLAN.md`.
+    /// The name, such as `PLAN.md`.
     pub name: String,
-    /// Its files.
+    /// The files.
     pub parts: Vec<Part>,
     /// All files as one text.
     pub text: String,

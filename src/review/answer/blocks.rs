@@ -24,7 +24,7 @@ pub(super) enum BlockKind {
 #[derive(Debug)]
 pub(super) struct Block<'t> {
     pub(super) kind: BlockKind,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub(super) line: usize,
     pub(super) text: &'t str,
     /// The items of a list, or the rows of a table, with their lines.

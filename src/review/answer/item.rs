@@ -50,7 +50,7 @@ pub(super) fn finding(severity: Severity, body: &str) -> Finding {
     }
 }
 
-/// Adds a line below a finding. The last line that is kept says that there were more.
+/// Adds a line below a finding. The last line that is kept shows that there were more.
 pub(super) fn add_detail(finding: &mut Finding, line: &str) {
     let detail = text::one_line(line, MAX_DETAIL_CHARS);
     match finding.detail.len() {

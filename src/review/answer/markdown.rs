@@ -1,6 +1,6 @@
 //! Findings in Markdown: every item is counted, or the whole answer is unreadable.
 //!
-//! A severity stands in a heading, in front of an item, or in a cell of its table row. docs/reviewers.md has the forms that are
+//! A severity is in a heading, in front of an item, or in a cell of its table row. docs/reviewers.md has the forms that are
 //! read. Nothing found has to be said by the clean line, or by three sections that each say so, and by nothing else.
 
 use std::collections::BTreeMap;

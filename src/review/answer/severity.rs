@@ -7,7 +7,7 @@ const PHRASES: [(&str, &str); 2] = [(" must fix ", " high "), (" should fix ", "
 /// Words that a severity heading may have without being about something else.
 const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
                        and or to total found";
-/// Words that a sentence without findings consists of, besides the severities and [`FILLERS`].
+/// Words that a sentence without findings consists of, except for the severities and [`FILLERS`].
 const NONE_WORDS: &str = "identified report at this here in round substantive material significant \
                           further new were was remain remaining open these";
 /// Words of a heading below which a reviewer sums up.
@@ -116,7 +116,7 @@ pub(super) fn caption(title: &str) -> Option<(Severity, &str)> {
     Some((*severity_words(severity)?.severities.first()?, rest))
 }
 
-/// Returns whether a text only says that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
+/// Returns whether a text only states that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
 pub(crate) fn is_none(text: &str) -> bool {
     !text.contains('"') && text.split(". ").all(says_none)
 }

@@ -13,16 +13,28 @@ fn findings(answer: &str) -> Vec<Finding> {
     read(answer).unwrap().0
 }
 
-/// Returns the reason why an answer cannot be read.
-fn problem(answer: &str) -> String {
-    let cause = read(answer).unwrap_err();
-    match cause.kind {
-        CauseKind::NoOutput => "empty".to_owned(),
-        _ => cause.detail,
+/// Each form of the file begins with the line that it comes to: its counts, or the reason why it is unreadable.
+#[test]
+fn form_counts_every_item_or_is_unreadable() {
+    for form in include_str!("tests/forms.md").split("\n=====\n") {
+        let (expected, answer) = form.split_once('\n').unwrap();
+        let answer = answer.replace("{ONE}", ONE).replace("{CLEAN}", CLEAN);
+        let actual = match read(&answer) {
+            Ok(findings) => findings.counts().to_string(),
+            Err(_) if expected == "unreadable" => expected.to_owned(),
+            Err(cause) => format!("unreadable: {}", cause.detail),
+        };
+        assert_eq!(actual, expected, "{answer}");
     }
 }
 
-const APART: &str = "its JSON says clean and does not stand alone";
+#[test]
+fn empty_answer_is_no_output() {
+    for text in ["", " \n\t\u{2003}", "\u{feff} \r\n"] {
+        assert_eq!(read(text).unwrap_err().kind, CauseKind::NoOutput);
+    }
+    assert!(read_value(&json!(["clean"])).is_err());
+}
 
 #[test]
 fn the_schema_is_strict_all_the_way_down() {
@@ -67,109 +79,6 @@ fn an_answer_by_the_schema_is_read_in_full() {
     );
     assert_eq!(read_value(&answer), Ok(Findings(read)));
     assert_eq!(read_value(&json!(CLEAN)), Ok(Findings::default()));
-}
-
-#[test]
-fn findings_in_a_fence_may_follow_a_text() {
-    let text = format!("I read {{the plan}}, all of it. Here it is:\n\n```json\n{ONE}\n```\n");
-    assert_eq!(findings(&text).len(), 1);
-    assert_eq!(problem(&text.replace(ONE, CLEAN)), APART);
-    let contradicted = format!("# Findings\n\nNo substantive findings.\n\n```json\n{ONE}\n```\n");
-    assert_eq!(problem(&contradicted), TWO);
-}
-
-#[test]
-fn what_states_no_verdict_is_never_clean() {
-    for text in ["", " \n\t\u{2003}"] {
-        assert_eq!(problem(text), "empty");
-    }
-    for text in ["I like it.", "{}", "[]"] {
-        assert!(problem(text).starts_with("no item has a severity"));
-    }
-    let answers = [
-        r#"{"findings": []}"#,
-        r#"{"verdict": "clean"}"#,
-        r#"{"verdict": "findings", "findings": []}"#,
-        r#"{"verdict": "approved \u001b[1m", "findings": []}"#,
-        r#"{"verdict": "clean", "findings": "none"}"#,
-        r#"{"verdict": "clean", "findings": [], "confidence": 0.1}"#,
-        r#"{"verdict": "findings", "verdict": "clean", "findings": []}"#,
-        r#"{"result": {"verdict": "clean", "findings": []}}"#,
-        r#"[{"severity": "high", "what": "x"}]"#,
-        "Here it is:\n{\"verdict\": \"findings\", \"findings\": [{\"severity\": \"hi",
-        "{\"verdict\": \"findings\", \"findings\": [{\"what\": \"two\nlines\"}]}",
-    ];
-    let told: Vec<String> = answers.iter().map(|text| problem(text)).collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
-    its JSON cannot be read: missing field `verdict` at line 1 column 16
-    its JSON cannot be read: missing field `findings` at line 1 column 20
-    its JSON announces findings and lists none
-    its JSON has the verdict `approved [1m`, neither clean nor findings
-    its JSON cannot be read: invalid type: string "none", expected a sequence at line 1 column 39
-    its JSON cannot be read: unknown field `confidence`, expected `verdict` or `findings` at line 1 column 49
-    its JSON cannot be read: duplicate field `verdict` at line 1 column 33
-    its JSON cannot be read: unknown field `result`, expected `verdict` or `findings` at line 1 column 9
-    its JSON cannot be read: invalid type: map, expected a string at line 1 column 1
-    its JSON cannot be read: EOF while parsing a string at line 1 column 53
-    its JSON cannot be read: control character (\u0000-\u001F) found while parsing a string at line 2 column 0
-    "#);
-    assert!(read_value(&json!(["clean"])).is_err());
-}
-
-#[test]
-fn finding_without_severity_or_text_spoils_answer() {
-    for (finding, lacks) in [
-        (json!({"what": "x"}), "severity"),
-        (
-            json!({"severity": "low", "what": " "}),
-            "text that says what is wrong",
-        ),
-    ] {
-        let good = json!({"severity": "low", "what": "x"});
-        let answer = json!({"verdict": "findings", "findings": [good, finding]});
-        assert_eq!(
-            read_value(&answer).unwrap_err().detail,
-            format!("finding 2 of its JSON has no {lacks}")
-        );
-    }
-}
-
-#[test]
-fn two_answers_that_differ_are_none() {
-    // One of them may be quoted from the document under review.
-    assert!(read(&format!("The plan says {CLEAN}, but: {ONE}")).is_err());
-    assert_eq!(problem(&format!("{ONE}\n{CLEAN}")), TWO);
-    let quoted = json!({"verdict": "findings", "findings": [{"severity": "low", "what": CLEAN}]});
-    assert_eq!(
-        findings(&quoted.to_string()).len(),
-        1,
-        "what an answer quotes is no answer"
-    );
-}
-
-#[test]
-fn what_is_quoted_within_a_sentence_is_no_answer() {
-    let quoting = format!("# Round 1 findings\n\n## High\n- the file holds `{CLEAN}` as text\n");
-    assert_eq!(findings(&quoting).len(), 1);
-    let quoting = format!("A serious fault: `{CLEAN}` is taken for a verdict.");
-    assert!(problem(&quoting).starts_with("no item has a severity"));
-    let fenced = format!("## High\n- the test expects this:\n\n```json\n{CLEAN}\n```\n");
-    assert_eq!(problem(&fenced), APART);
-    let contradicted = format!("The plan says {ONE} itself.\n\nNo substantive findings.\n");
-    assert!(read(&contradicted).is_err());
-}
-
-#[test]
-fn broken_json_beside_a_clean_line_is_not_clean() {
-    let cut = &ONE[..ONE.len() - 9];
-    for text in [
-        format!("Here it is:\n{cut}\n\nNo substantive findings.\n"),
-        format!("{cut}\nNo substantive findings.\n"),
-        "Here it is:\n{\n  \"verdict\": \"findings\",\n  \"find\n\nNo substantive findings.\n"
-            .to_owned(),
-    ] {
-        assert!(read(&text).is_err(), "{text}");
-    }
 }
 
 #[test]
@@ -221,10 +130,9 @@ fn huge_and_hostile_texts_are_refused_in_time() {
             "{text}"
         );
     }
-    assert_eq!(
-        problem(&"x".repeat(MAX_ANSWER_BYTES + 1)),
-        "it is 1048577 bytes long, the limit is 1048576"
-    );
+    let too_large = read(&"x".repeat(MAX_ANSWER_BYTES + 1)).unwrap_err();
+    let expected = "it is 1048577 bytes long, the limit is 1048576";
+    assert_eq!(too_large.detail, expected);
     // Two seconds of CPU; other tests run meanwhile.
     assert!(begun.elapsed().as_secs() < 60);
 }
@@ -251,38 +159,12 @@ fn answer_with_too_many_findings_is_unreadable() {
     let text = |count: usize| format!("## High\n{}", "- x\n".repeat(count));
     assert_eq!(findings(&text(MAX_FINDINGS)).len(), MAX_FINDINGS);
     let too_many = "it has 1001 findings, the limit is 1000";
-    assert_eq!(problem(&text(MAX_FINDINGS + 1)), too_many);
+    let error = read(&text(MAX_FINDINGS + 1)).unwrap_err();
+    assert_eq!(error.detail, too_many);
     let one = json!({"severity": "high", "what": "x"});
     let all = vec![one; MAX_FINDINGS + 1];
     let answer = json!({"verdict": "findings", "findings": all});
     assert_eq!(read_value(&answer).unwrap_err().detail, too_many);
-}
-
-#[test]
-fn json_beside_prose_counts_findings() {
-    for answer in [
-        format!("I read the plan.\n{ONE}"),
-        format!("```json\n{ONE}\n```\n\nLet me know if I should look at the tests.\n"),
-        format!("<think>\nIs it {{high}}? No way back.\n- maybe\n</think>\n{ONE}"),
-        format!("<thinking>a</thinking>\n\n<reasoning>b</reasoning>```json\n{ONE}\n```"),
-        format!("\u{1b}[1mWelcome to the build host\u{1b}[0m\nLast login: today\n\n{ONE}\n"),
-    ] {
-        assert_eq!(findings(&answer).len(), 1, "{answer}");
-    }
-    let thought = format!("<think>\nIs it clean?\n</think>\n\n{CLEAN}\n");
-    assert_eq!(read(&thought), Ok(Findings::default()));
-}
-
-#[test]
-fn json_beside_items_is_unreadable() {
-    for answer in [
-        format!("## High\n- orders are lost\n\n{ONE}"),
-        format!("- orders are lost\n\n{ONE}"),
-        format!("{ONE}\n\nBesides:\n1. orders are lost\n"),
-        format!("<think>\nIs it high?\n\n{ONE}"),
-    ] {
-        assert!(read(&answer).is_err(), "{answer}");
-    }
 }
 
 #[test]

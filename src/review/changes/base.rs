@@ -68,14 +68,14 @@ pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
             (found, fewest) = ((base, Some(short(&name))), count);
         }
     }
-    of(snapshot, found.0, found.1)
+    base_at(snapshot, found.0, found.1)
 }
 
 /// Returns the base that a user names: the point where the branch left that revision.
 pub(crate) fn of_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, WorktreeError> {
     let commit = commit(snapshot, revision)?.ok_or_else(|| no_commit(revision))?;
     let base = merge_base(snapshot, &commit)?.ok_or_else(|| no_commit(revision))?;
-    of(snapshot, base, Some(revision.to_owned()))
+    base_at(snapshot, base, Some(revision.to_owned()))
 }
 
 /// Returns a commit that is named by its id. Only zeros stand for the empty tree, from which everything is new.
@@ -86,7 +86,7 @@ pub(crate) fn of_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeE
     let known = is_id(id).then(|| commit(snapshot, id)).transpose()?;
     let commit = known.flatten().ok_or_else(|| no_commit(id))?;
     let against = commit[..12].to_owned();
-    of(snapshot, commit, Some(against))
+    base_at(snapshot, commit, Some(against))
 }
 
 /// Returns the empty tree, from which everything is new.
@@ -100,7 +100,11 @@ fn nothing(snapshot: &Snapshot, against: Option<String>) -> Result<Base, Worktre
     })
 }
 
-fn of(snapshot: &Snapshot, commit: String, against: Option<String>) -> Result<Base, WorktreeError> {
+fn base_at(
+    snapshot: &Snapshot,
+    commit: String,
+    against: Option<String>,
+) -> Result<Base, WorktreeError> {
     let call = ["rev-list", "--max-count=1", "--format=%T %ct", &commit];
     let found = snapshot.git.lines(&call, &[])?;
     // The first line names the commit.

@@ -37,7 +37,7 @@ pub struct Changes {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ChangesError {
-    /// Nothing differs.
+    /// No differences.
     #[error("there is nothing to review: no {title}")]
     Nothing {
         /// The title of the changes.

@@ -282,6 +282,7 @@ fn files_are_whole_or_left_out_by_name_and_generated_ones_come_last() {
     let repo = Repo::with(&[("a", "1\n")]);
     let lines = |count: usize| "twenty bytes a line\n".repeat(count);
     repo.write("Cargo.lock", lines(8000));
+    repo.write("lib/vendor/x.go", lines(10_000));
     repo.write("b.rs", lines(5000));
     repo.write("c.rs", lines(20_000));
     repo.write("d.rs", lines(100));
@@ -308,6 +309,7 @@ fn files_are_whole_or_left_out_by_name_and_generated_ones_come_last() {
             "# left out: dump.bin (9437184 bytes, too large to be read)",
             "# left out: c.rs (+20000 -0 lines)",
             "# left out: Cargo.lock (+8000 -0 lines, generated)",
+            "# left out: lib/vendor/x.go (+10000 -0 lines, generated)",
         ]
     );
 }

@@ -19,7 +19,7 @@ pub fn shown(path: &[u8]) -> String {
     )
 }
 
-/// Returns a name as git writes it: as it is, or in double quotes with escapes where it has quotes, backslashes or control
+/// Returns a name as git writes it: as it is, or in double quotes with escapes if it has quotes, backslashes or control
 /// characters. `always` puts it in quotes in any case.
 pub fn c_quoted(name: &[u8], always: bool) -> Vec<u8> {
     let plain = |byte: &u8| *byte >= 0x20 && *byte != 0x7f && *byte != b'"' && *byte != b'\\';

@@ -49,7 +49,7 @@ pub struct Snapshot {
 pub(crate) struct PassedOver {
     /// The reason.
     pub(crate) why: &'static str,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub(crate) bytes: u64,
     /// Seconds and nanoseconds since 1970.
     modified: (i64, i64),

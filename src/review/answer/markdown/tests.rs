@@ -11,21 +11,6 @@ fn found(text: &str) -> Vec<Finding> {
     read(text).expect(text).0
 }
 
-/// Each form of the file begins with the line that it comes to: its counts, or the reason why it is unreadable.
-#[test]
-fn form_counts_every_item_or_is_unreadable() {
-    let forms = include_str!("forms.md").split("\n=====\n");
-    for form in forms {
-        let (expected, answer) = form.split_once('\n').unwrap();
-        let actual = match read(answer) {
-            Ok(findings) => findings.counts().to_string(),
-            Err(_) if expected == "unreadable" => expected.to_owned(),
-            Err(cause) => format!("unreadable: {}", cause.detail),
-        };
-        assert_eq!(actual, expected, "{answer}");
-    }
-}
-
 #[test]
 fn heading_in_any_spelling_opens_section() {
     for heading in include_str!("headings.md").lines() {
