@@ -13,7 +13,6 @@ use crate::model::{Actor, Behaviour, Edge, From, Machine, To, guard_text};
 /// The number of phases from which a transition of `from = "*"` is drawn as one arrow.
 const MIN_SHARED_SOURCES: usize = 5;
 
-/// An arrow between two phases.
 #[derive(Serialize)]
 struct Arrow<'m> {
     /// The source. `None`: any phase.

@@ -39,7 +39,6 @@ pub(super) fn behaviours(check: &Check<'_>) {
     }
 }
 
-/// Checks the transitions that the outcomes of a phase take.
 fn outcomes<'m>(check: &Check<'m>, at: usize, behaviour: &'m Behaviour) {
     for outcome in behaviour.outcomes() {
         if outcome.is_required && outcome.calls.is_empty() {
@@ -72,7 +71,6 @@ fn find_entry<'m>(check: &Check<'m>, from: usize, name: &'m At<String>) -> Optio
     edge.map(|edge| edge.declared)
 }
 
-/// Checks a transition of an outcome: its actors, its evidence and its arguments.
 fn hook_call(
     check: &Check<'_>,
     outcome: &str,

@@ -68,7 +68,6 @@ pub(super) fn names(check: &Check<'_>) -> HashSet<usize> {
     unknown
 }
 
-/// Checks the fields that a parameter names.
 fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
     let key = parameter.key;
     let place = parameter.span;

@@ -14,9 +14,7 @@ use crate::model::{Argument, Machine, To, Transition, guard_text};
 pub(super) struct Entry<'m> {
     pub(super) machine: &'m Machine,
     pub(super) declared: &'m Transition,
-    /// The arguments of the transition.
     pub(super) args: &'m [Argument],
-    /// The indices of the sources.
     pub(super) from: Vec<usize>,
     /// The index of the target. `None`: the source.
     to: Option<usize>,
@@ -40,7 +38,6 @@ pub(super) fn entries(machine: &Machine) -> Vec<Entry<'_>> {
 }
 
 impl<'m> Entry<'m> {
-    /// Returns the names of the sources.
     pub(super) fn sources(&self) -> impl Iterator<Item = &'m str> {
         let phases = &self.machine.phases;
         self.from.iter().map(|at| phases[*at].name.as_str())

@@ -109,7 +109,6 @@ impl<'m> Entry<'m> {
         })
     }
 
-    /// Returns the view of the guard.
     pub(super) fn guard(&self, guard: &'m Guard) -> Value {
         let mut places: Vec<Place<'_>> = Vec::new();
         let comparisons = guard.comparisons().into_iter();
@@ -177,7 +176,6 @@ impl<'m> Entry<'m> {
         }
     }
 
-    /// Returns the view of the updates.
     pub(super) fn updates(&self) -> Value {
         let set = &self.declared.set;
         let mut arguments: Vec<&str> = Vec::new();

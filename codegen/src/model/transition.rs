@@ -53,7 +53,6 @@ pub struct Transition {
     pub(crate) span: Range<usize>,
 }
 
-/// Reads the tables of `[[transitions.x]]`.
 pub(super) fn transitions<'de, D>(deserializer: D) -> Result<Vec<Transition>, D::Error>
 where
     D: Deserializer<'de>,
@@ -69,7 +68,6 @@ where
     Ok(transitions.collect())
 }
 
-/// The sources of a transition.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Many<At<String>>")]
 pub(crate) enum From {
@@ -87,7 +85,6 @@ impl std::convert::From<Many<At<String>>> for From {
     }
 }
 
-/// The target of a transition.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "At<String>")]
 pub(crate) enum To {
@@ -130,7 +127,6 @@ impl Argument {
     }
 }
 
-/// Reads arguments, each of which is a type or a table.
 fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>, D::Error> {
     let entries = entries::<D, Name, TextOr<FieldKind, Argument>>(deserializer)?;
     let arguments = entries.into_iter().map(|(name, form)| {
