@@ -6,7 +6,7 @@ use super::types::{describe, misfit, no_count};
 use super::{Check, strs};
 use crate::diagnostic::list;
 use crate::model::{
-    Actor, Argument, At, Behaviour, Call, Edge, Evidence, FieldKind, From, Phase, Transition,
+    Actor, Argument, At, Behaviour, Call, Edge, Evidence, FieldKind, Phase, Transition,
 };
 
 /// The transitions that are taken before a stop.
@@ -168,11 +168,11 @@ fn unused(check: &Check<'_>, entry: &Transition, taken: &HashSet<(usize, &str)>)
         !taken.contains(&(edge.from, name.as_str())) && !is_open(check.phase(edge.from))
     };
     let edges = check.edges_of(entry);
-    let max = match entry.from {
-        From::Any(_) if !edges.clone().all(is_idle) => return,
-        From::Any(_) => 1,
-        From::Phases(_) => usize::MAX,
-    };
+    let is_any = entry.any_source().is_some();
+    if is_any && !edges.clone().all(is_idle) {
+        return;
+    }
+    let max = if is_any { 1 } else { usize::MAX };
     for edge in edges.filter(|edge| is_idle(edge)).take(max) {
         let phase = &check.phase(edge.from).name;
         let place = entry.sources().iter().find(|source| *source == phase);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Check, strs};
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{At, From, Transition};
+use crate::model::{At, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
     let machine = check.machine;
@@ -35,7 +35,7 @@ pub(super) fn graph(check: &Check<'_>) {
         for phase in entry.sources().iter().filter(is_terminal) {
             check.add("edge_from_end", phase, &[&entry.name]);
         }
-        if let From::Any(place) = &entry.from
+        if let Some(place) = entry.any_source()
             && check.edges_of(entry).next().is_none()
             && !check.is_broken(entry)
         {

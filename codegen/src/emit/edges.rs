@@ -8,7 +8,7 @@ use super::render::serde;
 use super::types::Type;
 use super::view::first_entry;
 use crate::diagnostic::line_of;
-use crate::model::{Argument, Machine, To, Transition, guard_text};
+use crate::model::{Argument, Machine, Transition, guard_text};
 
 /// One `[[transitions.x]]` entry with its edges.
 pub(super) struct Entry<'m> {
@@ -29,10 +29,7 @@ pub(super) fn entries(machine: &Machine) -> Vec<Entry<'_>> {
         declared: edges[0].declared,
         args: &first_entry(machine, &edges[0].declared.name).args,
         from: edges.iter().map(|edge| edge.from).collect(),
-        to: match edges[0].declared.to {
-            To::Same => None,
-            To::Phase(_) => Some(edges[0].to),
-        },
+        to: edges[0].declared.target().map(|_| edges[0].to),
     });
     entries.collect()
 }
