@@ -18,6 +18,7 @@ const LIBRARY: &str = "//! Every pair of a phase and a transition.
 #![allow(unused_comparisons, clippy::absurd_extreme_comparisons, clippy::comparison_to_empty, clippy::eq_op)]
 #![allow(clippy::int_plus_one, clippy::nonminimal_bool, clippy::overly_complex_bool_expr)]
 #![allow(clippy::missing_errors_doc, clippy::too_many_lines, clippy::should_implement_trait)]
+#![allow(clippy::doc_markdown, clippy::match_same_arms)]
 
 #[allow(missing_docs, clippy::all, clippy::nursery, clippy::pedantic)]
 pub mod calls;

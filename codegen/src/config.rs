@@ -11,7 +11,7 @@ use crate::check_source;
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
 use crate::emit::{self, gate};
 use crate::model::Machine;
-use crate::templates;
+use crate::templates::{self, TemplateKind};
 
 /// Set by cargo if the crate depends on claudex-loop with its feature `program`: claudex-loop's own build script says so.
 const HAS_PROGRAM: &str = "DEP_CLAUDEX_LOOP_PROGRAM";
@@ -126,9 +126,14 @@ fn check_templates(
         match read(&root.join(&path)) {
             Ok(text) => wrong.extend(templates::check(machine, kind, &path, &text)),
             Err(reason) => {
-                let message = format!("{kind} {path}: {reason}");
+                let noun = if kind == TemplateKind::Plain {
+                    "file"
+                } else {
+                    "template"
+                };
+                let message = format!("{noun} {path}: {reason}");
                 let found = Diagnostic::new("template", span, message);
-                missing.push(found.help(format!("write the {kind}, or name another")));
+                missing.push(found.help(format!("write the {noun}, or name another")));
             }
         }
     }

@@ -8,12 +8,11 @@ use serde::Serialize;
 
 use crate::diagnostic::one_line;
 use crate::emit::render::{render, serde};
-use crate::model::{Actor, Behaviour, Edge, From, Machine, To, guard_text};
+use crate::model::{Actor, Behaviour, Edge, Machine, guard_text};
 
 /// The number of phases from which a transition of `from = "*"` is drawn as one arrow.
 const MIN_SHARED_SOURCES: usize = 5;
 
-/// An arrow between two phases.
 #[derive(Serialize)]
 struct Arrow<'m> {
     /// The source. `None`: any phase.
@@ -98,7 +97,7 @@ fn is_shared(machine: &Machine, name: &str) -> bool {
         .iter()
         .filter(|entry| *entry.name == name);
     open_phases.count() >= MIN_SHARED_SOURCES
-        && entries.all(|entry| matches!((&entry.from, &entry.to), (From::Any(_), To::Phase(_))))
+        && entries.all(|entry| entry.any_source().is_some() && entry.target().is_some())
 }
 
 /// Returns text inside Mermaid's quotes, in which `#name;` is a character.

@@ -34,7 +34,6 @@ pub(crate) use plugin::{Does, Plugin};
 pub(crate) use state::State;
 pub use tables::Many;
 pub use transition::{Argument, Transition};
-pub(crate) use transition::{From, To};
 pub use words::{
     Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, Held, IdForm, Sign, Turn,
 };

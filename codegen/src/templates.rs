@@ -3,7 +3,6 @@
 //! `docs/behaviours.md` says what a template can name; the lists here are what the engine gives at run time.
 //! `tests/behaviours/` renders all that a message can name.
 
-use std::fmt;
 use std::ops::Range;
 
 use minijinja::Environment;
@@ -23,15 +22,6 @@ pub(crate) enum TemplateKind {
     Prompt,
     /// A text that is not rendered.
     Plain,
-}
-
-impl fmt::Display for TemplateKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Plain => "file",
-            _ => "template",
-        })
-    }
 }
 
 /// The names that every template can use in addition to the machine's fields. A name after a dot is a part of the one

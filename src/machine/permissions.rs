@@ -47,7 +47,7 @@ impl ConfiguredCommand {
     }
 }
 
-/// The permissions that the configuration gives a loop. They are set once, in [`super::facts::Told`].
+/// The permissions that the configuration gives a loop, set once in [`super::facts::Told`].
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
     /// Whether a round counts without a review.
@@ -56,6 +56,6 @@ pub struct Permissions {
     pub commands: BTreeMap<String, ConfiguredCommand>,
     /// The lines that a verification may run in a shell. A line is compared as a whole.
     pub allow_commands: Vec<String>,
-    /// The file that the commands are written in; `None` where nobody says where that is.
+    /// The file that has the commands, if it is known.
     pub file: Option<Utf8PathBuf>,
 }

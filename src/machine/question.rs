@@ -1,6 +1,6 @@
 //! The question of a phase, from `on_stop.ask` of a machine file.
 
-/// A question to a person. `{field}` is to be filled in in `question` and `header`.
+/// A question to the user. `{field}` is to be filled in in `question` and `header`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question {
     /// The question.

@@ -6,26 +6,26 @@ use super::persona::PersonaInfo;
 /// The review of a phase whose `on_stop` is `review`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReviewSpec {
-    /// The files under review, from the loop's root; `{field}` stands for a field, `*` in a file's name for any text, `{changes}` for
-    /// the work tree's changes, `{program}` for what the program gives.
+    /// The files under review, from the loop's root. `{field}` stands for a field, `*` in a file's name for any text,
+    /// `{changes}` for the work tree's changes, and `{program}` for the subjects of the program.
     pub subject: &'static [&'static str],
-    /// The commit since which changes are looked at; empty: where the branch left the main one.
+    /// The commit since which changes are reviewed. If empty, the one at which the branch left the main one.
     pub since: &'static str,
     /// The field that counts the rounds.
     pub round: &'static str,
-    /// The reviewers, by turns. Empty: the configured one.
+    /// The reviewers, by turns. If empty, the configured one.
     pub reviewers: &'static [&'static str],
-    /// The model that reviews, by turns; empty: the client's own choice.
+    /// The model that reviews, by turns. If empty, the client's own choice.
     pub models: &'static [&'static str],
-    /// The personas of this phase, in the order of the rounds. Empty: all of the machine's.
+    /// The personas of this phase, in the order of the rounds. If empty, all of the machine's.
     pub personas: &'static [PersonaInfo],
-    /// The prompt of a reviewer that is a model; `None`: the engine's own.
+    /// The prompt of a reviewer that is a model, or `None` for the program's own.
     pub prompt: Option<Message>,
     /// The findings that keep a round from being clean.
     pub blocking: Blocking,
     /// Whether findings of earlier visits are closed although the subject is the same.
     pub fresh: bool,
-    /// The findings file for people, with `{n}` for the next free number; empty: one for each round in the loop's folder.
+    /// The findings file for people, with `{n}` for the next free number. If empty, each round has one in the loop's folder.
     pub findings_file: &'static str,
     /// The words for a verdict that is clean, and for one that is not.
     pub verdicts: Option<(&'static str, &'static str)>,

@@ -6,7 +6,7 @@ use super::types::{describe, misfit, no_count};
 use super::{Check, strs};
 use crate::diagnostic::list;
 use crate::model::{
-    Actor, Argument, At, Behaviour, Call, Edge, Evidence, FieldKind, From, Phase, Transition,
+    Actor, Argument, At, Behaviour, Call, Edge, Evidence, FieldKind, Phase, Transition,
 };
 
 /// The transitions that are taken before a stop.
@@ -39,7 +39,6 @@ pub(super) fn behaviours(check: &Check<'_>) {
     }
 }
 
-/// Checks the transitions that the outcomes of a phase take.
 fn outcomes<'m>(check: &Check<'m>, at: usize, behaviour: &'m Behaviour) {
     for outcome in behaviour.outcomes() {
         if outcome.is_required && outcome.calls.is_empty() {
@@ -72,7 +71,6 @@ fn find_entry<'m>(check: &Check<'m>, from: usize, name: &'m At<String>) -> Optio
     edge.map(|edge| edge.declared)
 }
 
-/// Checks a transition of an outcome: its actors, its evidence and its arguments.
 fn hook_call(
     check: &Check<'_>,
     outcome: &str,
@@ -170,11 +168,11 @@ fn unused(check: &Check<'_>, entry: &Transition, taken: &HashSet<(usize, &str)>)
         !taken.contains(&(edge.from, name.as_str())) && !is_open(check.phase(edge.from))
     };
     let edges = check.edges_of(entry);
-    let max = match entry.from {
-        From::Any(_) if !edges.clone().all(is_idle) => return,
-        From::Any(_) => 1,
-        From::Phases(_) => usize::MAX,
-    };
+    let is_any = entry.any_source().is_some();
+    if is_any && !edges.clone().all(is_idle) {
+        return;
+    }
+    let max = if is_any { 1 } else { usize::MAX };
     for edge in edges.filter(|edge| is_idle(edge)).take(max) {
         let phase = &check.phase(edge.from).name;
         let place = entry.sources().iter().find(|source| *source == phase);

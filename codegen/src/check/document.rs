@@ -31,7 +31,6 @@ pub(super) fn document(check: &Check<'_>) {
     }
 }
 
-/// Checks the places of fields in the document, which `key` sets.
 fn places(check: &Check<'_>) {
     let form = check.machine.state.form;
     let mut owners: HashMap<&str, &Field> = HashMap::new();
@@ -58,7 +57,6 @@ fn places(check: &Check<'_>) {
     }
 }
 
-/// Checks a value that the document writes as null.
 fn null(check: &Check<'_>, field: &Field, null: &At<Constant>) {
     match (&field.kind, &null.value) {
         (FieldKind::Held(Held::Phase), Constant::Text(phase)) => {
@@ -72,7 +70,6 @@ fn null(check: &Check<'_>, field: &Field, null: &At<Constant>) {
     }
 }
 
-/// Checks the fields that an edit of the document by hand may change.
 fn edits(check: &Check<'_>, state: &State) {
     let entries = check.machine.transitions.iter();
     let guards = entries.flat_map(|entry| &entry.when);
@@ -119,7 +116,6 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
     }
 }
 
-/// Checks that the plugin can have the slash commands that the file names.
 fn commands(check: &Check<'_>, plugin: &Plugin) {
     let possible = check.machine.possible_slash_commands();
     let possible = possible.iter().map(|command| (command.name, ())).collect();

@@ -7,9 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::model::{Constant, FieldKind, Guard, Operand, Read, Sign};
 
-/// The most values that one search tries.
 const MAX_TRIES: usize = 200_000;
-/// The most values of one field that a search tries.
 const MAX_POINTS: usize = 2_000;
 
 /// The search needs more tries than it has.
@@ -122,7 +120,6 @@ fn turning_points(
     comparisons: &[(&Operand, Sign, &Operand)],
     counts: Vec<String>,
 ) -> Result<HashMap<String, BTreeSet<u64>>, TooMany> {
-    /// The name of what is always 0.
     const ZERO: &str = "";
 
     let side = |operand: &Operand| match operand {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Check, strs};
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{Actor, Argument, At, From, Transition};
+use crate::model::{At, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
     let machine = check.machine;
@@ -35,7 +35,7 @@ pub(super) fn graph(check: &Check<'_>) {
         for phase in entry.sources().iter().filter(is_terminal) {
             check.add("edge_from_end", phase, &[&entry.name]);
         }
-        if let From::Any(place) = &entry.from
+        if let Some(place) = entry.any_source()
             && check.edges_of(entry).next().is_none()
             && !check.is_broken(entry)
         {
@@ -56,21 +56,17 @@ pub(super) fn graph(check: &Check<'_>) {
 
 /// Reports differences between two entries of a transition, which becomes one method.
 fn agreement(check: &Check<'_>, first: &Transition, entry: &Transition) {
-    fn actors(entry: &Transition) -> HashSet<Actor> {
-        entry.by.iter().map(|actor| actor.value).collect()
-    }
-    let is_same = |(a, b): (&Argument, &Argument)| {
-        (&a.name, &a.kind, a.optional) == (&b.name, &b.kind, b.optional)
+    let actors = |entry: &Transition| entry.by.iter().map(|by| by.value).collect::<HashSet<_>>();
+    let args = |entry: &Transition| {
+        let args = entry.args.iter();
+        let args = args.map(|one| (one.name.clone(), one.kind.clone(), one.optional));
+        args.collect::<Vec<_>>()
     };
-    let args = first.args.iter().zip(&entry.args);
     for (key, is_same) in [
         ("requires", first.requires == entry.requires),
         ("by", actors(first) == actors(entry)),
         ("own", first.own == entry.own),
-        (
-            "args",
-            first.args.len() == entry.args.len() && args.clone().all(is_same),
-        ),
+        ("args", args(first) == args(entry)),
     ] {
         if !is_same {
             check.add("entries_differ", &entry.name, &[key]);
@@ -105,7 +101,6 @@ fn reach(check: &Check<'_>) {
     }
 }
 
-/// Returns the phases that follow on each phase.
 fn successors(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
     let mut next = vec![Vec::new(); count];
     for (from, to) in edges {

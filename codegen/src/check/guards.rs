@@ -45,7 +45,6 @@ pub(super) fn guards(check: &Check<'_>) {
     }
 }
 
-/// Reports values for which two entries hold at once.
 fn overlap(check: &Check<'_>, phase: &str, first: &Transition, second: &Transition) {
     let both = [first, second].into_iter();
     let guards = both.filter_map(|entry| entry.when.as_deref());

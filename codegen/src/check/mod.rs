@@ -38,15 +38,12 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
 /// A machine with its parts by name, and what is wrong with it.
 struct Check<'m> {
     machine: &'m Machine,
-    /// The index of each phase.
     phases: BTreeMap<&'m str, usize>,
     fields: BTreeMap<&'m str, &'m Field>,
     personas: BTreeMap<&'m str, usize>,
-    /// The entries of each transition.
     transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
     /// All edges, in the order of their entries.
     edges: Vec<Edge<'m>>,
-    /// The edges from each phase by each transition.
     edges_from: HashMap<(usize, &'m str), Vec<Edge<'m>>>,
     found: RefCell<Vec<Diagnostic>>,
     /// The starts of the entries with an unknown name or a wrong type. What follows from that is not reported.
@@ -87,12 +84,10 @@ impl<'m> Check<'m> {
         self.add_at(code, &at.span, &[&[&*at.to_string()], args].concat());
     }
 
-    /// Reports a problem at a place.
     fn add_at(&self, code: &'static str, place: &Range<usize>, args: &[&str]) {
         self.report(place, Some(problem(code, args)));
     }
 
-    /// Reports a problem at a place, if there is one.
     fn report(&self, place: &Range<usize>, problem: Option<Diagnostic>) {
         let span = place.clone();
         let placed = problem.map(|problem| Diagnostic { span, ..problem });
@@ -118,7 +113,6 @@ impl<'m> Check<'m> {
         self.broken.contains(&entry.span.start)
     }
 
-    /// Returns the edges of an entry.
     fn edges_of(&self, entry: &Transition) -> impl Iterator<Item = &Edge<'m>> + Clone {
         let start = entry.span.start;
         let first = self
@@ -136,12 +130,10 @@ impl<'m> Check<'m> {
     }
 }
 
-/// Returns the index of each name.
 fn index<'n>(names: impl Iterator<Item = &'n At<String>>) -> BTreeMap<&'n str, usize> {
     names.map(|name| name.as_str()).zip(0..).collect()
 }
 
-/// Returns names as plain strings.
 fn strs<'n>(names: impl IntoIterator<Item = &'n At<String>>) -> Vec<&'n str> {
     names.into_iter().map(|name| name.as_str()).collect()
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::{Check, problem, strs};
 use crate::diagnostic::{list, suggest};
 use crate::model::texts::interpolated;
-use crate::model::{Argument, At, AtStart, Behaviour, Parameter, To, Transition};
+use crate::model::{Argument, At, AtStart, Behaviour, Parameter, Transition};
 
 /// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
 /// Returns the starts of the entries with an unknown name.
@@ -68,7 +68,6 @@ pub(super) fn names(check: &Check<'_>) -> HashSet<usize> {
     unknown
 }
 
-/// Checks the fields that a parameter names.
 fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
     let key = parameter.key;
     let place = parameter.span;
@@ -88,11 +87,7 @@ fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
 
 /// Checks the names of an entry. Returns whether all are known.
 fn transition(check: &Check<'_>, entry: &Transition) -> bool {
-    let to = match &entry.to {
-        To::Phase(name) => Some(name),
-        To::Same => None,
-    };
-    let phases = entry.sources().iter().chain(to);
+    let phases = entry.sources().iter().chain(entry.target());
     let mut is_known = phases
         .filter(|name| check.find_phase(name).is_none())
         .count()

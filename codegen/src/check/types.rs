@@ -38,7 +38,6 @@ pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
     broken
 }
 
-/// Returns the kind of a field or an argument in words.
 pub(super) fn describe(kind: &FieldKind) -> &'static str {
     match kind {
         FieldKind::Count => "a count",
@@ -57,12 +56,10 @@ fn unusable(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
     is_foreign.then(|| problem("type_unusable", &[name, describe(kind)]))
 }
 
-/// Returns that a field or an argument is not a count.
 pub(super) fn no_count(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
     (*kind != FieldKind::Count).then(|| problem("type_count", &[name, describe(kind)]))
 }
 
-/// Returns that the types of two fields or arguments differ.
 fn differs(a: &str, a_kind: &FieldKind, b: &str, b_kind: &FieldKind) -> Option<Diagnostic> {
     let is_text = |kind: &FieldKind| matches!(kind, FieldKind::Text | FieldKind::Path);
     let is_same = a_kind == b_kind || is_text(a_kind) && is_text(b_kind);
@@ -97,12 +94,10 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
     ))
 }
 
-/// Reports a constant that does not fit a field.
 pub(super) fn constant(check: &Check<'_>, field: &Field, value: &At<Constant>) {
     check.report(&value.span, misfit(&field.name, &field.kind, value));
 }
 
-/// One side of a comparison.
 enum Side<'m> {
     Read(At<String>, &'m FieldKind),
     Constant(&'m Constant),

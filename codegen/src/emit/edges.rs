@@ -8,15 +8,13 @@ use super::render::serde;
 use super::types::Type;
 use super::view::first_entry;
 use crate::diagnostic::line_of;
-use crate::model::{Argument, Machine, To, Transition, guard_text};
+use crate::model::{Argument, Machine, Transition, guard_text};
 
 /// One `[[transitions.x]]` entry with its edges.
 pub(super) struct Entry<'m> {
     pub(super) machine: &'m Machine,
     pub(super) declared: &'m Transition,
-    /// The arguments of the transition.
     pub(super) args: &'m [Argument],
-    /// The indices of the sources.
     pub(super) from: Vec<usize>,
     /// The index of the target. `None`: the source.
     to: Option<usize>,
@@ -31,16 +29,12 @@ pub(super) fn entries(machine: &Machine) -> Vec<Entry<'_>> {
         declared: edges[0].declared,
         args: &first_entry(machine, &edges[0].declared.name).args,
         from: edges.iter().map(|edge| edge.from).collect(),
-        to: match edges[0].declared.to {
-            To::Same => None,
-            To::Phase(_) => Some(edges[0].to),
-        },
+        to: edges[0].declared.target().map(|_| edges[0].to),
     });
     entries.collect()
 }
 
 impl<'m> Entry<'m> {
-    /// Returns the names of the sources.
     pub(super) fn sources(&self) -> impl Iterator<Item = &'m str> {
         let phases = &self.machine.phases;
         self.from.iter().map(|at| phases[*at].name.as_str())

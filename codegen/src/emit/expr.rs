@@ -6,7 +6,7 @@ use super::edges::Entry;
 use super::ident::value_of;
 use super::render::{literal, number, serde};
 use super::types::{Type, initial};
-use crate::model::{Constant, Field, FieldKind, Guard, Operand, Sign, Update};
+use crate::model::{Constant, Field, FieldKind, Guard, Operand, Read, Sign, Update};
 
 /// A field or an argument in Rust.
 struct Place<'m> {
@@ -100,21 +100,17 @@ impl<'m> Entry<'m> {
         }
     }
 
-    fn place(&self, operand: &'m Operand) -> Option<Place<'m>> {
-        let read = operand.read()?;
-        Some(if read.is_argument {
+    fn place(&self, read: &'m Read) -> Place<'m> {
+        if read.is_argument {
             self.argument(&read.name)
         } else {
             self.field(&read.name)
-        })
+        }
     }
 
-    /// Returns the view of the guard.
     pub(super) fn guard(&self, guard: &'m Guard) -> Value {
         let mut places: Vec<Place<'_>> = Vec::new();
-        let comparisons = guard.comparisons().into_iter();
-        let operands = comparisons.flat_map(|(left, _, right)| [left, right]);
-        for place in operands.filter_map(|one| self.place(one)) {
+        for place in guard.reads().map(|read| self.place(read)) {
             if !places.iter().any(|known| known.rust == place.rust) {
                 places.push(place);
             }
@@ -154,7 +150,7 @@ impl<'m> Entry<'m> {
 
     fn comparison(&self, left: &'m Operand, sign: Sign, right: &'m Operand) -> String {
         let offsets = [left, right].map(|side| side.read().map_or(0, |read| read.offset));
-        let places = [self.place(left), self.place(right)];
+        let places = [left, right].map(|side| side.read().map(|read| self.place(read)));
         // Two enums have the same words in the same order, or the check refuses the guard.
         let order = match &places {
             [Some(one), Some(other)] if one.ty != other.ty && one.ty.is_copy() => " as usize",
@@ -177,7 +173,6 @@ impl<'m> Entry<'m> {
         }
     }
 
-    /// Returns the view of the updates.
     pub(super) fn updates(&self) -> Value {
         let set = &self.declared.set;
         let mut arguments: Vec<&str> = Vec::new();

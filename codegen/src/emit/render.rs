@@ -17,7 +17,6 @@ pub(crate) fn serde(part: impl Serialize) -> Value {
     Serde(part).into()
 }
 
-/// Renders a template of the generator.
 pub(crate) fn render(template: &str, view: &Value) -> String {
     let rendered = generator().and_then(|environment| environment.render_str(template, view));
     let rendered = rendered.map(|text| text + "\n");
@@ -90,7 +89,6 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Returns a text as a string literal.
 pub(super) fn literal(text: &str) -> String {
     format!("{text:?}")
 }

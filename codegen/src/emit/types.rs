@@ -41,7 +41,6 @@ impl Type {
         matches!(self, Self::Count | Self::Flag | Self::Word(_))
     }
 
-    /// Returns the name in Rust.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Count => "u64",

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{At, Behaviour, FieldKind, From, Held, Machine, Phase, To, Transition};
+use super::{At, Behaviour, FieldKind, Held, Machine, Phase, Transition};
 
 impl Machine {
     /// Returns the phase of this name.
@@ -62,15 +62,12 @@ impl Machine {
             let is_left_by_any = |at: &usize| {
                 !self.phases[*at].terminal && !explicit.contains(&(declared.name.as_str(), *at))
             };
-            let sources: Vec<usize> = match &declared.from {
-                From::Phases(names) => names.iter().filter_map(index).collect(),
-                From::Any(_) => (0..self.phases.len()).filter(is_left_by_any).collect(),
+            let sources: Vec<usize> = match declared.any_source() {
+                Some(_) => (0..self.phases.len()).filter(is_left_by_any).collect(),
+                None => declared.sources().iter().filter_map(index).collect(),
             };
             for from in sources {
-                let to = match &declared.to {
-                    To::Same => Some(from),
-                    To::Phase(name) => index(name),
-                };
+                let to = declared.target().map_or(Some(from), index);
                 edges.extend(to.map(|to| Edge { declared, from, to }));
             }
         }

@@ -8,13 +8,11 @@ use super::tables::{self, Named, named};
 use super::texts::{Path, StoredWord};
 use super::{Actor, At, Behaviour, Constant, Focus, Many};
 
-/// `[modes.x]`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mode {
     #[serde(skip_deserializing)]
     pub(crate) name: At<String>,
-    /// The first phase.
     pub(crate) start: At<String>,
     /// The initial values that only this mode has.
     #[serde(default, deserialize_with = "tables::entries")]

@@ -39,34 +39,18 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
         return ("bad_value", message, Some(help.to_owned()));
     }
     if let Some((what, name, known)) = unknown(error) {
-        let help = suggest(name, known.into_iter());
-        return (
-            "unknown_key",
-            format!("unknown {what} `{name}`{in_path}"),
-            help,
-        );
+        let message = format!("unknown {what} `{name}`{in_path}");
+        return ("unknown_key", message, suggest(name, known.into_iter()));
     }
-    if let Some(key) = error.strip_prefix("missing field ") {
-        return ("missing_key", format!("missing key {key}{in_path}"), None);
+    if path.ends_with(".on_stop") {
+        let help = "write `on_stop = { BEHAVIOUR = { ... } }`; without `on_stop` the phase is written in Rust";
+        let message = format!("`{path}` must be a table of one behaviour");
+        return ("wrong_type", message, Some(help.to_owned()));
     }
-    let help = match path.rsplit_once('.') {
-        Some(("transitions", name)) => format!("write `[[transitions.{name}]]`, with two brackets"),
-        Some((_, "on_stop")) => {
-            let help = "write `on_stop = { BEHAVIOUR = { ... } }`; without `on_stop` the phase is written in Rust";
-            let message = format!("`{path}` must be a table of one behaviour");
-            return ("wrong_type", message, Some(help.to_owned()));
-        }
-        _ => String::new(),
-    };
-    let message = match error.strip_prefix("invalid ").and_then(found_and_expected) {
-        Some((found, expected)) => format!("`{path}` must be {expected}, not {found}"),
-        None => format!("`{path}`: {error}"),
-    };
-    (
-        "wrong_type",
-        message,
-        Some(help).filter(|help| !help.is_empty()),
-    )
+    match error.strip_prefix("missing field ") {
+        Some(key) => ("missing_key", format!("missing key {key}{in_path}"), None),
+        None => ("wrong_type", format!("`{path}`: {error}"), None),
+    }
 }
 
 /// Splits the parser's message about an unknown key or word into what it is, its name, and those that are known.
@@ -75,17 +59,4 @@ fn unknown(error: &str) -> Option<(&str, &str, Vec<&str>)> {
     let mut quoted = rest.split('`').skip(1).step_by(2);
     let what = if what == "variant" { "word" } else { "key" };
     Some((what, quoted.next()?, quoted.collect()))
-}
-
-fn found_and_expected(error: &str) -> Option<(&str, &str)> {
-    let plain = |term| match term {
-        "sequence" | "a sequence" => "a list",
-        "map" | "a map" => "a table",
-        "u64" => "a whole number from 0",
-        "a boolean" => "true or false",
-        _ if term.starts_with("struct ") => "a table",
-        _ => term,
-    };
-    let (found, expected) = error.split_once(": ")?.1.rsplit_once(", expected ")?;
-    Some((plain(found), plain(expected)))
 }

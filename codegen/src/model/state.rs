@@ -5,27 +5,22 @@ use serde::{Deserialize, Serialize};
 use super::texts::{Extension, Path, Variable};
 use super::{Active, At, Form, IdForm, Many};
 
-/// `[state]`.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct State {
     /// The folder of the documents, relative to the loop's root. Absent: `.NAME` ([`super::Machine::folder`]).
     pub(crate) folder: Option<Path>,
-    /// The environment variable that overrides the folder.
     pub(crate) folder_env: Option<At<Variable>>,
     /// The path of a document that belongs to the user, relative to the loop's root, such as `plans/{id}/state.json`.
     pub(crate) file: Option<At<Path>>,
-    /// The extension of documents in the folder.
     pub(crate) extension: Option<At<Extension>>,
     pub(crate) form: Form,
     pub(crate) ids: IdForm,
-    /// The fields that an edit by hand may change.
     pub(crate) edits: Many<At<String>>,
     pub(crate) active: Active,
 }
 
 impl State {
-    /// Returns the extension of a document in the folder.
     pub(crate) fn extension(&self) -> &str {
         match (&self.extension, self.form) {
             (Some(extension), _) => extension,

@@ -125,7 +125,6 @@ pub(crate) enum Shape<S, M, L> {
     List(L),
 }
 
-/// A text or a table.
 pub(crate) type TextOr<S, M> = Shape<S, M, NoList>;
 
 /// The list of a value that cannot be one.

@@ -16,9 +16,9 @@ pub struct Transition {
     #[serde(skip_deserializing)]
     pub name: At<String>,
     #[serde(skip_serializing)]
-    pub(crate) from: From,
+    from: Many<At<String>>,
     #[serde(skip_serializing)]
-    pub(crate) to: To,
+    to: At<String>,
     #[serde(rename = "when", skip_serializing)]
     pub(super) guard_source: Option<At<String>>,
     /// The guard. Absent: the transition is always open.
@@ -53,7 +53,6 @@ pub struct Transition {
     pub(crate) span: Range<usize>,
 }
 
-/// Reads the tables of `[[transitions.x]]`.
 pub(super) fn transitions<'de, D>(deserializer: D) -> Result<Vec<Transition>, D::Error>
 where
     D: Deserializer<'de>,
@@ -67,42 +66,6 @@ where
         })
     });
     Ok(transitions.collect())
-}
-
-/// The sources of a transition.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(from = "Many<At<String>>")]
-pub(crate) enum From {
-    /// `*`: every phase that is not terminal and has no explicit edge of this transition.
-    Any(Range<usize>),
-    Phases(Many<At<String>>),
-}
-
-impl std::convert::From<Many<At<String>>> for From {
-    fn from(names: Many<At<String>>) -> Self {
-        match &*names {
-            [only] if only.value == "*" => Self::Any(only.span.clone()),
-            _ => Self::Phases(names),
-        }
-    }
-}
-
-/// The target of a transition.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(from = "At<String>")]
-pub(crate) enum To {
-    /// `same`: the source.
-    Same,
-    Phase(At<String>),
-}
-
-impl std::convert::From<At<String>> for To {
-    fn from(name: At<String>) -> Self {
-        match name.as_str() {
-            "same" => Self::Same,
-            _ => Self::Phase(name),
-        }
-    }
 }
 
 /// One argument of a transition.
@@ -130,7 +93,6 @@ impl Argument {
     }
 }
 
-/// Reads arguments, each of which is a type or a table.
 fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>, D::Error> {
     let entries = entries::<D, Name, TextOr<FieldKind, Argument>>(deserializer)?;
     let arguments = entries.into_iter().map(|(name, form)| {
@@ -160,12 +122,23 @@ impl Transition {
             .map_or(&self.name.span, |guard| &guard.span)
     }
 
+    /// Returns the place of `*`: every phase that is not terminal and has no explicit edge of this transition.
+    pub(crate) fn any_source(&self) -> Option<&Range<usize>> {
+        let is_any = self.from.len() == 1 && self.from[0].value == "*";
+        is_any.then_some(&self.from[0].span)
+    }
+
     /// Returns the phases in `from`, without those for which `*` stands.
     pub(crate) fn sources(&self) -> &[At<String>] {
-        match &self.from {
-            From::Phases(names) => names,
-            From::Any(_) => &[],
+        match self.any_source() {
+            Some(_) => &[],
+            None => &self.from,
         }
+    }
+
+    /// Returns the target, or `None` for `same`.
+    pub(crate) fn target(&self) -> Option<&At<String>> {
+        (self.to.value != "same").then_some(&self.to)
     }
 
     /// Returns whether the turn may end although the phase that is entered is not terminal.

@@ -15,11 +15,11 @@ use crate::store::{Fields, LoopId, StartError, StartPlan};
 pub struct Beginning {
     /// The time of the start.
     pub now: Timestamp,
-    /// The age at which another loop that is not over is archived first. `None`: none is.
+    /// The age at which another loop that is not over is archived first, or `None` to archive none.
     pub stale_after: Option<Duration>,
     /// The session that owns the loop, or `unknown`.
     pub session: String,
-    /// The loop's id, if a field has to name it. `None`: one is made.
+    /// The loop's id if a field has to name it, or `None` to make one.
     pub id: Option<LoopId>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn plan(
     table: &Table,
     mode: &'static ModeInfo,
     first: usize,
-    given: Vec<(&'static str, Json)>,
+    values: Vec<(&'static str, Json)>,
     how: Beginning,
     actor: Actor,
 ) -> Result<StartPlan, StartError> {
@@ -64,9 +64,9 @@ pub(super) fn plan(
     }
     let held = &table.state.fields;
     let value = |field: &FieldInfo| {
-        let given = given.iter().find(|(name, _)| *name == field.name);
+        let start = values.iter().find(|(name, _)| *name == field.name);
         let own = mode.initial.iter().find(|(name, _)| *name == field.name);
-        match (given, own) {
+        match (start, own) {
             _ if !field.exists_in(first) => Json::Null,
             (Some((_, value)), _) => value.clone(),
             _ if field.name == held.phase => table.phases[first].stored.into(),

@@ -21,7 +21,7 @@ pub type Values = Vec<(&'static str, String)>;
 pub struct Edge<M: Machine> {
     /// The part of it that needs no types of the machine.
     pub info: EdgeInfo,
-    /// The condition. `None`: always open.
+    /// The condition, or `None` if it is always open.
     pub when: Option<Guard<M>>,
     /// Returns the fields after the edge.
     pub set: fn(&M::Fields, &M::Transition) -> Updated<M>,
@@ -45,19 +45,19 @@ pub struct EdgeInfo {
     pub transition: &'static str,
     /// The indices of its sources.
     pub from: &'static [usize],
-    /// The index of its target. `None`: the source.
+    /// The index of its target, or `None` for the source.
     pub to: Option<usize>,
     /// The condition as the machine file has it, or an empty text.
     pub when: &'static str,
     /// The evidence that it needs.
     pub requires: Option<Requirement>,
-    /// The actors that may take it in addition to the hook. Empty: only the hook.
+    /// The actors that may take it. If empty, only the hook may.
     pub by: &'static [Actor],
     /// Whether a verb of the program takes it, so that it has no verb of its own.
     pub own: bool,
     /// The arguments of its transition.
     pub args: &'static [ArgumentInfo],
-    /// The message when it is taken. `None`: that of the phase that is entered.
+    /// The message when it is taken, or `None` for that of the phase that is entered.
     pub message: Option<Message>,
     /// Whether the turn may end although the phase that is entered is not terminal.
     pub ends_turn: bool,
@@ -200,7 +200,7 @@ fn edges_in<M: Machine>(phase: usize) -> impl Iterator<Item = &'static Edge<M>> 
 /// Returns the edge of a transition that is open in a phase, and the fields after it.
 ///
 /// # Errors
-/// No edge is declared there, none is open, or a number would leave its range.
+/// Returns an error if no edge is declared there, none is open, or a number would leave its range.
 pub fn step<M: Machine>(
     phase: usize,
     fields: &M::Fields,

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_settled_is_reviewed_and_what_is_verified_is_neither() {
+    fn settled_evidence_is_also_reviewed() {
         use Requirement::{Reviewed, Settled, Verified};
         let satisfied = |kind: Requirement| {
             let json = format!(r#"{{"kind":"{kind}","loop":"x","round":0,"revision":1}}"#);

@@ -23,7 +23,7 @@ pub struct FieldError {
 /// Reads the fields of a loop in a phase. A missing field has its initial value.
 ///
 /// # Errors
-/// A value is not of its field's kind.
+/// Returns an error if a value is not of its field's kind.
 pub fn read<M: Machine>(
     table: &Table,
     record: &Record,
@@ -45,7 +45,7 @@ pub fn read<M: Machine>(
 /// Returns the value of a field, or its initial one if the loop does not have it.
 ///
 /// # Errors
-/// The value is not of the field's kind.
+/// Returns an error if the value is not of the field's kind.
 pub(super) fn value(record: &Record, field: &FieldInfo) -> Result<Json, FieldError> {
     record
         .get(field.name)

@@ -58,7 +58,7 @@ impl<M: Machine> Held<M> {
     /// Opens a loop: repairs what a crash left, checks the phase and every field.
     ///
     /// # Errors
-    /// The loop is not there, belongs to another machine, or holds what the machine does not know.
+    /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
     pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
         let raw = Raw::open::<M>(store, id, actor)?;
         let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase());
@@ -77,15 +77,16 @@ impl<M: Machine> Held<M> {
     /// Starts a loop in the first phase of a mode, with some of its fields.
     ///
     /// # Errors
-    /// The mode is not for that actor, another loop is under way, or the store could not write. Nothing is left behind.
+    /// Returns an error if the mode is not for that actor, another loop is active, or the store cannot write. Nothing is left
+    /// behind.
     pub fn begin(
         store: &Store,
         mode: &'static ModeInfo,
-        given: Vec<(&'static str, Json)>,
+        values: Vec<(&'static str, Json)>,
         how: Beginning,
         actor: Actor,
     ) -> Result<Self, StartError> {
-        let plan = plan(M::TABLE, mode, mode.start, given, how, actor)?;
+        let plan = plan(M::TABLE, mode, mode.start, values, how, actor)?;
         let started = store.start_telling(plan, None)?;
         Ok(Self::started(Raw::started(store, started, M::TABLE, actor)))
     }

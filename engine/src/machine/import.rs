@@ -45,11 +45,11 @@ crate::impl_diagnostic!(ImportError, "claudex::import", |error| match error {
     _ => None,
 });
 
-/// Starts a loop from the bytes of a document that lies in `file`, by its canonical path: at the phase that it names, with the values of
-/// its fields, and the machine's initial ones of those that it lacks. Keys that no field names stay.
+/// Starts a loop from the bytes of the document `file`, a canonical path: at the phase that it names, with the values of its
+/// fields. Fields that it lacks have their initial values. Unknown keys stay.
 ///
 /// # Errors
-/// [`ImportError`]; nothing is changed then.
+/// Returns an error if the document cannot be taken up. Nothing is changed then.
 pub fn import<M: Machine>(
     store: &Store,
     bytes: &[u8],
@@ -81,7 +81,7 @@ pub fn import<M: Machine>(
     let mode = held.mode.and_then(|field| document.text(field));
     let is_named = |known: &&ModeInfo| Some(known.name) == mode.as_deref();
     let mode = table.modes.iter().find(is_named).unwrap_or(&table.modes[0]);
-    let mut given = Vec::new();
+    let mut values = Vec::new();
     for field in table.fields {
         // A field that exists only in other phases is null.
         let value = document
@@ -92,10 +92,10 @@ pub fn import<M: Machine>(
             && let Some(value) = value
         {
             let value = convert(field, &value).map_err(ImportError::Field)?;
-            given.push((field.name, value));
+            values.push((field.name, value));
         }
     }
-    let plan = plan(table, mode, phase, given, how, actor).map_err(ImportError::Start)?;
+    let plan = plan(table, mode, phase, values, how, actor).map_err(ImportError::Start)?;
     let import = Import { document, file };
     let started = store.start_telling(plan, Some(import));
     let started = started.map_err(ImportError::Start)?;

@@ -97,7 +97,7 @@ impl Raw {
     /// Opens a loop, repairs what a crash left, and checks the phase.
     ///
     /// # Errors
-    /// The loop is not there, belongs to another machine, or is in a phase that the machine does not know.
+    /// Returns an error if the loop is not there, belongs to another machine, or is in a phase that the machine does not know.
     pub fn open<M: Machine>(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
         let opened = store.open(id).map_err(OpenError::Store)?;
         let table = M::TABLE;
@@ -181,7 +181,7 @@ impl Raw {
         self.0.actor
     }
 
-    /// Returns what opening it, or starting it, had to mend; at a start, in other loops of the folder.
+    /// Returns what opening or starting it had to repair; at a start, in other loops of the folder.
     pub fn repairs(&self) -> &[String] {
         &self.0.repairs
     }
@@ -296,7 +296,7 @@ impl Raw {
         filled
     }
 
-    /// Returns the loop's root: what its document says, else the store's.
+    /// Returns the root that the document has, or the store's.
     pub fn root(&self) -> Utf8PathBuf {
         match self.record().root() {
             Some(root) if !root.is_empty() => root.into(),
@@ -304,7 +304,7 @@ impl Raw {
         }
     }
 
-    /// Returns a template filled in as a path, from the loop's root where it is relative.
+    /// Returns a template filled in as a path, from the loop's root if it is relative.
     pub fn path(&self, template: &str) -> Utf8PathBuf {
         self.root().join(self.fill(template))
     }
@@ -313,7 +313,7 @@ impl Raw {
     /// the loop's root and below the state folder.
     ///
     /// # Errors
-    /// The folder is not there or not trusted, or the template names no file.
+    /// Returns an error if the folder is not there or not trusted, or the template names no file.
     pub fn folder_of(&self, template: &str) -> io::Result<(Folder, String)> {
         self.folder_at(&self.path(template))
     }

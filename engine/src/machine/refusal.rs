@@ -10,7 +10,7 @@ use crate::store::StoreError;
 #[derive(Debug, Error)]
 #[error("{refusal}")]
 pub struct Refused<L> {
-    /// The loop, unchanged. Where the refusal is [`Refusal::Stale`] the disk has moved on.
+    /// The loop, unchanged. After [`Refusal::Stale`] the disk has a newer revision.
     pub held: L,
     /// The reason.
     pub refusal: Box<Refusal>,

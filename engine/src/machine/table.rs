@@ -63,9 +63,9 @@ pub struct ModeInfo {
     pub start: usize,
     /// Initial values that differ from the fields' own.
     pub initial: &'static [(&'static str, Constant)],
-    /// The actors who may start a loop in it. Empty: agent and person.
+    /// The actors that may start a loop in it. If empty, the agent and the user may.
     pub by: &'static [Actor],
-    /// The template of what a start prints, where it is not that of the first phase.
+    /// The template that a start prints, unless it is that of the first phase.
     pub message: Option<Message>,
 }
 
@@ -82,7 +82,7 @@ pub struct FieldInfo {
     pub initial: Constant,
     /// Whether a start takes it.
     pub at_start: bool,
-    /// Indices of the phases in which it exists; None: in all of them. Elsewhere the document has null.
+    /// The indices of the phases in which it exists, or `None` for all. In any other phase the document has null.
     pub within: Option<&'static [usize]>,
 }
 
@@ -141,7 +141,7 @@ pub enum Constant {
     Text(&'static str),
     /// true or false.
     Flag(bool),
-    /// Nothing: the engine fills it in.
+    /// No value, because the engine fills it in.
     Null,
 }
 
@@ -158,7 +158,7 @@ pub struct PhaseInfo {
     pub terminal: bool,
     /// The message when it is entered, unless the edge has its own.
     pub message: Option<Message>,
-    /// The behaviour of a stop in it. `None`: it is terminal, or Rust decides.
+    /// The behaviour of a stop in it, or `None` if it is terminal or Rust decides.
     pub on_stop: Option<BehaviourInfo>,
     /// Declarations that only the program reads.
     pub extra: Extra,
@@ -192,7 +192,7 @@ pub struct BehaviourInfo {
 }
 
 impl BehaviourInfo {
-    /// Returns a parameter, where it is given.
+    /// Returns a parameter, if the machine file has it.
     pub fn parameter(&self, name: &str) -> Option<&'static str> {
         self.parameters
             .iter()
@@ -218,7 +218,7 @@ pub enum Actor {
     Hook,
     /// The coding agent.
     Agent,
-    /// A person.
+    /// The user.
     Person,
 }
 
