@@ -233,7 +233,7 @@ fn forged_notes_do_not_pass_a_changed_list() {
         .filter(|line| line.contains("\"verify-"))
         .map(|line| format!("{line}\n"))
         .collect();
-    assert_eq!(notes.lines().count(), 2, "{before}");
+    assert_eq!(notes.lines().count(), 1, "{before}");
     let file = folder(&project).join("journal.jsonl");
     fs::write(&file, journal(&project) + &notes).unwrap();
     refuses(&project, &["sign"], "does not allow");
