@@ -23,17 +23,13 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let (store, id) = session_loops::owned(INFO, input, surroundings, session)?;
-    let held = AnyLoop::open(&store, &id, Actor::Person).ok()?;
-    let fields = held.fields();
-    if held.phase() != Phase::Drafting
-        || super::reviews_changes(&held)
-        || fields.interview_used
-        || fields.from_draft
-    {
+    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(|error| error.to_string());
+    if held.as_ref().is_ok_and(|held| !takes_answers(held)) {
         return None;
     }
 
-    let (agent, person) = match record(&held, &parts) {
+    let recorded = held.and_then(|held| record(&held, &parts));
+    let (agent, person) = match recorded {
         Ok(()) => (format!("the answers are in the topic of loop {id}."), None),
         Err(problem) => {
             let line = text::one_line(&problem, 300);
@@ -48,6 +44,14 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
         person,
         ..HookOutput::default()
     })
+}
+
+fn takes_answers(held: &AnyLoop) -> bool {
+    let fields = held.fields();
+    held.phase() == Phase::Drafting
+        && !super::reviews_changes(held)
+        && !fields.interview_used
+        && !fields.from_draft
 }
 
 /// Returns the answers to the interview's questions, as `Scope: …`. The first answer of each header

@@ -45,7 +45,7 @@ struct Run {
     json: bool,
 }
 
-/// The flags of `review` that only `--changes` uses.
+// The flags of `review` that only `--changes` uses. A doc comment would become the help.
 #[derive(Debug, Args)]
 struct Changes {
     /// Have the work tree’s changes reviewed, in a loop that begins and ends here; arguments are its

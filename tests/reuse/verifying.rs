@@ -118,7 +118,7 @@ fn forged_notes_do_not_pass_a_changed_list() {
         .lines()
         .filter(|line| line.contains("\"verify-"))
         .collect();
-    assert_eq!(notes.len(), 2, "{before}");
+    assert_eq!(notes.len(), 1, "{before}");
     let file = project.loop_folder(".depot").join("journal.jsonl");
     fs::write(&file, journal(&project) + &notes.join("\n") + "\n").unwrap();
     refuses(&project, "sign", "does not allow");
