@@ -61,10 +61,7 @@ fn stop_runs_a_shell_and_one_program() {
         &variables,
         r#"{"session_id":"s1"}"#,
     );
-    has(
-        block["reason"].as_str().unwrap(),
-        "### Claudex is waiting for `PLAN.md`",
-    );
+    has(&block.to_string(), "### Claudex is waiting for `PLAN.md`");
     assert_eq!(errors, "", "no command was missing");
 }
 

@@ -39,6 +39,9 @@ fn review_from_start_to_summary_touches_no_file() {
         0,
         "waits for: its review, or a session that takes it up",
     );
+    project.fire().blocked();
+    let next = format!("run the review:\n    claudex-loop review {id}");
+    project.answers("status", 0, &next);
 
     let runner = project.runner(&id);
     let runner = [runner.to_str().unwrap(), "--reviewer", "lint"];

@@ -147,13 +147,14 @@ fn agent_chooses_no_reviewer_before_first_hook() {
 fn review_by_agent_calls_users_programs() {
     for before_first_stop in [false, true] {
         let project = with_path(bin);
-        project.plan("# Plan\n");
-        project.git(&["add", "PLAN.md"]);
         if before_first_stop {
+            project.plan("# Plan\n");
             project.type_line("s1", "/claudex:review the plan");
         } else {
-            project.fire();
+            reviewing(&project);
+            project.run("cancel").exits(0);
         }
+        project.git(&["add", "PLAN.md"]);
         let ran = project.home.join("ran");
         let git = format!("touch {ran:?}; exec /usr/bin/git \"$@\"\n");
         install(&project, "the agent's", "git", &git);
