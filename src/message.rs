@@ -22,7 +22,7 @@ pub struct MessageError {
     source: minijinja::Error,
 }
 
-claudex_loop_engine::impl_diagnostic!(MessageError, "claudex::message", |_| {
+claudex_loop_engine::impl_diagnostic!(MessageError, |_| {
     let help = "fix the template (docs/behaviours.md lists what it can name), then build the program again";
     Some(help.to_owned())
 });

@@ -1,15 +1,11 @@
 //! miette diagnostics by hand: its derive macro would add three crates to each build.
 
-/// Implements `miette::Diagnostic` for an error: its code, and a function that returns its help.
+/// Implements `miette::Diagnostic` for an error, with a function that returns its help.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! impl_diagnostic {
-    ($error:ty, $code:literal, $help:expr) => {
+    ($error:ty, $help:expr) => {
         impl miette::Diagnostic for $error {
-            fn code<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-                Some(Box::new($code))
-            }
-
             fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
                 let help: fn(&Self) -> Option<String> = $help;
                 help(self).map(|help| Box::new(help) as _)

@@ -57,7 +57,7 @@ pub enum WorktreeError {
     },
 }
 
-claudex_loop_engine::impl_diagnostic!(WorktreeError, "claudex::worktree", |error| {
+claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
     let help = match error {
         WorktreeError::NoRepository { .. } => "run it in a git work tree; git init makes one",
         WorktreeError::NoGit => "install git 2.31 or newer",

@@ -60,7 +60,6 @@ pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Ex
         );
         return Err(Failure::plain(
             Exit::Usage,
-            "claudex::new::name",
             message,
             &help,
         ));
@@ -73,7 +72,7 @@ pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Ex
             _ => format!("cannot write {folder}: {error}"),
         };
         let help = "choose another name, or go to another folder";
-        Failure::plain(Exit::Refused, "claudex::new", message, help)
+        Failure::plain(Exit::Refused, message, help)
     })?;
 
     let names = FILES.map(|(file, _)| file).join(", ");

@@ -37,11 +37,11 @@ pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     if let Some(phase) = ended_phase(held) {
         let message = format!("loop {id} is {phase}: another process ended it");
         let help = format!("what happened:\n    claudex-loop journal {id}");
-        return Failure::plain(Exit::Refused, "claudex::run::over", message, &help);
+        return Failure::plain(Exit::Refused, message, &help);
     }
     let problem = problem.trim_end_matches(['.', ' ']);
     let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");
-    Failure::plain(exit, "claudex::run::kept", message, &help(held))
+    Failure::plain(exit, message, &help(held))
 }
 
 /// Returns the phase of a loop that is over on disk.
@@ -71,7 +71,6 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
         let help = format!("to see where it is:\n    claudex-loop status {id}");
         return Err(Failure::plain(
             Exit::Refused,
-            "claudex::run::resume",
             message,
             &help,
         ));
@@ -137,7 +136,6 @@ pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), F
     let adopt = INFO.command(&format!("adopt {id}"));
     Err(Failure::plain(
         Exit::Refused,
-        "claudex::run::resume",
         format!("loop {id} belongs to `run`; a session does not drive it"),
         &format!("{}\nto have a session take it over:{adopt}", help(held)),
     ))

@@ -194,5 +194,5 @@ fn reviewer_failed(outcome: &Outcome) -> Failure {
         waits => ("is kept, with the rounds that are finished", waits),
     };
     let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
-    Failure::plain(Exit::Reviewer, "claudex::run::reviewer", message, help)
+    Failure::plain(Exit::Reviewer, message, help)
 }

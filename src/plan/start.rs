@@ -117,7 +117,6 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         ("", Some(continued)) => &continued.fields().topic,
         ("", None) => {
             return Err(usage(
-                "claudex::start::topic",
                 "Plan mode requires a topic",
                 "say what the plan is about, after the flags: start plan move the queue to Postgres",
             ));
@@ -139,7 +138,6 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         Err(_) if from_draft => {
             let path = text::shown(&path);
             return Err(usage(
-                "claudex::start::draft",
                 &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
                 "write the draft first, or leave --from-draft out",
             ));
@@ -198,7 +196,6 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     let store = resume::place_of(&store, &id);
     let refused = |problem: &str| {
         usage(
-            "claudex::start::continues",
             &format!("cannot continue {id}: {problem}"),
             "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them",
         )
@@ -259,7 +256,7 @@ pub(super) fn begin(
         if let StartError::Store(StoreError::Active { id, .. }) = &error
             && let Some(help) = resume::in_the_way(id)
         {
-            return Failure::plain(exit, "claudex::start::active", error.to_string(), &help);
+            return Failure::plain(exit, error.to_string(), &help);
         }
         refused(INFO, error).exiting(exit)
     })
@@ -275,7 +272,7 @@ pub(super) fn read_plan(
         let path = text::shown(here.join(plan));
         let help = "give the path of a Markdown file with the plan";
         let message = format!("cannot review the plan {path}: {problem}");
-        usage("claudex::run::plan", &message, help)
+        usage(&message, help)
     };
     // Below the project's root no symlink is followed; elsewhere the user chose the folder.
     let found = folder_of(&[&locate::root(INFO.state, here)], &here.join(plan));
@@ -298,20 +295,18 @@ pub(super) fn read_plan(
 
 fn wrong_mode(flag: &str, mode: Mode) -> Failure {
     usage(
-        "claudex::start::mode",
         &format!("{flag} only applies to {mode} mode"),
         &format!("leave it out, or start {mode} mode"),
     )
 }
 
-fn usage(code: &str, message: &str, help: &str) -> Failure {
-    Failure::plain(Exit::Usage, code, message.to_owned(), help)
+fn usage(message: &str, help: &str) -> Failure {
+    Failure::plain(Exit::Usage, message.to_owned(), help)
 }
 
 fn unreadable(path: &Utf8Path, error: &std::io::Error) -> Failure {
     Failure::plain(
         Exit::Internal,
-        "claudex::start::io",
         format!("cannot read {}: {error}", text::shown(path)),
         "check that the file is regular and that you may read it",
     )

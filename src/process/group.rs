@@ -75,9 +75,6 @@ impl Group {
     }
 
     /// Waits for the head to die after [`kill`](Self::kill) and returns its status.
-    ///
-    /// # Errors
-    /// Returns an error if its status went to someone else.
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
         self.reaped = true;
         self.head.wait()

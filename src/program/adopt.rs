@@ -47,7 +47,7 @@ pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
     let id = raw.id();
     let actor = raw.actor();
     if messages::phase(raw).terminal {
-        return Err(loops::over("claudex::adopt", raw));
+        return Err(loops::over(raw));
     }
     let session = Caller::from_env()
         .session
@@ -103,7 +103,6 @@ pub fn is_consented(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<bool
     if !io::stdin().is_terminal() {
         return Err(Failure::plain(
             Exit::Refused,
-            "claudex::adopt::consent",
             format!(
                 "session {owner} may be at work on loop {id}: its last sign of life was {age} ago, and there is no terminal to ask on"
             ),

@@ -182,9 +182,6 @@ pub(super) trait App {
     fn add_verbs(&self, command: clap::Command) -> clap::Command;
 
     /// Parses a verb.
-    ///
-    /// # Errors
-    /// Returns an error if the arguments name no verb, or are not those of the verb.
     fn parse(&self, matches: &ArgMatches) -> clap::error::Result<ParsedVerb>;
 
     fn plain(&self, transition: &str, id: &LoopId) -> Option<ParsedVerb>;
@@ -210,9 +207,6 @@ pub(super) trait App {
     fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, OpenError>;
 
     /// Takes a verb's transition, with the data that the extension sets with it.
-    ///
-    /// # Errors
-    /// Returns an error if the extension or the loop refuses.
     fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>;
 
     fn stop(&self, held: HeldLoop) -> Result<Step<HeldLoop>, Refused<HeldLoop>>;

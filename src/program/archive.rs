@@ -97,5 +97,5 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
 }
 
 fn refused(problem: String, help: &str) -> Failure {
-    Failure::plain(Exit::Refused, "claudex::rollback", problem, help)
+    Failure::plain(Exit::Refused, problem, help)
 }

@@ -208,7 +208,6 @@ impl Time {
         if is_shorter && Caller::from_env().actor(false) == Actor::Agent {
             return Err(Failure::plain(
                 Exit::Refused,
-                "claudex::review::limits",
                 "an agent may not shorten the user’s time limits".to_owned(),
                 "leave --timeout and --idle-timeout out",
             ));

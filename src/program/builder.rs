@@ -101,9 +101,6 @@ impl Program {
     }
 
     /// Renders a message about a loop, with the variables that only this program has and `more`.
-    ///
-    /// # Errors
-    /// Returns a sentence about why the message cannot be rendered.
     pub(super) fn render(
         &self,
         held: &dyn LoopHandle,

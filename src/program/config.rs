@@ -71,7 +71,7 @@ fn init(info: &ProgramInfo) -> Result<Exit, Failure> {
             _ => (Exit::Internal, "make its folder writable"),
         };
         let message = format!("cannot create {shown}: {error}");
-        return Err(Failure::plain(exit, "claudex::config::init", message, help));
+        return Err(Failure::plain(exit, message, help));
     }
     out::exact(&format!("Wrote {shown} with every setting commented out"));
     Ok(Exit::Complete)

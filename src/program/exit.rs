@@ -8,7 +8,6 @@ use miette::{
     ThemeStyles,
 };
 
-use super::info::ProgramInfo;
 use super::out;
 use crate::text;
 
@@ -82,19 +81,18 @@ impl Failure {
             .split_once("\n\n")
             .unwrap_or((message, "see --help"));
         let first = first.trim().to_owned();
-        Self::plain(Exit::Usage, "claudex::arguments", first, help.trim())
+        Self::plain(Exit::Usage, first, help.trim())
     }
 
     /// Makes a failure that has no error type.
-    pub fn plain(exit: Exit, code: &str, message: String, help: &str) -> Self {
+    pub fn plain(exit: Exit, message: String, help: &str) -> Self {
         let error = MietteDiagnostic::new(message)
-            .with_code(code)
             .with_help(help);
         Self::new(exit, error)
     }
 
-    /// Prints the report on stderr. Its code begins with the name of the program that runs.
-    pub fn print(&self, info: &ProgramInfo) {
+    /// Prints the report on stderr.
+    pub fn print(&self) {
         let theme = GraphicalTheme {
             characters: ThemeCharacters::unicode(),
             styles: ThemeStyles::ansi(),
@@ -106,7 +104,7 @@ impl Failure {
             .without_cause_chain();
         let mut report = String::new();
         let _ = handler.render_report(&mut report, self.report.as_ref());
-        out::report(&report.replace("claudex::", &format!("{}::", info.name)));
+        out::report(&report);
     }
 }
 
@@ -128,7 +126,7 @@ fn printed(error: &dyn Diagnostic, message: &str) -> MietteDiagnostic {
     let printed = |text: &str| text::pasteable(&text::plain(text));
     MietteDiagnostic {
         message: printed(message),
-        code: error.code().map(|code| code.to_string()),
+        code: None,
         severity: error.severity(),
         help: error.help().map(|help| printed(&help.to_string())),
         url: None,

@@ -125,7 +125,6 @@ fn own_path() -> Result<String, Failure> {
     path.ok_or_else(|| {
         Failure::plain(
             Exit::Internal,
-            "claudex::hooks::path",
             "the path of this program is unknown or not UTF-8".to_owned(),
             "put the program on the PATH, and use --by-name",
         )

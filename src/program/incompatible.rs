@@ -115,18 +115,13 @@ pub fn in_the_way(info: &ProgramInfo, id: &str) -> String {
 
 /// Returns the error of a command for a loop that could not be opened.
 pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
-    let help = open_help(info, &error);
-    let refused = |code, help: &str| Failure::plain(Exit::Refused, code, error.to_string(), help);
-    match (help, &error) {
-        (None, _) => Failure::new(Exit::Internal, error),
-        (Some(help), OpenError::Store(StoreError::NotOurs { .. })) => {
-            refused("claudex::store::not_ours", &help)
-        }
-        (Some(help), OpenError::Store(_)) => refused("claudex::store::not_found", &help),
-        (Some(help), _) => {
-            let message = error.to_string();
-            Failure::plain(Exit::Internal, "claudex::open", message, &help)
-        }
+    let exit = match &error {
+        OpenError::Store(_) => Exit::Refused,
+        _ => Exit::Internal,
+    };
+    match open_help(info, &error) {
+        Some(help) => Failure::plain(exit, error.to_string(), &help),
+        None => Failure::new(Exit::Internal, error),
     }
 }
 

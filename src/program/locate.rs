@@ -64,9 +64,6 @@ pub fn archived(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Liste
 }
 
 /// Returns the store that has a loop.
-///
-/// # Errors
-/// Returns an error if the text is not an id, or if no store above the folder has it.
 pub(super) fn by_id(
     info: &ProgramInfo,
     from: &Utf8Path,
@@ -81,7 +78,6 @@ pub(super) fn by_id(
         };
         Failure::plain(
             Exit::Usage,
-            "claudex::locate::id",
             format!("`{}` is not the id of a loop", text::one_line(text, 60)),
             &suggest::help(
                 near().as_deref(),
@@ -98,7 +94,6 @@ pub(super) fn by_id(
         let list = format!("`{program} list` shows the loops of this project");
         Failure::plain(
             Exit::Refused,
-            "claudex::locate::unknown",
             format!("there is no loop {id} in {}", text::shown(from)),
             &suggest::help(near().as_deref(), &list),
         )
@@ -145,18 +140,15 @@ fn none_active(info: &ProgramInfo, from: &Utf8Path) -> String {
 }
 
 /// Returns the only active loop above a folder.
-///
-/// # Errors
-/// Returns an error if there is none or more than one.
 pub(super) fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), Failure> {
     let mut active = active_loops(info.state, from);
     active.retain(|(_, listed)| listed.problem.is_none());
     let refused =
-        |code, message: String, help: &str| Err(Failure::plain(Exit::Refused, code, message, help));
+        |message: String, help: &str| Err(Failure::plain(Exit::Refused, message, help));
     match active.as_slice() {
         [] => {
             let message = format!("no loop is active in {}", text::shown(from));
-            refused("claudex::locate::none", message, &none_active(info, from))
+            refused(message, &none_active(info, from))
         }
         [(store, listed)] => Ok((store.clone(), listed.id.clone())),
         _ => {
@@ -165,7 +157,7 @@ pub(super) fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, Loop
                 .map(|(_, listed)| listed.id.as_str())
                 .collect();
             let message = format!("more than one loop is active: {}", ids.join(", "));
-            refused("claudex::locate::several", message, "give one of these ids")
+            refused(message, "give one of these ids")
         }
     }
 }

@@ -29,7 +29,6 @@ pub fn here() -> Result<Utf8PathBuf, Failure> {
     here.map_err(|error| {
         Failure::plain(
             Exit::Internal,
-            "claudex::here",
             error.to_string(),
             "change to a folder that exists and has a UTF-8 path",
         )
@@ -102,9 +101,6 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
 }
 
 /// Finds the loop with an id, or the one that the caller means ([`find_for`]).
-///
-/// # Errors
-/// Returns an error if there is no such loop.
 pub(super) fn find_called(
     info: &ProgramInfo,
     id: Option<&str>,
@@ -146,7 +142,6 @@ pub fn person_only(
     };
     Err(Failure::plain(
         Exit::Refused,
-        "claudex::person",
         format!("an agent may not run ‘{name}’"),
         &help,
     ))
@@ -167,7 +162,6 @@ pub fn own_session(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), Fa
     let adopt = info.command(&format!("adopt {id}"));
     Err(Failure::plain(
         Exit::Refused,
-        "claudex::session",
         format!("loop {id} belongs to another session"),
         &format!("ask the user to take it over:{adopt}"),
     ))
@@ -283,7 +277,7 @@ pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Fail
 }
 
 /// Returns the error about a loop that is over.
-pub(super) fn over(code: &'static str, raw: &Raw) -> Failure {
+pub(super) fn over(raw: &Raw) -> Failure {
     let why = format!("loop {} is over", raw.id());
-    Failure::plain(Exit::Refused, code, why, &messages::unchanged(raw))
+    Failure::plain(Exit::Refused, why, &messages::unchanged(raw))
 }

@@ -39,7 +39,7 @@ impl Program {
         match dispatch(&self, &matches) {
             Ok(exit) => exit.into(),
             Err(failure) => {
-                failure.print(self.info);
+                failure.print();
                 failure.exit.into()
             }
         }
@@ -238,7 +238,6 @@ fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
     }
     Err(Failure::plain(
         Exit::Refused,
-        "claudex::reviewer::inside",
         format!("a reviewer or drafter may not run ‘{command}’, which changes loops"),
         "run status, list or journal instead",
     ))

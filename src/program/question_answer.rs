@@ -67,7 +67,6 @@ pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Resul
     let refused = |why: String, help: Option<&str>| {
         Failure::plain(
             Exit::Refused,
-            "claudex::answer",
             format!("loop {id}: {why}"),
             help.unwrap_or(&unchanged),
         )

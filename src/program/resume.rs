@@ -55,7 +55,7 @@ pub(super) fn resume(
         return print_session(info, held.raw(), &caller, adopt);
     }
     if phase.terminal {
-        return Err(loops::over("claudex::resume", held.raw()));
+        return Err(loops::over(held.raw()));
     }
     let next = next_action::of(program, &*held);
     out::line(&format!(
@@ -75,7 +75,7 @@ pub(super) fn pause(program: &Program, target: &Target) -> Result<Exit, Failure>
     let (store, id) = loops::find_called(info, id.as_deref(), &Caller::from_env())?;
     let held = loops::open(program, &store, &id, actor)?;
     if messages::phase(held.raw()).terminal {
-        return Err(loops::over("claudex::pause", held.raw()));
+        return Err(loops::over(held.raw()));
     }
     set_paused(&store, &id, true)?;
     out::line(&format!(

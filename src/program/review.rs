@@ -96,7 +96,6 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
     let is_running = is_running.map_err(|error| match error {
         RoundError::Interrupted => Failure::plain(
             Exit::Interrupted,
-            "claudex::review::follow",
             "no longer followed; the review itself goes on".to_owned(),
             &format!(
                 "to see it again:\n    {} review {id} --follow",
@@ -142,7 +141,6 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
 pub fn users_choice(review: &str) -> Failure {
     Failure::plain(
         Exit::Refused,
-        "claudex::review::reviewer",
         USERS_CHOICE.to_owned(),
         &format!(
             "leave the choice out:\n    {review}\nthe user chooses it by `reviewer` in the configuration, or in a \
@@ -184,7 +182,6 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         let phase = messages::phase(raw).name;
         return Err(Failure::plain(
             Exit::Refused,
-            "claudex::review::phase",
             format!("loop {id} is in phase {phase}, where nothing is reviewed"),
             &format!("`{} status` shows what the loop waits for", info.program),
         ));

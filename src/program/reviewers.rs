@@ -36,7 +36,7 @@ pub struct UnknownReviewer {
     known: String,
 }
 
-claudex_loop_engine::impl_diagnostic!(UnknownReviewer, "claudex::reviewer::unknown", |error| {
+claudex_loop_engine::impl_diagnostic!(UnknownReviewer, |error| {
     let known = format!(
         "the reviewers here are {}, and `auto`: the first of codex and claude that is installed, else lint",
         error.known

@@ -24,9 +24,6 @@ pub(super) fn flag() -> Arg {
 }
 
 /// Takes and removes what was typed after a slash command of this session, or returns `None` if nothing was kept.
-///
-/// # Errors
-/// Returns an error if the record cannot be read.
 pub(super) fn take(
     info: &ProgramInfo,
     command: &str,
@@ -39,7 +36,6 @@ pub(super) fn take(
     prompt::take(session, command, home).map_err(|error| {
         Failure::plain(
             Exit::Internal,
-            "claudex::prompt::io",
             format!("cannot read the command that was typed: {error}"),
             &format!("make {home} writable, and free disk space"),
         )
@@ -47,14 +43,10 @@ pub(super) fn take(
 }
 
 /// Takes and removes what was typed after a slash command of the user's.
-///
-/// # Errors
-/// Returns an error if nothing was kept, or if the record cannot be read.
 pub(super) fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<String, Failure> {
     take(info, command, caller)?.ok_or_else(|| {
         Failure::plain(
             Exit::Usage,
-            "claudex::prompt::none",
             "no arguments of this command are stored for this session".to_owned(),
             &format!(
                 "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \

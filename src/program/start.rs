@@ -208,7 +208,6 @@ fn given(
         if !field.exists_in(mode.start) {
             return Err(Failure::plain(
                 Exit::Usage,
-                "claudex::start::absent",
                 format!(
                     "--{}: the field does not exist in phase {}, where mode {} begins",
                     kebab(field.name),
@@ -236,7 +235,6 @@ fn mode<'a>(
     found.ok_or_else(|| {
         Failure::plain(
             Exit::Usage,
-            "claudex::start::mode",
             "this machine has no such mode".to_owned(),
             "`--help` lists them",
         )
@@ -283,7 +281,6 @@ fn started(
     if caller.inside && caller.session.is_none() {
         return Err(Failure::plain(
             Exit::Usage,
-            "claudex::start::session",
             "this runs inside Claude Code, and CLAUDE_CODE_SESSION_ID is not set: the loop would belong to nobody"
                 .to_owned(),
             "update Claude Code, or start the loop in a terminal of your own",
@@ -383,9 +380,6 @@ struct Call {
 }
 
 /// Begins a loop with what was given, what the program adds, and what the configuration says.
-///
-/// # Errors
-/// Something given cannot be, another loop is active, or the store refused. Nothing is left behind.
 fn begin(
     program: &Program,
     mode: &'static ModeInfo,
@@ -404,7 +398,6 @@ fn begin(
         .map_err(|error| {
             Failure::plain(
                 Exit::Usage,
-                "claudex::start::id",
                 error.to_string(),
                 "nothing was started",
             )
@@ -476,7 +469,6 @@ fn refuse_unknown_flag(
     );
     Err(Failure::plain(
         Exit::Usage,
-        "claudex::start::flag",
         format!("`start` has no flag `{}`", text::one_line(flag, 60)),
         &suggest::help(near, &otherwise),
     ))
@@ -497,7 +489,6 @@ fn complete(
             };
             return Err(Failure::plain(
                 Exit::Usage,
-                "claudex::start::missing",
                 format!("mode {} requires a {}", mode.name, name.replace('_', " ")),
                 &how,
             ));
@@ -511,7 +502,6 @@ fn complete(
         None => Ok(()),
         Some((name, bytes)) => Err(Failure::plain(
             Exit::Usage,
-            "claudex::start::long",
             format!(
                 "the {} is {bytes} bytes long, and {LONGEST} are the most",
                 name.replace('_', " ")
@@ -524,11 +514,8 @@ fn complete(
 /// Returns a start that the store refused as a failure, with the ways out.
 pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
     let message = error.to_string();
-    let (code, help) = match error {
-        StartError::Actor { mode, .. } => (
-            "claudex::start::actor",
-            format!("whoever may do it:{}", info.start(mode)),
-        ),
+    let help = match error {
+        StartError::Actor { mode, .. } => format!("whoever may do it:{}", info.start(mode)),
         StartError::Store(StoreError::Active {
             id, phase: Some(_), ..
         }) => return refused_by_active(info, &id, message),
@@ -536,10 +523,7 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
             id,
             why: WhyNotOurs::Journal(_),
             ..
-        }) => (
-            "claudex::start::not_ours",
-            incompatible::in_the_way(info, &id),
-        ),
+        }) => incompatible::in_the_way(info, &id),
         StartError::Store(StoreError::NotOurs {
             path,
             why: WhyNotOurs::OtherFile,
@@ -547,17 +531,14 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
         }) => {
             let import = || format!("import {}", shell::quoted(path.as_str()));
             let command = info.command(&info.take_up.map_or_else(import, str::to_owned));
-            (
-                "claudex::store::file_taken",
-                format!("move it away, or the user takes it up as it is:{command}"),
-            )
+            format!("move it away, or the user takes it up as it is:{command}")
         }
         StartError::Store(error @ StoreError::Active { .. }) => {
             return Failure::new(Exit::Refused, error);
         }
         StartError::Store(error) => return Failure::new(Exit::Internal, error),
     };
-    Failure::plain(Exit::Refused, code, message, &help)
+    Failure::plain(Exit::Refused, message, &help)
 }
 
 /// Returns a start that another loop blocks as a failure, with the ways out.
@@ -589,7 +570,7 @@ fn refused_by_active(info: &ProgramInfo, id: &str, message: String) -> Failure {
             (message, help)
         }
     };
-    Failure::plain(Exit::Refused, "claudex::start::active", message, &help)
+    Failure::plain(Exit::Refused, message, &help)
 }
 
 /// Removes scratch data, such as a copy of the work tree, if a signal ends the start.

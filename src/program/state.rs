@@ -99,7 +99,7 @@ fn refused(error: impl miette::Diagnostic) -> Failure {
 
 fn failure(exit: Exit, problem: impl ToString) -> Failure {
     let problem = problem.to_string();
-    Failure::plain(exit, "claudex::state", problem, "nothing was changed")
+    Failure::plain(exit, problem, "nothing was changed")
 }
 
 fn absolute(file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {

@@ -26,9 +26,6 @@ const LOCK: &str = ".lock";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Returns the value of a field without quotes, or `None` if it is not there. `parse` reads the document.
-///
-/// # Errors
-/// Returns an error if the file is not there, is a symlink, or is no document.
 pub(super) fn read_field(
     path: &Utf8Path,
     field: &str,
@@ -41,9 +38,6 @@ pub(super) fn read_field(
 
 /// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text, quoted where it must be.
 /// A field that is not there is added at the end. `last_updated_at` is set to now in the same write, unless it is the field.
-///
-/// # Errors
-/// Returns an error if the file names a machine, is not there, is a symlink or no document, or cannot be written.
 pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
     if !is_field_name(field) {
         let why = format!("`{}` cannot name a field", field.escape_debug());
@@ -60,9 +54,6 @@ pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), 
 }
 
 /// Sets `phase` to `to` if it is `from`, and `last_updated_at` to now in the same write. Returns whether it was.
-///
-/// # Errors
-/// Returns an error in the same cases as [`set_field`].
 pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
     edit(path, |document| {
         let is_from = document.text(PHASE).is_some_and(|phase| phase == from);
@@ -75,9 +66,6 @@ pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, S
 }
 
 /// Replaces the file, whatever the bytes are. A reader sees the old file or the new one.
-///
-/// # Errors
-/// Returns an error if there is a file that names a machine or a symlink, or the file cannot be written.
 pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     let folder = open(path)?;
     let _lock = lock(&folder)?;
@@ -103,9 +91,6 @@ pub(super) fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
 }
 
 /// Writes a process id to a file, for [`has_live_process`]. Nothing else is decided by it, since process ids are reused.
-///
-/// # Errors
-/// Returns an error if the file cannot be written.
 pub(super) fn write_pid(path: &Utf8Path, pid: u32) -> io::Result<()> {
     let (folder, name) = folder_of(&[], path)?;
     folder.replace(&name, format!("{pid}\n").as_bytes())

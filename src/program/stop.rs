@@ -93,9 +93,6 @@ struct Stop<'a> {
 
 impl Stop<'_> {
     /// Runs the steps from opening the loop to rendering the decision.
-    ///
-    /// # Errors
-    /// Returns an error if a step failed before the loop changed.
     fn run_steps(&self) -> Result<Decision, String> {
         let held = self.open()?;
         let mut notes = messages::repairs(held.raw());

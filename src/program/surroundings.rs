@@ -38,9 +38,6 @@ impl Surroundings {
     }
 
     /// Reads the client's input from stdin, within the time that is left.
-    ///
-    /// # Errors
-    /// Returns an error if the input is not the JSON of a hook.
     pub(super) fn read_input(&self) -> serde_json::Result<Input> {
         self.budget.wait(INPUT_TIMEOUT, |timeout| {
             input::read(std::io::stdin(), timeout)

@@ -14,7 +14,7 @@ use crate::text;
 pub(super) fn choose(program: &Program, id: Option<&str>) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    let refused = |exit, why: String, help: &str| Failure::plain(exit, "claudex::use", why, help);
+    let refused = |exit, why: String, help: &str| Failure::plain(exit, why, help);
     let Some(id) = id else {
         let why = "no loop was given".to_owned();
         return Err(refused(Exit::Usage, why, &list_choices(info, &caller)?));
@@ -23,7 +23,7 @@ pub(super) fn choose(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     let held = loops::open(program, &store, &id, caller.actor(false))?;
     let raw = held.raw();
     if messages::phase(raw).terminal {
-        return Err(loops::over("claudex::use", raw));
+        return Err(loops::over(raw));
     }
     let owner = raw.text(info.state.fields.session);
     let session = match &caller.session {

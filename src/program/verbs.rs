@@ -108,9 +108,6 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings
 }
 
 /// Makes the verb of an answer. Its arguments are parsed as if they had been typed.
-///
-/// # Errors
-/// The transition takes other arguments.
 pub(super) fn of_answer(
     program: &Program,
     answer: &Answer,
@@ -236,7 +233,6 @@ fn change(
         let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
         Failure::plain(
             Exit::Internal,
-            "claudex::verb::entered",
             format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}"),
             &format!("free disk space or make the folder writable, then:{resume}"),
         )
@@ -288,5 +284,5 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
             own().unwrap_or_else(|| messages::unchanged(raw)),
         ),
     };
-    Failure::plain(Exit::Refused, "claudex::verb", message, &help)
+    Failure::plain(Exit::Refused, message, &help)
 }

@@ -24,7 +24,6 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
         let help = messages::unchanged(raw);
         Failure::plain(
             Exit::Refused,
-            "claudex::verify",
             format!("loop {id}: {why}"),
             &help,
         )

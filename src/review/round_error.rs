@@ -43,7 +43,7 @@ pub enum RoundError {
     Store(#[from] StoreError),
 }
 
-claudex_loop_engine::impl_diagnostic!(RoundError, "claudex::round", |error| match error {
+claudex_loop_engine::impl_diagnostic!(RoundError, |error| match error {
     RoundError::Changes(error) => help_of(error),
     RoundError::Store(error) => help_of(error),
     RoundError::Refused { help, .. } => Some(help.clone()),

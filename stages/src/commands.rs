@@ -98,7 +98,7 @@ fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> 
     };
     let message = format!("cannot run the demo in {}: {problem}", text::shown(&folder));
     let help = "name a folder that is not there yet:\n    stages demo FOLDER";
-    Err(Failure::plain(Exit::Usage, "stages::demo", message, help))
+    Err(Failure::plain(Exit::Usage, message, help))
 }
 
 fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -110,12 +110,12 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
     digest::write(Pipeline(held.raw())).map_err(|error| {
         let message = format!("pipeline {id}: cannot write the digest of earlier rounds: {error}");
         let help = "make room or the folder writable, then:\n    stages next";
-        Failure::plain(Exit::Internal, "claudex::next::notes", message, help)
+        Failure::plain(Exit::Internal, message, help)
     })?;
     let instruction = Instruction::current(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
         let help = "tell the user, and end your turn";
-        Failure::plain(Exit::Refused, "claudex::next", message, help)
+        Failure::plain(Exit::Refused, message, help)
     })?;
     if matches.get_flag(JSON) {
         out::json(&instruction.json);

@@ -64,7 +64,7 @@ fn read(pipeline: Pipeline<'_>, path: Option<&Utf8PathBuf>) -> Result<(Vec<u8>, 
 }
 
 fn refused(message: String, help: &str) -> Failure {
-    Failure::plain(Exit::Refused, "claudex::report", message, help)
+    Failure::plain(Exit::Refused, message, help)
 }
 
 fn require_open(held: &AnyLoop) -> Result<(), Failure> {
@@ -243,7 +243,7 @@ fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> Report
         let digest = pipeline.keep(bytes).map_err(|error| {
             let message = format!("cannot keep the summary: {error}");
             let help = "make room or the folder writable, and run the command again";
-            Failure::plain(Exit::Internal, "claudex::report::keep", message, help)
+            Failure::plain(Exit::Internal, message, help)
         })?;
         let mut counted = pipeline.counted();
         counted.push(CountedSummary {

@@ -104,7 +104,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     let refused = |why: String| {
         let message = format!("{STATE} cannot be taken up: {why}");
         let help = "nothing was changed; fix the file, or move it aside and start again:\n    stages start --anew";
-        Failure::plain(Exit::Refused, "claudex::take_up", message, help)
+        Failure::plain(Exit::Refused, message, help)
     };
     let path = store.root().join(STATE);
     let bytes = store
@@ -151,7 +151,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let moved = move_aside(store.root()).map_err(|error| {
         let message = format!("cannot move aside what another program wrote: {error}");
         let help = "nothing was started; make the folder requirements writable and start again";
-        Failure::plain(Exit::Internal, "claudex::start::anew", message, help)
+        Failure::plain(Exit::Internal, message, help)
     })?;
     if let Some(folder) = moved {
         let line = format!("what another program wrote was moved to requirements/{folder}.");

@@ -42,7 +42,6 @@ pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit
     let help = "name a folder that does not exist yet:\n    taskie demo FOLDER";
     Err(Failure::plain(
         Exit::Refused,
-        "claudex::taskie::demo",
         what,
         help,
     ))

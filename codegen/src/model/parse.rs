@@ -12,9 +12,6 @@ use super::{At, Constant, FieldKind, Machine, Update};
 use crate::diagnostic::Diagnostic;
 
 /// Parses a machine file.
-///
-/// # Errors
-/// Returns the first problem of the form, or every guard and update that cannot be parsed.
 pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     let mut machine = parse_form(source).map_err(|problem| vec![problem])?;
     let mut found = Vec::new();

@@ -44,9 +44,6 @@ fn named(actor: &Actor) -> &'static str {
 }
 
 /// Plans the start of a loop that is in this phase at first.
-///
-/// # Errors
-/// [`StartError::Actor`] if that actor may not start a loop in the mode.
 pub(super) fn plan(
     table: &Table,
     mode: &'static ModeInfo,

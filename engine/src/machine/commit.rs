@@ -9,9 +9,6 @@ use crate::store::{Change, FieldValue as _, Fields, StoreError};
 
 impl Raw {
     /// Commits an edge that is open, with the fields that it changes.
-    ///
-    /// # Errors
-    /// See [`Refusal`]. The loop is handed back.
     pub(super) fn commit(
         self,
         edge: EdgeAt,

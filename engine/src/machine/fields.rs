@@ -43,9 +43,6 @@ pub fn read<M: Machine>(
 }
 
 /// Returns the value of a field, or its initial one if the loop does not have it.
-///
-/// # Errors
-/// Returns an error if the value is not of the field's kind.
 pub(super) fn value(record: &Record, field: &FieldInfo) -> Result<Json, FieldError> {
     record
         .get(field.name)

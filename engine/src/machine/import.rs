@@ -40,7 +40,7 @@ pub enum ImportError {
     Start(StartError),
 }
 
-crate::impl_diagnostic!(ImportError, "claudex::import", |error| match error {
+crate::impl_diagnostic!(ImportError, |error| match error {
     ImportError::Start(error) => error.help().map(|help| help.to_string()),
     _ => None,
 });

@@ -84,7 +84,7 @@ pub enum OpenError {
     },
 }
 
-crate::impl_diagnostic!(OpenError, "claudex::open", |error| match error {
+crate::impl_diagnostic!(OpenError, |error| match error {
     OpenError::Store(error) => error.help().map(|help| help.to_string()),
     OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
         Some(format!(

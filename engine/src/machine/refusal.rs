@@ -85,7 +85,7 @@ pub enum Refusal {
     Store(StoreError),
 }
 
-crate::impl_diagnostic!(Refusal, "claudex::refused", |refusal| match refusal {
+crate::impl_diagnostic!(Refusal, |refusal| match refusal {
     Refusal::Stale { .. } => Some("read the loop again, and decide again".to_owned()),
     Refusal::Field(_) => {
         Some("the last good values are in its journal: `journal` with its id".to_owned())

@@ -140,12 +140,12 @@ pub enum StartError {
     Store(#[from] StoreError),
 }
 
-crate::impl_diagnostic!(StartError, "claudex::start", |error| match error {
+crate::impl_diagnostic!(StartError, |error| match error {
     StartError::Actor { .. } => None,
     StartError::Store(error) => Some(error.help_text().to_owned()),
 });
 
-crate::impl_diagnostic!(StoreError, "claudex::store", |error| Some(
+crate::impl_diagnostic!(StoreError, |error| Some(
     error.help_text().to_owned()
 ));
 

@@ -41,17 +41,13 @@ const QUIET_HOOKS: [&str; 5] = [
 ];
 
 /// Runs a plugin command.
-///
-/// # Errors
-/// Returns an error if the machine names no plugin, the folder has other files in the way, or it cannot be written.
 pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> {
     let Plugin::Write { dir } = command;
     let (Some(name), Some(info)) = (program.info.plugin, program.plugin) else {
         let file = program.info.table.file;
         let message = format!("{file} names no plugin, so none can be written");
         let help = "add [plugin] with a name to it, and build the program again";
-        let code = "claudex::plugin::none";
-        return Err(Failure::plain(Exit::Refused, code, message, help));
+        return Err(Failure::plain(Exit::Refused, message, help));
     };
     let files = files(program, name, &info).map_err(|error| Failure::new(Exit::Internal, error))?;
     write::write(dir, &files)?;

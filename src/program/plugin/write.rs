@@ -23,7 +23,7 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
         let dir = text::shown(dir);
         let message = format!("the plugin cannot be written to {dir}: {error}");
         let help = "make the folder writable, or give another one";
-        Failure::plain(Exit::Internal, "claudex::plugin::write", message, help)
+        Failure::plain(Exit::Internal, message, help)
     })?;
     if in_the_way.is_empty() {
         return Ok(());
@@ -34,8 +34,7 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
         in_the_way.join(", ")
     );
     let help = "move them away, or give another folder; a change belongs into the machine file or the files that it names";
-    let code = "claudex::plugin::in_the_way";
-    Err(Failure::plain(Exit::Refused, code, message, help))
+    Err(Failure::plain(Exit::Refused, message, help))
 }
 
 /// Writes the files, or returns those that are in the way.

@@ -37,7 +37,7 @@ pub struct SettingsError {
     pub(super) help: String,
 }
 
-claudex_loop_engine::impl_diagnostic!(SettingsError, "claudex::config", |error| Some(
+claudex_loop_engine::impl_diagnostic!(SettingsError, |error| Some(
     error.help.clone()
 ));
 

@@ -48,7 +48,7 @@ pub enum ChangesError {
     Worktree(#[from] WorktreeError),
 }
 
-claudex_loop_engine::impl_diagnostic!(ChangesError, "claudex::changes", |error| match error {
+claudex_loop_engine::impl_diagnostic!(ChangesError, |error| match error {
     ChangesError::Nothing { .. } => {
         Some("change something first; files that git ignores are never part of a review".to_owned())
     }

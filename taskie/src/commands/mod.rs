@@ -275,11 +275,11 @@ impl Call {
     }
 
     fn refused(&self, message: String, help: &str) -> Failure {
-        Failure::plain(Exit::Refused, "claudex::taskie", message, help)
+        Failure::plain(Exit::Refused, message, help)
     }
 
     fn usage(&self, message: String, help: &str) -> Failure {
-        Failure::plain(Exit::Usage, "claudex::taskie::usage", message, help)
+        Failure::plain(Exit::Usage, message, help)
     }
 
     /// Prints what the phase that a plan is in asks of the agent.
@@ -317,5 +317,5 @@ fn typed(info: &ProgramInfo, name: &str, caller: &Caller) -> Result<String, Fail
         ),
     };
     let help = "type the slash command itself: it keeps what follows it for ten minutes";
-    Err(Failure::plain(exit, "claudex::prompt", why, help))
+    Err(Failure::plain(exit, why, help))
 }
