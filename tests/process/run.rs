@@ -282,7 +282,9 @@ fn no_hook_drives_the_loop_of_a_run() {
     project.add_reviewer("held", "cat", &["--", pipe.to_str().unwrap()]);
     let running = project.spawn("run PLAN.md --rounds 1 --reviewer held");
     wait_for("its reviewer", || {
-        newest(&project)["running"] == true && !descendants(running.id()).is_empty()
+        let list = newest(&project);
+        let runs = list["id"].as_str().map(|id| project.runs(id));
+        runs == Some(1) && !descendants(running.id()).is_empty()
     });
     let id = newest(&project)["id"].as_str().unwrap().to_owned();
     let before = project.journal(&id);

@@ -198,7 +198,7 @@ fn users_commands_are_refused_to_agents_and_journaled() {
     let journal = project.journal(&id);
     let refused = journal.iter().filter(|entry| entry["note"] == "refused");
     let tried: Vec<_> = refused.map(|entry| &entry["data"]["tried"]).collect();
-    assert_eq!(tried, ["resume", "resume", "adopt", "rollback", "more"]);
+    assert_eq!(tried, ["resume", "adopt", "rollback", "pause", "more"]);
     let ran = project.run_in_session("s1", "more --rounds 1").exits(1);
     let refusal = format!(
         "claudex::verb\n\n  × loop {id}: an agent may not run ‘more’\n  help: nothing was changed; ask the user to:\n            \
