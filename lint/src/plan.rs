@@ -190,9 +190,10 @@ fn find_open_questions(document: &Document) -> Option<Finding> {
     };
     let all = document.sentences.iter();
     let marked: Vec<&Sentence> = all.clone().filter(|found| is_marked(&found.read)).collect();
-    let (severity, open) = match marked.is_empty() {
-        false => (Severity::High, marked),
-        true => (Severity::Medium, all.filter(is_undecided).collect()),
+    let (severity, open) = if marked.is_empty() {
+        (Severity::Medium, all.filter(is_undecided).collect())
+    } else {
+        (Severity::High, marked)
     };
     let what = match open.len() {
         1 => "1 question is open".to_owned(),

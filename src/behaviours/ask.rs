@@ -210,9 +210,10 @@ impl Asked {
                 return Err(format!("its {what} is empty"));
             }
         }
-        let max_chars = match self.options.len() > MAX_DIALOG_OPTIONS {
-            true => MAX_DESCRIPTION_CHARS_OF_MANY,
-            false => MAX_DESCRIPTION_CHARS,
+        let max_chars = if self.options.len() > MAX_DIALOG_OPTIONS {
+            MAX_DESCRIPTION_CHARS_OF_MANY
+        } else {
+            MAX_DESCRIPTION_CHARS
         };
         for option in &mut self.options {
             option.label = option.label.trim().to_owned();

@@ -150,9 +150,10 @@ pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
     };
     let expected = snapshot(raw.record());
     let found = snapshot(&opened.record);
-    match expected == found {
-        true => Ok(()),
-        false => Err(Refusal::Stale { expected, found }),
+    if expected == found {
+        Ok(())
+    } else {
+        Err(Refusal::Stale { expected, found })
     }
 }
 
@@ -183,9 +184,12 @@ pub(super) fn run(
             idle: command.timeout,
         },
     };
-    let output = supervise(&call, &mut |_| match is_unwanted() {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    let output = supervise(&call, &mut |_| {
+        if is_unwanted() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     if let Err(error) = output.keep(folder, log) {
         // The output is for people only: the outcome is known.

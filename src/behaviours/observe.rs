@@ -104,9 +104,10 @@ pub fn require_file(
 ) -> Result<Observed<RequireFileSeen>, Refusal> {
     let written = is_written(raw, path, &raw.fill(before));
     let written = written.map_err(unobserved(raw.path(path).as_str()))?;
-    Ok(match written {
-        true => RequireFileSeen::Written.into(),
-        false => RequireFileSeen::Missing.into(),
+    Ok(if written {
+        RequireFileSeen::Written.into()
+    } else {
+        RequireFileSeen::Missing.into()
     })
 }
 
@@ -184,9 +185,10 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         command: command.to_owned(),
         exit: command_runs::run(raw, configured, &folder, &log, &mut || false),
     };
-    let seen = match run.exit.has_passed() {
-        true => RunSeen::Passed,
-        false => RunSeen::Failed,
+    let seen = if run.exit.has_passed() {
+        RunSeen::Passed
+    } else {
+        RunSeen::Failed
     };
     let noted = raw.store().note(raw.id(), ENDED, &run);
     noted.map_err(Refusal::Store)?;
@@ -243,9 +245,10 @@ pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSe
         let what = text::one_line(raw.path(file).as_str(), 300);
         is_file(raw, file).map_err(unobserved(&what))?
     };
-    Ok(match is_there {
-        true => WaitForSeen::There.into(),
-        false => WaitForSeen::Waiting.into(),
+    Ok(if is_there {
+        WaitForSeen::There.into()
+    } else {
+        WaitForSeen::Waiting.into()
     })
 }
 

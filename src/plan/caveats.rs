@@ -49,9 +49,10 @@ pub(super) fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     };
 
     let is_rejected = !rounds::rejections(&journal).is_empty();
-    let (unchanged, changed) = match reviews_changes(held) {
-        true => ("nothing was changed since", "the files were changed since"),
-        false => ("the plan is unchanged since", "the plan was revised since"),
+    let (unchanged, changed) = if reviews_changes(held) {
+        ("nothing was changed since", "the files were changed since")
+    } else {
+        ("the plan is unchanged since", "the plan was revised since")
     };
     let has_last_text = |run: &Run| run.began.subject == last.began.subject;
     for line in rounds::rounds(held.raw(), &settings.personas) {
@@ -111,9 +112,10 @@ fn is_closing(held: &AnyLoop) -> bool {
 }
 
 fn sentence(held: &AnyLoop) -> String {
-    match reviews_changes(held) {
-        true => CHANGED_SINCE_REVIEW.to_owned(),
-        false => format!("{} changed since it was reviewed.", held.fields().subject),
+    if reviews_changes(held) {
+        CHANGED_SINCE_REVIEW.to_owned()
+    } else {
+        format!("{} changed since it was reviewed.", held.fields().subject)
     }
 }
 

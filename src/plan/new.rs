@@ -58,11 +58,7 @@ pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Ex
             "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no word of Rust:\n    {} new release-train",
             info.program
         );
-        return Err(Failure::plain(
-            Exit::Usage,
-            message,
-            &help,
-        ));
+        return Err(Failure::plain(Exit::Usage, message, &help));
     }
 
     let folder = Utf8Path::new(name);

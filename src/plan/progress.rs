@@ -39,9 +39,10 @@ impl Progress {
     /// Shows what a run does with a loop.
     pub(super) fn show_start(&self, held: &AnyLoop, verb: &str, reviewer: &str) {
         let id = held.id();
-        let subject = match reviews_changes(held) {
-            true => "the changes of the work tree",
-            false => &held.fields().subject,
+        let subject = if reviews_changes(held) {
+            "the changes of the work tree"
+        } else {
+            &held.fields().subject
         };
         self.show(&format!(
             "Loop {id} {verb} {subject} (reviewer: {reviewer})"
@@ -107,9 +108,10 @@ impl Progress {
     }
 
     fn show_toned(&self, line: &str, word: &str, tone: Tone) {
-        match self.to_stderr {
-            true => out::note(line),
-            false => out::toned(line, word, tone),
+        if self.to_stderr {
+            out::note(line)
+        } else {
+            out::toned(line, word, tone)
         }
     }
 
@@ -120,9 +122,10 @@ impl Progress {
             self.polled = Instant::now();
             is_over |= resume::ended_phase(held).is_some();
         }
-        match is_over {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if is_over {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

@@ -50,9 +50,10 @@ pub(super) fn start_instead(held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> 
 
 /// Returns how to start a new loop that continues one that is over.
 fn new_loop(held: &AnyLoop) -> String {
-    let (slash, terminal) = match reviews_changes(held) {
-        true => ("review".to_owned(), "review --changes"),
-        false => (format!("plan --continue {}", held.id()), "more"),
+    let (slash, terminal) = if reviews_changes(held) {
+        ("review".to_owned(), "review --changes")
+    } else {
+        (format!("plan --continue {}", held.id()), "more")
     };
     format!(
         "start a new loop: /claudex:{slash} --rounds N, or in a terminal:\n    claudex-loop {terminal} --rounds N"

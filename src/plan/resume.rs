@@ -15,9 +15,10 @@ use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 pub(super) fn help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let is_here = loops::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
-    let place = match is_here {
-        true => String::new(),
-        false => format!(", in {}", text::shown(root)),
+    let place = if is_here {
+        String::new()
+    } else {
+        format!(", in {}", text::shown(root))
     };
     format!(
         "to go on with it{place}:{}",
@@ -69,11 +70,7 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     if !problem.is_empty() {
         let message = format!("run does not go on with loop {id}: {problem}");
         let help = format!("to see where it is:\n    claudex-loop status {id}");
-        return Err(Failure::plain(
-            Exit::Refused,
-            message,
-            &help,
-        ));
+        return Err(Failure::plain(Exit::Refused, message, &help));
     }
 
     if store.has_archived(&id) {
@@ -95,9 +92,10 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
 
 /// Returns the store in which a loop lies: the archive, or the folder itself.
 pub(super) fn place_of(store: &Store, id: &LoopId) -> Store {
-    match store.has_archived(id) {
-        true => store.archived_store(id.as_str()),
-        false => store.clone(),
+    if store.has_archived(id) {
+        store.archived_store(id.as_str())
+    } else {
+        store.clone()
     }
 }
 

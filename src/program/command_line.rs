@@ -108,9 +108,10 @@ fn place(table: &Table, verb: &str) -> usize {
     let mut edges = table
         .edges()
         .filter(|edge| edge.transition.replace('_', "-") == verb);
-    let group = match edges.all(|edge| edge.by == [Actor::Person]) {
-        true => Group::Person,
-        false => Group::Loops,
+    let group = if edges.all(|edge| edge.by == [Actor::Person]) {
+        Group::Person
+    } else {
+        Group::Loops
     };
     group.place() + 1
 }

@@ -124,12 +124,13 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
         .collect();
 
     let is_broken = checks.iter().any(|check| check.result == "problem");
-    let (exit, conclusion) = match is_broken {
-        true => (
+    let (exit, conclusion) = if is_broken {
+        (
             Exit::Refused,
             "Fix each problem first: until then no loop runs as it should.",
-        ),
-        false => (Exit::Complete, "Loops can run."),
+        )
+    } else {
+        (Exit::Complete, "Loops can run.")
     };
     if json {
         out::json(&checks);

@@ -86,8 +86,7 @@ impl Failure {
 
     /// Makes a failure that has no error type.
     pub fn plain(exit: Exit, message: String, help: &str) -> Self {
-        let error = MietteDiagnostic::new(message)
-            .with_help(help);
+        let error = MietteDiagnostic::new(message).with_help(help);
         Self::new(exit, error)
     }
 

@@ -69,9 +69,10 @@ pub(super) fn grouped(command: Command) -> Command {
         for one in commands {
             let name = one.get_name();
             let about = one.get_about().unwrap_or_default();
-            text += &match group.has_names_alone() {
-                true => format!(" {name},"),
-                false => format!("\n  {literal}{name:<width$}{literal:#}  {about}"),
+            text += &if group.has_names_alone() {
+                format!(" {name},")
+            } else {
+                format!("\n  {literal}{name:<width$}{literal:#}  {about}")
             };
         }
         text = text.trim_end_matches(',').to_owned() + "\n\n";
@@ -80,12 +81,13 @@ pub(super) fn grouped(command: Command) -> Command {
     let text = StyledStr::from(text.trim_end().to_owned());
     let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
     command
-        .mut_subcommands(
-            |one| match Group::Person.has(&one) && one.get_after_help().is_none() {
-                true => one.after_help("A person decides this: an agent’s call is refused."),
-                false => one,
-            },
-        )
+        .mut_subcommands(|one| {
+            if Group::Person.has(&one) && one.get_after_help().is_none() {
+                one.after_help("A person decides this: an agent’s call is refused.")
+            } else {
+                one
+            }
+        })
         .before_help(text)
         .help_template(template)
 }

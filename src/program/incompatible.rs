@@ -129,9 +129,10 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
 pub fn line(info: &ProgramInfo, path: &Utf8Path, error: &OpenError) -> String {
     let said = error.to_string();
     let path = text::shown(path);
-    let said = match said.starts_with(&path) {
-        true => said,
-        false => format!("{path}: {said}"),
+    let said = if said.starts_with(&path) {
+        said
+    } else {
+        format!("{path}: {said}")
     };
     match open_help(info, error) {
         Some(help) => format!("{said}; {help}"),

@@ -81,9 +81,10 @@ impl ProgramInfo {
             let slash = slash.unwrap_or_default();
             return format!("{slash}\n{COMMAND}{} {own}", self.program);
         }
-        match self.table.modes.len() > 1 {
-            true => self.named_command(mode, &format!("start {mode}")),
-            false => self.command("start"),
+        if self.table.modes.len() > 1 {
+            self.named_command(mode, &format!("start {mode}"))
+        } else {
+            self.command("start")
         }
     }
 

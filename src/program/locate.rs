@@ -143,8 +143,7 @@ fn none_active(info: &ProgramInfo, from: &Utf8Path) -> String {
 pub(super) fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), Failure> {
     let mut active = active_loops(info.state, from);
     active.retain(|(_, listed)| listed.problem.is_none());
-    let refused =
-        |message: String, help: &str| Err(Failure::plain(Exit::Refused, message, help));
+    let refused = |message: String, help: &str| Err(Failure::plain(Exit::Refused, message, help));
     match active.as_slice() {
         [] => {
             let message = format!("no loop is active in {}", text::shown(from));

@@ -94,13 +94,10 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<Next
         ),
         _ if phase.terminal => {
             let line = format!("loop {id} is {}{}", phase.name, cause(raw));
-            match caveats.is_empty() {
-                true => line,
-                false => format!(
+            if caveats.is_empty() { line } else { format!(
                     "{line}. {}",
                     text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS)
-                ),
-            }
+                ) }
         }
         (Some(failure), _) => format!(
             "the review gave no verdict: {failure}. With another reviewer:\n    {} review {id} --reviewer NAME\nL{}",

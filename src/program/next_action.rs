@@ -52,9 +52,10 @@ pub(super) fn of(program: &Program, held: &dyn LoopHandle) -> NextAction {
     known.unwrap_or_else(|| {
         let asked = asked.ok().flatten();
         let (waits_for, verbs) = loop_message::next_action(raw, asked.as_ref());
-        let next = match verbs.is_empty() {
-            true => text::one_line(phase.doc, 200),
-            false => format!("the user continues it:{}", text::command_lines(&verbs)),
+        let next = if verbs.is_empty() {
+            text::one_line(phase.doc, 200)
+        } else {
+            format!("the user continues it:{}", text::command_lines(&verbs))
         };
         NextAction { waits_for, next }
     })
@@ -65,15 +66,16 @@ fn write_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     let before = behaviour.parameter("before").unwrap_or_default();
     let shown = text::shown(raw.fill(path));
     let seen = require_file(raw, path, before);
-    match seen.is_ok_and(|looked| matches!(looked.seen, RequireFileSeen::Written)) {
-        true => NextAction::new(
+    if seen.is_ok_and(|looked| matches!(looked.seen, RequireFileSeen::Written)) {
+        NextAction::new(
             "the agent, to end its turn",
             format!("end the turn: {shown} is written"),
-        ),
-        false => NextAction::new(
+        )
+    } else {
+        NextAction::new(
             format!("the agent, to write {shown}"),
             format!("write {shown}, then end the turn"),
-        ),
+        )
     }
 }
 
@@ -180,9 +182,10 @@ pub(super) fn waiting(
         ),
         None => {
             let what = loop_message::next_action(raw, asked).0;
-            match what.ends_with(['?', '.', '!']) {
-                true => what,
-                false => what + ".",
+            if what.ends_with(['?', '.', '!']) {
+                what
+            } else {
+                what + "."
             }
         }
     };
@@ -195,11 +198,12 @@ pub(super) fn waiting(
         commands.extend(typed.filter(|_| way.is_plain));
         commands.push(way.command);
     }
-    match commands.is_empty() {
-        true => format!("loop {id} waits for {what}"),
-        false => format!(
+    if commands.is_empty() {
+        format!("loop {id} waits for {what}")
+    } else {
+        format!(
             "loop {id} waits for {what}\nTo continue it:{}",
             text::command_lines(&commands)
-        ),
+        )
     }
 }

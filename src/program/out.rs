@@ -35,9 +35,10 @@ fn print_styled(line: &str) {
 /// Prints a value on stdout byte for byte, for a script that reads it; a terminal gets it cleaned.
 pub fn exact(value: &str) {
     let mut stdout = io::stdout().lock();
-    let _ = match stdout.is_terminal() {
-        true => writeln!(stdout, "{}", text::plain(value)),
-        false => writeln!(stdout, "{value}"),
+    let _ = if stdout.is_terminal() {
+        writeln!(stdout, "{}", text::plain(value))
+    } else {
+        writeln!(stdout, "{value}")
     };
 }
 

@@ -118,9 +118,12 @@ fn take(
     let mut ours = answers
         .iter()
         .filter(|answer| asked.is(&answer.header, &answer.question));
-    let chosen = ours.find_map(|answer| match asked.offers(&answer.options) {
-        true => asked.answer(&answer.text, answer.is_typed).transpose(),
-        false => Some(Err(ALTERED.to_owned())),
+    let chosen = ours.find_map(|answer| {
+        if asked.offers(&answer.options) {
+            asked.answer(&answer.text, answer.is_typed).transpose()
+        } else {
+            Some(Err(ALTERED.to_owned()))
+        }
     });
     let Some(chosen) = chosen.transpose()? else {
         return Ok(false);

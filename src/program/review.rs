@@ -56,9 +56,10 @@ impl Console {
         if let Some(line) = self.lines.shown(event, reviewer) {
             self.line(&line);
         }
-        match self.interrupted.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 
@@ -113,9 +114,10 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
         return Ok(Exit::Complete);
     };
     if !is_running {
-        let which = match has_lines {
-            true => "its last lines are above",
-            false => "and it left no lines",
+        let which = if has_lines {
+            "its last lines are above"
+        } else {
+            "and it left no lines"
         };
         console.line(&format!(
             "no review is running; this was the last one, {which}"
@@ -131,9 +133,10 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
     if run.digest().is_some() {
         console.path("", &run.findings_path(store, id));
     }
-    Ok(match run.digest().is_some() || !is_running {
-        true => Exit::Complete,
-        false => Exit::Reviewer,
+    Ok(if run.digest().is_some() || !is_running {
+        Exit::Complete
+    } else {
+        Exit::Reviewer
     })
 }
 
@@ -285,9 +288,12 @@ pub fn run(
     };
     chosen.in_turn(
         |report: &Result<Report, RoundError>| report.as_ref().ok()?.how.cause(),
-        |next, line| match line.is_some_and(|line| listener(RoundEvent::Line(line)).is_break()) {
-            true => Err(RoundError::Interrupted),
-            false => round::run(&brief, next.reviewer.as_ref(), listener),
+        |next, line| {
+            if line.is_some_and(|line| listener(RoundEvent::Line(line)).is_break()) {
+                Err(RoundError::Interrupted)
+            } else {
+                round::run(&brief, next.reviewer.as_ref(), listener)
+            }
         },
     )
 }
@@ -322,9 +328,10 @@ fn verify_first(
         }
         Ok(_) | Err(Missing::NotPassed(_) | Missing::Running) => false,
     };
-    match is_cancelled {
-        true => Err(RoundError::Interrupted),
-        false => Ok(()),
+    if is_cancelled {
+        Err(RoundError::Interrupted)
+    } else {
+        Ok(())
     }
 }
 

@@ -56,9 +56,10 @@ pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
 
 /// Names the round of a loop, as `round 2`, or its phase if findings files have their own numbers.
 pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
-    match spec.is_numbered() {
-        true => format!("phase {}", raw.table().phases[raw.phase()].stored),
-        false => format!("round {}", raw.count(spec.round)),
+    if spec.is_numbered() {
+        format!("phase {}", raw.table().phases[raw.phase()].stored)
+    } else {
+        format!("round {}", raw.count(spec.round))
     }
 }
 
@@ -160,9 +161,10 @@ pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     let Some(first) = changes.next() else {
         return 0;
     };
-    let until = match raw.table().phases[raw.phase()].terminal {
-        true => changes.next_back().unwrap_or(first),
-        false => now,
+    let until = if raw.table().phases[raw.phase()].terminal {
+        changes.next_back().unwrap_or(first)
+    } else {
+        now
     };
     // A loop that was imported began before its journal.
     let began = raw.table().state.fields.started_epoch;

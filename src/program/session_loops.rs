@@ -88,9 +88,10 @@ fn problem(info: &ProgramInfo, store: &Store, listed: &Listed) -> Option<String>
         ));
     }
     let path = text::shown(&listed.path);
-    Some(match problem.starts_with(&path) {
-        true => problem,
-        false => format!("{path} cannot be used as a loop: {problem}"),
+    Some(if problem.starts_with(&path) {
+        problem
+    } else {
+        format!("{path} cannot be used as a loop: {problem}")
     })
 }
 

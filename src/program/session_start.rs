@@ -154,11 +154,10 @@ fn describe_own(
         };
     }
 
-    let place = match messages::is_for_any_session(info.table, raw.phase()) {
-        true => format!("loop {id} is in phase {phase} and waits for {waits_for}."),
-        false => {
-            format!("loop {id} of this session is in phase {phase} and waits for {waits_for}.")
-        }
+    let place = if messages::is_for_any_session(info.table, raw.phase()) {
+        format!("loop {id} is in phase {phase} and waits for {waits_for}.")
+    } else {
+        format!("loop {id} of this session is in phase {phase} and waits for {waits_for}.")
     };
     let mut resume = info.table.edges_at("resume", raw.phase());
     let can_resume = resume.next().is_some() || store.is_paused(id);
@@ -170,12 +169,13 @@ fn describe_own(
         ),
         None => format!("{place} If the user wants it to continue: {next}"),
     };
-    let how = match can_resume {
-        true => format!("To continue it:{}", info.command(&format!("resume {id}"))),
-        false => format!(
+    let how = if can_resume {
+        format!("To continue it:{}", info.command(&format!("resume {id}")))
+    } else {
+        format!(
             "The next stop of this session continues it. To see where it is:{}",
             info.command("status")
-        ),
+        )
     };
     let mut person = info.line(&format!("{place} {how}"));
     if !repairs.is_empty() {

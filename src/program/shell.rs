@@ -16,11 +16,10 @@ pub fn quoted(text: &str) -> String {
     if text.contains('\n') || text::plain(text) != text {
         let mut word = String::from("$'");
         for byte in text.bytes() {
-            match plain(byte) {
-                true => word.push(char::from(byte)),
-                false => {
-                    let _ = write!(word, "\\{byte:03o}");
-                }
+            if plain(byte) {
+                word.push(char::from(byte))
+            } else {
+                let _ = write!(word, "\\{byte:03o}");
             }
         }
         return word + "'";

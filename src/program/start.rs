@@ -248,9 +248,10 @@ pub const LONGEST: usize = 64 * 1024;
 pub(super) fn start(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (mode, matches) = mode(program.info, matches)?;
     let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
-    let reparsed = match from_prompt {
-        true => Some(from_typed(program, mode, &Caller::from_env())?),
-        false => None,
+    let reparsed = if from_prompt {
+        Some(from_typed(program, mode, &Caller::from_env())?)
+    } else {
+        None
     };
     let matches = reparsed.as_ref().unwrap_or(matches);
     started(program, mode, matches, from_prompt)
@@ -395,13 +396,7 @@ fn begin(
     let named = named
         .map(|name| LoopId::parse(name, IdForm::Name))
         .transpose()
-        .map_err(|error| {
-            Failure::plain(
-                Exit::Usage,
-                error.to_string(),
-                "nothing was started",
-            )
-        })?;
+        .map_err(|error| Failure::plain(Exit::Usage, error.to_string(), "nothing was started"))?;
     refuse_unknown_flag(program, mode, matches)?;
     let given = given(program, mode, matches)?;
     let now = Timestamp::now();
@@ -483,9 +478,10 @@ fn complete(
     for &name in program.required {
         if !fields.iter().any(|(given, _)| *given == name) {
             let words = in_words(program).is_some_and(|field| field.name == name);
-            let how = match words {
-                true => format!("give it after the flags: start {} <{name}>", mode.name),
-                false => format!("give it: --{} <{name}>", kebab(name)),
+            let how = if words {
+                format!("give it after the flags: start {} <{name}>", mode.name)
+            } else {
+                format!("give it: --{} <{name}>", kebab(name))
             };
             return Err(Failure::plain(
                 Exit::Usage,

@@ -87,9 +87,10 @@ pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> 
 }
 
 fn exit(is_true: bool) -> Exit {
-    match is_true {
-        true => Exit::Complete,
-        false => Exit::Refused,
+    if is_true {
+        Exit::Complete
+    } else {
+        Exit::Refused
     }
 }
 
@@ -126,9 +127,12 @@ fn field_of(
     field: &str,
 ) -> Result<Option<String>, StoreError> {
     let is_ours = file.extension() == Some(info.state.extension);
-    state_file::read_field(file, field, |bytes| match is_ours {
-        true => info.state.parse(bytes),
-        false => Form::Lines.parse(bytes),
+    state_file::read_field(file, field, |bytes| {
+        if is_ours {
+            info.state.parse(bytes)
+        } else {
+            Form::Lines.parse(bytes)
+        }
     })
 }
 

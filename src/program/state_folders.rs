@@ -22,9 +22,10 @@ pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
             if !found.exists() || stores.iter().any(|store| store.folder() == found) {
                 continue;
             }
-            let root = match named.is_absolute() {
-                true => git_top(&start).unwrap_or(&start),
-                false => ancestor,
+            let root = if named.is_absolute() {
+                git_top(&start).unwrap_or(&start)
+            } else {
+                ancestor
             };
             stores.push(store_at(state, found, root));
             if stores.len() == MAX_FOLDERS {

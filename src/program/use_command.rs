@@ -75,11 +75,12 @@ fn list_choices(info: &ProgramInfo, caller: &Caller) -> Result<String, Failure> 
         .iter()
         .map(|(_, listed)| format!("{program} use {}", listed.id))
         .collect();
-    Ok(match commands.is_empty() {
-        true => format!(
+    Ok(if commands.is_empty() {
+        format!(
             "no loop is active; to see all:{}",
             text::command_lines(&[format!("{program} list")])
-        ),
-        false => format!("choose one:{}", text::command_lines(&commands)),
+        )
+    } else {
+        format!("choose one:{}", text::command_lines(&commands))
     })
 }

@@ -23,12 +23,11 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     let info = program.info;
     let caller = Caller::from_env();
     let name = verb.name();
-    let (verb, actor) = match verb.loop_args.from_prompt {
-        false => (verb, caller.actor(false)),
-        true => {
-            let typed = slash_arguments::taken(info, &name, &caller)?;
-            (from_typed(program, &name, &typed)?, caller.actor(true))
-        }
+    let (verb, actor) = if verb.loop_args.from_prompt {
+        let typed = slash_arguments::taken(info, &name, &caller)?;
+        (from_typed(program, &name, &typed)?, caller.actor(true))
+    } else {
+        (verb, caller.actor(false))
     };
     let named = verb.loop_args.id.as_deref();
     let found = loops::find_called(info, named, &caller);

@@ -22,11 +22,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     program.prepare(&*held, &settings, actor);
     let refused = |why: String| {
         let help = messages::unchanged(raw);
-        Failure::plain(
-            Exit::Refused,
-            format!("loop {id}: {why}"),
-            &help,
-        )
+        Failure::plain(Exit::Refused, format!("loop {id}: {why}"), &help)
     };
     let interrupted = review::interrupts();
     let mut said_waiting = false;
@@ -44,9 +40,10 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
             }
             None => {}
         }
-        match interrupted.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     });
     let ran = ran.map_err(|refusal| refused(refusal.to_string()))?;

@@ -119,9 +119,10 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
         let most = left.floor_char_boundary(MAX_CHUNK_BYTES);
         let is_last = most == left.len() || chunks.len() == MAX_CHUNKS;
         let line_end = left[..most].rfind('\n').map(|at| at + 1);
-        let end = match is_last {
-            true => left.len(),
-            false => line_end.unwrap_or(most),
+        let end = if is_last {
+            left.len()
+        } else {
+            line_end.unwrap_or(most)
         };
         let (text, rest) = left.split_at(end);
         chunks.push(Chunk {

@@ -205,9 +205,10 @@ impl Client {
             &mut |event| {
                 let idle = call.limits.idle;
                 gave_up |= event == Event::Tick && session.borrow().is_unreachable(idle);
-                match gave_up {
-                    true => ControlFlow::Break(()),
-                    false => watch(event),
+                if gave_up {
+                    ControlFlow::Break(())
+                } else {
+                    watch(event)
                 }
             },
         );

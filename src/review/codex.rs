@@ -240,9 +240,10 @@ fn failure(sentence: &str) -> Cause {
         .or(status)
         .or_else(|| cause_of_code(text_of(&body, "/error/code")))
         .or_else(|| cause_of_code(text_of(&body, "/error/type")));
-    let detail = match message.is_empty() {
-        true => sentence,
-        false => message,
+    let detail = if message.is_empty() {
+        sentence
+    } else {
+        message
     };
     Cause::new(kind.unwrap_or(CauseKind::Failed { status: 0 }), detail)
 }

@@ -126,9 +126,10 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
     }
     if let Some((run, _)) = round.failure() {
         let id = run.began.run.clone();
-        return Ok(match run.counted {
-            true => (Found::Nothing, None),
-            false => (Found::Failed, Some(id)),
+        return Ok(if run.counted {
+            (Found::Nothing, None)
+        } else {
+            (Found::Failed, Some(id))
         });
     }
     if raw.policy() == EvidencePolicy::Optional {
@@ -275,9 +276,10 @@ impl<'r> Round<'r> {
     /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
     /// each visit starts clean.
     fn verdicts(&self, counts: impl Fn(&Run) -> bool) -> io::Result<Vec<FindingsJson>> {
-        let runs = match self.spec.fresh {
-            true => self.own_runs().cloned().collect(),
-            false => self.all_runs()?,
+        let runs = if self.spec.fresh {
+            self.own_runs().cloned().collect()
+        } else {
+            self.all_runs()?
         };
         let mut verdicts = BTreeMap::new();
         for run in runs.iter().filter(|run| counts(run)) {

@@ -85,9 +85,10 @@ pub fn summary(all: &[FindingHistory]) -> String {
     let parts: Vec<String> = parts
         .map(|(count, standing)| format!("{count} {standing}"))
         .collect();
-    match parts.is_empty() {
-        true => "none".to_owned(),
-        false => parts.join(", "),
+    if parts.is_empty() {
+        "none".to_owned()
+    } else {
+        parts.join(", ")
     }
 }
 
@@ -273,14 +274,20 @@ fn standing(found: &[u64], rounds: &[Round]) -> Standing {
     };
     let last = rounds.last().map_or(0, |round| round.number);
     match found {
-        [.., latest] if *latest < last => match looked(*latest, last + 1) {
-            true => Standing::Gone,
-            false => Standing::Unseen,
-        },
-        [.., before, latest] => match looked(*before, *latest) {
-            true => Standing::BackAgain,
-            false => Standing::Carried,
-        },
+        [.., latest] if *latest < last => {
+            if looked(*latest, last + 1) {
+                Standing::Gone
+            } else {
+                Standing::Unseen
+            }
+        }
+        [.., before, latest] => {
+            if looked(*before, *latest) {
+                Standing::BackAgain
+            } else {
+                Standing::Carried
+            }
+        }
         _ => Standing::New,
     }
 }

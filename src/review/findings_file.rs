@@ -91,9 +91,10 @@ pub fn bullet(finding: &Finding) -> String {
     // A bullet that reads "None" would count as no finding, and one that begins with "[High]" as a high one.
     let says_none = answer::is_none(&whole) || place.is_empty() && answer::is_none(&what);
     let says_more = answer::label(&whole).is_some_and(|(severity, _)| severity < finding.severity);
-    match says_none || says_more {
-        true => format!("{place}\"{what}\"{recommendation}"),
-        false => whole,
+    if says_none || says_more {
+        format!("{place}\"{what}\"{recommendation}")
+    } else {
+        whole
     }
 }
 

@@ -61,9 +61,10 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Res
     let round = u32::try_from(began.round).unwrap_or(u32::MAX);
     let text = findings_file::render(round, findings);
     store.replace(&findings_path(store, id, began.round), text.as_bytes())?;
-    let verdict = match findings.is_empty() {
-        true => "clean",
-        false => "findings",
+    let verdict = if findings.is_empty() {
+        "clean"
+    } else {
+        "findings"
     };
     let content = FindingsJson {
         version: 1,

@@ -75,9 +75,10 @@ impl Prompt<'_> {
     }
 
     fn render(&self, document: &str, part: Option<&Chunk<'_>>) -> Result<String, MessageError> {
-        let kind = match subject::has_changes(self.raw, self.spec) {
-            true => "changes",
-            false => "document",
+        let kind = if subject::has_changes(self.raw, self.spec) {
+            "changes"
+        } else {
+            "document"
         };
         // A marker that neither text can know beforehand cannot be closed by one.
         let salted = format!("{}{document}{}", self.raw.id(), self.verified);

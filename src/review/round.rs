@@ -192,9 +192,10 @@ fn perform(
             Event::Tick => None,
         };
         is_stopped |= listener(line.map_or(RoundEvent::Tick, RoundEvent::Reviewer)).is_break();
-        match is_stopped {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if is_stopped {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     };
     let mut ask = |request: &Request<'_>| reviewer.review(request, &mut watch);
@@ -230,9 +231,10 @@ fn perform(
                 .map_err(io_error("could not write the findings"))?;
             let digest = findings_json::write(raw, &run.began, &findings)
                 .map_err(io_error("could not write the findings"))?;
-            match findings.is_empty() {
-                true => RunOutcome::Clean { digest },
-                false => RunOutcome::Findings { digest },
+            if findings.is_empty() {
+                RunOutcome::Clean { digest }
+            } else {
+                RunOutcome::Findings { digest }
             }
         }
     };

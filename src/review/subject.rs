@@ -153,9 +153,10 @@ fn part(raw: &Raw, path: &Utf8Path, bytes: Vec<u8>) -> Result<Part, RoundError> 
             "save it as UTF-8, then run the review again",
         )
     })?;
-    let kind = match path == copy_in(raw) {
-        true => PartKind::Diff,
-        false => PartKind::Document,
+    let kind = if path == copy_in(raw) {
+        PartKind::Diff
+    } else {
+        PartKind::Document
     };
     let name = path.strip_prefix(&root).unwrap_or(path).to_string();
     Ok(Part { name, kind, text })

@@ -40,9 +40,5 @@ pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit
     };
     let what = format!("cannot run the demo in {}: {problem}", text::shown(folder));
     let help = "name a folder that does not exist yet:\n    taskie demo FOLDER";
-    Err(Failure::plain(
-        Exit::Refused,
-        what,
-        help,
-    ))
+    Err(Failure::plain(Exit::Refused, what, help))
 }

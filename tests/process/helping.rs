@@ -58,7 +58,7 @@ fn refusals_have_a_code_and_a_help() {
     ] {
         let ran = project.run(line);
         assert!([1, 2].contains(&ran.code), "{line:?}: {ran:?}");
-        begins(&ran.err, "claudex::");
+        begins(&ran.err, "  × ");
         has(&ran.err, "\n  help: ");
     }
 }

@@ -136,27 +136,20 @@ fn status_says_what_the_last_stop_did() {
     project.fire().approved();
     let before = tree(&project.folder());
     let shown = || project.run(&format!("status {id}")).exits(0).out;
-    has(&shown(), "\nlast stop: let the turn end at 20");
-    has(&shown(), " ago: it waits for PLAN.md to be written\n");
+    has(&shown(), "\nlast stop: 20");
+    let why = " ago: let the turn end: it waits for PLAN.md to be written\n";
+    has(&shown(), why);
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
     project.run(&format!("resume {id}")).exits(0);
     project.plan("# Plan\n");
     project.fire().blocked();
-    has(
-        &shown(),
-        "\nlast:      begin (drafting -> reviewing) by the hook at 20",
-    );
+    has(&shown(), " ago: begin by the hook drafting -> reviewing");
     lacks(&shown(), "last stop:");
     // A change after the stop: both are shown.
     project.run(&format!("cancel {id}")).exits(0);
-    has(
-        &shown(),
-        "\nlast:      cancel (reviewing -> cancelled) by the user at 20",
-    );
-    has(
-        &shown(),
-        "\nlast stop: begin (drafting -> reviewing) by the hook at 20",
-    );
+    let cancel = " ago: cancel by the user reviewing -> cancelled";
+    has(&shown(), cancel);
+    has(&shown(), " ago: begin by the hook drafting -> reviewing");
 }
 
 #[test]
@@ -168,7 +161,7 @@ fn status_of_run_names_run_and_no_stop() {
     let begin = "begin by `run` drafting -> reviewing, round 1 of 1";
     project.answers(&format!("journal {id}"), 0, begin);
     let shown = project.run("status").exits(0).out;
-    has(&shown, "finish (summarizing -> done) by `run` at 20");
+    has(&shown, " ago: finish by `run` summarizing -> done");
     lacks(&shown, "last stop:");
 }
 
@@ -254,7 +247,7 @@ fn status_says_last_change_by_whom_and_why() {
         .lines()
         .find(|line| line.starts_with("last:"))
         .unwrap();
-    has(line, "revise by the hook at 20");
+    has(line, " ago: revise by the hook in reviewing");
     ends(line, &format!(", {why}"));
 
     // A failure has its cause once a stop has counted it.

@@ -201,7 +201,7 @@ fn users_commands_are_refused_to_agents_and_journaled() {
     assert_eq!(tried, ["resume", "adopt", "rollback", "pause", "more"]);
     let ran = project.run_in_session("s1", "more --rounds 1").exits(1);
     let refusal = format!(
-        "claudex::verb\n\n  × loop {id}: an agent may not run ‘more’\n  help: nothing was changed; ask the user to:\n            \
+        "  × loop {id}: an agent may not run ‘more’\n  help: nothing was changed; ask the user to:\n            \
          /claudex:more {id} --rounds <rounds>\n            claudex-loop more {id} --rounds <rounds>\n"
     );
     assert_eq!(ran.err, refusal);

@@ -42,16 +42,6 @@ fn terminal_gets_colours_unless_told_otherwise() {
 }
 
 #[test]
-fn progress_line_counts_the_seconds_of_its_round() {
-    let project = project();
-    let script = "sleep 1.3; echo 'No substantive findings.'";
-    project.add_reviewer("slow", "sh", &["-c", script]);
-    let screen = project.on_terminal(100, "run PLAN.md --reviewer slow", "");
-    let shown = screen.lines.join("\n");
-    has(&shown, "round 3 of 3, Ops and SRE review (0 s)");
-}
-
-#[test]
 fn pipe_gets_colours_only_if_asked_for() {
     let project = project()
         .with("FORCE_COLOR", "1")

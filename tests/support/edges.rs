@@ -263,9 +263,10 @@ fn transition<M: Machine>(entry: &Transition, values: &Values) -> M::Transition 
             (argument.name.value.clone(), json(value))
         })
         .collect();
-    let written = match args.is_empty() {
-        true => Json::String(name),
-        false => serde_json::json!({ name: args }),
+    let written = if args.is_empty() {
+        Json::String(name)
+    } else {
+        serde_json::json!({ name: args })
     };
     serde_json::from_value(written).unwrap()
 }

@@ -145,9 +145,7 @@ crate::impl_diagnostic!(StartError, |error| match error {
     StartError::Store(error) => Some(error.help_text().to_owned()),
 });
 
-crate::impl_diagnostic!(StoreError, |error| Some(
-    error.help_text().to_owned()
-));
+crate::impl_diagnostic!(StoreError, |error| Some(error.help_text().to_owned()));
 
 impl StoreError {
     fn help_text(&self) -> &'static str {
@@ -255,9 +253,10 @@ fn active_message(id: &str, phase: Option<&str>, folder: &str) -> String {
 }
 
 fn not_found_message(id: &str, folder: &str, archived: bool) -> String {
-    match archived {
-        true => format!("loop {id} is in the archive, {folder}"),
-        false => format!("there is no loop `{id}` in {folder}"),
+    if archived {
+        format!("loop {id} is in the archive, {folder}")
+    } else {
+        format!("there is no loop `{id}` in {folder}")
     }
 }
 

@@ -32,9 +32,10 @@ impl LoopId {
             IdForm::Stamp => is_stamp(text),
             IdForm::Name => is_name(text),
         };
-        match fits {
-            true => Ok(Self(text.to_owned())),
-            false => Err(InvalidId(text.chars().take(80).collect())),
+        if fits {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidId(text.chars().take(80).collect()))
         }
     }
 

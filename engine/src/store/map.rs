@@ -107,9 +107,10 @@ impl MapDocument {
             let json = serde_json::to_string_pretty(&self.map).unwrap_or_default();
             return escape_hidden(&json) + "\n";
         }
-        let yaml = match self.map.is_empty() {
-            true => String::new(),
-            false => serde_yaml::to_string(&self.map).unwrap_or_default(),
+        let yaml = if self.map.is_empty() {
+            String::new()
+        } else {
+            serde_yaml::to_string(&self.map).unwrap_or_default()
         };
         let yaml = yaml.replace('\n', line_ending(&self.open));
         format!("{}{yaml}{}", self.open, self.rest)

@@ -112,9 +112,12 @@ impl Commands {
 
     /// Returns a digest of the lines, and of which of them may run.
     fn digest(&self) -> Digest {
-        let end = |line| match self.not_allowed.contains(line) {
-            true => "\0\0",
-            false => "\0",
+        let end = |line| {
+            if self.not_allowed.contains(line) {
+                "\0\0"
+            } else {
+                "\0"
+            }
         };
         let all = self
             .lines
@@ -192,9 +195,10 @@ impl Missing {
 /// Returns the reason if there is none, or if the configuration does not allow all of them.
 pub fn ready(raw: &Raw) -> Result<Commands, Missing> {
     let commands = known(raw)?;
-    match commands.not_allowed.is_empty() {
-        true => Ok(commands),
-        false => Err(Missing::not_allowed(raw, &commands.not_allowed)),
+    if commands.not_allowed.is_empty() {
+        Ok(commands)
+    } else {
+        Err(Missing::not_allowed(raw, &commands.not_allowed))
     }
 }
 
@@ -276,9 +280,12 @@ pub fn text(raw: &Raw) -> String {
         (Ok(None), _) if !is_verifying(raw) => String::new(),
         (Ok(None), Err(why)) => format!("Not run: {why}"),
         (Ok(None), Ok(Commands { lines, not_allowed })) => {
-            let lines = lines.iter().map(|line| match not_allowed.contains(line) {
-                true => format!("$ {line}\n{}", Exit::NotAllowed),
-                false => format!("$ {line}\nnot run"),
+            let lines = lines.iter().map(|line| {
+                if not_allowed.contains(line) {
+                    format!("$ {line}\n{}", Exit::NotAllowed)
+                } else {
+                    format!("$ {line}\nnot run")
+                }
             });
             lines.collect::<Vec<_>>().join("\n\n")
         }

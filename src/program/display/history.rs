@@ -123,9 +123,10 @@ pub(in crate::program) fn journal(
     if store.has_archived(&id) {
         store = store.archived_store(id.as_str());
     }
-    let unreadable = match verify {
-        true => Exit::Refused,
-        false => Exit::Internal,
+    let unreadable = if *verify {
+        Exit::Refused
+    } else {
+        Exit::Internal
     };
     let entries = store.journal(&id);
     let entries = entries.map_err(|error| Failure::new(unreadable, error))?;

@@ -156,9 +156,10 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let round = raw.count(spec.round);
     let personas = settings.personas.of_phase(spec);
     let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
-    let rounds = match has_begun {
-        true => rounds::rounds(raw, &personas),
-        false => Vec::new(),
+    let rounds = if has_begun {
+        rounds::rounds(raw, &personas)
+    } else {
+        Vec::new()
     };
     let last = past.runs.last();
     let last = last.map(|run| text::one_line(&run.began.reviewer, 80));
@@ -171,10 +172,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     Some(json!({
         "round": round,
         "persona": personas.of_round(round).label,
-        "reviewer": match messages::phase(raw).terminal {
-            true => last,
-            false => last.or_else(chosen),
-        },
+        "reviewer": if messages::phase(raw).terminal { last } else { last.or_else(chosen) },
         "running": raw.store().is_running(raw.id()),
         "rounds": rounds,
     }))

@@ -96,9 +96,10 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
     // That a session took the loop leads nowhere.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
     let steps: Vec<&ChangeEntry> = changes.filter(is_step).collect();
-    let end = match raw.table().phases[raw.phase()].terminal {
-        true => steps.last().map_or(now, |last| last.at),
-        false => now,
+    let end = if raw.table().phases[raw.phase()].terminal {
+        steps.last().map_or(now, |last| last.at)
+    } else {
+        now
     };
     let ends = steps.iter().skip(1).map(|next| next.at).chain([end]);
     let step = |(change, end): (&&ChangeEntry, Timestamp)| {

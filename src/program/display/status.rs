@@ -136,9 +136,10 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
     let id = loops::id_to_show(info, &look.target, &["status"])?;
     let mut all = Vec::new();
     let mut problems = Vec::new();
-    let active = match session_loops::has_many(info) {
-        true => locate::active_loops(info.state, &loops::here()?),
-        false => Vec::new(),
+    let active = if session_loops::has_many(info) {
+        locate::active_loops(info.state, &loops::here()?)
+    } else {
+        Vec::new()
     };
     for (store, id) in picked(info, id.as_deref(), &mut problems)? {
         match program

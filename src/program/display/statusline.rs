@@ -36,9 +36,12 @@ fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option
         Some(place) => vec![place],
         None => {
             let phase = messages::phase(raw).stored.to_owned();
-            let round = spec.map(|spec| match spec.is_numbered() {
-                true => format!("round {}", raw.count(spec.round)),
-                false => rounds::of_most(raw, spec),
+            let round = spec.map(|spec| {
+                if spec.is_numbered() {
+                    format!("round {}", raw.count(spec.round))
+                } else {
+                    rounds::of_most(raw, spec)
+                }
             });
             std::iter::once(phase).chain(round).collect()
         }
@@ -49,9 +52,10 @@ fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option
     if let Some(spec) = spec
         && let Some((round, found)) = newest_findings(&store, &id, &raw.journal().ok()?)
     {
-        parts.push(match raw.count(spec.round) == round {
-            true => found.to_string(),
-            false => format!("round {round} found {found}"),
+        parts.push(if raw.count(spec.round) == round {
+            found.to_string()
+        } else {
+            format!("round {round} found {found}")
         });
     }
     parts.push(durations::age(rounds::seconds(raw, Timestamp::now())));

@@ -125,9 +125,10 @@ fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
     let table = program.info.table;
     match command.does {
         Does::Start(mode) => Known {
-            call: match table.modes.len() > 1 {
-                true => format!("start {mode}"),
-                false => "start".to_owned(),
+            call: if table.modes.len() > 1 {
+                format!("start {mode}")
+            } else {
+                "start".to_owned()
             },
             by_user: true,
             goes_on: true,
@@ -141,9 +142,10 @@ fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
             goes_on: !ends(table, transition),
             description: "Take a step of the loop",
             arguments: verb_hint(table, whole, command.name),
-            body: match ends(table, transition) {
-                true => body!("ends.md"),
-                false => body!("goes-on.md"),
+            body: if ends(table, transition) {
+                body!("ends.md")
+            } else {
+                body!("goes-on.md")
             },
         },
         Does::Own => own(table, command.name),
@@ -188,9 +190,10 @@ fn own(table: &Table, name: &str) -> Known {
         by_user: takes_id || name == "rollback",
         goes_on: !["pause", "rollback", "doctor"].contains(&name),
         description,
-        arguments: match takes_id {
-            true => id_hint(table),
-            false => String::new(),
+        arguments: if takes_id {
+            id_hint(table)
+        } else {
+            String::new()
         },
         body,
     }
@@ -306,12 +309,14 @@ fn flag_hint(flag: &Arg, is_required: bool) -> String {
     let needs_value = flag
         .get_num_args()
         .is_none_or(|number| number.min_values() > 0);
-    let value = match flag.get_action().takes_values() && needs_value {
-        true => format!(" <{name}>"),
-        false => String::new(),
+    let value = if flag.get_action().takes_values() && needs_value {
+        format!(" <{name}>")
+    } else {
+        String::new()
     };
-    match is_required {
-        true => format!("--{name}{value}"),
-        false => format!("[--{name}{value}]"),
+    if is_required {
+        format!("--{name}{value}")
+    } else {
+        format!("[--{name}{value}]")
     }
 }

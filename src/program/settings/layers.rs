@@ -37,9 +37,7 @@ pub struct SettingsError {
     pub(super) help: String,
 }
 
-claudex_loop_engine::impl_diagnostic!(SettingsError, |error| Some(
-    error.help.clone()
-));
+claudex_loop_engine::impl_diagnostic!(SettingsError, |error| Some(error.help.clone()));
 
 impl SettingsError {
     fn new(place: &str, message: &str, help: &str) -> Self {

@@ -85,9 +85,12 @@ impl Settings {
         session: Option<&str>,
     ) -> Result<Self, SettingsError> {
         let seen = Self::seen(info, caller, session);
-        let seen = seen.unwrap_or_else(|| match caller.inside {
-            true => Seen::default(),
-            false => own_environment(info),
+        let seen = seen.unwrap_or_else(|| {
+            if caller.inside {
+                Seen::default()
+            } else {
+                own_environment(info)
+            }
         });
         Self::read(info, root, &seen)
     }

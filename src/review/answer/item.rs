@@ -13,9 +13,10 @@ pub(super) fn lines(block: &str) -> (String, Vec<String>) {
         let line = line.trim_start_matches('>').trim();
         let is_fence = line.starts_with("```") || line.starts_with("~~~");
         in_code ^= is_fence;
-        let text = match in_code {
-            true => line,
-            false => bullet(line).unwrap_or(line),
+        let text = if in_code {
+            line
+        } else {
+            bullet(line).unwrap_or(line)
         };
         (!is_fence && !text.is_empty()).then(|| text.to_owned())
     });
@@ -76,11 +77,11 @@ fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
         None => (body.split_once(": ")).filter(|(name, _)| !name.contains(char::is_whitespace)),
     };
     let found = split.and_then(|(name, rest)| {
-        let (file, number) = match is_line {
-            true => (None, name),
-            false => name
-                .rsplit_once(':')
-                .map(|(file, number)| (Some(file), number))?,
+        let (file, number) = if is_line {
+            (None, name)
+        } else {
+            name.rsplit_once(':')
+                .map(|(file, number)| (Some(file), number))?
         };
         // What is not written as we write a number (`007`, `+7`) is part of the text.
         let number = number

@@ -190,9 +190,10 @@ impl Reader {
         match self.place {
             _ if is_title || is_summary_title(&title) => {
                 self.close()?;
-                self.place = match is_title {
-                    true => Place::Outside,
-                    false => Place::Summary,
+                self.place = if is_title {
+                    Place::Outside
+                } else {
+                    Place::Summary
                 };
             }
             Place::Finding(above) if above < level => self.hang(&title),
@@ -506,9 +507,10 @@ fn uncounted(line: usize, text: &str) -> Cause {
 /// Returns the text of a heading, with `#` or underlined.
 fn heading_text(block: &str) -> String {
     let block = block.trim();
-    let text = match block.starts_with('#') {
-        true => block.trim_matches('#'),
-        false => block.rsplit_once('\n').map_or(block, |(text, _)| text),
+    let text = if block.starts_with('#') {
+        block.trim_matches('#')
+    } else {
+        block.rsplit_once('\n').map_or(block, |(text, _)| text)
     };
     text.trim().replace('\n', " ")
 }

@@ -175,9 +175,10 @@ fn candidates(snapshot: &Snapshot) -> Result<Vec<(String, bool)>, WorktreeError>
     let mut found: Vec<(String, bool)> = Vec::new();
     for [_, name, target, _] in &refs {
         let is_special = is_main(name) || *name == upstream;
-        let is_left_out = match is_main(current) {
-            true => !is_copy(name) && *name != upstream,
-            false => is_copy(name) || !is_special && found.len() >= MAX_CANDIDATES,
+        let is_left_out = if is_main(current) {
+            !is_copy(name) && *name != upstream
+        } else {
+            is_copy(name) || !is_special && found.len() >= MAX_CANDIDATES
         };
         if target.is_empty() && *name != current && !is_left_out {
             found.push(((*name).to_owned(), is_special || is_main(current)));

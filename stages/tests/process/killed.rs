@@ -21,9 +21,10 @@ fn kill_everywhere(project: &Project, arguments: &[&str], is_agent: bool) -> Vec
         assert!(!is_edit, "a kill at {number} counts as an edit");
         if is_before {
             assert!(was_killed, "{arguments:?} changed nothing");
-            match is_agent {
-                true => project.agent(arguments).done(),
-                false => project.person(arguments).done(),
+            if is_agent {
+                project.agent(arguments).done()
+            } else {
+                project.person(arguments).done()
             };
         }
         ends.push(project.next());

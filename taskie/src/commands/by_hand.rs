@@ -100,9 +100,12 @@ fn ask(
         output: None,
     };
     let interrupted = runner::interrupts();
-    let mut watch = |_: Event<'_>| match interrupted.load(Ordering::Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    let mut watch = |_: Event<'_>| {
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let (outcome, reviewer) = chosen.in_turn(
         |(outcome, _): &(Outcome, String)| outcome.cause(),

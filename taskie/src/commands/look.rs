@@ -126,9 +126,12 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     } else {
         loops::find_for(call.info, &call.caller).or_else(|_| loops::find_to_look(call.info, None))
     };
-    let alone = || match is_named {
-        true => named_id,
-        false => only_plan(&plans),
+    let alone = || {
+        if is_named {
+            named_id
+        } else {
+            only_plan(&plans)
+        }
     };
     found.or_else(|failure| Ok((store, alone().ok_or(failure)?)))
 }

@@ -196,9 +196,10 @@ fn alternatives(target: Phase, id: &str) -> String {
     let phases = PHASES.iter().filter(leads_there);
     let from: Vec<&str> = phases.map(|from| word(*from)).collect();
     let target = word(target);
-    let legal = match from.is_empty() {
-        true => format!("only a review or the user leads to {target}"),
-        false => format!("an agent may advance to {target} from {}", from.join(", ")),
+    let legal = if from.is_empty() {
+        format!("only a review or the user leads to {target}")
+    } else {
+        format!("an agent may advance to {target} from {}", from.join(", "))
     };
     format!("nothing was changed; {legal}; what is next:\n    taskie next {id}")
 }

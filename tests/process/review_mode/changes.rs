@@ -78,30 +78,3 @@ fn review_started_in_a_terminal_ends_there() {
     project.answers(&run, 1, "session s1 drives it");
     assert_eq!(project.changes(&id), before);
 }
-
-#[test]
-fn report_has_the_changes_of_the_last_review() {
-    let project = changed();
-    project
-        .run("review --changes --reviewer lint --rounds 2")
-        .exits(4);
-    super::write(&project, "src/a b.js", "later();\n");
-    let changes = || project.json("report --format json")["changes"].take();
-    let shown = changes();
-    assert_eq!(shown.as_array().unwrap().len(), 1, "{shown}");
-    let last = &shown[0];
-    let what = ["from", "to", "added", "removed"].map(|key| last[key].clone());
-    assert_eq!(
-        what,
-        [json!("before"), json!("round 2"), json!(4), json!(0)]
-    );
-    let diff = last["diff"].as_str().unwrap();
-    begins(diff, "# uncommitted changes of main\n");
-    has(diff, "\n+debugger;\n");
-    lacks(diff, "later");
-    let html = project.run("report --format html").exits(0).out;
-    has(&html, "<span class=\"add\">+debugger;</span>");
-    let copy = project.root.join(last["subject"].as_str().unwrap());
-    std::fs::write(copy, diff).unwrap();
-    assert_eq!(changes(), json!([]), "it is not what was reviewed");
-}
