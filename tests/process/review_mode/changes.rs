@@ -1,9 +1,9 @@
 //! `review --changes`: a review of changes from its start to its end, in a terminal.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{changed, read, start, theirs};
-use crate::support::{begins, has, lacks};
+use crate::support::{has, lacks};
 
 #[test]
 fn one_command_reviews_changes_to_the_end() {
