@@ -17,7 +17,7 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// The fix, in the imperative.
     pub help: Option<String>,
-    /// Other places that belong to it, each with its own label.
+    /// Further places that belong to it, each with its own label.
     pub related: Vec<(Range<usize>, String)>,
 }
 
@@ -126,9 +126,9 @@ impl std::error::Error for Diagnostics {}
 /// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     pub column: usize,
 }
 

@@ -56,7 +56,7 @@ fn errors(lines: &[String]) -> Vec<&str> {
         .collect()
 }
 
-/// Where the first of these texts begins, as `line:column`.
+/// Returns the place of the first of these texts, as `line:column`.
 fn place(source: &str, text: &str) -> String {
     let at = source.find(text).unwrap();
     let column = at - source[..at].rfind('\n').unwrap();
@@ -195,7 +195,7 @@ fn the_code_is_found_through_a_call_that_names_its_format() {
     );
 }
 
-/// What the build says of a template of the plan loop with this text.
+/// Returns the build's findings about a template of the plan loop with this text.
 fn said_of(template: &str, text: &str) -> Vec<String> {
     let folder = Crate::new();
     fs::write(

@@ -29,9 +29,9 @@ pub struct Finding {
     pub check: &'static str,
     /// The weight of the finding.
     pub severity: Severity,
-    /// What is missing or wrong, on one line.
+    /// The problem, on one line.
     pub what: String,
-    /// What to do about it, on one line.
+    /// The remedy, on one line.
     pub recommendation: &'static str,
     /// The changed file; `None` for a plan.
     pub file: Option<String>,

@@ -5,14 +5,14 @@ use std::path::Path;
 use diffy::Line;
 use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchSet};
 
-/// How the head of the text names a file whose changes it leaves out.
+/// The beginning of a line of the head about a file whose changes are left out.
 const LEFT_OUT: &str = "# left out: ";
 
 /// A diff.
 #[derive(Debug, Default)]
 pub(crate) struct Patch {
     pub(crate) files: Vec<PatchFile>,
-    /// What was not read: files that the head says are left out, and broken diffs.
+    /// The parts that were not read: files that the head says are left out, and broken diffs.
     pub(crate) unread: Vec<String>,
 }
 

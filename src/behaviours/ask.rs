@@ -49,9 +49,9 @@ pub struct Asked {
 /// One answer, and the transition that it takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
-    /// Its words.
+    /// The words.
     pub label: String,
-    /// Its meaning; may be empty.
+    /// The meaning; may be empty.
     pub description: String,
     /// The transition.
     pub transition: &'static str,

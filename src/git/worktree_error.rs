@@ -13,7 +13,7 @@ use crate::text;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WorktreeError {
-    /// There is no repository with a work tree.
+    /// No repository with a work tree.
     #[error("{root} is not the work tree of a git repository", root = crate::text::shown(.root))]
     NoRepository {
         /// The folder.
@@ -44,7 +44,7 @@ pub enum WorktreeError {
         /// The limit.
         after: Duration,
     },
-    /// There are too many changed files.
+    /// Too many changed files.
     #[error("there are more changed or untracked files than are read ({MAX_FILES})")]
     TooMany,
     /// The system refused.

@@ -26,7 +26,7 @@ pub struct Turns {
 /// The answer of a stop to the background tasks that its agent waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// There is none, or it has been waited for long enough: the loop goes on.
+    /// The loop goes on: no task is awaited, or one for too long.
     GoesOn,
     /// The stop waits.
     Waits,

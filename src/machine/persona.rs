@@ -7,11 +7,11 @@ use super::Message;
 /// A point of view of a reviewer, from `[personas]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PersonaInfo {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its label in titles and tables.
+    /// The label in titles and tables.
     pub label: &'static str,
-    /// Its description for a model and for people.
+    /// The description for a model and for people.
     pub prompt: Message,
     /// The checks of the built-in reviewer.
     pub focus: Focus,

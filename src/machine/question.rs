@@ -27,7 +27,7 @@ pub enum Options {
 pub struct Taker {
     /// The transition.
     pub transition: &'static str,
-    /// Its argument that gets the answer's words.
+    /// The argument that gets the answer's words.
     pub argument: Option<&'static str>,
     /// The values of its other arguments, as on the command line.
     pub with: &'static [(&'static str, &'static str)],
@@ -36,9 +36,9 @@ pub struct Taker {
 /// An answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// Its words. No other option of the question has the same.
+    /// The words. No other option of the question has the same.
     pub label: &'static str,
-    /// Its explanation. It may be empty.
+    /// The explanation. It may be empty.
     pub description: &'static str,
     /// The transition that it takes.
     pub taker: Taker,

@@ -45,7 +45,7 @@ pub enum Subject {
     File(String),
     /// A text that no file has by itself, such as one row of a table.
     Text {
-        /// Its name for people and reviewers.
+        /// The name for people and reviewers.
         name: String,
         /// The text.
         text: String,

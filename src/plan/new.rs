@@ -25,7 +25,7 @@ const CLONE: Option<&str> = match option_env!("CLAUDEX_RELEASE") {
 };
 /// Upper limit of a name, which is that of a machine.
 const MAX_NAME_BYTES: usize = 64;
-/// Names that a module, a crate or the type of a machine cannot have.
+/// The names that a module, a crate or the type of a machine cannot have.
 const RESERVED_NAMES: &str = "abstract alloc any-loop as async await become box break claudex-build claudex-loop const continue core crate do done \
                      dyn else enum extern false fields fields-in final finish fn for from from-raw gen if impl in in-phase into iterator \
                      let loop macro match mod mode mode-iter move mut on-stop option override phase phase-iter priv proc-macro pub ref \

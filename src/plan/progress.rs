@@ -12,7 +12,7 @@ use claudex_loop::review::round::{Report, RoundEvent};
 
 use super::{AnyLoop, resume, reviews_changes};
 
-/// How often a run checks whether another process has ended its loop.
+/// The interval at which a run checks whether another process has ended its loop.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Upper limit of findings that are shown of a round. Their file has all.
 const MAX_SHOWN_FINDINGS: usize = 20;

@@ -11,7 +11,7 @@ use claudex_loop::text;
 use super::typestate::Plan;
 use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 
-/// Says how to resume a loop of `run`, also from another folder.
+/// Returns how to resume a loop of `run`, also from another folder.
 pub(super) fn help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let is_here = loops::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
@@ -139,7 +139,7 @@ pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), F
     ))
 }
 
-/// Says how to resume or cancel a loop of `run` because of which another one cannot start.
+/// Returns how to resume or cancel a loop of `run` because of which another one cannot start.
 pub(super) fn in_the_way(id: &str) -> Option<String> {
     let active = locate::active_loops(INFO.state, &loops::here().ok()?);
     let is_run = active

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 
 use super::*;
 
-/// Limits that no test reaches.
+/// The limits, which no test reaches.
 const NO_LIMITS: Limits = Limits {
     timeout: Duration::from_secs(60),
     idle: Duration::from_secs(60),

@@ -6,14 +6,14 @@ use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, NoteEntry, REFUSED, REPAIRED, Store, UNEXPLAINED};
 use crate::text;
 
-/// Notes that a verb was refused by the machine.
+/// Records that a verb was refused by the machine.
 pub fn refused(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
     if refusal.is_a_no() {
         note(store, id, by, tried, &refusal.to_string());
     }
 }
 
-/// Notes another refusal: a shell helper that would skip a transition, or a user's command from an agent.
+/// Records another refusal: a shell helper that would skip a transition, or a user's command from an agent.
 pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
     let data = [("by", &*by.to_string()), ("tried", tried), ("why", why)];
     store.note_attempt(id, REFUSED, &data);

@@ -32,7 +32,7 @@ pub(super) fn is_driven(table: &Table, change: &ChangeEntry) -> bool {
         == Some(RUN)
 }
 
-/// Names who made a change: `the hook`, `the agent`, `a person`, `run`.
+/// Returns who made a change: `the hook`, `the agent`, `a person`, `run`.
 pub(super) fn maker(table: &Table, change: &ChangeEntry) -> String {
     match change.by.as_str() {
         "hook" if is_driven(table, change) => format!("`{RUN}`"),
@@ -40,7 +40,7 @@ pub(super) fn maker(table: &Table, change: &ChangeEntry) -> String {
     }
 }
 
-/// Names who is meant: `the hook`, `the agent`, `a person`.
+/// Returns who is meant: `the hook`, `the agent`, `a person`.
 pub(super) fn who(by: &str) -> String {
     match by {
         "hook" | "agent" => format!("the {by}"),

@@ -43,7 +43,7 @@ pub(super) fn apply(matches: &ArgMatches) {
 pub enum Tone {
     /// A label or a heading.
     Heading,
-    /// As it should be.
+    /// Correct.
     Good,
     /// Something to know about.
     Warning,

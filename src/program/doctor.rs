@@ -26,7 +26,7 @@ use crate::review::claude;
 use crate::store::{Listed, StateHome, Store};
 use crate::text;
 
-/// How long a program may take to print its version.
+/// The longest time for a program to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest text of a check, in characters.
 const MAX_TEXT_CHARS: usize = 500;
@@ -64,7 +64,7 @@ impl Check {
         Self::new("problem", found, help)
     }
 
-    /// Describes an error as a problem, with this help if the error has none of its own.
+    /// Returns a description of an error as a problem, with this help if the error has none of its own.
     fn refused(error: impl Diagnostic, help: &str) -> Self {
         let own = error.help().map(|help| help.to_string());
         Self::problem(error.to_string(), own.unwrap_or(help.to_owned()))

@@ -46,7 +46,7 @@ impl Group {
     }
 }
 
-/// Lists the commands in groups. Adds to the help of the user's commands that they are the user's.
+/// Groups the commands. Adds to the help of the user's commands that they are the user's.
 pub(super) fn grouped(command: Command) -> Command {
     let styles = command.get_styles();
     let header = styles.get_header();

@@ -16,13 +16,13 @@ pub struct ProgramInfo {
     pub plugin: Option<&'static str>,
     /// The place and form of its loops' documents.
     pub state: &'static StateSpec,
-    /// Its machine.
+    /// The machine.
     pub table: &'static Table,
     /// Constructors of its own reviewers, in addition to those of every program.
     pub reviewers: &'static [fn() -> Box<dyn Reviewer>],
-    /// Its own command that imports a document of another program; `None`: `import` and the document's path.
+    /// The program's own command that imports a document of another program; `None`: `import` and the document's path.
     pub take_up: Option<&'static str>,
-    /// Its own command that starts a loop, also in its plugin; `None`: `start`.
+    /// The program's own command that starts a loop, also in its plugin; `None`: `start`.
     pub begin: Option<&'static str>,
 }
 

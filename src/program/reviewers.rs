@@ -115,7 +115,7 @@ fn before(raw: &Raw, round: u64) -> Option<String> {
 pub struct Preferred {
     /// The reviewer's name.
     pub reviewer: String,
-    /// Its model, if the user's configuration names none.
+    /// The model, if the user's configuration names none.
     pub model: Option<String>,
 }
 

@@ -54,7 +54,7 @@ pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
         .or_else(|| phases.iter().find_map(|phase| phase.review()))
 }
 
-/// Names the round of a loop, as `round 2`, or its phase if findings files have their own numbers.
+/// Returns the name of a loop's round, as `round 2`, or its phase if findings files have their own numbers.
 pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
     if spec.is_numbered() {
         format!("phase {}", raw.table().phases[raw.phase()].stored)
@@ -63,7 +63,7 @@ pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
     }
 }
 
-/// Names the round with the last one, as `round 2 of 3`, if the machine has that field.
+/// Returns the name of the round with the last one, as `round 2 of 3`, if the machine has that field.
 pub fn of_most(raw: &Raw, spec: &ReviewSpec) -> String {
     let named = named(raw, spec);
     match raw
@@ -133,7 +133,7 @@ pub fn table(lines: &[RoundLine]) -> String {
     rows.join("\n")
 }
 
-/// Counts the findings of a run.
+/// Returns the counts of a run's findings.
 pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
     if let Some(RunOutcome::Clean { .. }) = run.ended {
         return Some(Counts::default());
@@ -145,7 +145,7 @@ pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
     counts_of(text[..end.unwrap_or(text.len())].as_bytes())
 }
 
-/// Counts the findings of a file, or returns `None` if it is not a findings file.
+/// Returns the counts of a file's findings, or `None` if it is not a findings file.
 pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
     let findings = answer::read(std::str::from_utf8(bytes).ok()?).ok()?;
     Some(findings.counts())
@@ -262,7 +262,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     admitted
 }
 
-/// Names the reviewers that gave verdicts, each once, in the order of their runs.
+/// Returns the reviewers that gave verdicts, each once, in the order of their runs.
 pub fn reviewers(raw: &Raw) -> String {
     let mut names: Vec<String> = Vec::new();
     for run in runs(raw) {

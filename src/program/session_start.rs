@@ -47,7 +47,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     output
 }
 
-/// Names another plugin that works on our state folder, and the command that switches it off.
+/// Returns a sentence about another plugin that works on our state folder, and the command that switches it off.
 fn name_rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Option<String> {
     let here = surroundings.folders(input).into_iter().next()?;
     let client = ClientFiles::read(here, &locate::root(info.state, here));
@@ -58,7 +58,7 @@ fn name_rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) ->
     ))
 }
 
-/// Describes the loop to speak of: the session's own, one that any session can continue, one of no session, an archived one of
+/// Returns a description of the loop to speak of: the session's own, one that any session can continue, one of no session, an archived one of
 /// the session, or one of another session.
 fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &str) -> HookOutput {
     let info = program.info;
@@ -114,7 +114,7 @@ fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &st
     }
 }
 
-/// Describes the session's own loop, or one that any session can continue. After a compaction the agent continues it; at a start
+/// Returns a description of the session's own loop, or one that any session can continue. After a compaction the agent continues it; at a start
 /// the user decides.
 fn describe_own(
     program: &Program,
@@ -188,7 +188,7 @@ fn describe_own(
     }
 }
 
-/// Describes a loop of another session. That session may be at work, or over: `/clear` gives a session a new id.
+/// Returns a description of a loop of another session. That session may be at work, or over: `/clear` gives a session a new id.
 fn describe_foreign(
     info: &ProgramInfo,
     store: &Store,

@@ -241,7 +241,7 @@ fn mode<'a>(
     })
 }
 
-/// Limits the bytes of a text that a start takes.
+/// The most bytes of a text that a start takes.
 pub const LONGEST: usize = 64 * 1024;
 
 /// Starts a loop.

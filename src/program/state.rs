@@ -160,7 +160,7 @@ impl OwnLoop {
         })
     }
 
-    /// Notes in the loop's journal what a helper was refused, and returns the failure.
+    /// Records in the loop's journal what a helper was refused, and returns the failure.
     fn refuse(&self, tried: &str, why: &str) -> Failure {
         attempts::note(&self.store, &self.id, self.actor, tried, why);
         failure(Exit::Refused, format!("loop {}: {why}", self.id))

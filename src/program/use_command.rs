@@ -63,7 +63,7 @@ pub(super) fn choose(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     Ok(Exit::Complete)
 }
 
-/// Lists the loops that a call can choose: those of its session and those without one, or all from a terminal.
+/// Returns the loops that a call can choose: those of its session and those without one, or all from a terminal.
 fn list_choices(info: &ProgramInfo, caller: &Caller) -> Result<String, Failure> {
     let mut active = locate::active_loops(info.state, &loops::here()?);
     active.retain(|(_, listed)| match &caller.session {

@@ -33,7 +33,7 @@ pub const MAX_FINDINGS: usize = 1000;
 const MAX_PATCH_BYTES: usize = 256 * 1024;
 /// Longest id that is read, in characters.
 const MAX_ID_CHARS: usize = 20;
-/// Names of the tags in which models write their thoughts before the answer.
+/// The tags in which models write their thoughts before the answer.
 const THOUGHTS: [&str; 5] = ["think", "thinking", "thoughts", "reasoning", "analysis"];
 /// Keys that show that a JSON value was meant as an answer.
 const KEYS: [&str; 3] = ["\"verdict\"", "\"findings\"", "\"severity\""];

@@ -249,13 +249,13 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Notes that the client got on, and reports what it opens.
+    /// Records that the client got on, and reports what it opens.
     pub(super) fn note_progress(&mut self) {
         self.retries = None;
         self.trace.add("");
     }
 
-    /// Notes a try to reach the service. Returns whether its message is another one than the last.
+    /// Records a try to reach the service. Returns whether its message is another one than the last.
     pub(super) fn note_retry(&mut self, message: &str) -> bool {
         let last = self.retries.take();
         let is_new = last.as_ref().is_none_or(|(_, last)| last != message);

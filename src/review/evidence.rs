@@ -22,7 +22,7 @@ use crate::text;
 
 pub use crate::machine::EvidencePolicy;
 
-/// How long reading the work tree may take, to compare it with what was reviewed.
+/// The longest time for reading the work tree, to compare it with what was reviewed.
 const TREE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A review of this round.
@@ -401,7 +401,7 @@ impl<'r> Round<'r> {
         Ok(Settled(reviewed))
     }
 
-    /// Counts what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes. A clean round of
+    /// Returns the counts of open findings on the subject as it is now: the findings of every round that reviewed exactly these bytes. A clean round of
     /// another persona does not settle a plan that nobody edited.
     fn open(&self) -> io::Result<Counts> {
         let is_same = |run: &Run| Some(&run.began.subject) == self.subject.as_ref();

@@ -121,7 +121,7 @@ type Claim = fn(&Known<'_>, &Known<'_>, &[&str]) -> bool;
 /// All claims, the best first.
 const CLAIMS: [Claim; 4] = [has_same_id, has_same_words, is_same_check, is_at_same_place];
 
-/// Gives each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
+/// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
 pub(super) fn assign_ids(earlier: &[Round], new: &mut Findings, persona: &str, document: &str) {
     let lines: Vec<&str> = document.lines().map(line_start).collect();

@@ -110,7 +110,7 @@ impl fmt::Display for Counts {
 }
 
 impl Counts {
-    /// Counts the findings that keep a loop from being settled: the high and the medium ones.
+    /// Returns the number of findings that keep a loop from being settled: the high and the medium ones.
     pub fn material(self) -> usize {
         self.high + self.medium
     }
@@ -133,7 +133,7 @@ impl Finding {
 }
 
 impl Findings {
-    /// Counts the findings of each severity.
+    /// Returns the number of findings of each severity.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for finding in &self.0 {
@@ -146,7 +146,7 @@ impl Findings {
         counts
     }
 
-    /// Counts the findings that keep a round from being clean. Lines that were not reviewed always do.
+    /// Returns the number of findings that keep a round from being clean. Lines that were not reviewed always do.
     pub fn blocking(&self, from: Blocking) -> usize {
         let counts = self.counts();
         match from {

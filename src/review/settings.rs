@@ -49,7 +49,7 @@ pub struct ReviewerSettings {
     pub arguments: Vec<String>,
     /// The model that the program is asked for.
     pub model: Option<String>,
-    /// Names of environment variables that its process gets in addition to the usual ones.
+    /// Environment variables that the process gets in addition to the usual ones.
     #[serde(default, deserialize_with = "variable_names")]
     pub environment: Vec<String>,
     /// The time of one review.

@@ -51,7 +51,7 @@ pub struct GateFinding {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong; what to write instead.
+    /// The problem, and the text to write instead.
     pub message: String,
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn note_flags(
     }
 }
 
-/// Notes the effect of a user's decision on the open stage, and on the failure that it answers.
+/// Records the effect of a user's decision on the open stage, and on the failure that it answers.
 pub(crate) fn note_decision(
     held: &mut AnyLoop,
     verb: &Verb,
@@ -173,7 +173,7 @@ fn note_stage(
     held.set_stages(&stages)
 }
 
-/// Notes the status of each section of the requirements after stage 5.
+/// Records the status of each section of the requirements after stage 5.
 pub(crate) fn note_sections(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let pipeline = Pipeline(held.raw());
     let is_validation = pipeline.stage() == Stage::ValidationGeneration;
@@ -216,7 +216,7 @@ fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
     }
 }
 
-/// Notes the questions of a round, and when they were answered.
+/// Records the questions of a round, and when they were answered.
 fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), FieldError> {
     let round = held.fields().round;
     let mut rounds = held.fields().rounds.clone();

@@ -125,7 +125,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
 
 /// Flag of `start` that moves aside what another program wrote.
 const ANEW: &str = "anew";
-/// Names in `requirements` that are moved.
+/// The names in `requirements` that are moved.
 const MOVED_NAMES: [&str; 2] = [".stage-summaries", ".requirements-state.local.md"];
 
 /// Adds the flag to `start`.

@@ -15,10 +15,10 @@ use crate::files::name::Name;
 use crate::stops::FOUND;
 use crate::{Phase, context, stops, summary, work};
 
-/// How long a stop waits for git.
+/// The longest time that a stop waits for git.
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Notes the facts of the moment at which a phase was entered. Returns sentences for the user if
+/// Records the facts of the moment at which a phase was entered. Returns sentences for the user if
 /// the plan is over.
 pub(crate) fn entered(raw: &Raw) -> Result<Vec<String>, String> {
     let phase = context::phase(raw);
@@ -52,7 +52,7 @@ pub(crate) fn entered(raw: &Raw) -> Result<Vec<String>, String> {
     Ok(not_run.into_iter().collect())
 }
 
-/// Notes the commit at which a task began. The first task begins with the plan, so that code that
+/// Records the commit at which a task began. The first task begins with the plan, so that code that
 /// was committed while planning is reviewed. A task that goes on keeps its commit.
 fn begin_task(raw: &Raw, from: &str) -> Result<(), String> {
     let mut plan_base = raw.text("coding_base");
@@ -82,7 +82,7 @@ fn commit(raw: &Raw) -> String {
     git::call(&raw.root(), &arguments, GIT_TIMEOUT).unwrap_or_else(|_| "0".repeat(40))
 }
 
-/// Notes the facts that the document of a plan that was taken up lacks: the counts of tasks and
+/// Records the facts that the document of a plan that was taken up lacks: the counts of tasks and
 /// reviews, the reviews that were there, and the one to answer. Does so once.
 pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
     let journal = raw.journal().map_err(|error| error.to_string())?;
@@ -108,7 +108,7 @@ pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
     note(raw, FOUND, &json!({ "files": files }))
 }
 
-/// Counts the active tasks of a plan that was taken up, and those that passed their review.
+/// Sets the numbers of active tasks of a plan that was taken up, and of those that passed their review.
 fn set_counts(raw: &Raw, directory: &Directory) -> Result<(), String> {
     let phase = context::phase(raw);
     let is_under_review = matches!(phase, Phase::CodeReview | Phase::PostCodeReview);
@@ -123,7 +123,7 @@ fn set_counts(raw: &Raw, directory: &Directory) -> Result<(), String> {
     Ok(())
 }
 
-/// Notes what the user accepts: the findings of the newest review of a phase.
+/// Records what the user accepts: the findings of the newest review of a phase.
 fn note_accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let journal = raw.journal().map_err(|error| error.to_string())?;
     let mut changes = journal.iter().rev().filter_map(Entry::change);

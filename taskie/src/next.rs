@@ -13,7 +13,7 @@ use crate::files::tasks::{Row, Status};
 /// The state, as far as the table reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// There is no state.json, or one that is no JSON object and has no journal.
+    /// No state.json, or one that is not a JSON object and has no journal.
     None,
     /// The file is no JSON object, and the journal has the last state.
     Broken,

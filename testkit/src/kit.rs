@@ -55,7 +55,7 @@ impl Kit {
         }
     }
 
-    /// Gives a value that a start requires, if the program does not take any text for it.
+    /// Sets a value that a start requires, if the program does not take any text for it.
     #[must_use]
     pub fn given(mut self, field: &str, text: &str) -> Self {
         self.texts.insert(field.to_owned(), text.to_owned());
@@ -72,7 +72,7 @@ impl Kit {
         self
     }
 
-    /// Names the folder of the committed plugin.
+    /// Sets the folder of the committed plugin.
     #[must_use]
     pub fn plugin(mut self, folder: impl AsRef<Path>) -> Self {
         self.plugin = Some(folder.as_ref().to_owned());

@@ -205,7 +205,7 @@ fn command_of_killed_stop_runs_again() {
     assert_eq!(journal.matches("command-ended").count(), 1, "{journal}");
 }
 
-/// How many stops wait at a gate, with the loop opened.
+/// Returns the number of stops that wait at a gate, with the loop opened.
 fn waiting_at(project: &Project) -> usize {
     let names = fs::read_dir(project.root()).unwrap();
     let names = names.filter_map(|entry| entry.unwrap().file_name().into_string().ok());

@@ -123,7 +123,7 @@ impl Project {
         command
     }
 
-    /// What the program prints.
+    /// Returns the output of the program.
     pub(crate) fn say(&self, arguments: &[&str]) -> String {
         said(self.command(arguments).output().unwrap())
     }

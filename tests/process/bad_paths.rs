@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::support::{Project, has, in_time, lacks, tree, write};
 
-/// What a user or an agent may call while a loop `ID` is there; the last ones change everything.
+/// Commands of users and agents about a loop `ID`; the last ones change everything.
 const COMMANDS: [&str; 9] = [
     "status",
     "list",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, thorough_plan, tree};
 
-/// How many reviews run while the plan is swapped.
+/// The number of reviews that run while the plan is swapped.
 const REVIEWS: usize = 20;
 
 /// Returns two plans of which lint thinks differently.

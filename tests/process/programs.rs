@@ -80,7 +80,7 @@ fn crafted_repository_has_git_fetch_nothing() {
     }
 }
 
-/// Names that a shell, the program, or a reviewer may look up.
+/// The names that a shell, the program, or a reviewer may look up.
 const NAMES: &str =
     "git sh bash env codex claude claudex-loop dirname readlink grep sed cat node test printf";
 

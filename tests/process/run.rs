@@ -24,7 +24,7 @@ fn job(project: &Project, arguments: &str, code: i32) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
-/// How many findings are high, round by round.
+/// Returns the number of high findings, round by round.
 fn high(outcome: &Value) -> Vec<u64> {
     let rounds = outcome["rounds"].as_array().unwrap().iter();
     rounds

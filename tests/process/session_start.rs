@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, age, begins, ends, feed, has, id_of, lacks, tree};
 
-/// What the hook said to the user and to the agent.
+/// The lines of the hook for the user and for the agent.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Said {
     user: String,

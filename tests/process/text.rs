@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, executable, id_of, write};
 
-/// What is removed from all that is shown: the first and the last character of each range.
+/// The characters that are removed from all texts: the first and the last character of each range.
 const HIDDEN: [u32; 40] = [
     0x00, 0x08, 0x0b, 0x1f, 0x7f, 0x9f, 0xad, 0xad, 0x34f, 0x34f, 0x61c, 0x61c, 0x115f, 0x1160,
     0x17b4, 0x17b5, 0x180e, 0x180e, 0x200b, 0x200f, 0x2028, 0x202e, 0x2060, 0x2064, 0x2066, 0x206f,
@@ -108,7 +108,7 @@ fn hostile() -> (Project, String) {
     (project, id)
 }
 
-/// What stands in the way of the commands.
+/// The situations in which the commands run.
 const SITUATIONS: [&str; 6] = [
     "drafting",
     "reviewing",

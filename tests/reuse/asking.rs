@@ -78,7 +78,7 @@ impl Ferry {
     }
 }
 
-/// What the program says of an option.
+/// Returns the program's description of an option.
 fn description(label: &str) -> &'static str {
     match label {
         "Once" => "One 'time' only.",
@@ -89,7 +89,7 @@ fn description(label: &str) -> &'static str {
     }
 }
 
-/// What is said of a dialog that the agent altered.
+/// The error about a dialog that the agent altered.
 const ALTERED: &str = "the dialog had other options or descriptions than the question;";
 
 const WHICH: (&str, &str) = ("Which of these?", "Choice");

@@ -55,7 +55,7 @@ fn answer(project: &Project, opened: &[&str], severities: &[&str]) {
     fs::write(project.outside().join("answer"), lines.concat()).unwrap();
 }
 
-/// What the client was told on its stdin, or called with.
+/// Returns the client's stdin, or its arguments.
 fn noted(project: &Project, name: &str) -> String {
     fs::read_to_string(project.outside().join(name)).unwrap()
 }

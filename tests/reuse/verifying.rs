@@ -60,7 +60,7 @@ fn journal(project: &Project) -> String {
     fs::read_to_string(project.loop_folder(".depot").join("journal.jsonl")).unwrap()
 }
 
-/// How often a line stands in a file that commands append to.
+/// Returns the number of lines in a file that commands append to.
 fn ran(project: &Project) -> usize {
     let text = fs::read_to_string(project.root.join("ran.ignored")).unwrap_or_default();
     text.lines().count()

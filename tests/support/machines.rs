@@ -12,11 +12,11 @@ use super::stranger::Crate;
 pub(crate) struct Found {
     /// The module that holds its code in the crate: `m0`, `m1`, ….
     pub(crate) module: String,
-    /// Where the file is, from the workspace's root.
+    /// The path of the file, from the workspace's root.
     pub(crate) place: String,
-    /// Its text.
+    /// The text.
     pub(crate) source: String,
-    /// What it declares.
+    /// The declarations.
     pub(crate) machine: Machine,
 }
 

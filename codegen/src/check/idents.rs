@@ -24,7 +24,7 @@ struct Taken<'c, 'm> {
 }
 
 impl<'m> Taken<'_, 'm> {
-    /// Notes names that every machine has, separated by spaces.
+    /// Records names that every machine has, separated by spaces.
     fn reserve(&mut self, space: &str, names: &str) {
         let keys = names
             .split_whitespace()

@@ -43,10 +43,10 @@ named!(PluginCommand);
 /// A slash command that a machine's plugin can have.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct SlashCommand<'m> {
-    /// Its name, with `_`.
+    /// The name, with `_`.
     pub(crate) name: &'m str,
     pub(crate) does: Does<'m>,
-    /// Its entry in `[plugin.commands]`, if there is one.
+    /// The entry in `[plugin.commands]`, if there is one.
     pub(crate) declared: Option<&'m PluginCommand>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Counts a change, and returns whether it is the chosen one.
+/// Adds a change to the count, and returns whether it is the chosen one.
 fn is_next() -> bool {
     #[cfg(debug_assertions)]
     {

@@ -63,7 +63,7 @@ pub struct EdgeInfo {
     pub ends_turn: bool,
     /// The documentation.
     pub doc: &'static str,
-    /// Its line in the machine file.
+    /// The line in the machine file.
     pub line: u32,
 }
 

@@ -27,7 +27,7 @@ pub enum ImportError {
     Phase {
         /// The field that holds the phase.
         field: &'static str,
-        /// Its value.
+        /// The value.
         found: String,
         /// The phases that are not terminal.
         known: String,

@@ -62,7 +62,7 @@ pub enum OpenError {
     /// The store could not hand it out.
     #[error(transparent)]
     Store(StoreError),
-    /// Its phase is none of the machine's.
+    /// The phase is none of the machine's.
     #[error("loop {id}: phase `{found}` is none of {machine}'s ({known})")]
     Phase {
         /// The loop.

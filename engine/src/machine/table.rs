@@ -16,7 +16,7 @@ use crate::store::StateSpec;
 pub struct Table {
     /// The machine's name.
     pub name: &'static str,
-    /// Its purpose.
+    /// The purpose.
     pub doc: &'static str,
     /// The machine file, as the messages name it.
     pub file: &'static str,
@@ -26,15 +26,15 @@ pub struct Table {
     pub slash: &'static [&'static str],
     /// The place and form of its documents.
     pub state: &'static StateSpec,
-    /// Its modes.
+    /// The modes.
     pub modes: &'static [ModeInfo],
-    /// Its fields, in the order of the state file.
+    /// The fields, in the order of the state file.
     pub fields: &'static [FieldInfo],
-    /// Its phases, in the order of `machine.toml`. Edges name them by index.
+    /// The phases, in the order of `machine.toml`. Edges name them by index.
     pub phases: &'static [PhaseInfo],
     /// The names of its transitions.
     pub transitions: &'static [&'static str],
-    /// Its edges.
+    /// The edges.
     pub rules: Rules,
     /// Declarations that only the program reads.
     pub extra: Extra,
@@ -55,9 +55,9 @@ pub struct Message {
 /// A mode: a first phase with initial values of its own.
 #[derive(Debug)]
 pub struct ModeInfo {
-    /// Its name, as `start` takes it.
+    /// The name, as `start` takes it.
     pub name: &'static str,
-    /// Its doc.
+    /// The doc.
     pub doc: &'static str,
     /// Index of the first phase.
     pub start: usize,
@@ -72,9 +72,9 @@ pub struct ModeInfo {
 /// A field of the state document.
 #[derive(Debug)]
 pub struct FieldInfo {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its doc.
+    /// The doc.
     pub doc: &'static str,
     /// The kind of its value.
     pub kind: FieldKind,
@@ -148,11 +148,11 @@ pub enum Constant {
 /// A phase.
 #[derive(Debug)]
 pub struct PhaseInfo {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its form in the state document.
+    /// The form in the state document.
     pub stored: &'static str,
-    /// Its doc.
+    /// The doc.
     pub doc: &'static str,
     /// Whether the loop is over in it.
     pub terminal: bool,
@@ -183,7 +183,7 @@ impl PhaseInfo {
 /// The behaviour of a stop in a phase, from claudex-build's catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BehaviourInfo {
-    /// Its name in the catalogue.
+    /// The name in the catalogue.
     pub name: &'static str,
     /// The parameters that `machine.toml` gives, as they stand there.
     pub parameters: &'static [(&'static str, &'static str)],
@@ -204,7 +204,7 @@ impl BehaviourInfo {
 /// An argument of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentInfo {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// The placeholder of its value in help texts: its name, its words such as `proceed|stop`, or nothing for a flag.
     pub takes: &'static str,

@@ -77,7 +77,7 @@ pub enum Entry {
 /// A change that was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangeEntry {
-    /// Its number, from 1.
+    /// The number, from 1.
     pub revision: u64,
     /// The time, in whole seconds.
     #[serde(serialize_with = "write_time")]
@@ -113,7 +113,7 @@ pub struct NoteEntry {
     /// The time, in whole seconds.
     #[serde(serialize_with = "write_time")]
     pub at: Timestamp,
-    /// Its subject, such as `run-began`.
+    /// The subject, such as `run-began`.
     pub note: String,
     /// The rest, as its writer wants it.
     pub data: Json,

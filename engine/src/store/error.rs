@@ -54,12 +54,12 @@ pub enum StoreError {
     Active {
         /// The other loop.
         id: String,
-        /// Its phase, or `None` if it only has the id that a new loop is to have.
+        /// The phase, or `None` if it only has the id that a new loop is to have.
         phase: Option<String>,
-        /// Its state folder.
+        /// The state folder.
         folder: Utf8PathBuf,
     },
-    /// There is no such loop.
+    /// No such loop.
     #[error("{}", not_found_message(.id, &shown(.folder), *.archived))]
     NotFound {
         /// The id.
@@ -98,7 +98,7 @@ pub enum WhyNotOurs {
     NoMachine,
     /// A document of the user's that is older than a crash can leave it, as after a checkout.
     PutBack {
-        /// Its revision.
+        /// The revision.
         found: u64,
         /// The loop's revision.
         newest: u64,

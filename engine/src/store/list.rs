@@ -36,7 +36,7 @@ pub struct Listed {
     pub left_alone: bool,
     /// The reason why it cannot be used.
     pub problem: Option<String>,
-    /// Its newest change, if it can be opened.
+    /// The newest change, if it can be opened.
     pub newest: Option<ChangeEntry>,
 }
 

@@ -143,7 +143,7 @@ impl Store {
         (is_own && self.root() != root).then(|| self.root().to_string())
     }
 
-    /// Describes the repair of a document, for the user. Keeps one that was edited in another way than the machine allows.
+    /// Returns a description of the repair of a document, for the user. Keeps one that was edited in another way than the machine allows.
     fn describe_repair(
         &self,
         id: &LoopId,
@@ -271,7 +271,7 @@ impl Store {
         self.journal_of().append(id, After::Any, &json, None)
     }
 
-    /// Notes a failed attempt, unless the loop is over or the journal ends with the same note. Failing to note it
+    /// Records a failed attempt, unless the loop is over or the journal ends with the same note. Failing to note it
     /// fails nothing.
     pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
         let data: Fields = (data.iter())
@@ -323,7 +323,7 @@ fn differing<'f>(document: &Document, fields: &'f Fields) -> Vec<&'f str> {
     differing.map(|(field, _)| field.as_str()).collect()
 }
 
-/// Describes the edits by hand that are taken over, for the user. Empty if there are none.
+/// Returns a description of the edits by hand that are taken over, for the user. Empty if there are none.
 fn describe_edits(newest: &ChangeEntry, edits: &Fields) -> String {
     let describe = |(field, value): (&String, &Json)| {
         let old = newest.field(field).map(|old| old.to_plain().into_owned());

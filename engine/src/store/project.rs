@@ -119,7 +119,7 @@ pub(super) fn has_vanished(home: &StateHome, path: &Utf8Path) -> bool {
             .is_some_and(|last| last == path.as_str())
 }
 
-/// Notes that `by` named a state folder that vanished. Returns whether it did so for the first time since the folder was used.
+/// Records that `by` named a state folder that vanished. Returns whether it did so for the first time since the folder was used.
 pub(super) fn note_vanished(home: &StateHome, path: &Utf8Path, by: &str) -> bool {
     let name = sha256(path.as_str());
     let text = home.read_kept(BY_PATH, &name).unwrap_or_default();

@@ -71,7 +71,7 @@ impl Form {
 /// A field that an edit by hand may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edit {
-    /// Its name.
+    /// The name.
     pub field: &'static str,
     /// The values that an edit may give it.
     pub takes: Editable,

@@ -97,26 +97,26 @@ impl Store {
         project::has_vanished(&self.home, &self.folder)
     }
 
-    /// Notes that `by` named this folder, which vanished. Returns whether it did so for the first time.
+    /// Records that `by` named this folder, which vanished. Returns whether it did so for the first time.
     pub fn note_vanished(&self, by: &str) -> bool {
         project::note_vanished(&self.home, &self.folder, by)
     }
 
-    /// Returns the same store with another time to wait for the project's lock (10 s by default).
+    /// Sets the time to wait for the project's lock (10 s by default).
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.files.lock_timeout = deadline;
         self
     }
 
-    /// Returns the same store for a look: opening a loop writes nothing, neither its document nor an edit by hand.
+    /// Turns it into a store for a look: opening a loop writes nothing, neither its document nor an edit by hand.
     #[must_use]
     pub fn to_look(mut self) -> Self {
         self.only_looks = true;
         self
     }
 
-    /// Returns the same store for a call of a hook: its waits take from this budget, and a list ends with it.
+    /// Limits the waits to the budget of a hook's call, which also ends a list.
     #[must_use]
     pub fn within(mut self, budget: &Budget) -> Self {
         self.files.budget = budget.clone();

@@ -57,21 +57,21 @@ pub(crate) fn home(root: &camino::Utf8Path) -> StateHome {
     StateHome::at(root.join("state-home"))
 }
 
-/// The same machine with documents of JSON.
+/// The test machine with documents of JSON.
 pub(crate) static JSON: StateSpec = StateSpec {
     form: Form::Json,
     extension: "json",
     ..SPEC
 };
 
-/// The same machine with documents of frontmatter, two of whose fields stand below another key.
+/// The test machine with documents of frontmatter, two of whose fields stand below another key.
 pub(crate) static FRONTMATTER: StateSpec = StateSpec {
     form: Form::Frontmatter(&[("phase", "loop.phase"), ("round", "loop.round")]),
     extension: "md",
     ..SPEC
 };
 
-/// The same machine with several loops, whose documents are the user's own.
+/// The test machine with several loops, whose documents are the user's own.
 pub(crate) static OWN: StateSpec = StateSpec {
     folder: ".engine",
     file: Some("plans/{id}/state.yml"),
@@ -85,7 +85,7 @@ pub(crate) fn store() -> (tempfile::TempDir, Store) {
     store_of(&SPEC)
 }
 
-/// The same of another machine.
+/// A store of another machine.
 pub(crate) fn store_of(spec: &'static StateSpec) -> (tempfile::TempDir, Store) {
     let (made, root) = folder();
     (

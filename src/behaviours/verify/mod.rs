@@ -64,7 +64,7 @@ pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commands {
     lines: Vec<String>,
-    /// Those that are neither the name of a configured command nor exactly a line of
+    /// Commands that are neither the name of a configured command nor exactly a line of
     /// `allow_commands`.
     not_allowed: Vec<String>,
 }
@@ -144,7 +144,7 @@ pub fn line_problem(line: &str) -> Option<&'static str> {
 /// The reason for which there is no evidence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
-    /// There is nothing to run, or the user's configuration does not allow all commands.
+    /// No command to run, or one that the user's configuration does not allow.
     #[error("{0}")]
     NotRun(String),
     /// The commands have not passed.

@@ -39,7 +39,7 @@ struct Known {
     goes_on: bool,
     description: &'static str,
     arguments: String,
-    /// Its text for the agent.
+    /// The text for the agent.
     body: Message,
 }
 
@@ -152,7 +152,7 @@ fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
     }
 }
 
-/// Describes one of the commands that every program has.
+/// Returns a description of one of the commands that every program has.
 fn own(table: &Table, name: &str) -> Known {
     let (body, description) = match name {
         "history" => (

@@ -276,7 +276,7 @@ impl Settings {
         Ok(self)
     }
 
-    /// Describes an error at the row that brings it. A message of two lines has its help in the second.
+    /// Returns a description of an error at the row that brings it. A message of two lines has its help in the second.
     fn value_error(&self, message: &str) -> SettingsError {
         let rows = &self.rows;
         let is_there = |count: &usize| {

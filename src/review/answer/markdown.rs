@@ -97,7 +97,7 @@ enum Place {
     /// Outside of all sections.
     #[default]
     Outside,
-    /// In the newest section.
+    /// The newest section.
     Section,
     /// Below a heading of this level that is a finding.
     Finding(u8),

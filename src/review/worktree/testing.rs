@@ -27,7 +27,7 @@ impl Repo {
         repo
     }
 
-    /// The same with a commit of these files.
+    /// A repository with a commit of these files.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let repo = Self::new();
         for (path, text) in files {
@@ -52,7 +52,7 @@ impl Repo {
         std::fs::write(file, text).unwrap();
     }
 
-    /// What is not as it was when [`everything`](Self::everything) was asked.
+    /// Returns the differences since [`everything`](Self::everything) was asked.
     pub(crate) fn changed_from(&self, before: &[String]) -> Vec<String> {
         let now = self.everything();
         let gone = before.iter().filter(|file| !now.contains(file));

@@ -88,7 +88,7 @@ impl Reading {
 pub enum Outcome {
     /// The summary, corrected if a rule is broken.
     Taken(Box<Summary>),
-    /// The same as no summary.
+    /// A crash: no summary counts.
     Crash,
     /// A summary that does not count, and changes nothing.
     Refused,
@@ -159,7 +159,7 @@ pub struct Summary {
     pub status: Status,
     /// The files that were written, relative to the project.
     pub artifacts: Vec<Utf8PathBuf>,
-    /// What happened, in one or two sentences.
+    /// The course of the stage, in one or two sentences.
     pub summary: String,
     /// The flags.
     pub flags: Flags,

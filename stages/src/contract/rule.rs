@@ -20,7 +20,7 @@ const MAX_QUOTED_CHARS: usize = 60;
 /// The answer of `report` to a broken rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lenient {
-    /// The same as no summary.
+    /// A crash: no summary counts.
     Crash,
     /// A summary that does not count, and changes nothing.
     Refused,
@@ -128,7 +128,7 @@ pub struct Finding {
     pub rule: Rule,
     /// The first character.
     pub start: Place,
-    /// What is expected, and what is there instead.
+    /// The expected text, and the text that is there.
     pub message: String,
     /// The answer of a lenient reader.
     pub lenient: Lenient,

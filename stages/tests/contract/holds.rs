@@ -28,7 +28,7 @@ pub(crate) fn holds(bytes: &[u8]) -> Outcome {
     reading.outcome
 }
 
-/// What is written is read as it was.
+/// Checks that a written summary is read as it was.
 fn written(summary: &Summary) {
     let context = summary.context.clone().unwrap_or_default();
     let Outcome::Taken(mut again) = read(summary.to_text().as_bytes(), &Context::default()).outcome
@@ -39,7 +39,7 @@ fn written(summary: &Summary) {
     assert_eq!(*again, *summary, "{context}");
 }
 
-/// What stands last in the frontmatter is read, too.
+/// Checks that the end of the frontmatter is read.
 fn read_to_the_end(text: &str) {
     let fences = text.match_indices("---").map(|(at, _)| at);
     let is_fence = |at: &usize| {

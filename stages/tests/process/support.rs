@@ -10,7 +10,7 @@ use stages::gates::REQUIRED_SECTIONS;
 
 pub(crate) const STATE: &str = "requirements/.requirements-state.local.md";
 
-/// What a call of the program came to.
+/// The outcome of a call of the program.
 #[derive(Debug)]
 pub(crate) struct Said(Output);
 

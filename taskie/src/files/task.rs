@@ -19,7 +19,7 @@ pub enum Status {
     ReviewChangesRequested,
     /// Done.
     Completed,
-    /// Not to be done now.
+    /// Postponed.
     Postponed,
 }
 

@@ -16,9 +16,9 @@ pub enum Status {
     Pending,
     /// Done.
     Done,
-    /// Not to be done.
+    /// Cancelled.
     Cancelled,
-    /// Not to be done now.
+    /// Postponed.
     Postponed,
 }
 

@@ -41,7 +41,7 @@ impl Walk {
         self.row = row;
     }
 
-    /// Says the row of other files, which are put back.
+    /// Checks the row of other files, which are put back.
     fn with(&self, name: &str, text: Option<&str>, row: &str) {
         let file = self.project.dir(ID).join(name);
         let kept = fs::read(&file).unwrap();

@@ -11,7 +11,7 @@ pub(crate) const ID: &str = "billing";
 pub(crate) const TABLE: &str =
     "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
 
-/// What a call of the program came to.
+/// The outcome of a call of the program.
 #[derive(Debug)]
 pub(crate) struct Said(pub(crate) Output);
 
@@ -32,7 +32,7 @@ impl Said {
 pub(crate) struct Project {
     pub(crate) folder: Folder,
     pub(crate) root: PathBuf,
-    /// Counts the prompts: each has an id of its own.
+    /// The number of prompts: each has its own id.
     prompts: Cell<u32>,
 }
 

@@ -12,7 +12,7 @@ const HOOKS: [&str; 6] = [
     "pre-tool-use",
 ];
 
-/// Gives every hook input that it cannot read.
+/// Sends each hook an input that it cannot read.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     walk.restore(0)?;
     let huge = format!("{{\"session_id\": \"{}\"}}", "x".repeat(9 << 20));

@@ -57,7 +57,7 @@ fn project_file_ignores_reviewer_and_commands() {
 /// Puts something at a path.
 type Put = fn(&Path);
 
-/// What nobody can use as a configuration, as the user's or the project's: a part of its message, and how it gets there.
+/// Returns configurations that cannot be used: a part of the message, and a function that puts one there.
 fn unusable(is_project: bool) -> Vec<(&'static str, Put)> {
     let folder = if is_project {
         "not a regular file"
@@ -189,7 +189,7 @@ fn linked_project_file_is_refused_with_one_line() {
     }
 }
 
-/// Without what a terminal's width breaks, and with an error's apostrophes.
+/// Returns a text without the line breaks of a terminal, with the apostrophes of an error.
 fn plain(text: &str) -> String {
     text.replace(['\n', '│', ' '], "").replace('\'', "’")
 }

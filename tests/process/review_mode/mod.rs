@@ -29,7 +29,7 @@ fn write(project: &Project, path: &str, text: &str) {
     std::fs::write(file, text).unwrap();
 }
 
-/// The same with changes that lint has something to say about.
+/// A project with changes that lint has something to say about.
 fn changed() -> Project {
     let project = project();
     write(

@@ -54,7 +54,7 @@ impl Bench {
         self.project.home.join(name)
     }
 
-    /// What the journal says that the last run came to.
+    /// Returns the outcome of the last run.
     fn outcome(&self) -> String {
         let journal = self.project.journal(&self.id);
         let last = journal.last().unwrap();

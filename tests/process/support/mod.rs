@@ -98,23 +98,23 @@ impl Project {
         write(&config.join("settings.json"), settings.to_string());
     }
 
-    /// The same project with a variable set in every command's environment.
+    /// The project with a variable set in every command's environment.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Where the user's own configuration is, there or not.
+    /// Returns the path of the user's configuration.
     pub(crate) fn user_file(&self) -> PathBuf {
         self.home.join("config/claudex-loop/config.toml")
     }
 
-    /// Where the project's is, there or not.
+    /// Returns the path of the project's configuration.
     pub(crate) fn project_file(&self) -> PathBuf {
         self.root.join(".claude/claudex.toml")
     }
 
-    /// The same project with this as the user's own configuration, and no reviewer in the environment before it.
+    /// The project with this as the user's own configuration, and no reviewer in the environment before it.
     pub(crate) fn configured(self, toml: impl AsRef<[u8]>) -> Self {
         write(&self.user_file(), toml);
         self.with("CLAUDEX_REVIEWER", "")
@@ -253,7 +253,7 @@ impl Project {
         self.run_with_stdin(&["hook", name], event.to_string().as_bytes())
     }
 
-    /// As an agent of a session runs it.
+    /// Runs a command as an agent of a session does.
     pub(crate) fn run_in_session(&self, session: &str, line: impl Line) -> Ran {
         let mut command = self.command(line);
         command
@@ -313,7 +313,7 @@ impl Project {
         Stop::read(&feed(command, input.to_string().as_bytes()))
     }
 
-    /// What the client's prompt hook is told when a user types a line.
+    /// Calls the client's prompt hook as if the user had typed a line.
     pub(crate) fn type_line(&self, session: &str, line: &str) {
         static TYPED: AtomicUsize = AtomicUsize::new(0);
         let id = format!("prompt-{}", TYPED.fetch_add(1, Ordering::Relaxed));
@@ -418,7 +418,7 @@ impl Project {
             .collect()
     }
 
-    /// How many runs of the loop began.
+    /// Returns the number of runs that began.
     pub(crate) fn runs(&self, id: &str) -> usize {
         let journal = self.journal(id);
         journal

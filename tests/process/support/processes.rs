@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Ran;
 
-/// How long a loaded machine may take for what takes milliseconds.
+/// The longest wait on a loaded machine for work of milliseconds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Waits until something is true.

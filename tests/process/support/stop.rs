@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Ran, has, is_id};
 
-/// What the Stop hook answered.
+/// The answer of the Stop hook.
 #[derive(Debug)]
 pub(crate) struct Stop {
     /// The reason of a block, or the text of a reminder; None: the turn may end.

@@ -5,11 +5,11 @@ mod pseudo;
 
 use super::{Line, Project};
 
-/// What stood on the screen, and how it ended.
+/// The last screen, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub(crate) code: i32,
-    /// Its lines, what was typed among them.
+    /// The lines, what was typed among them.
     pub(crate) lines: Vec<String>,
 }
 

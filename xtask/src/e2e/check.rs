@@ -12,7 +12,7 @@ use super::pattern::Pattern;
 use super::scenario::{Check, FileCheck};
 use super::words::Words;
 
-/// What a check looks at.
+/// The subject of a check.
 pub(super) struct Place<'a> {
     pub(super) home: &'a Home,
     /// The folder with the loops and files, relative to the project.

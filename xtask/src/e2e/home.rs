@@ -201,7 +201,7 @@ impl Home {
             .output(COMMAND_TIMEOUT)
     }
 
-    /// Lists a program's loops in a folder of the project, the newest last: the id and the state document of each.
+    /// Returns a program's loops in a folder of the project, the newest last: the id and the state document of each.
     pub(super) fn loops(&self, program: &str, folder: &str) -> miette::Result<Vec<[String; 2]>> {
         let list = self.ask(program, folder, &["list", "--json"])?;
         let list: Vec<Value> = serde_json::from_str(&list).into_diagnostic()?;

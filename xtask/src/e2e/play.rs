@@ -22,7 +22,7 @@ use super::words::Words;
 /// The limit for a whole scenario.
 const SCENARIO_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long processes may outlive their client.
+/// The longest time that processes may outlive their client.
 const LEFTOVERS_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The number of lines of a picture.
@@ -34,7 +34,7 @@ const CODEX: &str = "codex";
 /// The session that steps mean if they name none.
 const MAIN: &str = "main";
 
-/// What all scenarios of a run share.
+/// The parts that all scenarios of a run share.
 #[derive(Debug)]
 pub(super) struct Stage {
     /// The repository.
@@ -312,7 +312,7 @@ impl<'a> Play<'a> {
         left
     }
 
-    /// Gives a session its model: the scenario's rules, then those of the agent.
+    /// Sets the model of a session: the scenario's rules, then those of the agent.
     fn cast(&mut self, session: &str, agent: Option<&str>) -> miette::Result<()> {
         if agent.is_none() && self.sessions.contains_key(session) {
             return Ok(());

@@ -71,7 +71,7 @@ pub(super) enum Age {
 pub(super) struct Project {
     /// The name of its folder, if it is not `project`.
     pub(super) folder: Option<String>,
-    /// Its files: relative path to text.
+    /// The files: relative path to text.
     pub(super) files: BTreeMap<String, String>,
 }
 

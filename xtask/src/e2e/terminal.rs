@@ -19,10 +19,10 @@ const SIZE: (&str, &str) = ("120", "180");
 /// The time between two looks at the screen.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long to wait for a screen.
+/// The longest wait for a screen.
 const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a screen at rest has not changed.
+/// The time for which a screen at rest has not changed.
 const REST_TIME: Duration = Duration::from_secs(1);
 
 /// The time between two keys. Escape and another key at once would be Alt and that key.
@@ -44,7 +44,7 @@ pub(super) struct Terminal {
     mark: OsString,
 }
 
-/// What a terminal shows.
+/// The screen of a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Screen {
     pub(super) text: String,

@@ -161,7 +161,7 @@ fn stop_concerns_the_sessions_own_agent_alone() {
     assert_eq!(yard.status()["session"], SESSION);
 }
 
-/// What a program said without what may name the engine: the user's one configuration file, and where it was built.
+/// Returns the output of a program without the texts that may name the engine: the user's one configuration file, and where it was built.
 fn without_places(yard: &Yard, arguments: &[&str]) -> String {
     let said = yard.run(arguments);
     let home = yard.configuration.to_str().unwrap();

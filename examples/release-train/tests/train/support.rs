@@ -28,7 +28,7 @@ pub(crate) struct Yard {
     pub(crate) configuration: PathBuf,
 }
 
-/// What a call of the program came to.
+/// The outcome of a call of the program.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,

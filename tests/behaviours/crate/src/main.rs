@@ -30,7 +30,7 @@ fn stored(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, 
     (store, id)
 }
 
-/// What the file permits that the test names.
+/// Returns the permissions in the file that the test names.
 fn permitted() -> Permissions {
     let file = std::env::var("EVERY_PERMITTED").unwrap();
     let text = std::fs::read_to_string(&file).unwrap_or_default();
@@ -92,7 +92,7 @@ macro_rules! step {
     }};
 }
 
-/// What a person does.
+/// The transitions of the user.
 macro_rules! person {
     ($machine:ident, $root:expr, $rest:expr, $(($phase:ident, $method:ident)),+) => {{
         use $machine::{AnyLoop, STATE};

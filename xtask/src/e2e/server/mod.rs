@@ -38,7 +38,7 @@ pub(super) struct Server {
     runtime: Option<Runtime>,
 }
 
-/// What the handlers share.
+/// The parts that the handlers share.
 #[derive(Debug)]
 struct Stage {
     conversation: Arc<Conversation>,
