@@ -23,7 +23,7 @@ const PAGES: [&str; 5] = [
     "docs/library.md",
     "docs/machine-toml.md",
 ];
-/// Stands in a page for what was left out.
+/// Marks in a page what was left out.
 const CUT: &str = "[…]";
 
 fn root() -> &'static Path {
@@ -120,7 +120,7 @@ fn evened(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Checks that each whole line of a block, below its command, stands in what the program printed, in this order.
+/// Checks that each whole line of a block, below its command, is in what the program printed, in this order.
 #[track_caller]
 fn is_quoted_from(quoted: &str, printed: &str) {
     let mut lines = printed.lines().map(evened);

@@ -1,7 +1,7 @@
 //! Every pair of a phase and a transition, of every machine of the workspace, in one crate outside of it: an edge compiles,
 //! and for any other pair the compiler names the phases in which the transition is legal, and their lines of machine.toml.
 //!
-//! Generated code stands among strict neighbours there: it has no warning of rustc's or of clippy's pedantic lints.
+//! Generated code is among strict neighbours there: it has no warning of rustc's or of clippy's pedantic lints.
 
 use claudex_testkit::Machine;
 use claudex_testkit::pairs::{self, Subject};

@@ -1,7 +1,7 @@
 //! What cannot be written: each file of `ui-tests/` must fail to compile, with the message beside it; what can be is compiled here.
 //!
 //! The messages are rustc's, so they are those of the pinned toolchain. `TRYBUILD=overwrite cargo test --test ui` writes
-//! them anew; read the difference before committing it.
+//! them again; read the difference before committing it.
 
 /// A part of this program and no case of trybuild: one case that has to be linked makes it compile the code of every dependency,
 /// while the others need no more than their types.

@@ -1,4 +1,4 @@
-//! Evidence that no review stands behind.
+//! Evidence without a review.
 
 use claudex_loop::plan::typestate::{Loop, Reviewing};
 use claudex_loop::{EvidenceRecord, Reviewed};

@@ -89,7 +89,7 @@ impl Diagnostics {
     /// Returns a line for each finding, without the line's end, such as
     /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...; did you mean ...?`.
     ///
-    /// No line has a control character in it, whatever the machine file holds. So none can end the line of the directive
+    /// No line has a control character in it, also if a text of the machine file has one. So none can end the line of the directive
     /// that cargo reads, or colour a terminal.
     pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
         self.lines(|found| {

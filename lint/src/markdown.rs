@@ -46,13 +46,13 @@ pub(crate) struct Document {
     pub(crate) first_unread: Option<u32>,
 }
 
-/// A heading and what stands below it.
+/// A heading and what is below it.
 #[derive(Debug)]
 pub(crate) struct Section {
     pub(crate) title: String,
     pub(crate) line: u32,
     level: u8,
-    /// Whether nothing stands below it, not even a deeper section.
+    /// Whether nothing is below it, not even a deeper section.
     pub(crate) is_empty: bool,
 }
 
@@ -237,7 +237,7 @@ impl Reader<'_> {
     }
 }
 
-/// Replaces code and what stands between double quotation marks by as many blanks. Of the name of a
+/// Replaces code and what is between double quotation marks by as many blanks. Of the name of a
 /// configuration file the word "config" is left.
 fn blank_quotations(text: &str) -> String {
     const CONFIG_ENDS: &str = ".conf .ini .json .properties .toml .yaml .yml";

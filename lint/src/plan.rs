@@ -207,7 +207,7 @@ fn find_open_questions(document: &Document) -> Option<Finding> {
     ))
 }
 
-/// Returns whether a mark such as "TBD" stands in the place of an answer: "TBD: which zone?",
+/// Returns whether a mark such as "TBD" is written in place of an answer: "TBD: which zone?",
 /// "Owner: TBD", "the port is TBD". In a text about such marks it does not.
 fn is_marked(text: &str) -> bool {
     let tokens: Vec<&str> = text.split_whitespace().collect();

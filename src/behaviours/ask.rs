@@ -26,9 +26,9 @@ const MAX_TYPED_CHARS: usize = 2_000;
 const MAX_DIALOG_OPTIONS: usize = 4;
 /// The most options of a question: more are no help to a user, and too long for a block.
 const MAX_OPTIONS: usize = 12;
-/// The option beside one that stands alone, if the question takes a text.
+/// The option beside a single one, if the question takes a text.
 const ELSE: &str = "Something else";
-/// The option beside one that stands alone, if the question takes no text.
+/// The option beside a single one, if the question takes no text.
 const NO: &str = "Not now";
 /// The last option of a dialog after which another one has the rest.
 pub(super) const MORE: &str = "More…";
@@ -127,7 +127,7 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
         return Ok(None);
     };
     let options = choices.iter().map(|choice| Answer {
-        // Its transition's argument gets the label, whatever a dialog shows of it.
+        // Its transition's argument gets the whole label, also if a dialog shows less of it.
         label: shown(choice.label, MAX_QUESTION_CHARS),
         ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
     });

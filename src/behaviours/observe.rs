@@ -226,13 +226,13 @@ pub fn verify(raw: &Raw) -> Result<Observed<VerifySeen>, Refusal> {
 /// The outcome of `wait-for`.
 #[derive(Debug)]
 pub enum WaitForSeen {
-    /// The file is there, or the field says yes.
+    /// The file is there, or the field is set.
     There,
-    /// The file is not there, or the field says no.
+    /// The file is not there, or the field is not set.
     Waiting,
 }
 
-/// Returns whether `file`, a path template, is there, or, if that is empty, whether `field` says yes. claudex-build lets a
+/// Returns whether `file`, a path template, is there, or, if that is empty, whether `field` is set. claudex-build lets a
 /// machine give exactly one of them.
 ///
 /// # Errors
@@ -252,7 +252,7 @@ pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSe
     })
 }
 
-/// Returns whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a
+/// Returns whether a regular file is there, regardless of its content: an empty one is a sign, too. A folder is none, and a pipe or a
 /// device is not opened to find out.
 fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     // A field that is empty leaves nothing to look for, and must not name the root.
@@ -277,7 +277,7 @@ fn is_no_folder(error: &io::Error) -> bool {
     UntrustedError::of(error).is_some_and(|error| error.why == Distrust::NotAFolder)
 }
 
-/// Returns whether a field says yes: true, more than nothing, or something.
+/// Returns whether a field is set: true, a count above 0, or a text that is not empty.
 fn says_yes(kind: FieldKind, value: &Value) -> bool {
     match kind {
         FieldKind::Flag => value.as_flag().unwrap_or_default(),

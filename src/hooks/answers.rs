@@ -47,7 +47,7 @@ struct Question {
     header: String,
     #[serde(default)]
     multi_select: bool,
-    /// The label of each option, and whatever else the dialog shows of it.
+    /// The label of each option, and everything else that the dialog shows of it.
     #[serde(default)]
     options: Vec<BTreeMap<String, Value>>,
 }

@@ -6,7 +6,7 @@ use super::persona::PersonaInfo;
 /// The review of a phase whose `on_stop` is `review`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReviewSpec {
-    /// The files under review, from the loop's root. `{field}` stands for a field, `*` in a file's name for any text,
+    /// The files under review, from the loop's root. `{field}` is filled in, `*` in a file's name matches any text,
     /// `{changes}` for the work tree's changes, and `{program}` for the subjects of the program.
     pub subject: &'static [&'static str],
     /// The commit since which changes are reviewed. If empty, the one at which the branch left the main one.

@@ -1,4 +1,4 @@
-//! The caveats of a plan loop's summary, besides those of every loop with reviews.
+//! The caveats of a plan loop's summary, in addition to those of every loop with reviews.
 //!
 //! Whether the plan or the work tree changed after the last review is looked for when the summary
 //! is made and when the loop is over, and noted in the journal, so that `status` has the same

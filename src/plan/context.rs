@@ -1,4 +1,4 @@
-//! The variables of the plan loop's messages, besides those of every machine.
+//! The variables of the plan loop's messages, in addition to those of every machine.
 //!
 //! Text of a user or a model (topic, findings) becomes one plain line with a limited length.
 

@@ -1,6 +1,6 @@
 //! The driver of a loop outside Claude Code.
 //!
-//! It stands in for the client: it stops the loop as the Stop hook does. Before a stop it has the
+//! It acts as the client: it stops the loop as the Stop hook does. Before a stop it has the
 //! round reviewed, and has a drafter revise the plan.
 
 use claudex_loop::behaviours::{Attempt, Step, loop_message, settle};

@@ -41,7 +41,7 @@ use typestate::{DecisionSignal, Summarizing, Transition};
 /// The name of the plan loop's program in its messages.
 pub const INFO: &ProgramInfo = &ProgramInfo::of(&typestate::TABLE);
 
-/// The stops of the plan loop: as the machine file says.
+/// The stops of the plan loop: as the machine file declares them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlanLoop;
 

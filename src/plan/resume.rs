@@ -90,7 +90,7 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     AnyLoop::open(&store, &id, Actor::Hook).map_err(refused)
 }
 
-/// Returns the store in which a loop lies: the archive, or the folder itself.
+/// Returns the store in which a loop is: the archive, or the folder itself.
 pub(super) fn place_of(store: &Store, id: &LoopId) -> Store {
     if store.has_archived(id) {
         store.archived_store(id.as_str())

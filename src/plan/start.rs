@@ -124,7 +124,7 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         (topic, _) => topic,
     };
 
-    // The plan lies in the folder of the start: a client that was opened in a subfolder may not
+    // The plan is in the folder of the start: a client that was opened in a subfolder may not
     // write outside it.
     let path = match (continued, request.text("subject")) {
         (Some(continued), None) => continued.raw().path("{subject}"),

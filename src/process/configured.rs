@@ -8,7 +8,7 @@
 //! timeout     = "2m"
 //! ```
 //!
-//! A machine names a command and never holds one, and a project's own file cannot add any: whoever clones a repository must
+//! A machine names a command and never holds one, and a project's own file cannot add any: anyone who clones a repository must
 //! not run a program that the repository names.
 
 use camino::Utf8Path;

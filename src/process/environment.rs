@@ -147,7 +147,7 @@ fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute())
 }
 
-/// Returns the folders of a PATH that lie outside of the project, links followed. If the user's home lies in the project,
+/// Returns the folders of a PATH that lie outside of the project, links followed. If the user's home is in the project,
 /// all folders are the user's.
 fn trusted(
     path: &OsStr,

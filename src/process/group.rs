@@ -52,7 +52,7 @@ impl Group {
         match waitid(WaitId::Pid(self.id), options) {
             Ok(status) => status.is_some(),
             Err(rustix::io::Errno::INTR) => false,
-            // No such child: whoever ignores SIGCHLD has it reaped by the system.
+            // No such child: anyone who ignores SIGCHLD has it reaped by the system.
             Err(_) => true,
         }
     }

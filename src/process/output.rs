@@ -1,6 +1,6 @@
 //! The part of a child's output that is kept: the beginning and the end of stdout, the end of stderr, and each line for a watcher.
 //!
-//! All of it is bounded, whatever the child writes.
+//! All of it is bounded, also if the child writes without end.
 
 use std::ops::ControlFlow;
 

@@ -120,7 +120,7 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
     Exit::Usage
 }
 
-/// Returns an error under a message, with all its texts as they are printed, whatever they quote.
+/// Returns an error under a message, with all its texts as they are printed, also those of quoted text.
 fn printed(error: &dyn Diagnostic, message: &str) -> MietteDiagnostic {
     let printed = |text: &str| text::pasteable(&text::plain(text));
     MietteDiagnostic {

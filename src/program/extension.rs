@@ -96,7 +96,7 @@ pub trait Extension<M: TypedApp> {
         None
     }
 
-    /// Returns what a loop waits for and what comes next, or `None` if the machine file says it.
+    /// Returns what a loop waits for and what comes next, or `None` if the machine file has it.
     fn next_action(&self, held: &M::Any) -> Option<NextAction> {
         None
     }

@@ -1,4 +1,4 @@
-//! Printing. All output leaves here and is cleaned here, whatever it quotes. It is no error if the
+//! Printing. All output leaves here and is cleaned here, also the text that it quotes. It is no error if the
 //! reader goes away (`claudex-loop list | head -1`).
 
 use std::io::{self, IsTerminal, Write};

@@ -159,7 +159,7 @@ fn matches_parts(parts: &[&str], names: &[&str]) -> bool {
     }
 }
 
-/// Returns whether a name matches a pattern, in which one `*` stands for any text.
+/// Returns whether a name matches a pattern, in which one `*` matches any text.
 fn matches_name(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,

@@ -201,7 +201,7 @@ fn set(
 }
 
 /// Compare-and-swap of the phase. On a loop of ours: by the transition that the machine declares between the two phases,
-/// if it needs no evidence and is open to whoever calls.
+/// if it needs no evidence and is open to the caller.
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;
     let Some(own) = OwnLoop::of_file(info, file) else {

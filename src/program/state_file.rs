@@ -65,7 +65,7 @@ pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, S
     })
 }
 
-/// Replaces the file, whatever the bytes are. A reader sees the old file or the new one.
+/// Replaces the file, with any bytes. A reader sees the old file or the new one.
 pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     let folder = open(path)?;
     let _lock = lock(&folder)?;
@@ -78,7 +78,7 @@ pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     }
 }
 
-/// Returns the newest state file of a folder by time of modification, whatever its name or phase; the greater name of two
+/// Returns the newest state file of a folder by time of modification, regardless of its name or phase; the greater name of two
 /// with the same time.
 pub(super) fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     let files = Folder::open(folder).ok()?.list().ok()?;

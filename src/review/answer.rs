@@ -1,6 +1,6 @@
 //! Reads a reviewer's answer: JSON by the schema, or Markdown.
 //!
-//! Every item of an answer is counted, or the whole answer is unreadable. A clean answer stands alone, since a sentence around it
+//! Every item of an answer is counted, or the whole answer is unreadable. A clean answer has no other text, since a sentence around it
 //! may say the opposite; text around findings is fine if it has no items of its own. docs/reviewers.md has the table of forms.
 
 mod blocks;
@@ -154,7 +154,7 @@ fn is_bare(around: [&str; 2]) -> bool {
         })
 }
 
-/// Returns the JSON answers of a text, each with its place. They begin a line: what stands within a sentence is quoted.
+/// Returns the JSON answers of a text, each with its place. They begin a line: what is within a sentence is quoted.
 fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
     let mut found = Vec::new();
     let Some(last_key) = KEYS.iter().filter_map(|key| text.rfind(key)).max() else {
@@ -240,7 +240,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         recommendation: line_of(&entry.recommendation, MAX_FINDING_CHARS),
         file: line_of(&entry.file, MAX_FILE_CHARS),
         line: line.filter(|line| *line > 0),
-        // As it is: a patch with other bytes is another patch. Whoever shows it makes it plain.
+        // As it is: a patch with other bytes is another patch. The caller that shows it makes it plain.
         patch: patch.filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
         ..Finding::new(severity, what)
     })

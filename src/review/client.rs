@@ -292,7 +292,7 @@ impl<'r> Session<'r> {
     }
 }
 
-/// Returns whether a program gave its prompt back, as `cat` does: the form of an answer that stands in there, or what the text
+/// Returns whether a program gave its prompt back, as `cat` does: the form of an answer in it, or what the text
 /// under review says, is no verdict on it.
 fn repeats(ended: &ProcessOutput, prompt: &str) -> bool {
     let prompt = prompt.trim();

@@ -2,7 +2,7 @@
 //!
 //! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict, and whose findings JSON still has the digest in the
 //! journal. [`Settled`] is a `Reviewed` whose subject is unchanged and that leaves nothing material open, or that has the reason
-//! for rejecting what is open. Only this file makes either. If the user made evidence optional, a waived one stands for a
+//! for rejecting what is open. Only this file makes either. If the user made evidence optional, a waived one replaces a
 //! missing review; the journal and the summary name it.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The subject of a review: the files that a phase names and the work tree's changes, as one text with one digest.
 //!
 //! A single file is reviewed as it is. Several files stand below a line with their name each, in the order of machine.toml; the
-//! files of a pattern (`*` or `{n}`) in the order of their names. The first file is required. `{program}` stands for subjects that
+//! files of a pattern (`*` or `{n}`) in the order of their names. The first file is required. `{program}` represents subjects that
 //! the program provides. Changes are compared by the copy that the last run took, so that a later edit does not alter what was
 //! reviewed.
 

@@ -18,7 +18,7 @@ use crate::state::{Keys, Pipeline, SUMMARIES};
 pub(crate) const FILE: &str = "requirements/.stage-summaries/rounds-digest.md";
 /// The name of the digest in its folder.
 const FILE_NAME: &str = "rounds-digest.md";
-/// The first round in which the digest stands for the summaries.
+/// The first round in which the digest represents the summaries.
 const FIRST_DIGESTED_ROUND: u32 = 4;
 /// The most lines of a digest.
 pub const MAX_LINES: usize = 100;
@@ -189,7 +189,7 @@ fn cell(words: &str) -> String {
     text::one_line(words, MAX_CELL_CHARS).replace('|', "\\|")
 }
 
-/// Returns whether the digest stands for the summaries of earlier rounds.
+/// Returns whether the digest represents the summaries of earlier rounds.
 pub(crate) fn is_due(pipeline: Pipeline<'_>) -> bool {
     pipeline.round() >= FIRST_DIGESTED_ROUND
 }

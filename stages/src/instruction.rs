@@ -310,7 +310,7 @@ fn prior_context(pipeline: Pipeline<'_>) -> String {
     }
 }
 
-/// Returns the earlier summaries by their paths. From round 4 on the digest stands for those of
+/// Returns the earlier summaries by their paths. From round 4 on the digest represents those of
 /// earlier rounds.
 fn prior_summaries(pipeline: Pipeline<'_>) -> String {
     let round = pipeline.round();

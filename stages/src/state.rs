@@ -40,7 +40,7 @@ pub struct Open {
     pub re_entry: bool,
     /// Whether the user skipped the validation.
     pub skip_validation: bool,
-    /// Whether this dispatch runs in standard mode, whatever the mode of the round.
+    /// Whether this dispatch runs in standard mode, regardless of the mode of the round.
     pub standard: bool,
     /// The summary that counted for this dispatch.
     pub summary: Option<String>,

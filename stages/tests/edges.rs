@@ -1,4 +1,4 @@
-//! Every edge of the stages can be taken and does what the machine file says, and its guards are the file's.
+//! Every edge of the stages can be taken and does what the machine file declares, and its guards are the file's.
 
 #[path = "../../tests/support/edges.rs"]
 mod edges;

@@ -1,4 +1,4 @@
-//! The variables of messages besides the fields, and the words of `next_phase`.
+//! The variables of messages in addition to the fields, and the words of `next_phase`.
 
 use claudex_loop::machine::Raw;
 use claudex_loop::program::Variables;

@@ -220,7 +220,7 @@ fn copy_into(from: &[PathBuf], into: &Path) -> io::Result<()> {
     run(Command::new("cp").arg("-a").args(from).arg(into))
 }
 
-/// Removes what stands there, if anything.
+/// Removes what is there, if anything.
 pub(crate) fn remove(place: &Path) -> io::Result<()> {
     match fs::symlink_metadata(place) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(place),

@@ -14,7 +14,7 @@ pub enum Suite {
     Refusals,
     /// A program that is killed at any point leaves a loop that goes on.
     Kills,
-    /// A stop answers whatever stands in place of a file.
+    /// A stop answers with a hostile file in any place.
     Files,
     /// Unreadable input ends the turn.
     Input,

@@ -40,7 +40,7 @@ fn all_names() -> String {
         .collect()
 }
 
-/// Writes what lies in a folder of `crate/`.
+/// Writes what is in a folder of `crate/`.
 fn write_below(stranger: &Crate, folder: &Path) {
     let from = ours().join("tests/behaviours/crate");
     for entry in fs::read_dir(from.join(folder)).unwrap() {

@@ -1,4 +1,4 @@
-//! `wait-for`: a file that is there, a field that says yes.
+//! `wait-for`: a file that is there, a field that is set.
 
 use super::support::Project;
 

@@ -1,4 +1,4 @@
-//! `review --follow`: whoever wants to see a review sees it, and never starts one.
+//! `review --follow`: anyone who wants to see a review sees it, and never starts one.
 
 use std::os::unix::fs::PermissionsExt as _;
 

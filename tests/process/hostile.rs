@@ -1,4 +1,4 @@
-//! What stands where a file of the project should, and what only looks like a loop: nobody is held, told twice, or moved.
+//! Hostile files in place of the project's, and files that only look like a loop: nobody is held, told twice, or moved.
 
 use crate::support::{Project, has, in_time};
 

@@ -22,7 +22,7 @@ fn loop_of_a_subdirectory_belongs_to_the_top() {
     );
     has(&fire_in(&project, &deep).blocked(), &id);
     assert_eq!(tree(&deep), []);
-    // The plan lies where the start ran: a client that was opened there may not write anywhere else.
+    // The plan is where the start ran: a client that was opened there may not write anywhere else.
     assert_eq!(project.field(&id, "subject"), "src/ä b/PLAN.md");
     std::fs::write(deep.join("PLAN.md"), "# Plan\n").unwrap();
     project.fire().blocked();

@@ -1,4 +1,4 @@
-//! `machine check`, `machine diagram` and `machine schema`, whatever is at the path.
+//! `machine check`, `machine diagram` and `machine schema`, with hostile files at the path.
 
 use serde_json::Value;
 

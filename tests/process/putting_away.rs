@@ -1,4 +1,4 @@
-//! Putting loops away: rollback, sweep and import. Nothing is deleted, and whoever has a loop is asked first.
+//! Putting loops away: rollback, sweep and import. Nothing is deleted, and anyone who has a loop is asked first.
 
 use crate::support::{Project, has, lacks, tree};
 

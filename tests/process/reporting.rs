@@ -1,4 +1,4 @@
-//! `report`: one loop on one page, in two formats, whatever stands in its texts. A look changes nothing.
+//! `report`: one loop on one page, in two formats, with hostile texts. A look changes nothing.
 
 use serde_json::{Value, json};
 
@@ -144,7 +144,7 @@ fn hostile_text_is_inert_in_the_page() {
             .unwrap_or_else(|| panic!("an open tag: {tag}"));
         let name = tag.trim_start_matches('/').split(' ').next().unwrap();
         assert!(ours.split_whitespace().any(|one| one == name), "{tag}");
-        // What stands outside of quotes is ours.
+        // The text outside of quotes is ours.
         for (at, part) in tag.split('"').enumerate() {
             match at % 2 {
                 0 => assert!(!part.contains(" on") && !part.contains(" style"), "{tag}"),

@@ -101,7 +101,7 @@ fn reviewer_that_fails_twice_exits_with_5() {
         let resume = format!("run --resume {id} --reviewer {reviewer}");
         let line = format!("claudex-loop run --resume {id}");
         has(outcome["waits"].as_str().unwrap(), &line);
-        // Whoever continues by hand has two tries again, as often as they like.
+        // A user who continues by hand has two tries again, as often as they like.
         for _ in 0..2 {
             let ran = project.run(&resume).exits(5);
             let kept = format!("; loop {id} is kept, with the rounds that are finished");

@@ -3,8 +3,8 @@
 //!
 //! Every fenced block counts. One below `<!-- file: PATH -->` is a file, below `<!-- more: PATH -->` is added to one, and below
 //! `<!-- change: PATH -->` changes one: lines with `-` are there, and go; lines with `+` come. A `console` block is a session of a shell:
-//! what stands after `$ ` is typed, what follows is printed. `console fails`: the last command fails. In what is printed,
-//! `[…]` stands for anything on a line, and alone on one for any lines; any id, time and graph hash is as good as another.
+//! the text after `$ ` is typed, what follows is printed. `console fails`: the last command fails. In what is printed,
+//! `[…]` matches anything on a line, and alone on one any lines; any id, time and graph hash is as good as another.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -82,7 +82,7 @@ fn walk_through_writes_the_example() {
         .lines()
         .position(|line| line == "## One phase more");
     let mut written = written(&blocks(&document), before.unwrap());
-    // The example is in the repository, and depends on what lies beside it.
+    // The example is in the repository, and depends on what is beside it.
     assert!(written.remove("Cargo.toml").is_some());
     let example = ours().join("examples/release-train");
     for (path, text) in &written {

@@ -54,7 +54,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
     }
 }
 
-/// Stands for the method that docs/behaviours.md shows.
+/// The place of the method that docs/behaviours.md shows.
 const SHOWN_HERE: &str = "// The method that docs/behaviours.md shows stands here.";
 
 /// The method that docs/behaviours.md shows.

@@ -82,7 +82,7 @@ fn machine_and_macro_give_a_loop() {
     let stranger = Crate::new("door");
     stranger.write("src/main.rs", MAIN);
     stranger.write("words/remind.md", "Bring the key.\n");
-    // All that is wrong is said at once, each on a line with its place, and nothing else.
+    // All errors are reported at once, each on a line with its place, and nothing else.
     let wrong = MACHINE.replace("\"shut\", missing", "\"shot\", missing");
     let wrong = wrong.replace("when = \"tries < 3\"\n", "");
     stranger.write("machine.toml", &wrong);

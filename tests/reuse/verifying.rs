@@ -279,7 +279,7 @@ fn reviewer_is_shown_what_ran_and_what_failed() {
     let project = project(&["tidy"]);
     assert_eq!(project.stop(), "reviewing");
     let prompt = || project.read("PROMPT.ignored");
-    // The program gives the commands here. What is not allowed is not run, and the reviewer is told so.
+    // The program gives the commands here. What is not allowed is not run, and the reviewer sees that.
     let mended = "test -e MENDED.md";
     let lines = format!("{RUN}\n{mended}\necho never\n");
     project.write("COMMANDS.ignored", &lines);

@@ -123,7 +123,7 @@ fn take<M: Machine>(
     }
 }
 
-/// Returns what an edge sets, as the machine file says it.
+/// Returns what an edge sets, as the machine file has it.
 fn expected(
     model: &Model,
     entry: &Transition,

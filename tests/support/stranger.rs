@@ -1,4 +1,4 @@
-//! A crate outside this workspace: a folder somewhere else, written anew for each case, built offline with the versions of
+//! A crate outside this workspace: a folder somewhere else, new for each case, built offline with the versions of
 //! our lock file. It knows how such a crate is laid out and built, and no machine.
 //!
 //! All crates of all test programs share one target folder below ours, so only the first compiles the dependencies.
@@ -73,7 +73,7 @@ pub(crate) fn one_at_a_time() -> File {
 }
 
 /// Cargo in a folder, with the shared target folder. Neither the caller's flags nor what it would do for debuggers counts:
-/// the first would have everything compiled anew, the second takes a third of the time.
+/// the first would compile everything again, the second takes a third of the time.
 pub(crate) fn cargo(folder: &Path) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo

@@ -99,7 +99,7 @@ fn phase(source: &str, phase: &Phase) -> Value {
 }
 
 /// Returns the fields that a guard reads, an edge sets or a behaviour looks or asks by. The machine owns them: otherwise
-/// somebody could change the file under review from outside, or what a user says yes to.
+/// somebody could change the file under review from outside, or the question that a user answers.
 fn owned(machine: &Machine) -> HashSet<String> {
     let mut owned: HashSet<String> = HashSet::new();
     for entry in &machine.transitions {

@@ -156,7 +156,7 @@ behaviours! {
         outcomes { passed: required, failed: required, missing: optional, }
     }
 
-    /// Waits until a file is there or a field says yes.
+    /// Waits until a file is there or a field is set.
     WaitFor = "wait-for" {
         parameters { file: Option<At<Template>>, field: Option<At<String>>, }
         others {}

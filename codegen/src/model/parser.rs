@@ -160,7 +160,7 @@ impl<'t> Parser<'t> {
         self.joined("or", Guard::Any, all)
     }
 
-    /// Parses parts with a word between them. One part stands for itself.
+    /// Parses parts with a word between them. A single part needs no word.
     fn joined(
         &mut self,
         word: &str,

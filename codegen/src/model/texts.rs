@@ -1,6 +1,6 @@
 //! Texts of a machine file that follow a rule: names, words, paths, and texts with `{field}` in them.
 //!
-//! The message of a broken rule is the problem, a line end and the help. `{key}` in it stands for the key.
+//! The message of a broken rule is the problem, a line end and the help. `{key}` in it represents the key.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -119,7 +119,7 @@ texts! {
         "write `{n}` once, in the name of the file, such as `reviews/plan-review-{n}.md`: each review writes its own";
 }
 
-/// The text that stands for something that the program gives, in Rust.
+/// The text in place of a value that the program gives in Rust.
 pub(super) const PROGRAM: &str = "{program}";
 /// The place of a number in the name of a file.
 const NUMBER: &str = "{n}";

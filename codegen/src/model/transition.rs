@@ -128,7 +128,7 @@ impl Transition {
         is_any.then_some(&self.from[0].span)
     }
 
-    /// Returns the phases in `from`, without those for which `*` stands.
+    /// Returns the phases that `from` names, without those that `*` means.
     pub(crate) fn sources(&self) -> &[At<String>] {
         match self.any_source() {
             Some(_) => &[],

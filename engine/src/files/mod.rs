@@ -1,4 +1,4 @@
-//! Files that are opened safely, whatever stands at their path.
+//! Files that are opened safely: a symlink, a pipe or a device at the path is refused.
 //!
 //! | file         | subject                                                                 |
 //! |--------------|-------------------------------------------------------------------------|

@@ -8,8 +8,8 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::folder::{Folder, single};
 
-/// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path lies in, no
-/// symlink is followed. A path that lies in none of them is the user's own choice.
+/// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path is in, no
+/// symlink is followed. A path that is in none of them is the user's own choice.
 pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, String)> {
     let path = without_dots(path);
     let name = single(path.file_name().unwrap_or_default())?;

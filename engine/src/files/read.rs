@@ -1,4 +1,4 @@
-//! Reading a file that the user named. Whatever stands at the path, it is not waited for.
+//! Reading a file that the user named. A pipe at the path does not block it.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};

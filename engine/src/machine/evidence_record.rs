@@ -44,7 +44,7 @@ pub struct EvidenceRecord {
     /// The reason for which open findings were rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejecting: Option<String>,
-    /// Whether no review stands behind it (`CLAUDEX_EVIDENCE=optional`).
+    /// Whether it was made without a review (`CLAUDEX_EVIDENCE=optional`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waived: bool,
 }

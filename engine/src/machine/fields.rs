@@ -8,7 +8,7 @@ use super::Machine;
 use super::table::{FieldInfo, FieldKind, Table};
 use crate::store::{FieldValue as _, Fields, Record};
 
-/// A field that does not hold what the machine says.
+/// A field that does not hold what the machine declares.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("field `{field}` is {found}, where the machine expects {expected}")]
 pub struct FieldError {

@@ -22,7 +22,7 @@ pub struct Held<M: Machine> {
     fields: Box<M::Fields>,
 }
 
-/// The part of a loop that the engine keeps, whatever the machine.
+/// The part of a loop that the engine keeps, regardless of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The loop.

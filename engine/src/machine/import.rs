@@ -32,7 +32,7 @@ pub enum ImportError {
         /// The phases that are not terminal.
         known: String,
     },
-    /// A field is not what the machine says it is.
+    /// A field is not what the machine declares.
     #[error("{0}")]
     Field(FieldError),
     /// The start was refused.

@@ -166,7 +166,7 @@ impl Raw {
         self.0.table
     }
 
-    /// Returns the store that it lies in.
+    /// Returns the store that it is in.
     pub fn store(&self) -> &Store {
         &self.0.store
     }

@@ -69,7 +69,7 @@ pub enum Refusal {
         /// The phases in which it is legal.
         legal: String,
     },
-    /// A field of the state document is not what the machine says.
+    /// A field of the state document is not what the machine declares.
     #[error("{0}")]
     Field(FieldError),
     /// A behaviour could not read the files or the run that it looks at.

@@ -43,7 +43,7 @@ pub struct Table {
 /// A declaration of the machine file that the engine does not read. `&()` if there is none.
 pub type Extra = &'static (dyn Any + Send + Sync);
 
-/// A message template, compiled in. Whoever shows a message renders it.
+/// A message template, compiled in. The caller that shows a message renders it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
     /// The file's name, for errors.

@@ -1,4 +1,4 @@
-//! A state document in memory: named fields in order, and whatever else stands in the file.
+//! A state document in memory: named fields in order, and everything else in the file.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -143,7 +143,7 @@ impl Document {
         Some(parse_plain(text))
     }
 
-    /// Returns the keys under which a field stands, with dots between them.
+    /// Returns the keys under which a field is, with dots between them.
     fn path_of<'f>(&self, field: &'f str) -> &'f str {
         match self.style.form {
             Form::Frontmatter(keys) => keys

@@ -109,7 +109,7 @@ fn find_key(line: &str) -> Option<&str> {
 
 /// Reads the value of a line, which is read alone, so that no value can reach into another line.
 fn read_value(name: &str, line: &str, lines_above: usize) -> Result<Json, DocumentError> {
-    // The reader takes one quoted scalar in linear time, whatever it holds.
+    // The reader takes one quoted scalar in linear time, regardless of its content.
     if !is_quoted(line) {
         check_yaml(line)?;
     }

@@ -123,7 +123,7 @@ impl LoopFolder {
     }
 
     /// Returns whether a loop of this root is this store's: of a folder outside the root, which projects share, only the loops
-    /// whose root is this one or lies above it; of any other folder, every loop.
+    /// whose root is this one or is above it; of any other folder, every loop.
     pub fn is_for(&self, root: Option<&str>) -> bool {
         let shared = !self.folder.starts_with(&self.root);
         root.is_none_or(|root| !shared || self.root.starts_with(root))

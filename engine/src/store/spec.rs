@@ -10,7 +10,7 @@ use super::value::FieldValue as _;
 /// The place and form of one machine's documents.
 #[derive(Debug, Clone, Copy)]
 pub struct StateSpec {
-    /// The machine's name, as it stands in the documents.
+    /// The machine's name, as it is in the documents.
     pub machine: &'static str,
     /// The program that drives it: its own folder in the user's state home has this name, and messages call it by it.
     pub program: &'static str,
@@ -177,7 +177,7 @@ impl StateSpec {
         self.terminal.contains(&phase)
     }
 
-    /// Returns whether `field` says what a document is: only the store writes it, whoever asks.
+    /// Returns whether `field` says what a document is: only the store writes it, regardless of the caller.
     pub(super) fn is_structural(&self, field: &str) -> bool {
         let names = &self.fields;
         let structural = [

@@ -14,7 +14,7 @@ const KEY_DIGITS: usize = 64;
 /// The most bytes of a file that is kept here.
 const MAX_BYTES: u64 = 16 * 1024;
 
-/// The folder of this user's own state of a program. It has the program's name, and lies in `XDG_STATE_HOME` if that is an
+/// The folder of this user's own state of a program. It has the program's name, and is in `XDG_STATE_HOME` if that is an
 /// absolute path, else in `.local/state` of an absolute `HOME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateHome(Result<Utf8PathBuf, String>);

@@ -2,7 +2,7 @@
 //! prove.
 //!
 //! A command is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`.
-//! A line runs only if `allow_commands` of that configuration has exactly this line: whoever can
+//! A line runs only if `allow_commands` of that configuration has exactly this line: anyone who can
 //! write a document, a journal or a task file must not get past the client's permissions.
 //! [`Verified`] is made here alone.
 

@@ -18,7 +18,7 @@ use crate::program::{Tone, durations, incompatible, locate, loops, out, session_
 use crate::store::{LoopId, Store};
 use crate::text;
 
-/// The longest text that stands on one line of a terminal, in characters; a report has the rest.
+/// The longest text on one line of a terminal, in characters; a report has the rest.
 const MAX_LINE_CHARS: usize = 200;
 /// Fields that a terminal is not shown, since every loop has a line of that name.
 const RESERVED_LABELS: [&str; 4] = ["loop", "mode", "phase", "session"];

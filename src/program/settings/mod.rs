@@ -143,7 +143,7 @@ impl Settings {
         Duration::from_secs(self.limits.stale_minutes.0 * 60)
     }
 
-    /// Returns the permissions of whoever holds a loop. An agent's own environment waives no evidence.
+    /// Returns the permissions of the actor that holds a loop. An agent's own environment waives no evidence.
     pub fn permissions(&self, actor: Actor) -> Permissions {
         Permissions {
             evidence: match actor {

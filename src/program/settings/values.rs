@@ -18,7 +18,7 @@ use crate::review::personas::{Persona, Personas};
 use crate::review::settings::ReviewerSettings;
 use crate::text;
 
-/// The longest label of a persona, in characters: it stands in every line of a table of rounds.
+/// The longest label of a persona, in characters: it is in every line of a table of rounds.
 const MAX_LABEL_CHARS: usize = 80;
 
 /// The values that hold.

@@ -18,7 +18,7 @@ const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{201
 /// Longest severity heading and longest sentence without findings, in bytes.
 const MAX_WORDS_BYTES: usize = 120;
 
-/// Returns the severity that a lowercase word stands for, alone or as a plural.
+/// Returns the severity that a lowercase word represents, alone or as a plural.
 ///
 /// Of two readings of a word the heavier one is the safe one.
 fn severity_of(word: &str) -> Option<Severity> {

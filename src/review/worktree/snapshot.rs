@@ -2,7 +2,7 @@
 //!
 //! The scratch index is a copy of the real one, so that git need not read what has not changed. Into it goes what
 //! `git add -A` would add. That command itself is not used: it would look into submodules, run their configuration, and
-//! read whatever lies around, however large.
+//! read large files around.
 //!
 //! The one trace that is left: git renews the file time of an object that it would write and that the repository has.
 

@@ -116,7 +116,7 @@ fn another_work_tree_in_the_configuration_is_not_shown() {
         matches!(error, WorktreeError::NoRepository { .. }),
         "{error}"
     );
-    // A folder that the real one lies in.
+    // The folder of the real one.
     let config = repo.root.join(".git/config");
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, text.replace(elsewhere.as_str(), around.as_str())).unwrap();

@@ -1,4 +1,4 @@
-//! What holds of any summary file, whatever its bytes: a function that the tests and a fuzzer call.
+//! What holds of any summary file with any bytes: a function that the tests and a fuzzer call.
 
 use stages::contract::{Context, Outcome, Summary, read};
 

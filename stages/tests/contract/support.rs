@@ -2,9 +2,9 @@
 
 use stages::contract::{Context, Dispatch, Finding, Outcome, Reading, Rule, Stage, Summary, read};
 
-/// The filled example of the contract, as it stands there.
+/// The filled example of the contract, as it is there.
 pub(crate) const EXAMPLE: &str = include_str!("../fixtures/filled-example.md");
-/// The template of the contract, as it stands there.
+/// The template of the contract, as it is there.
 pub(crate) const TEMPLATE: &str = include_str!("../fixtures/template.md");
 
 /// A summary of stage 2 that asks the user.

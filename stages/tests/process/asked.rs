@@ -139,7 +139,7 @@ fn failed_stage_runs_again() {
     let state = project.read(STATE);
     has(&state, "recovery_stage_2_round_1_1: retry");
     has(&state, "recovery_stage_2_round_1_2: skip");
-    // What became of each failure, and of the stage, stands where schema 2 has it.
+    // What became of each failure, and of the stage, has the place of schema 2.
     has(&state, "recovery: retry");
     has(&state, "recovery: skip");
     has(&state, "  research:\n    status: skipped\n");

@@ -67,7 +67,7 @@ fn second_refused_report_asks_user() {
         "Stage 2 (research) twice reported a summary that does not count. Run the stage again, or skip it?"
     );
     has(&project.person(&["status"]).done(), "error[stale]");
-    // The next dispatch begins anew.
+    // The next dispatch is a new one.
     project.person(&["answer", "Retry"]).done();
     project.agent(&["report"]).refused();
     project.next_at("dispatch", 2);

@@ -34,7 +34,7 @@ fn object(bytes: &[u8]) -> Option<Map<String, Json>> {
     serde_json::from_slice(bytes).ok().filter(|_| is_small)
 }
 
-/// Reads a number, also one that stands as text.
+/// Reads a number, also one that is written as text.
 fn number(value: &Json) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }

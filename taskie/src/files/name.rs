@@ -99,7 +99,7 @@ impl Group {
     }
 }
 
-/// Reads a number as it stands in names, tables and headings.
+/// Reads a number as names, tables and headings have it.
 pub(super) fn parse_number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
     let number = text.parse().ok().filter(|_| is_plain)?;

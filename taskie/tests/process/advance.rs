@@ -56,7 +56,7 @@ fn no_advance_leads_past_a_review() {
     let text = project.agent(&["advance", "plan_review"]);
     assert_eq!(text.0.code, Some(2), "{text:?}");
     assert_eq!(project.state(ID), before);
-    // What was tried stands in the journal.
+    // The journal has the attempt.
     let journal = project.person(&["journal", ID]).done();
     has(&journal, "advance create-tasks");
 }

@@ -1,4 +1,4 @@
-//! The way of a review of changes: start, rounds, summary, and what is said on it.
+//! The way of a review of changes: start, rounds, summary, and the messages on it.
 
 use std::path::Path;
 

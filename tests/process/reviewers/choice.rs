@@ -1,4 +1,4 @@
-//! Who reviews: by name, by `auto`, and what is said about a change in the middle of a loop.
+//! The choice of a reviewer: by name, by `auto`, and the message about a change in the middle of a loop.
 
 use serde_json::json;
 
@@ -72,7 +72,7 @@ fn auto_without_quota_takes_next_installed_client() {
         "Round 1: codex could not run, claude reviewed instead: ",
     );
 
-    // A reviewer that was named stands alone.
+    // A named reviewer has no others after it.
     let bench = Bench::new();
     bench.install("codex", &codex_fails("Quota exceeded. Check your plan."));
     bench.install("claude", &codex_clean());

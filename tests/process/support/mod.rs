@@ -292,7 +292,7 @@ impl Project {
         self.fire_with(json!({ "session_id": session }))
     }
 
-    /// A stop with what the client says besides: `cwd` and the event's name are added if they are missing.
+    /// A stop with more of the client's input: `cwd` and the event's name are added if they are missing.
     #[track_caller]
     pub(crate) fn fire_with(&self, input: Value) -> Stop {
         self.fire_from(&self.root, input)
@@ -468,7 +468,7 @@ impl Project {
 }
 
 /// The folders of this machine's PATH in which no client is installed: `auto` is to find those of the test alone. The tests need
-/// a shell, git and their like besides, not more.
+/// a shell, git and their like too, not more.
 pub(crate) fn path_without_clients() -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let holds_a_client = |folder: &PathBuf| {

@@ -15,7 +15,7 @@ use super::tree::Tree;
 /// The scope of the packages with the programs.
 const SCOPE: &str = "@claudex-loop";
 
-/// The script that stands for a program.
+/// The script that starts a program.
 const SCRIPT: &str = include_str!("npm-program.sh");
 
 /// Returns `claudex-loop` and the package of this platform, with the names of their files.

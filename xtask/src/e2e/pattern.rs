@@ -1,4 +1,4 @@
-//! A text that is looked for in another one. `[…]` stands for anything, line ends too.
+//! A text that is looked for in another one. `[…]` matches anything, line ends too.
 
 use std::path::Path;
 

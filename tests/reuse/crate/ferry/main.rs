@@ -6,7 +6,7 @@ use ferry::{Choosing, Counting, Drafting, Loop, Transition};
 struct Own;
 
 impl ferry::OnStop for Own {
-    // The method that docs/behaviours.md shows stands here.
+    // The method that docs/behaviours.md shows is inserted here.
 
     fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> {
         let labels = std::fs::read_to_string(held.raw().path("LABELS")).map_err(|error| error.to_string())?;
