@@ -90,7 +90,9 @@ pub fn note(text: &str, limit: usize) -> String {
 /// ```
 pub fn lines(text: &str, limit: usize) -> String {
     let text = plain(text);
-    let (mut lines, mut commands, mut left) = (Vec::new(), 0, limit);
+    let mut lines = Vec::new();
+    let mut commands = 0;
+    let mut left = limit;
     let is_command = |line: &str| line.starts_with(COMMAND);
     for part in text
         .lines()

@@ -103,7 +103,8 @@ fn names(text: &str) -> Result<Vec<String>, minijinja::Error> {
 fn place(text: &str, name: &str) -> Range<usize> {
     let is_part = |character: char| character.is_ascii_alphanumeric() || "_.".contains(character);
     let found = text.match_indices(name).find(|(at, _)| {
-        let (before, after) = (&text[..*at], &text[at + name.len()..]);
+        let before = &text[..*at];
+        let after = &text[at + name.len()..];
         let last = |marks: [&str; 2]| marks.map(|mark| before.rfind(mark)).into_iter().max();
         let is_in_tag = last(["{{", "{%"]) > last(["}}", "%}"]);
         is_in_tag && !before.ends_with(is_part) && !after.starts_with(is_part)

@@ -108,7 +108,8 @@ fn each_finding_is_one_line_and_nothing_is_written() {
         .replacen("findings = [\"close\"", "findings = [\"clsoe\"", 1);
     fs::write(folder.path().join("machine.toml"), &wrong).unwrap();
     let lines = folder.compile();
-    let (first, second) = (place(&wrong, "\"begn\""), place(&wrong, "\"clsoe\""));
+    let first = place(&wrong, "\"begn\"");
+    let second = place(&wrong, "\"clsoe\"");
     assert_eq!(
         errors(&lines),
         [

@@ -116,7 +116,7 @@ fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
     if content.iter().all(u8::is_ascii_whitespace) {
         return Ok(false);
     }
-    let is_changed = before.is_empty() || before != Digest::of(&content).as_str();
+    let is_changed = before.is_empty() || before != Digest::from_bytes(&content).as_str();
     Ok(is_changed || is_later_than_start(raw, path)?)
 }
 
@@ -274,7 +274,7 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
 }
 
 fn is_no_folder(error: &io::Error) -> bool {
-    UntrustedError::of(error).is_some_and(|error| error.why == Distrust::NotAFolder)
+    UntrustedError::in_error(error).is_some_and(|error| error.why == Distrust::NotAFolder)
 }
 
 /// Returns whether a field is set: true, a count above 0, or a text that is not empty.

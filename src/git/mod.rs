@@ -347,7 +347,7 @@ mod tests {
         let known = [
             "src/process/group.rs",
             "src/process/mod.rs",
-            "stages/src/demo.rs",
+            "stages/src/commands.rs",
             "taskie/src/demo.rs",
         ];
         assert_eq!(found, known);

@@ -101,7 +101,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
     /// Returns the record of this id, or `None` if it is missing, too old or unreadable.
-    fn of(id: &str, home: &Utf8Path) -> Option<Self> {
+    fn load(id: &str, home: &Utf8Path) -> Option<Self> {
         let folder = open_private(home, Self::FOLDER).ok()?;
         let name = name_of::<Self>(id);
         let found = folder.look(&name).ok()??;
@@ -115,7 +115,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
     /// # Errors
     /// Returns an error if the folder is not trusted, or the system refuses.
     fn keep(&self, id: &str, home: &Utf8Path) -> io::Result<()> {
-        if Self::of(id, home).as_ref() == Some(self) {
+        if Self::load(id, home).as_ref() == Some(self) {
             return Ok(());
         }
         let folder = make_private(home, Self::FOLDER)?;

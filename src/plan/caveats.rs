@@ -132,7 +132,9 @@ fn has_changed(held: &AnyLoop) -> bool {
         let now = raw.store().budget().wait(GIT_TIMEOUT, tree);
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }
-    let now = raw.read("{subject}").map(|bytes| Digest::of(&bytes));
+    let now = raw
+        .read("{subject}")
+        .map(|bytes| Digest::from_bytes(&bytes));
     counts_as_clean(held, last) && now.ok().as_ref() != Some(&last.began.subject)
 }
 

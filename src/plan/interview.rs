@@ -8,7 +8,7 @@ use claudex_loop::hooks::answers::{self, Answer};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
 use claudex_loop::program::session_loops;
-use claudex_loop::program::start::LONGEST;
+use claudex_loop::program::start::MAX_TEXT_BYTES;
 use claudex_loop::program::surroundings::Surroundings;
 use claudex_loop::store::{Change, Fields};
 use claudex_loop::text;
@@ -72,9 +72,9 @@ fn parts(answers: &[Answer]) -> Vec<String> {
 fn record(held: &AnyLoop, parts: &[String]) -> Result<(), String> {
     let topic = format!("{}; {}", held.fields().topic, parts.join("; "));
     let bytes = topic.len();
-    if bytes > LONGEST {
+    if bytes > MAX_TEXT_BYTES {
         return Err(format!(
-            "topic and answers have {bytes} bytes; the limit is {LONGEST}"
+            "topic and answers have {bytes} bytes; the limit is {MAX_TEXT_BYTES}"
         ));
     }
     let edits = Fields::from_iter([

@@ -39,7 +39,7 @@ pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
 use typestate::{DecisionSignal, Summarizing, Transition};
 
 /// The name of the plan loop's program in its messages.
-pub const INFO: &ProgramInfo = &ProgramInfo::of(&typestate::TABLE);
+pub const INFO: &ProgramInfo = &ProgramInfo::new(&typestate::TABLE);
 
 /// The stops of the plan loop: as the machine file declares them.
 #[derive(Debug, Clone, Copy, Default)]

@@ -133,7 +133,7 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     // Without --from-draft the plan counts as written only once it differs from this.
     let digest = match store.read(&path) {
         Ok(_) if from_draft => None,
-        Ok(content) => Some(Digest::of(&content).to_string()),
+        Ok(content) => Some(Digest::from_bytes(&content).to_string()),
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(unreadable(&path, &error)),
         Err(_) if from_draft => {
             let path = text::shown(&path);

@@ -13,7 +13,7 @@ use crate::files::Folder;
 pub struct ProcessOutput {
     /// The way in which it ended.
     pub how: ProcessEnd,
-    /// The beginning of its stdout, at most [`KEPT`](super::output::KEPT) bytes.
+    /// The beginning of its stdout, at most [`MAX_KEPT_BYTES`](super::output::MAX_KEPT_BYTES) bytes.
     pub stdout: Vec<u8>,
     /// The bytes of its stdout that came after those.
     pub dropped: u64,

@@ -247,7 +247,8 @@ mod tests {
         let made = tempfile::tempdir().unwrap();
         let top = Utf8Path::from_path(made.path()).unwrap();
         let top = top.canonicalize_utf8().unwrap();
-        let (project, outside) = (top.join("project"), top.join("it's outside"));
+        let project = top.join("project");
+        let outside = top.join("it's outside");
         let bin = project.join("node_modules/.bin");
         program(&bin, 0o755);
         program(&outside, 0o755);

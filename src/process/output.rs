@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use crate::text;
 
 /// The bytes of stdout that are kept. More is not a review.
-pub const KEPT: usize = 4 * 1024 * 1024;
+pub const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
 /// The bytes of stderr that are kept, from its end, and of a stdout that is longer than the part kept of its beginning.
 const MAX_TAIL_BYTES: usize = 8 * 1024;
 /// The bytes of one line that are kept. A line may be an event with texts inside.
-const MAX_LINE_BYTES: usize = KEPT;
+const MAX_LINE_BYTES: usize = MAX_KEPT_BYTES;
 /// The characters of one line that are shown.
 const MAX_SHOWN_CHARS: usize = 300;
 
@@ -30,7 +30,7 @@ pub(super) type HandLine<'h> = dyn FnMut(Stream, &[u8]) -> ControlFlow<()> + 'h;
 /// The output of one child so far.
 #[derive(Debug, Default)]
 pub(super) struct Output {
-    /// The first [`KEPT`] bytes of stdout.
+    /// The first [`MAX_KEPT_BYTES`] bytes of stdout.
     pub(super) stdout: Vec<u8>,
     /// The number of bytes of stdout that came after those.
     pub(super) dropped: u64,
@@ -57,7 +57,7 @@ impl Output {
     ) -> ControlFlow<()> {
         match stream {
             Stream::Stdout => {
-                let fits = bytes.len().min(KEPT - self.stdout.len());
+                let fits = bytes.len().min(MAX_KEPT_BYTES - self.stdout.len());
                 self.stdout.extend_from_slice(&bytes[..fits]);
                 self.dropped += (bytes.len() - fits) as u64;
                 keep_end(&mut self.end, &bytes[fits..]);
@@ -161,7 +161,7 @@ mod tests {
         let lines = lines(&mut output, Stream::Stdout, &chunks);
         let lengths: Vec<_> = lines.iter().map(Vec::len).collect();
         assert_eq!(lengths, [2 << 20, MAX_LINE_BYTES]);
-        assert_eq!(output.stdout.len(), KEPT);
+        assert_eq!(output.stdout.len(), MAX_KEPT_BYTES);
         assert_eq!(output.dropped, (4 << 20) + 4);
         assert_eq!(output.stdout_end().len(), MAX_TAIL_BYTES);
         assert!(output.stdout_end().ends_with(b"aabbb"));

@@ -43,7 +43,7 @@ pub trait TypedApp: Machine {
     /// The plugin, if the machine names one.
     const PLUGIN: Option<PluginInfo>;
     /// The program as the machine file names it.
-    const INFO: &'static ProgramInfo = &ProgramInfo::of(Self::TABLE);
+    const INFO: &'static ProgramInfo = &ProgramInfo::new(Self::TABLE);
 
     /// Returns a loop with the type of its phase.
     fn wrap(held: Held<Self>) -> Self::Any;

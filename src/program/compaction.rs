@@ -40,7 +40,7 @@ pub(super) fn follow(program: &Program, input: &Input, surroundings: &Surroundin
     let Some((home, session, client)) = identify(info, input) else {
         return Vec::new();
     };
-    let before = Compacted::of(&client, &home).map(|compacted| compacted.session);
+    let before = Compacted::load(&client, &home).map(|compacted| compacted.session);
     let Some(before) = before.filter(|before| *before != session) else {
         return Vec::new();
     };
@@ -62,7 +62,7 @@ pub(super) fn follow(program: &Program, input: &Input, surroundings: &Surroundin
         adopted.is_ok()
     });
     // The records of the session follow, too. Without them the next stop makes new ones.
-    let _ = Chosen::of(&before, &home).map(|chosen| chosen.keep(&session, &home));
-    let _ = Seen::of(&before, &home).map(|seen| seen.keep(&session, &home));
+    let _ = Chosen::load(&before, &home).map(|chosen| chosen.keep(&session, &home));
+    let _ = Seen::load(&before, &home).map(|seen| seen.keep(&session, &home));
     followed.into_iter().map(|(_, id)| id).collect()
 }

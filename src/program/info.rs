@@ -28,7 +28,7 @@ pub struct ProgramInfo {
 
 impl ProgramInfo {
     /// Returns the program of a machine.
-    pub const fn of(table: &'static Table) -> Self {
+    pub const fn new(table: &'static Table) -> Self {
         let program = table.state.program;
         Self {
             name: match table.plugin {

@@ -18,7 +18,7 @@ use crate::text;
 const MAX_COMMANDS: usize = 6;
 
 /// Returns the next action in a loop.
-pub(super) fn of(program: &Program, held: &dyn LoopHandle) -> NextAction {
+pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     let info = program.info;
     let raw = held.raw();
     let phase = &raw.table().phases[raw.phase()];

@@ -83,7 +83,7 @@ pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Resul
         .map_err(|problem| refused(problem, None))?;
     let Some(answer) = answer else {
         let label = text::one_line(&text::shown(label), 80);
-        let why = format!("“{label}” is no answer to: {}", asked.question);
+        let why = format!("“{label}” does not answer: {}", asked.question);
         let help = format!("nothing was changed; the options are {}", asked.labels());
         return Err(refused(why, Some(&help)));
     };

@@ -57,7 +57,7 @@ pub(super) fn resume(
     if phase.terminal {
         return Err(loops::over(held.raw()));
     }
-    let next = next_action::of(program, &*held);
+    let next = next_action::describe(program, &*held);
     out::line(&format!(
         "Loop {id} is in phase {} and waits for {}\nNext: {}",
         phase.name, next.waits_for, next.next

@@ -108,7 +108,7 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
 
     let entries = store.journal(id);
     let entries = entries.map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::of(store, id, entries.into());
+    let past = Past::new(store, id, entries.into());
     let Some(run) = past.runs.last() else {
         console.line(&format!("no review of loop {id} has run yet"));
         return Ok(Exit::Complete);
@@ -178,7 +178,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         return Err(users_choice(&format!("{} review {id}", info.program)));
     }
     let spec = messages::phase(raw).review();
-    let preferred = spec.and_then(|spec| Preferred::of(raw, spec));
+    let preferred = spec.and_then(|spec| Preferred::in_round(raw, spec));
     let chosen = reviewers::choose(named, preferred.as_ref(), &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let Some(spec) = spec else {
@@ -306,7 +306,7 @@ fn verify_first(
     listener: &mut round::Listener<'_>,
 ) -> Result<(), RoundError> {
     let is_reviewed = || evidence::verdict(raw, spec).is_ok_and(|verdict| verdict.is_some());
-    if !matches!(Commands::of(raw), Ok(Some(_))) || is_reviewed() {
+    if !matches!(Commands::load(raw), Ok(Some(_))) || is_reviewed() {
         return Ok(());
     }
     let ran = verify::verify(raw, Purpose::Review, &mut |line| match line {

@@ -26,7 +26,7 @@ pub const AUTO: [&str; 2] = ["codex", "claude"];
 
 /// An unknown name of a reviewer.
 #[derive(Debug, Error)]
-#[error("`{name}` is no reviewer")]
+#[error("`{name}` is not a reviewer")]
 pub struct UnknownReviewer {
     /// The name, on one line.
     name: String,
@@ -78,7 +78,8 @@ impl Chosen {
             let Some(cause) = cause_of(&came).filter(|cause| cause.kind.falls_over()) else {
                 break;
             };
-            let (from, to) = (last.reviewer.name(), next.reviewer.name());
+            let from = last.reviewer.name();
+            let to = next.reviewer.name();
             let line = format!("{from} could not run, {to} reviews instead: {cause}");
             came = ask(next, Some(&line));
             last = next;
@@ -121,7 +122,7 @@ pub struct Preferred {
 
 impl Preferred {
     /// Returns the preference of a phase for the round that a loop is in.
-    pub fn of(raw: &Raw, spec: &ReviewSpec) -> Option<Self> {
+    pub fn in_round(raw: &Raw, spec: &ReviewSpec) -> Option<Self> {
         let turn = usize::try_from(raw.count(spec.round).saturating_sub(1)).unwrap_or(usize::MAX);
         let of_turn = |all: &[&str]| Some(raw.fill(all.get(turn.checked_rem(all.len())?)?));
         let named = |name: &String| !name.is_empty();
@@ -276,7 +277,7 @@ mod tests {
         let mine = ReviewerSettings {
             program: Some("/bin/cat".to_owned()),
             timeout: Some(Spelled(Duration::from_secs(7))),
-            ..ReviewerSettings::of(ReviewerKind::Command)
+            ..ReviewerSettings::new(ReviewerKind::Command)
         };
         settings.values.reviewers.insert("mine".to_owned(), mine);
         let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
@@ -315,7 +316,7 @@ mod tests {
         }
         let mine = ReviewerSettings {
             program: Some("/bin/cat".to_owned()),
-            ..ReviewerSettings::of(ReviewerKind::Command)
+            ..ReviewerSettings::new(ReviewerKind::Command)
         };
         settings.values.reviewers.insert("mine".to_owned(), mine);
         let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
@@ -334,7 +335,7 @@ mod tests {
             ROOT.into(),
         )
         .unwrap_err();
-        assert_eq!(error.to_string(), "`no such one` is no reviewer");
+        assert_eq!(error.to_string(), "`no such one` is not a reviewer");
         let help = miette::Diagnostic::help(&error).unwrap().to_string();
         assert!(help.contains("`claude`, `codex`, `lint`"), "{help}");
     }

@@ -221,7 +221,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
             .map(|(_, record)| record.round.to_string())
             .collect();
         rounds.dedup();
-        let info = super::info::ProgramInfo::of(raw.table());
+        let info = super::info::ProgramInfo::new(raw.table());
         admitted.push(format!(
             "Not reviewed ({}=optional): round {}.",
             info.variable("EVIDENCE"),

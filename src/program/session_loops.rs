@@ -167,7 +167,7 @@ pub(super) fn order(info: &ProgramInfo, session: &str, loops: &mut [(Store, List
         return;
     }
     let home = StateHome::of_user(info.program);
-    let chosen = home.folder().and_then(|home| Chosen::of(session, home));
+    let chosen = home.folder().and_then(|home| Chosen::load(session, home));
     let is_chosen = |store: &Store, listed: &Listed| {
         chosen.as_ref().is_some_and(|chosen| {
             chosen.id == listed.id.as_str() && chosen.folder == store.folder()

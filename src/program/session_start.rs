@@ -137,7 +137,7 @@ fn describe_own(
     };
     let raw = held.raw();
     let phase = messages::phase(raw).name;
-    let action = next_action::of(program, &*held);
+    let action = next_action::describe(program, &*held);
     let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
     let next = text::note(&action.next, MAX_ACTION_CHARS);
     let repairs = messages::repairs(raw).join("; ");

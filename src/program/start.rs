@@ -242,7 +242,7 @@ fn mode<'a>(
 }
 
 /// The most bytes of a text that a start takes.
-pub const LONGEST: usize = 64 * 1024;
+pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Starts a loop.
 pub(super) fn start(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -492,14 +492,14 @@ fn complete(
     }
     let long = fields.iter().find_map(|(name, value)| {
         let bytes = value.as_str()?.len();
-        (bytes > LONGEST).then_some((name, bytes))
+        (bytes > MAX_TEXT_BYTES).then_some((name, bytes))
     });
     match long {
         None => Ok(()),
         Some((name, bytes)) => Err(Failure::plain(
             Exit::Usage,
             format!(
-                "the {} is {bytes} bytes long, and {LONGEST} are the most",
+                "the {} is {bytes} bytes long, and {MAX_TEXT_BYTES} are the most",
                 name.replace('_', " ")
             ),
             "put the details into a file of the project and name it there",

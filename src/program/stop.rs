@@ -221,7 +221,7 @@ impl Stop<'_> {
         Ok(match rendered {
             Ok(None) => Decision::approve(None),
             Ok(Some(message)) if edge.reminds(table) => {
-                let waits_for = next_action::of(program, held).waits_for;
+                let waits_for = next_action::describe(program, held).waits_for;
                 let waits_for = text::one_line(&waits_for, 150);
                 Decision {
                     action: Action::Remind(message),
@@ -237,7 +237,7 @@ impl Stop<'_> {
             },
             // The loop has changed, so the agent has to know what it waits for.
             Err(error) => {
-                let next = next_action::of(program, held).next;
+                let next = next_action::describe(program, held).next;
                 Decision {
                     action: Action::Block(messages::fallback(program.info, raw, &next)),
                     note: note(&error),
@@ -267,7 +267,7 @@ impl Stop<'_> {
         let next = program
             .app
             .next_action(held)
-            .or_else(|| review.map(|_| next_action::of(program, held)));
+            .or_else(|| review.map(|_| next_action::describe(program, held)));
         let note = messages::ended(program.info, held.raw(), caveats, next);
         Decision::approve(Some(note))
     }

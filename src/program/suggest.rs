@@ -59,14 +59,14 @@ pub(super) fn among(given: &str, known: &[&str]) -> String {
 
 /// "`a`, `b` and `c`", the first twenty.
 pub(super) fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 20;
+    const MAX_SHOWN: usize = 20;
     let mut quoted: Vec<String> = names
         .iter()
-        .take(SHOWN)
+        .take(MAX_SHOWN)
         .map(|name| format!("`{name}`"))
         .collect();
-    if names.len() > SHOWN {
-        quoted.push(format!("{} more", names.len() - SHOWN));
+    if names.len() > MAX_SHOWN {
+        quoted.push(format!("{} more", names.len() - MAX_SHOWN));
     }
     match quoted.split_last() {
         None => "none".to_owned(),

@@ -98,7 +98,7 @@ fn update(
 ) -> std::io::Result<Turns> {
     let home = StateHome::of_user(info.program);
     let session = input.session_id.as_deref().unwrap_or(UNKNOWN);
-    let before = home.folder().and_then(|home| Turns::of(session, home));
+    let before = home.folder().and_then(|home| Turns::load(session, home));
     let mut turns = before.unwrap_or_default();
     change(&mut turns);
     if let Some(home) = home.folder() {

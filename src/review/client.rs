@@ -122,7 +122,7 @@ impl Client {
         if watch(line).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
-        let digest = Digest::of(message.as_bytes());
+        let digest = Digest::from_bytes(message.as_bytes());
         let prompt = REPAIR
             .replace("{marker}", &digest.as_str()[..16])
             .replace("{answer}", &text::plain(&message));

@@ -13,7 +13,7 @@ pub struct Digest(String);
 
 impl Digest {
     /// Makes the digest of some bytes.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(sha256(bytes))
     }
 

@@ -357,7 +357,7 @@ impl<'r> Round<'r> {
 
     /// Makes evidence of a review that was waived.
     fn waived(&self) -> Reviewed {
-        let mut record = EvidenceRecord::of(self.raw, Requirement::Reviewed, self.number);
+        let mut record = EvidenceRecord::new(self.raw, Requirement::Reviewed, self.number);
         record.waived = true;
         record.subject = self.subject.as_ref().map(ToString::to_string);
         Reviewed {

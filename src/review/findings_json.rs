@@ -80,7 +80,7 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Res
     let mut json = serde_json::to_vec_pretty(&content).map_err(io::Error::other)?;
     json.push(b'\n');
     store.replace(&json_path(store, id, began.round), &json)?;
-    Ok(Digest::of(&json))
+    Ok(Digest::from_bytes(&json))
 }
 
 /// Renames the files of a run, so that the next run of the same round does not replace them. Files that are not of that run stay.
@@ -116,7 +116,7 @@ impl FindingsJson {
             return Ok(None);
         };
         let bytes = if_there(store.read(path))?;
-        let bytes = bytes.filter(|bytes| Digest::of(bytes) == *digest);
+        let bytes = bytes.filter(|bytes| Digest::from_bytes(bytes) == *digest);
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 }

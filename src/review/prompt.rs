@@ -93,7 +93,7 @@ impl Prompt<'_> {
             "verified": text::plain(&self.verified),
             "document": document,
             "part": part,
-            "marker": Digest::of(salted.as_bytes()).as_str()[..16],
+            "marker": Digest::from_bytes(salted.as_bytes()).as_str()[..16],
         });
         let mut all = facts(self.raw, MAX_FIELD_CHARS);
         all.extend(self.context.clone());

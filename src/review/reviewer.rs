@@ -14,7 +14,7 @@ use crate::files::Folder;
 use crate::machine::persona::Focus;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::process::output::KEPT;
+use crate::process::output::MAX_KEPT_BYTES;
 pub use crate::process::{Event, Watch};
 use crate::process::{ProcessEnd, ProcessOutput, StartError};
 
@@ -157,7 +157,7 @@ pub(super) fn judge(ended: &ProcessOutput) -> Result<Findings, Cause> {
         return Err(cause);
     }
     if ended.truncated() {
-        let problem = format!("it is longer than {KEPT} bytes");
+        let problem = format!("it is longer than {MAX_KEPT_BYTES} bytes");
         return Err(Cause::not_a_verdict(&problem));
     }
     answer::read(&String::from_utf8_lossy(&ended.stdout)).map_err(|cause| match cause.kind {

@@ -163,7 +163,7 @@ fn perform(
         visit: raw.record().visit(),
         reviewer: reviewer.name().to_owned(),
         persona: persona.clone(),
-        subject: Digest::of(subject.text.as_bytes()),
+        subject: Digest::from_bytes(subject.text.as_bytes()),
         tree: subject.tree.clone(),
     };
     subject.keep(raw, &began.run)?;

@@ -60,7 +60,7 @@ pub struct ReviewerSettings {
 
 impl ReviewerSettings {
     /// Returns the reviewer of a kind with nothing set.
-    pub fn of(kind: ReviewerKind) -> Self {
+    pub fn new(kind: ReviewerKind) -> Self {
         Self {
             kind,
             ..Self::default()

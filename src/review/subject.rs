@@ -193,7 +193,7 @@ pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
 
 /// Returns the digest of a subject as it is now, or `None` if the first of its files is missing.
 pub(crate) fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
-    Ok(bytes(raw, spec)?.map(|bytes| Digest::of(&bytes)))
+    Ok(bytes(raw, spec)?.map(|bytes| Digest::from_bytes(&bytes)))
 }
 
 /// Returns the text of a subject as it is now, or `None` if the first of its files is missing.
@@ -222,7 +222,8 @@ pub fn kept(raw: &Raw, run: &Run) -> Option<(String, String)> {
     let path = kept_path(raw, &run.began.run);
     let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
     let (name, text) = named.split_once('\n')?;
-    (Digest::of(text.as_bytes()) == run.began.subject).then(|| (name.to_owned(), text.to_owned()))
+    (Digest::from_bytes(text.as_bytes()) == run.began.subject)
+        .then(|| (name.to_owned(), text.to_owned()))
 }
 
 fn kept_path(raw: &Raw, run: &str) -> Utf8PathBuf {
@@ -317,7 +318,7 @@ fn sources_of_program(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)
         let path = Utf8Path::new(subject.name());
         let is_below = |part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
         if !path.components().all(is_below) {
-            let problem = format!("{} is no path below the loop’s root", text::shown(path));
+            let problem = format!("{} is not below the loop’s root", text::shown(path));
             return Err(io::Error::new(ErrorKind::InvalidData, problem));
         }
         let text = match subject {

@@ -44,7 +44,7 @@ impl Fields {
 
 impl State {
     /// Returns the state of a loop.
-    pub fn of(raw: &Raw) -> Self {
+    pub fn read(raw: &Raw) -> Self {
         let current_task = Some(raw.count("current_task")).filter(|task| *task > 0);
         let phase = raw.text("phase");
         Self::There(Fields::new(context::phase(raw), phase, current_task))
@@ -101,7 +101,7 @@ pub fn next(state: &State, files: &Directory) -> Next {
     match state {
         State::None => without_state(files),
         State::Broken => {
-            let why = "state.json is no JSON object, and the journal has the last state";
+            let why = "state.json is not a JSON object, and the journal has the last state";
             let step = "ask the user to restore the last state from the journal";
             Next::new("C25", step, why)
         }

@@ -90,7 +90,7 @@ pub(crate) fn next_action(raw: &Raw) -> Option<NextAction> {
         }
     };
     let directory = stops::directory(raw).unwrap_or_default();
-    let next = next(&State::of(raw), &directory);
+    let next = next(&State::read(raw), &directory);
     let mut step = format!(
         "{} ({})\n    /taskie:continue-plan {id}",
         next.step, next.row

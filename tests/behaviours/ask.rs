@@ -11,7 +11,8 @@ fn call(words: &str) -> serde_json::Value {
 #[test]
 fn entering_the_phase_tells_the_agent_to_ask_exactly_this() {
     let project = Project::start("ask", "1.2");
-    let (id, said) = (project.id(), project.stop());
+    let id = project.id();
+    let said = project.stop();
     assert!(
         said.starts_with("moved put asking\nends false\nLoop "),
         "{said}"
@@ -81,7 +82,7 @@ fn a_hostile_field_stays_inside_of_the_question() {
         "{said}"
     );
     // What was shown is what is answered.
-    let (header, question) = (asked["questions"][0]["header"].as_str().unwrap(), question);
+    let header = asked["questions"][0]["header"].as_str().unwrap();
     assert_eq!(
         project.say(&["answer", header, question, "Roll out"]),
         "took live\n"

@@ -106,7 +106,8 @@ fn a_signal_and_a_deadline_have_failed() {
 #[test]
 fn what_is_not_configured_waits_and_says_where_it_belongs() {
     let project = Project::start("run", "");
-    let (id, file) = (project.id(), project.configuration());
+    let id = project.id();
+    let file = project.configuration();
     let waits = format!(
         "waits\nloop {id} waits for the command build, which is not configured: add [commands.build] with its program to {}\n",
         file.display()

@@ -117,7 +117,8 @@ fn nothing_is_read_or_written_through_a_link() {
 fn plan_behind_a_link_is_refused_by_all() {
     for (at, plan) in [("PLAN.md", "PLAN.md"), ("docs", "docs/PLAN.md")] {
         let project = Project::new();
-        let (place, outside) = (project.root.join(at), project.home.join("outside"));
+        let place = project.root.join(at);
+        let outside = project.home.join("outside");
         write(
             &outside.join("PLAN.md"),
             "# Plan\n\nThe secret of another project.\n",

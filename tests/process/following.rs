@@ -62,7 +62,7 @@ fn interrupted_follower_leaves_the_review_alone() {
     let mut command = project.command(&format!("review {id} --follow"));
     command.stdout(std::fs::File::create(&log).unwrap());
     let follower = command.stderr(std::process::Stdio::piped()).spawn();
-    let follower = Background::of(follower.unwrap());
+    let follower = Background::new(follower.unwrap());
     wait_for("a follower that follows", || {
         std::fs::read_to_string(&log).unwrap().contains("following")
     });

@@ -17,7 +17,7 @@ fn kill_everywhere(
         let output = killed.output().unwrap();
         if output.status.signal().is_none() {
             assert!(number > 1, "{line} has no kill point");
-            Ran::of(output).exits(0);
+            Ran::new(output).exits(0);
             return;
         }
         check(&project, &id, &line);

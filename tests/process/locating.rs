@@ -109,7 +109,8 @@ fn shared_state_folder_keeps_projects_apart() {
     let first = Project::new();
     let shared = first.home.join("all loops");
     let share = |project: Project| project.with("CLAUDEX_STATE_DIR", shared.to_str().unwrap());
-    let (first, second) = (share(first), share(Project::new()));
+    let first = share(first);
+    let second = share(Project::new());
     let one = first.start(&[]);
     assert_eq!(second.fire().approved(), "", "it is another project's");
     let two = second.start(&[]);

@@ -60,7 +60,7 @@ fn noted_digest_is_of_the_reviewers_text() {
         last = std::fs::read_to_string(prompts.join(nth.to_string())).unwrap();
         let (_, document) = last.split_once(" begins -----\n").expect("it begins");
         let (document, _) = document.rsplit_once("\n----- document ").expect("it ends");
-        let digest = Digest::of(document.as_bytes());
+        let digest = Digest::from_bytes(document.as_bytes());
         assert_eq!(entry["data"]["subject"], digest.as_str(), "{entry}");
     }
     assert_eq!(project.runs(&id), REVIEWS);

@@ -16,7 +16,8 @@ fn that_fetches(remote: &[(&str, &str)]) -> (Project, PathBuf) {
     let project = Project::new();
     let marker = project.home.join("marker");
     project.start(&[]);
-    let (folder, kept) = (project.root.join(".claude"), project.home.join("kept"));
+    let folder = project.root.join(".claude");
+    let kept = project.home.join("kept");
     std::fs::rename(&folder, &kept).unwrap();
     write(&folder.join("claudex/tracked"), "x");
     write(&project.root.join("src/a"), "x");

@@ -148,7 +148,7 @@ fn review_without_a_round_says_why() {
     for bad in ["../../../etc/passwd", "", "20261122-010203-0A1B2C"] {
         project.reviews(bad, "fake-clean", 2, "is not the id of a loop");
     }
-    project.reviews(&id, "fake:clean", 2, "`fake:clean` is no reviewer");
+    project.reviews(&id, "fake:clean", 2, "`fake:clean` is not a reviewer");
     for bad in ["0s", "5x", "-1s", "169h"] {
         for flag in ["--timeout", "--idle-timeout"] {
             project.run(&format!("review {id} {flag} {bad}")).exits(2);
@@ -168,7 +168,7 @@ fn follower(project: &Project, id: &str, reviewer: &str) -> (Background, impl Fn
     wait_for("the second to attach", || {
         said().contains("is running already; following it")
     });
-    (Background::of(child.unwrap()), said)
+    (Background::new(child.unwrap()), said)
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn wrong_arguments_exit_with_2_and_leave_nothing() {
         ("empty.md", "is empty"),
         ("folder.md", "folder.md"),
         ("PLAN.md --rounds 0", "positive integer"),
-        ("PLAN.md --reviewer nobody", "`nobody` is no reviewer"),
+        ("PLAN.md --reviewer nobody", "`nobody` is not a reviewer"),
         ("PLAN.md --timeout soon", "soon"),
         ("PLAN.md --json --frobnicate", "--frobnicate"),
         ("--resume x", "is not the id of a loop"),

@@ -243,7 +243,7 @@ fn agent_changes_no_loop_of_another_session() {
     ] {
         project.answers_in("s2", command, 1, "belongs to another session");
         let mut nameless = project.command(command);
-        let ran = Ran::of(nameless.env("CLAUDECODE", "1").output().unwrap()).exits(1);
+        let ran = Ran::new(nameless.env("CLAUDECODE", "1").output().unwrap()).exits(1);
         ran.says(&format!("loop {id} belongs to another session"));
     }
     assert_eq!((project.state(&id), project.changes(&id)), before);
@@ -255,7 +255,7 @@ fn start_in_client_without_session_id_is_refused() {
     let project = Project::new();
     let before = tree(&project.root);
     let mut start = project.command("start plan topic");
-    let ran = Ran::of(start.env("CLAUDECODE", "1").output().unwrap()).exits(2);
+    let ran = Ran::new(start.env("CLAUDECODE", "1").output().unwrap()).exits(2);
     ran.says("CLAUDE_CODE_SESSION_ID");
     assert_eq!(tree(&project.root), before);
 }

@@ -109,7 +109,7 @@ fn hostile_topic_is_kept_byte_for_byte() {
         lacks(&block, "quoted: \"49");
         let runner = project.runner(&id);
         let runner = [runner.to_str().unwrap(), "--reviewer", "fake-clean"];
-        Ran::of(project.shell("sh", &runner).output().unwrap()).exits(0);
+        Ran::new(project.shell("sh", &runner).output().unwrap()).exits(0);
         project.fire().blocked();
         project.fire().approved();
         assert_eq!(project.field(&id, "topic"), topic);

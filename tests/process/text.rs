@@ -234,7 +234,7 @@ fn runner_line_names_the_true_path() {
     let mut lines = reason.lines().map(str::trim);
     let line = lines.find(|line| line.starts_with("bash $'") && line.contains("-runner.sh"));
     let line = line.unwrap_or_else(|| panic!("{reason}"));
-    let ran = Ran::of(project.shell("bash", &["-c", line]).output().unwrap()).exits(0);
+    let ran = Ran::new(project.shell("bash", &["-c", line]).output().unwrap()).exits(0);
     assert_plain_output("the runner", &ran);
     assert_eq!(project.runs(&id), 1);
 }

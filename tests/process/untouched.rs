@@ -104,7 +104,7 @@ fn git(project: &Project, arguments: &[&str]) -> String {
         .env("PATH", std::env::var_os("PATH").unwrap())
         .env("HOME", &project.home)
         .env("GIT_CONFIG_NOSYSTEM", "1");
-    Ran::of(git.output().unwrap()).exits(0).out
+    Ran::new(git.output().unwrap()).exits(0).out
 }
 
 #[test]

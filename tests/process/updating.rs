@@ -61,7 +61,7 @@ fn plugins_folder_may_move_in_mid_loop() {
         "2",
         "Move the queue",
     ];
-    let started = Ran::of(project.shell("sh", &start).output().unwrap()).exits(0);
+    let started = Ran::new(project.shell("sh", &start).output().unwrap()).exits(0);
     let id = id_of(&started);
     said.push(started.out);
     update(&mut current);
@@ -73,7 +73,7 @@ fn plugins_folder_may_move_in_mid_loop() {
         let runner = project.runner(&id);
         let runner = [runner.to_str().unwrap(), "--reviewer", "fake-findings"];
         said.push(
-            Ran::of(project.shell("sh", &runner).output().unwrap())
+            Ran::new(project.shell("sh", &runner).output().unwrap())
                 .exits(0)
                 .out,
         );

@@ -220,7 +220,8 @@ impl Drop for Reader {
 
 /// A text after a change of it.
 fn changed(there: &str, change: &str, line: usize) -> String {
-    let (mut old, mut new) = (String::new(), String::new());
+    let mut old = String::new();
+    let mut new = String::new();
     for line in change.lines() {
         let (sign, text) = line.split_at_checked(1).unwrap_or((" ", ""));
         for (wanted, side) in [("-", &mut old), ("+", &mut new)] {

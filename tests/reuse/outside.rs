@@ -23,7 +23,8 @@ const DEPENDENCIES: [&str; 7] = [
 fn manifest() -> String {
     let text = fs::read_to_string(ours().join("Cargo.toml")).unwrap();
     let ours: toml::Table = text.parse().unwrap();
-    let (known, shared) = (&ours["dependencies"], &ours["workspace"]["dependencies"]);
+    let known = &ours["dependencies"];
+    let shared = &ours["workspace"]["dependencies"];
     let dependencies = DEPENDENCIES.map(|name| {
         let mut table = known[name].as_table().cloned().unwrap();
         if table.remove("workspace").is_some() {

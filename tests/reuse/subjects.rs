@@ -54,11 +54,11 @@ fn subject_that_cannot_be_had_is_said() {
         ("", "TABLE: "),
         (
             "open ../tea.md: the tea\n",
-            "../tea.md is no path below the loop’s root",
+            "../tea.md is not below the loop’s root",
         ),
         (
             "open /tea.md: the tea\n",
-            "/tea.md is no path below the loop’s root",
+            "/tea.md is not below the loop’s root",
         ),
         (
             "done tea.md: the tea\n",

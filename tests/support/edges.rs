@@ -72,7 +72,8 @@ fn take<M: Machine>(
     from: usize,
     root: Utf8PathBuf,
 ) {
-    let (table, state) = (M::TABLE, M::TABLE.state);
+    let table = M::TABLE;
+    let state = M::TABLE.state;
     let phase = &table.phases[from];
     let what = format!("{} of {} (line {})", entry.name, phase.name, edge.info.line);
     let values = solve::<M>(model, entry, from);

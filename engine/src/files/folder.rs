@@ -113,7 +113,7 @@ impl Distrust {
 
 impl UntrustedError {
     /// Returns the cause of this kind, if an error has one.
-    pub fn of(error: &io::Error) -> Option<&Self> {
+    pub fn in_error(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 }
@@ -322,7 +322,7 @@ pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 /// Checks that a name is no path, in which the system would follow symlinks.
 pub(super) fn single(name: &str) -> io::Result<&str> {
     if name.is_empty() || name.contains('/') || matches!(name, "." | "..") {
-        let what = format!("`{name}` is no name of a file here");
+        let what = format!("`{name}` cannot name a file here");
         return Err(io::Error::new(ErrorKind::InvalidInput, what));
     }
     Ok(name)

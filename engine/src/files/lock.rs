@@ -95,7 +95,7 @@ mod tests {
         std::fs::remove_file(path.join(NAME)).unwrap();
         std::os::unix::fs::symlink("elsewhere", path.join(NAME)).unwrap();
         let error = Lock::take(&folder, NAME, Duration::ZERO).unwrap_err();
-        assert!(UntrustedError::of(&error).is_some(), "{error}");
+        assert!(UntrustedError::in_error(&error).is_some(), "{error}");
         assert!(!path.join("elsewhere").exists());
     }
 }

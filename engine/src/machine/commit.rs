@@ -21,7 +21,8 @@ impl Raw {
         }
         edits.extend(self.0.edits.clone());
         let table = self.table();
-        let (from, to) = (&table.phases[edge.from], &table.phases[edge.to]);
+        let from = &table.phases[edge.from];
+        let to = &table.phases[edge.to];
         let findings = evidence.and_then(|evidence| evidence.findings);
         if let Some((name, number)) = table.state.fields.findings.zip(findings) {
             edits.insert(name.to_owned(), number.into());

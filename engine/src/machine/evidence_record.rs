@@ -51,7 +51,7 @@ pub struct EvidenceRecord {
 
 impl EvidenceRecord {
     /// Makes evidence of a loop's present revision.
-    pub fn of(raw: &Raw, kind: Requirement, round: u64) -> Self {
+    pub fn new(raw: &Raw, kind: Requirement, round: u64) -> Self {
         Self {
             kind,
             loop_id: raw.id().to_string(),

@@ -63,7 +63,7 @@ pub enum OpenError {
     #[error(transparent)]
     Store(StoreError),
     /// The phase is none of the machine's.
-    #[error("loop {id}: phase `{found}` is none of {machine}'s ({known})")]
+    #[error("loop {id}: {machine} has no phase `{found}`, only {known}")]
     Phase {
         /// The loop.
         id: String,

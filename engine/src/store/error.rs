@@ -150,7 +150,7 @@ crate::impl_diagnostic!(StoreError, |error| Some(error.help_text().to_owned()));
 impl StoreError {
     fn help_text(&self) -> &'static str {
         match self {
-            Self::Io { source, .. } => match (UntrustedError::of(source), source.kind()) {
+            Self::Io { source, .. } => match (UntrustedError::in_error(source), source.kind()) {
                 (Some(error), _) => error.why.help(),
                 (_, io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) => "fix or remove it",
                 (_, io::ErrorKind::InvalidInput) => {
@@ -192,7 +192,7 @@ impl StoreError {
     /// Returns the file or folder that is not trusted, if that is the error.
     pub fn untrusted(&self) -> Option<&UntrustedError> {
         match self {
-            Self::Io { source, .. } => UntrustedError::of(source),
+            Self::Io { source, .. } => UntrustedError::in_error(source),
             _ => None,
         }
     }
@@ -208,7 +208,7 @@ impl StoreError {
 }
 
 fn io_message(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
-    match UntrustedError::of(source) {
+    match UntrustedError::in_error(source) {
         Some(error) => format!("{} is not trusted: {}", shown(&error.path), error.why),
         None => format!(
             "cannot {doing} {}: {}",

@@ -74,7 +74,7 @@ impl Commands {
     ///
     /// # Errors
     /// Returns the reason if they are not known, or one of them cannot be run.
-    pub fn of(raw: &Raw) -> Result<Option<Self>, String> {
+    pub fn load(raw: &Raw) -> Result<Option<Self>, String> {
         if !is_verifying(raw) {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ impl Commands {
             .lines
             .iter()
             .flat_map(|line| [line.as_str(), end(line)]);
-        Digest::of(all.collect::<String>().as_bytes())
+        Digest::from_bytes(all.collect::<String>().as_bytes())
     }
 }
 
@@ -204,7 +204,7 @@ pub fn ready(raw: &Raw) -> Result<Commands, Missing> {
 
 /// Returns the phase's commands, of which there is at least one.
 fn known(raw: &Raw) -> Result<Commands, Missing> {
-    let commands = Commands::of(raw).map_err(Missing::NotRun)?;
+    let commands = Commands::load(raw).map_err(Missing::NotRun)?;
     let commands = commands.filter(|commands| !commands.lines.is_empty());
     commands.ok_or_else(|| {
         Missing::NotRun("there is no command to run: the program gives none".to_owned())
@@ -253,7 +253,7 @@ fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> 
     Ok(Verified(EvidenceRecord {
         run: Some(run.run.clone()),
         subject: Some(now.to_string()),
-        ..EvidenceRecord::of(raw, Requirement::Verified, 0)
+        ..EvidenceRecord::new(raw, Requirement::Verified, 0)
     }))
 }
 
@@ -270,7 +270,7 @@ fn tree(raw: &Raw) -> io::Result<Digest> {
 /// Returns the results of the commands for users and models: each with its end and the last of what
 /// it wrote, or why it was not run. Empty if nothing is verified and nothing was.
 pub fn text(raw: &Raw) -> String {
-    let newest = match Commands::of(raw) {
+    let newest = match Commands::load(raw) {
         Err(why) => return format!("Not run: {why}"),
         Ok(commands) => VerifyRun::newest(raw, commands.as_ref()),
     };
@@ -294,7 +294,7 @@ pub fn text(raw: &Raw) -> String {
 
 /// Returns a high finding for each command that failed in the newest run of this visit.
 pub fn failed(raw: &Raw) -> Vec<Finding> {
-    let run = match Commands::of(raw) {
+    let run = match Commands::load(raw) {
         Ok(Some(commands)) => VerifyRun::newest(raw, Some(&commands)).ok().flatten(),
         _ => None,
     };

@@ -32,7 +32,7 @@ pub(in crate::program) struct Past {
 
 impl Past {
     /// Reads the runs and findings of a journal.
-    pub(in crate::program) fn of(store: &Store, id: &LoopId, entries: Arc<Vec<Entry>>) -> Self {
+    pub(in crate::program) fn new(store: &Store, id: &LoopId, entries: Arc<Vec<Entry>>) -> Self {
         let runs = runs::read(&entries);
         let counts = runs.iter().filter_map(|run| {
             let counts = rounds::counts_of_run(store, id, run)?;
@@ -71,7 +71,7 @@ impl Past {
                 reasons.push(format!(
                     "round {} was not reviewed ({}=optional)",
                     record.round,
-                    ProgramInfo::of(table).variable("EVIDENCE")
+                    ProgramInfo::new(table).variable("EVIDENCE")
                 ));
             }
             if let Some(why) = &record.rejecting {
@@ -136,7 +136,7 @@ pub(in crate::program) fn journal(
     } else if json {
         out::json_lines(&entries);
     } else {
-        let past = Past::of(&store, &id, entries.into());
+        let past = Past::new(&store, &id, entries.into());
         for entry in past.entries.iter() {
             let (at, line) = event(info.table, &past, entry);
             out::line(&format!("{}  {line}", durations::time(at)));

@@ -89,7 +89,7 @@ pub(super) fn facts(
     let table = raw.table();
     let names = &table.state.fields;
     let phase = messages::phase(raw);
-    let past = Past::of(raw.store(), raw.id(), raw.journal().unwrap_or_default());
+    let past = Past::new(raw.store(), raw.id(), raw.journal().unwrap_or_default());
     let last_change = past.last_decision();
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
 
@@ -108,7 +108,7 @@ pub(super) fn facts(
     if let Some(cause) = outcome.and_then(RunOutcome::cause) {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
-    let mut next_action = next_action::of(program, held);
+    let mut next_action = next_action::describe(program, held);
     if !phase.terminal && is_of_another_session(raw) {
         let adopt = info.command(&format!("adopt {}", raw.id()));
         next_action.next =
@@ -164,7 +164,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let last = past.runs.last();
     let last = last.map(|run| text::one_line(&run.began.reviewer, 80));
     let chosen = || {
-        let preferred = Preferred::of(raw, spec);
+        let preferred = Preferred::in_round(raw, spec);
         let root = raw.store().root();
         let chosen = reviewers::choose(None, preferred.as_ref(), settings, root).ok()?;
         Some(chosen.shown)

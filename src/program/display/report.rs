@@ -51,7 +51,7 @@ pub(in crate::program) fn report(
     let raw = held.raw();
     let journal = raw.journal();
     let journal = journal.map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::of(&store, &id, journal);
+    let past = Past::new(&store, &id, journal);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
     let events = past.entries.iter().map(|entry| {

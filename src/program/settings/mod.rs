@@ -122,7 +122,7 @@ impl Settings {
         sessions
             .into_iter()
             .flatten()
-            .find_map(|session| Seen::of(session, home))
+            .find_map(|session| Seen::load(session, home))
             .inspect(|seen| pin(seen.pinned()))
     }
 

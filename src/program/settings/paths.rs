@@ -63,7 +63,7 @@ pub(super) fn read_project(
 
 fn if_there(read: io::Result<String>, path: &Utf8Path) -> Result<Option<String>, SettingsError> {
     let is_missing = |error: &io::Error| {
-        UntrustedError::of(error).is_some_and(|it| it.why == Distrust::NotAFolder)
+        UntrustedError::in_error(error).is_some_and(|it| it.why == Distrust::NotAFolder)
             || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
     };
     match read {

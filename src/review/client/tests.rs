@@ -60,7 +60,7 @@ fn review(script: &str) -> Outcome {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
     let settings = ReviewerSettings {
         program: Some(file.to_string()),
-        ..ReviewerSettings::of(ReviewerKind::Command)
+        ..ReviewerSettings::new(ReviewerKind::Command)
     };
     let request = Request {
         prompt: "the prompt's text",

@@ -97,7 +97,7 @@ fn path_and_options_are_quoted_for_toml() {
     let settings = ReviewerSettings {
         model: Some("gpt-x".to_owned()),
         arguments: vec!["--profile".to_owned(), "a b".to_owned()],
-        ..ReviewerSettings::of(ReviewerKind::Codex)
+        ..ReviewerSettings::new(ReviewerKind::Codex)
     };
     let root = Utf8Path::new("/p \"q\"\\\u{fc}");
     let all = arguments(&settings, &UserConfig::default(), root, "/tmp/s.json");

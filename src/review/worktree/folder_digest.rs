@@ -55,7 +55,7 @@ pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, Wo
         all.extend_from_slice(name);
         all.extend_from_slice(format!("\0{seen}\0").as_bytes());
     }
-    Ok(Digest::of(&all))
+    Ok(Digest::from_bytes(&all))
 }
 
 /// Returns the digest of a small regular file or of a link's target, or else the file's time.
@@ -69,7 +69,7 @@ fn content(path: &Path, found: &std::fs::Metadata, bytes_left: &mut u64) -> Stri
         bytes = Utf8Path::from_path(path).and_then(|path| crate::files::read(path).ok());
     }
     match bytes {
-        Some(bytes) => Digest::of(&bytes).to_string(),
+        Some(bytes) => Digest::from_bytes(&bytes).to_string(),
         None => format!("{}.{:09}", found.mtime(), found.mtime_nsec()),
     }
 }

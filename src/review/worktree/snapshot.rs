@@ -101,7 +101,7 @@ impl Snapshot {
             all.extend_from_slice(format!("\0{} {seconds} {nanoseconds} ", over.bytes).as_bytes());
             all.extend_from_slice(path);
         }
-        Digest::of(&all)
+        Digest::from_bytes(&all)
     }
 
     /// Tries a unified diff against the snapshot, and applies nothing. Git refuses names outside of the work tree and in `.git`.

@@ -82,7 +82,7 @@ impl Repo {
                     // git renews the time of an object that it would write and that is there already.
                     let time = (!path.as_str().contains("/.git/objects/"))
                         .then(|| meta.modified().unwrap());
-                    files.push(format!("{path} {} {time:?}", Digest::of(&content)));
+                    files.push(format!("{path} {} {time:?}", Digest::from_bytes(&content)));
                 }
             }
         }

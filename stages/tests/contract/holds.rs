@@ -3,7 +3,7 @@
 use stages::contract::{Context, Outcome, Summary, read};
 
 /// The largest input that is written again: what is longer is slow, and nothing new.
-const SHOWN: usize = 10_000;
+const MAX_SHOWN: usize = 10_000;
 
 /// Reads, reports and writes a summary again. Panics where a promise does not hold.
 pub(crate) fn holds(bytes: &[u8]) -> Outcome {
@@ -18,7 +18,7 @@ pub(crate) fn holds(bytes: &[u8]) -> Outcome {
     let is_taken = matches!(reading.outcome, Outcome::Taken(_));
     assert!(is_taken || !reading.findings.is_empty(), "it says why not");
     assert!(is_taken || !reading.is_valid(), "what is valid is taken");
-    if bytes.len() > SHOWN {
+    if bytes.len() > MAX_SHOWN {
         return reading.outcome;
     }
     if let Outcome::Taken(summary) = &reading.outcome {

@@ -9,7 +9,8 @@ use crate::support::{Project, STATE, questions, summary};
 #[test]
 fn refused_report_changes_nothing() {
     let project = Project::at(2);
-    let (next, before) = (project.next(), project.read(STATE));
+    let next = project.next();
+    let before = project.read(STATE);
     let id = next["dispatch_id"].as_str().unwrap();
     let file = next["summary_file"].as_str().unwrap();
     let setup = project.read("requirements/.stage-summaries/stage-1-summary.md");

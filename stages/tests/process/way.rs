@@ -91,7 +91,8 @@ fn rapid_round_has_no_panel() {
 #[test]
 fn instruction_stays_the_same_if_asked_again() {
     let project = Project::at(3);
-    let (next, before) = (project.next(), project.read(STATE));
+    let next = project.next();
+    let before = project.read(STATE);
     has(
         &next["variables"]["PRIOR_CONTEXT"].to_string(),
         "Stage 2 says so.",
@@ -112,7 +113,8 @@ fn dispatch_open_for_twice_its_time_is_overdue() {
     let (id, _) = dispatch.rsplit_once('-').unwrap();
     let home = project.folder.home().join("state/stages");
     let opened_before = |minutes: u64| {
-        let (since, now) = (text("open_since"), claudex_loop::Timestamp::now());
+        let since = text("open_since");
+        let now = claudex_loop::Timestamp::now();
         let moved = (now - Duration::from_secs(60 * minutes)).to_string();
         let age = |text: &str| text.replace(&since, &moved);
         rewrite_journal(&project.root.join(".stages"), &home, id, age).unwrap();
@@ -250,7 +252,8 @@ fn later_rounds_have_digest_and_fifth_a_warning() {
         project.complete(3, "");
     }
     // A lost digest is written again, byte for byte.
-    let (next, text) = (project.next(), project.read(digest));
+    let next = project.next();
+    let text = project.read(digest);
     has(&text, "rounds_covered: [1, 2, 3, 4]");
     std::fs::remove_file(project.root.join(digest)).unwrap();
     assert_eq!(project.next(), next);

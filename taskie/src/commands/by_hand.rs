@@ -70,7 +70,7 @@ fn ask(
 ) -> Result<(Findings, String), Failure> {
     let root = raw.store().root();
     let settings = loops::settings(call.info, root, None)?;
-    let preferred = Preferred::of(raw, spec);
+    let preferred = Preferred::in_round(raw, spec);
     let chosen = reviewers::choose(None, preferred.as_ref(), &settings, root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let personas = settings.personas.of_phase(spec);

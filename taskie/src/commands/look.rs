@@ -46,7 +46,7 @@ impl Plan {
         }
         let store = plan.store.clone().to_look();
         let held = call.open_loop(&store, &plan.id, Actor::Person)?;
-        plan.state = State::of(held.raw());
+        plan.state = State::read(held.raw());
         plan.held = Some(held);
         Ok(plan)
     }

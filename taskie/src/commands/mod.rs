@@ -252,7 +252,8 @@ impl Call {
 
     /// Does the work on entering a phase.
     fn entered(&self, now: &AnyLoop) -> Result<(), Failure> {
-        let (id, name) = (now.id(), &self.name);
+        let id = now.id();
+        let name = &self.name;
         let phase = messages::phase(now.raw()).name;
         let store = now.raw().store();
         store.log(&format!("{id} {name} by {}: now {phase}", self.actor));

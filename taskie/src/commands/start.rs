@@ -19,10 +19,10 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
     call.person_only()?;
     let begin = start_of(call)?;
     let length = begin.description.len();
-    if length == 0 || length > start::LONGEST {
+    if length == 0 || length > start::MAX_TEXT_BYTES {
         let what = format!(
             "a plan needs a description of 1 to {} bytes, found {length}",
-            start::LONGEST
+            start::MAX_TEXT_BYTES
         );
         let help = "say what it is about; details can be in a file that it names:\n    taskie new-plan max_reviews=4 tdd=true DESCRIPTION";
         return Err(call.usage(what, help));

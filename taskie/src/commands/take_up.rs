@@ -45,7 +45,7 @@ pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, St
     let mut document = match bytes {
         None => implied_document(files)?,
         Some(bytes) => object(bytes).ok_or(
-            "state.json is no JSON object of at most 1 MiB; fix it, or move it away: then the files say where the plan is",
+            "state.json is not a JSON object of at most 1 MiB; fix it, or move it away: then the files say where the plan is",
         )?,
     };
     let mut next_phase = document.get("next_phase").cloned().unwrap_or_default();

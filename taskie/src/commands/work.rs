@@ -150,7 +150,10 @@ fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, 
 pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     let target = call.take_first();
     let Some(target) = parse_word(&target) else {
-        let what = format!("“{}” is no word of next_phase", text::one_line(&target, 60));
+        let what = format!(
+            "“{}” is not a word of next_phase",
+            text::one_line(&target, 60)
+        );
         return Err(call.usage(what, &legal_words()));
     };
     let held = call.open(Actor::Hook)?;

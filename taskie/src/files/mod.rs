@@ -211,7 +211,7 @@ impl Directory {
 
 /// Returns the digest of a text, short enough for the state.
 fn digest(text: &str) -> String {
-    Digest::of(text.as_bytes()).as_str()[..16].to_owned()
+    Digest::from_bytes(text.as_bytes()).as_str()[..16].to_owned()
 }
 
 fn read_text(folder: &Folder, name: &str, size: u64, bytes_left: &mut u64) -> Parsed<String> {

@@ -120,7 +120,7 @@ impl Section {
         let Some(number) = subtask_number(&self.heading, task) else {
             let found = text::one_line(&self.heading, 60);
             return Err(format!(
-                "“{found}” is no subtask of task {task}; write ### Subtask {task}.1: title"
+                "“{found}” is not a subtask of task {task}; write ### Subtask {task}.1: title"
             ));
         };
         let status = self.bullets.iter().find(|bullet| bullet.is("Status"));

@@ -127,7 +127,7 @@ fn runner_line_of_block_runs_as_it_stands() {
     let mut lines = reason.lines().map(str::trim);
     let line = lines.find(|line| line.starts_with("bash ") && line.contains("-runner.sh"));
     let mut shell = project.shell("sh", &["-c", line.unwrap()]);
-    let ran = Ran::of(shell.current_dir(&project.home).output().unwrap()).exits(0);
+    let ran = Ran::new(shell.current_dir(&project.home).output().unwrap()).exits(0);
     ran.says("high=1 medium=1 low=1");
     assert!(project.findings(&id, 1).exists());
 }

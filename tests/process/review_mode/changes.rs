@@ -48,7 +48,7 @@ fn review_of_changes_exits_like_run() {
     job("--reviewer fake-could-not-run", 5, "reviewer-failed");
     project.run("cancel").exits(0);
     job("--rounds 0", 2, "").says("positive integer");
-    job("--reviewer nobody", 2, "").says("`nobody` is no reviewer");
+    job("--reviewer nobody", 2, "").says("`nobody` is not a reviewer");
     project.answers("review --rounds 2", 2, "--changes");
     project.answers("review an id", 2, "--changes");
     let id = start(&project, &[]);

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use super::{changed, start, write};
-use crate::support::{Background, PATIENCE, Project, tree};
+use crate::support::{Background, Project, WAIT_TIMEOUT, tree};
 
 /// Makes a project whose changes take a while to read.
 fn large() -> Project {
@@ -50,11 +50,12 @@ fn ended_in_the_middle(project: &Project, signal: &str, files: usize) {
         let files = folders.map(|name| tree(&project.home.join(name)).len());
         files.sum::<usize>()
     };
-    while written() < files && child.try_wait().unwrap().is_none() && begun.elapsed() < PATIENCE {
+    while written() < files && child.try_wait().unwrap().is_none() && begun.elapsed() < WAIT_TIMEOUT
+    {
         std::thread::yield_now();
     }
     if child.try_wait().unwrap().is_none() {
-        let background = Background::of(child);
+        let background = Background::new(child);
         background.signal(signal);
         background.end();
     }

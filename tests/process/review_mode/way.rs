@@ -45,7 +45,7 @@ fn review_from_start_to_summary_touches_no_file() {
 
     let runner = project.runner(&id);
     let runner = [runner.to_str().unwrap(), "--reviewer", "lint"];
-    let reviewed = Ran::of(project.shell("sh", &runner).output().unwrap()).exits(0);
+    let reviewed = Ran::new(project.shell("sh", &runner).output().unwrap()).exits(0);
     for part in [
         "claudex: high=2 medium=0 low=0.",
         "- `src/a b.js:2`: a breakpoint is left in the code (remove it)",

@@ -49,7 +49,7 @@ fn reviewer_changed_in_mid_loop_is_said() {
     let codex = "reviewer: codex (lint reviewed the rounds before)";
     bench.review("codex", "").exits(0).says(codex);
     let ran = bench.review("codx", "").exits(2);
-    ran.says("`codx` is no reviewer")
+    ran.says("`codx` is not a reviewer")
         .says("`claude`, `codex`, `lint`");
 }
 

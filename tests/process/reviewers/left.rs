@@ -88,7 +88,8 @@ fn reviewer_may_look_and_change_nothing() {
     let bench = Bench::new();
     let program = crate::support::program();
     let program = shlex::try_quote(program.to_str().unwrap()).unwrap();
-    let (id, told) = (&bench.id, bench.note("told").display().to_string());
+    let id = &bench.id;
+    let told = bench.note("told").display().to_string();
     let calls = [
         "review ID",
         "review ID --follow",

@@ -47,7 +47,7 @@ fn as_agent(project: &Project, line: &str, variables: &[(&str, &str)]) -> Ran {
     command
         .env("CLAUDECODE", "1")
         .env("CLAUDE_CODE_SESSION_ID", "s1");
-    Ran::of(command.envs(variables.iter().copied()).output().unwrap())
+    Ran::new(command.envs(variables.iter().copied()).output().unwrap())
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn codex_in_agents_own_path_is_not_asked() {
         if codex.is_some() {
             // Outside a client the caller's own environment counts.
             let mut command = project.command(&review);
-            let ran = Ran::of(command.env("PATH", &path).output().unwrap()).exits(0);
+            let ran = Ran::new(command.env("PATH", &path).output().unwrap()).exits(0);
             ran.says("no substantive findings");
         }
     }
@@ -137,7 +137,7 @@ fn agent_chooses_no_reviewer_before_first_hook() {
         .env("CLAUDECODE", "1")
         .env("CLAUDE_CODE_SESSION_ID", "another")
         .env("CLAUDEX_REVIEWER", "lint");
-    let ran = Ran::of(review.output().unwrap()).exits(0);
+    let ran = Ran::new(review.output().unwrap()).exits(0);
     ran.says("mine");
     let run = "run PLAN.md --reviewer lint";
     project.answers_in("s1", run, 1, "the user chooses the reviewer");

@@ -111,7 +111,8 @@ fn cases() -> Vec<Case> {
     let unknown = "error: unknown option '--no-such-flag'";
     let flood = "cat >/dev/null\nhead -c 5000000 /dev/zero | tr '\\0' x\n";
     let answered = json!({ "type": "result", "is_error": false, "structured_output": clean() });
-    let (idle, short) = ("--idle-timeout 700ms", "--timeout 500ms");
+    let idle = "--idle-timeout 700ms";
+    let short = "--timeout 500ms";
     let mut cases: Vec<Case> = vec![
         ("not-installed", String::new(), ""),
         (

@@ -18,7 +18,9 @@ mod text;
 
 pub(crate) use claudex_testkit::has;
 pub(crate) use files::{age, executable, tree, write, yaml};
-pub(crate) use processes::{Background, PATIENCE, descendants, in_time, is_alive, kill, wait_for};
+pub(crate) use processes::{
+    Background, WAIT_TIMEOUT, descendants, in_time, is_alive, kill, wait_for,
+};
 pub(crate) use ran::{Line, Ran, feed, id_of, is_id};
 pub(crate) use stop::{Stop, check_length};
 pub(crate) use text::{begins, ends, lacks};
@@ -56,7 +58,8 @@ impl Project {
     pub(crate) fn named(name: &str) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let top = kept.path().canonicalize().unwrap();
-        let (home, root) = (top.join("home"), top.join(name));
+        let home = top.join("home");
+        let root = top.join(name);
         std::fs::create_dir(&home).unwrap();
         std::fs::create_dir(&root).unwrap();
         Self {
@@ -84,7 +87,8 @@ impl Project {
 
     /// Has the user install another plugin, with this command as its Stop hook. Its script works on our state folder.
     pub(crate) fn rival(&self, name: &str, command: &str) {
-        let (config, root) = (self.home.join(".claude"), self.home.join("a plugin"));
+        let config = self.home.join(".claude");
+        let root = self.home.join("a plugin");
         write(&root.join("hooks/stop.sh"), "ls .claude/claudex/*.state");
         let hook = json!({"type": "command", "command": command});
         let hooks = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
@@ -131,7 +135,8 @@ impl Project {
             return;
         }
         // A JSON string is one of TOML as well.
-        let (program, arguments) = (json!(program), json!(arguments));
+        let program = json!(program);
+        let arguments = json!(arguments);
         text += &format!(
             "\n{table}\nkind = \"command\"\nprogram = {program}\narguments = {arguments}\n"
         );
@@ -160,7 +165,7 @@ impl Project {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
         git.args(arguments).current_dir(&self.root);
-        let ran = Ran::of(self.clean(git).output().unwrap());
+        let ran = Ran::new(self.clean(git).output().unwrap());
         ran.exits(0);
     }
 
@@ -216,7 +221,7 @@ impl Project {
     }
 
     pub(crate) fn run(&self, line: impl Line) -> Ran {
-        Ran::of(self.command(line).output().unwrap())
+        Ran::new(self.command(line).output().unwrap())
     }
 
     /// Runs it, and fails the test if the exit code is another, or neither output stream has the text.
@@ -228,7 +233,7 @@ impl Project {
     /// Runs it in another folder.
     pub(crate) fn run_in(&self, folder: &Path, line: impl Line) -> Ran {
         let mut command = self.command(line);
-        Ran::of(command.current_dir(folder).output().unwrap())
+        Ran::new(command.current_dir(folder).output().unwrap())
     }
 
     /// Runs it, and reads the JSON that it prints.
@@ -242,7 +247,7 @@ impl Project {
     pub(crate) fn spawn(&self, line: impl Line) -> Background {
         let mut command = self.command(line);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Background::of(command.spawn().unwrap())
+        Background::new(command.spawn().unwrap())
     }
 
     /// Runs a hook on an event. The project is its `cwd` unless it has another one.
@@ -259,7 +264,7 @@ impl Project {
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", session);
-        Ran::of(command.output().unwrap())
+        Ran::new(command.output().unwrap())
     }
 
     /// [`answers`](Self::answers) for an agent of a session.

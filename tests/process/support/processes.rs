@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use super::Ran;
 
 /// The longest wait on a loaded machine for work of milliseconds.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Waits until something is true.
 pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_true() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "waited in vain for: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -33,7 +33,7 @@ pub(crate) fn in_time<T: Send + 'static>(
 pub(crate) struct Background(Option<Child>);
 
 impl Background {
-    pub(crate) fn of(child: Child) -> Self {
+    pub(crate) fn new(child: Child) -> Self {
         Self(Some(child))
     }
 
@@ -53,7 +53,7 @@ impl Background {
 
     /// Waits for its end.
     pub(crate) fn end(mut self) -> Ran {
-        Ran::of(self.0.take().expect("once").wait_with_output().unwrap())
+        Ran::new(self.0.take().expect("once").wait_with_output().unwrap())
     }
 }
 
@@ -108,7 +108,8 @@ fn ps() -> Vec<(u32, u32)> {
     text.lines()
         .filter_map(|line| {
             let mut words = line.split_whitespace();
-            let (pid, parent) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+            let pid = words.next()?.parse().ok()?;
+            let parent = words.next()?.parse().ok()?;
             (!words.next()?.starts_with('Z')).then_some((pid, parent))
         })
         .collect()

@@ -14,7 +14,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         let status = output.status;
         Self {
             code: status
@@ -94,7 +94,7 @@ pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
         .unwrap();
     // A command that does not read is no failure of the test's.
     let _ = child.stdin.take().expect("piped").write_all(stdin);
-    Ran::of(child.wait_with_output().unwrap())
+    Ran::new(child.wait_with_output().unwrap())
 }
 
 /// Whether a text is an id as `facts/claudex.md` has it: `^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`.

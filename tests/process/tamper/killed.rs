@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::support::{PATIENCE, Project, Ran, Stop, feed, has, tree, wait_for};
+use crate::support::{Project, Ran, Stop, WAIT_TIMEOUT, feed, has, tree, wait_for};
 
 #[test]
 fn held_lock_lets_the_turn_end() {
@@ -20,7 +20,7 @@ fn held_lock_lets_the_turn_end() {
     let begun = Instant::now();
     has(&project.fire().approved(), "lock");
     assert!(
-        begun.elapsed() < PATIENCE,
+        begun.elapsed() < WAIT_TIMEOUT,
         "well below the hook's own limit"
     );
     assert_eq!(project.state(&id), before);
@@ -40,7 +40,7 @@ fn full_disk_ends_the_turn_and_loses_nothing() {
     assert_eq!(tree(&project.folder()), before);
 
     let starved = |line: &[&str], code: i32| {
-        Ran::of(project.on_a_full_disk(line).output().unwrap()).exits(code);
+        Ran::new(project.on_a_full_disk(line).output().unwrap()).exits(code);
     };
     starved(&["review", &id, "--reviewer", "fake-clean"], 3);
     starved(&["cancel", &id], 1);

@@ -51,7 +51,8 @@ pub(super) fn print_failures(rows: &[(Row<'_>, Outcome)]) -> bool {
             continue;
         };
         failed += 1;
-        let (doc, error) = (&row.scenario.doc, with_help(error));
+        let doc = &row.scenario.doc;
+        let error = with_help(error);
         let conversation = outcome.conversation.render();
         text.push_str(&format!(
             "\n==== {}\n{doc}\n\n{conversation}\n",

@@ -10,7 +10,8 @@ use crate::store::{StartError, Store, StoreError};
 
 /// Returns another store on the same folder, as another process has it.
 fn again(store: &Store) -> Store {
-    let (folder, root) = (store.folder().to_owned(), store.root().to_owned());
+    let folder = store.folder().to_owned();
+    let root = store.root().to_owned();
     let home = home(&root);
     Store::at(folder, root, &SPEC, home).with_deadline(std::time::Duration::from_secs(60))
 }
