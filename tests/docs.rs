@@ -126,8 +126,8 @@ fn is_quoted_from(quoted: &str, printed: &str) {
     let mut lines = printed.lines().map(evened);
     for line in quoted.lines().skip(1) {
         if !line.contains(CUT) && !line.trim().is_empty() {
-            let wanted = evened(line);
-            let is_printed = lines.any(|line| line == wanted);
+            let expected = evened(line);
+            let is_printed = lines.any(|line| line == expected);
             assert!(
                 is_printed,
                 "quoted, and not printed here:\n    {line}\nit printed:\n{printed}"

@@ -82,11 +82,11 @@ fn missing_program_is_said_once_per_session() {
                 .inspect(|message| has(message, "was not found"))
                 .is_some()
         };
-        let mut told = ["s1", "s1", "s2", "s1"]
+        let mut output = ["s1", "s1", "s2", "s1"]
             .map(|session| said(session, None))
             .to_vec();
-        told.extend([said("", Some("s3")), said("", Some("s3"))]);
-        assert_eq!(told, [true, false, true, false, true, false], "{plugin}");
+        output.extend([said("", Some("s3")), said("", Some("s3"))]);
+        assert_eq!(output, [true, false, true, false, true, false], "{plugin}");
         assert!(
             said("a\\", None) && said("a\\", None),
             "an id that cannot be noted"

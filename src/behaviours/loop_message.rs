@@ -124,7 +124,7 @@ pub fn call(id: &str, edge: &EdgeInfo) -> String {
 /// program may have.
 pub(crate) fn next_action(raw: &Raw, asked: Option<&Asked>) -> (String, Vec<String>) {
     let phase = &raw.table().phases[raw.phase()];
-    let what = match (&phase.on_stop, asked) {
+    let awaited = match (&phase.on_stop, asked) {
         (_, Some(asked)) => Some(format!(
             "an answer to: {} ({})",
             asked.question,
@@ -133,10 +133,10 @@ pub(crate) fn next_action(raw: &Raw, asked: Option<&Asked>) -> (String, Vec<Stri
         (Some(behaviour), None) => waited_for(raw, behaviour),
         (None, None) => None,
     };
-    let what = what.unwrap_or_else(|| format!("phase {} to go on", phase.name));
+    let awaited = awaited.unwrap_or_else(|| format!("phase {} to go on", phase.name));
     let answer = asked.map(|_| answering(raw)).into_iter();
     let lines = answer.chain(verbs(raw, Actor::Person));
-    (what, lines.take(MAX_VERBS).collect())
+    (awaited, lines.take(MAX_VERBS).collect())
 }
 
 /// Returns a note for the user when a loop waits: for what, and which verbs lead on, each on its line.

@@ -139,8 +139,8 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
 /// # Errors
 /// Returns an error if the journal or the findings cannot be read.
 pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
-    let what = format!("the reviews of loop {}", raw.id());
-    let (seen, run) = evidence::inspect(raw, spec).map_err(unobserved(&what))?;
+    let subject = format!("the reviews of loop {}", raw.id());
+    let (seen, run) = evidence::inspect(raw, spec).map_err(unobserved(&subject))?;
     Ok(Observed::of_run(seen, run, None))
 }
 
@@ -242,8 +242,8 @@ pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSe
         let field = raw.table().field(field);
         field.is_some_and(|field| says_yes(field.kind, &raw.value(field.name)))
     } else {
-        let what = text::one_line(raw.path(file).as_str(), 300);
-        is_file(raw, file).map_err(unobserved(&what))?
+        let subject = text::one_line(raw.path(file).as_str(), 300);
+        is_file(raw, file).map_err(unobserved(&subject))?
     };
     Ok(if is_there {
         WaitForSeen::There.into()

@@ -22,13 +22,13 @@ pub fn answer(
     surroundings: &Surroundings,
     tell: impl FnOnce(&Input) -> HookOutput,
 ) -> Exit {
-    let told = catch_unwind(AssertUnwindSafe(|| {
+    let output = catch_unwind(AssertUnwindSafe(|| {
         surroundings
             .read_input()
             .map(|input| tell(&input))
             .unwrap_or_default()
     }));
-    out::text(&told.unwrap_or_default().to_json(event));
+    out::text(&output.unwrap_or_default().to_json(event));
     Exit::Complete
 }
 

@@ -150,22 +150,22 @@ pub fn choose(
             let settings = settings.reviewers.get(*name);
             settings.is_some_and(|settings| is_installed(settings, root))
         };
-        let wanted = preferred.filter(|wanted| installed(&wanted.reviewer.as_str()));
+        let first = preferred.filter(|first| installed(&first.reviewer.as_str()));
         let mut names: Vec<&str> = AUTO.into_iter().filter(installed).collect();
-        if let Some(wanted) = wanted {
-            names.retain(|name| *name != wanted.reviewer);
-            names.insert(0, &wanted.reviewer);
+        if let Some(first) = first {
+            names.retain(|name| *name != first.reviewer);
+            names.insert(0, &first.reviewer);
         }
         if names.is_empty() {
             names.push("lint");
         }
         let build = |name: &str| {
             let mut found = settings.reviewers[name].clone();
-            let wanted = wanted.filter(|wanted| wanted.reviewer == name);
-            let model = wanted.and_then(|wanted| wanted.model.clone());
+            let first = first.filter(|first| first.reviewer == name);
+            let model = first.and_then(|first| first.model.clone());
             found.model = found.model.or(model);
             let mut chosen = build(name, &found, settings.limits.review());
-            let model = found.model.filter(|_| wanted.is_some());
+            let model = found.model.filter(|_| first.is_some());
             let model = model.map(|model| format!(", {}", text::one_line(&model, 60)));
             chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
             chosen

@@ -106,12 +106,12 @@ pub(super) fn of_verb(
     info: &ProgramInfo,
 ) -> Vec<String> {
     let as_id = |word: &str| LoopId::parse(word, info.state.ids).ok().filter(&is_id);
-    let mut given = Vec::new();
+    let mut arguments = Vec::new();
     let mut id = None;
     let mut rest = typed;
     loop {
         let (flags, after) = split(verb, rest);
-        given.extend(flags.into_iter().map(str::to_owned));
+        arguments.extend(flags.into_iter().map(str::to_owned));
         let (first, after_id) = word(after);
         let found = as_id(first).filter(|_| id.is_none());
         if found.is_none() {
@@ -132,13 +132,13 @@ pub(super) fn of_verb(
         let (first, last) = word(rest);
         let last = as_id(last).filter(|_| id.is_none());
         let value = if last.is_some() { first } else { rest };
-        given.extend([format!("--{long}"), value.to_owned()]);
+        arguments.extend([format!("--{long}"), value.to_owned()]);
         id = id.or(last);
     } else if !rest.is_empty() {
-        given.push(rest.to_owned());
+        arguments.push(rest.to_owned());
     }
-    given.extend(id.map(|id| id.to_string()));
-    given
+    arguments.extend(id.map(|id| id.to_string()));
+    arguments
 }
 
 #[cfg(test)]

@@ -198,11 +198,11 @@ fn given(
             _ => value(field, matches),
         };
         // A text of white space alone says nothing.
-        let said = |value: &Value| {
+        let message = |value: &Value| {
             !program.required.contains(&field.name)
                 || value.as_str().is_none_or(|text| !text.trim().is_empty())
         };
-        let Some(value) = value.filter(said) else {
+        let Some(value) = value.filter(message) else {
             continue;
         };
         if !field.exists_in(mode.start) {
@@ -362,13 +362,13 @@ fn from_typed(program: &Program, mode: &ModeInfo, caller: &Caller) -> Result<Arg
         .unwrap_or_else(|| command(program))
         .no_binary_name(true);
     let (flags, rest) = slash_arguments::split(&command, &typed);
-    let mut given = flags;
-    given.push("--from-prompt");
+    let mut arguments = flags;
+    arguments.push("--from-prompt");
     if !rest.is_empty() {
-        given.extend(["--", rest]);
+        arguments.extend(["--", rest]);
     }
     command
-        .try_get_matches_from_mut(given)
+        .try_get_matches_from_mut(arguments)
         .map_err(|error| Failure::usage(&error))
 }
 

@@ -170,10 +170,10 @@ fn from_typed(program: &Program, name: &str, typed: &str) -> Result<ParsedVerb, 
         info.state.ids == crate::store::IdForm::Stamp
             || loops::find(info, Some(id.as_str())).is_ok()
     };
-    let given = slash_arguments::of_verb(&verb, typed, is_there, info);
+    let arguments = slash_arguments::of_verb(&verb, typed, is_there, info);
     let all = [info.program.to_owned(), name.to_owned()]
         .into_iter()
-        .chain(given);
+        .chain(arguments);
     let matches = command
         .try_get_matches_from_mut(all)
         .map_err(|error| Failure::usage(&error))?;

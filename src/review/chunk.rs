@@ -100,13 +100,13 @@ impl<'t> Chunks<'t> {
 
 /// Returns the finding that names the lines that no prompt showed.
 fn unreviewed_lines(Chunk { first, last, .. }: &Chunk<'_>, name: &str) -> Finding {
-    let what = format!(
+    let problem = format!(
         "lines {first} to {last} of {name} were not reviewed: a review takes {MAX_CHUNKS} parts of 256 KiB at most"
     );
     Finding {
         check: Some(UNREVIEWED.to_owned()),
         recommendation: Some("shorten it, or split it".to_owned()),
-        ..Finding::new(Severity::Medium, what)
+        ..Finding::new(Severity::Medium, problem)
     }
 }
 

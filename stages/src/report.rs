@@ -208,8 +208,8 @@ fn accept_files(held: AnyLoop) -> ReportResult {
 fn minimal_summary(pipeline: Pipeline<'_>) -> Taken {
     let (new, _) = pipeline.artifacts();
     let stage = pipeline.stage();
-    let what = "Recovered: the coordinator left no summary.";
-    let mut summary = Summary::new(stage, Status::Completed, what);
+    let problem = "Recovered: the coordinator left no summary.";
+    let mut summary = Summary::new(stage, Status::Completed, problem);
     let flags = &mut summary.flags;
     flags.round_number = Some(pipeline.round());
     flags.recovered = Some(true);

@@ -189,11 +189,11 @@ fn technical_words_and_missing_log_are_reported() {
         "People can do it.",
         "The API has an API key, `sql` and rapid capital.",
     );
-    let said = [
+    let message = [
         (false, 9, "“API” is a technical word"),
         (false, 9, "“sql” is a technical word"),
     ];
-    assert_eq!(found(&written(&text)), said);
+    assert_eq!(found(&written(&text)), message);
     for (log, is) in [(None, "missing"), (Some(&b" \n"[..]), "empty")] {
         let gate = after_validation(Some(requirements().as_bytes()), log);
         assert_eq!(

@@ -29,26 +29,27 @@ pub fn violations(
     }
     for (entry, kind) in &directory.entries {
         if kind.is_folder() {
-            let what = "it is a folder; move it out of the plan’s directory";
-            found.push(violation(3, entry, what));
+            let problem = "it is a folder; move it out of the plan’s directory";
+            found.push(violation(3, entry, problem));
         } else if !kind.is_file() {
             found.push(violation(2, entry, "not a regular file; remove it"));
         } else if Name::parse(entry).is_none() {
-            let what = "a plan has no file of this name; move it out of the plan’s directory";
-            found.push(violation(2, entry, what));
+            let problem = "a plan has no file of this name; move it out of the plan’s directory";
+            found.push(violation(2, entry, problem));
         }
     }
     let companions = directory.names();
     found.extend(companions.filter_map(|name| missing_companion(directory, name)));
     for (group, number) in unanswered(directory, asked) {
         let answer = Name::PostReview(group, number);
-        let what = format!("a newer review is there, and this one has no answer; write {answer}");
-        found.push(violation(6, Name::Review(group, number), what));
+        let problem =
+            format!("a newer review is there, and this one has no answer; write {answer}");
+        found.push(violation(6, Name::Review(group, number), problem));
     }
     for task in directory.active().map(Name::Task) {
         if !directory.has(task) {
-            let what = format!("{task} is missing, and its row is pending or done; write it");
-            found.push(violation(7, Name::Tasks, what));
+            let problem = format!("{task} is missing, and its row is pending or done; write it");
+            found.push(violation(7, Name::Tasks, problem));
         }
     }
     let plan = directory.plan.iter().filter_map(|plan| plan.as_ref().err());
@@ -79,8 +80,8 @@ fn missing_companion(directory: &Directory, name: Name) -> Option<Problem> {
         Name::Task(_) => (7, Name::Tasks, "write it, with a row for each task"),
         _ => return None,
     };
-    let what = format!("{needed}, to which it belongs, is missing; {fix}");
-    (!directory.has(needed)).then(|| violation(rule, name, what))
+    let problem = format!("{needed}, to which it belongs, is missing; {fix}");
+    (!directory.has(needed)).then(|| violation(rule, name, problem))
 }
 
 /// Returns the differences between the table and the counts of the state.
@@ -90,21 +91,21 @@ fn miscounted(coding: Coding, directory: &Directory) -> Vec<Problem> {
     // The row of a task that the user adds during a review of code may follow with the next task.
     let may_follow = coding.current.is_some_and(|task| task > 0) && active < coding.total;
     if active != coding.total && !may_follow {
-        let what = format!(
+        let problem = format!(
             "{active} tasks are pending or done, and the plan has {}; put the table back: the user adds and drops tasks",
             coding.total
         );
-        found.push(violation(10, Name::Tasks, what));
+        found.push(violation(10, Name::Tasks, problem));
     }
     let current = coding.current;
     let is_current_done = current.is_none_or(|current| directory.done().any(|id| id == current));
     let done = directory.done().count() as u64;
     if done != coding.done && !(is_current_done && done == coding.done + 1) {
-        let what = format!(
+        let problem = format!(
             "{done} tasks are done, and {} have passed their review; a task is done once it has its own turn",
             coding.done
         );
-        found.push(violation(10, Name::Tasks, what));
+        found.push(violation(10, Name::Tasks, problem));
     }
     found
 }

@@ -87,8 +87,8 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     };
     let answer = Name::PostReview(group, number);
     if !directory.has(answer) {
-        let what = format!("the newest review has no answer yet; write {answer}");
-        return missing(true, what);
+        let problem = format!("the newest review has no answer yet; write {answer}");
+        return missing(true, problem);
     }
     let total = directory.active().count() as u64;
     if context::phase(raw) != Phase::PostTasksReview {

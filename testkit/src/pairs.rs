@@ -152,8 +152,8 @@ fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Refusal>> {
 }
 
 fn read_refusal(message: &Json) -> Refusal {
-    let said = text(&message["message"]);
-    let (begin, path) = said.split_once("in phase `").unwrap_or((said, ""));
+    let line = text(&message["message"]);
+    let (begin, path) = line.split_once("in phase `").unwrap_or((line, ""));
     let phase = path.rsplit([':', '#']).next().unwrap_or_default();
     let notes = message["children"].as_array().into_iter().flatten();
     let mut notes = notes.filter_map(|note| text(&note["message"]).strip_prefix("legal in: "));

@@ -76,10 +76,10 @@ fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_gi
             )
         );
     }
-    let said = project.stop();
+    let message = project.stop();
     let end = "moved give_up broken\nends true\nid: ";
-    assert!(said.starts_with(end), "{said}");
-    has(&said, "\nlast_run.exit: exit status 7\n");
+    assert!(message.starts_with(end), "{message}");
+    has(&message, "\nlast_run.exit: exit status 7\n");
 }
 
 #[test]
@@ -94,8 +94,8 @@ fn a_signal_and_a_deadline_have_failed() {
         "-c",
         "echo $$ >> pids; exec sleep 600",
     ]);
-    let said = project.stop();
-    has(&said, "\nbuild: ended after 3s (2 of 3).\n");
+    let message = project.stop();
+    has(&message, "\nbuild: ended after 3s (2 of 3).\n");
     assert!(!is_alive(&lines(&project, "pids", 1)[0]));
     assert!(
         !project.kept("run-build.log").exists(),
@@ -179,11 +179,11 @@ fn inside_of_a_reviewer_nothing_runs() {
 #[test]
 fn endless_output_is_bounded() {
     let project = building("head -c 20000000 /dev/zero; head -c 3000000 /dev/zero >&2; exit 1");
-    let said = project.stop();
+    let message = project.stop();
     assert!(
-        said.starts_with("moved retry building\n") && said.len() < 9_000,
+        message.starts_with("moved retry building\n") && message.len() < 9_000,
         "{} bytes",
-        said.len()
+        message.len()
     );
     let log = fs::metadata(project.kept("run-build.log")).unwrap().len();
     assert!((4_000_000..5_000_000).contains(&log), "{log}");
@@ -236,10 +236,10 @@ fn a_stop_that_comes_after_another_has_run_it_does_not_run_it_again() {
     let mut late = at_the_gate(&project, 1);
     assert!(project.stop().starts_with("moved retry building\n"));
     project.write("gate", "");
-    let told = said(late.remove(0).wait_with_output().unwrap());
+    let output = said(late.remove(0).wait_with_output().unwrap());
     assert!(
-        told.starts_with("refused the loop moved on meanwhile"),
-        "{told}"
+        output.starts_with("refused the loop moved on meanwhile"),
+        "{output}"
     );
     assert_eq!(project.read("ran"), "ran\n");
 }

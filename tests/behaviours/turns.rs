@@ -48,10 +48,10 @@ fn a_phase_of_ones_own_is_one_method() {
 fn a_template_that_names_what_there_is_not_is_told_and_the_loop_has_gone_on() {
     let project = Project::start("own", "");
     project.write("LINES", "1\n2\n3\n");
-    let said = project.stop();
+    let line = project.stop();
     assert!(
-        said.contains("\nsilent: the message template broken.md does not render: undefined value"),
-        "{said}"
+        line.contains("\nsilent: the message template broken.md does not render: undefined value"),
+        "{line}"
     );
     assert_eq!(project.stop(), "over\n");
 }

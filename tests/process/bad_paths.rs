@@ -24,14 +24,14 @@ fn everything(project: Project, id: &str, what: &str) -> (String, String) {
     let id = id.to_owned();
     in_time(what, move || {
         let note = project.fire().note.unwrap_or_default();
-        let mut said = note.clone();
+        let mut message = note.clone();
         for line in COMMANDS {
             let ran = project.run(&line.replace("ID", &id));
             lacks(&ran.err, "panicked");
             // The terminal's lines are broken if they are too long.
-            said += &(ran.out + &ran.err).replace(['\n', '│', ' '], "");
+            message += &(ran.out + &ran.err).replace(['\n', '│', ' '], "");
         }
-        (note, said)
+        (note, message)
     })
 }
 

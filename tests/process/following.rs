@@ -14,11 +14,11 @@ fn follow_without_a_review_starts_none() {
     let cause = "could not run: the reviewer failed with exit status 1";
     project.answers(&follow, 0, cause);
     project.review(&id, "fake-findings").exits(0);
-    let said = project.run(&follow).exits(0).out;
-    has(&said, "no review is running; this was the last one");
-    has(&said, "looking for a way back");
-    has(&said, "high=1 medium=1 low=1");
-    has(&said, "of round 1 by fake-findings");
+    let message = project.run(&follow).exits(0).out;
+    has(&message, "no review is running; this was the last one");
+    has(&message, "looking for a way back");
+    has(&message, "high=1 medium=1 low=1");
+    has(&message, "of round 1 by fake-findings");
     assert_eq!(project.runs(&id), 2);
     project.run(&format!("{follow} --reviewer lint")).exits(2);
     // Also if the loop is over.
@@ -34,10 +34,13 @@ fn follow_shows_the_last_lines_of_a_run() {
     let log = project.folder().join(&id).join("progress.log");
     let lines: String = (1..=200).map(|line| format!("line {line}\n")).collect();
     std::fs::write(&log, lines + "half").unwrap();
-    let said = project.run(&follow).exits(0).out;
-    let shown: Vec<&str> = said.lines().filter(|line| line.contains("line ")).collect();
-    assert_eq!(shown.first(), Some(&"claudex: line 181"), "{said}");
-    assert_eq!(shown.len(), 20, "without the half one: {said}");
+    let message = project.run(&follow).exits(0).out;
+    let shown: Vec<&str> = message
+        .lines()
+        .filter(|line| line.contains("line "))
+        .collect();
+    assert_eq!(shown.first(), Some(&"claudex: line 181"), "{message}");
+    assert_eq!(shown.len(), 20, "without the half one: {message}");
     std::fs::remove_file(&log).unwrap();
     project.answers(&follow, 0, "it left no lines");
 }
@@ -46,10 +49,10 @@ fn follow_shows_the_last_lines_of_a_run() {
 fn follow_shows_a_running_review_to_its_end() {
     let (project, id) = Project::reviewing(&[]);
     let review = project.background_review(&id, "--reviewer fake-slow-1");
-    let said = project.run(&format!("review {id} --follow")).exits(0).out;
-    has(&said, "following the review that is running");
-    has(&said, "to go");
-    has(&said, "no substantive findings");
+    let message = project.run(&format!("review {id} --follow")).exits(0).out;
+    has(&message, "following the review that is running");
+    has(&message, "to go");
+    has(&message, "no substantive findings");
     review.end().exits(0);
     assert_eq!(project.runs(&id), 1);
 }

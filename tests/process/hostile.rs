@@ -48,9 +48,9 @@ fn finished_foreign_state_file_is_not_told() {
     assert_eq!(std::fs::read_to_string(&old).unwrap(), text);
     std::fs::write(&old, text.replace("done", "reviewing")).unwrap();
     let path = old.display().to_string().replace('\'', "’");
-    let told = format!(
+    let output = format!(
         "claudex: {path} was not started here, so no stop drives it. To continue it:\n    \
          claudex-loop import .claude/claudex/20250101-000000-abcdef.state"
     );
-    assert_eq!(project.fire().approved(), told);
+    assert_eq!(project.fire().approved(), output);
 }

@@ -56,13 +56,13 @@ fn answers_are_one_change_of_the_topic() {
     let (project, id) = drafting("");
     let fears = "it's $(touch pwned)\r\n\u{202e}計画 😀 {{ id }} ";
     let answers = json!({SCOPE: "Only the API", LIMITS: "a, \"own, text\"", FEARS: fears});
-    let told = answer(&project, event("s1", &answers));
+    let output = answer(&project, event("s1", &answers));
     let topic = "Move the queue; Scope: Only the API; Constraints: a, \"own, text\"; Worries: ";
     assert_eq!(project.field(&id, "topic"), format!("{topic}{fears}"));
     assert!(!project.root.join("pwned").exists());
     assert_eq!(project.field(&id, "interview_used"), "true");
     let context = format!("claudex: the answers are in the topic of loop {id}.");
-    assert_eq!(told["hookSpecificOutput"]["additionalContext"], context);
+    assert_eq!(output["hookSpecificOutput"]["additionalContext"], context);
     let journal = project.journal(&id);
     let last = journal.last().unwrap();
     assert_eq!([&last["what"], &last["by"]], ["interview", "person"]);
@@ -82,11 +82,11 @@ fn answers_are_one_change_of_the_topic() {
 fn answer_beyond_the_limit_is_left_out() {
     let (project, id) = drafting("");
     let long = |kib: usize| event("s1", &json!({ SCOPE: "x".repeat(kib * 1024) }));
-    let told = answer(&project, long(100));
+    let output = answer(&project, long(100));
     assert_eq!(project.field(&id, "topic"), "Move the queue");
     assert_eq!(project.field(&id, "interview_used"), "false");
     has(
-        told["systemMessage"].as_str().unwrap(),
+        output["systemMessage"].as_str().unwrap(),
         "the limit is 65536",
     );
     answer(&project, long(60));

@@ -78,8 +78,8 @@ fn loop_of_the_bash_plugin_is_imported() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), old);
 
     let import = ["import", path.to_str().unwrap()];
-    let said = format!("Loop {id} continues in phase reviewing.");
-    project.answers(&import, 0, &said);
+    let message = format!("Loop {id} continues in phase reviewing.");
+    project.answers(&import, 0, &message);
     assert_eq!(project.field(id, "started_at"), "2026-04-26T10:10:10Z");
     assert_eq!(project.field(id, "started_at_epoch"), "1777198210");
     let kept = std::fs::read_to_string(project.findings(id, 1)).unwrap();

@@ -109,10 +109,10 @@ fn hostile_page() -> String {
     let project = Project::new();
     let ran = project.run(&["start", "plan", HOSTILE]).exits(0);
     let id = crate::support::id_of(&ran);
-    let said = project.home.join("said");
+    let message = project.home.join("said");
     let finding = format!("# Findings\n\n## High\n- {HOSTILE} ({HOSTILE})\n  - # {HOSTILE}\n");
-    std::fs::write(&said, finding).unwrap();
-    project.add_reviewer("hostile", "/bin/cat", &["--", said.to_str().unwrap()]);
+    std::fs::write(&message, finding).unwrap();
+    project.add_reviewer("hostile", "/bin/cat", &["--", message.to_str().unwrap()]);
     for plan in [
         format!("{HOSTILE}\n```\n~~~\n"),
         format!("```\n{HOSTILE}\n<!-- --> <![CDATA[\n"),

@@ -220,10 +220,10 @@ fn drafter_that_fixes_the_plan_completes_the_loop() {
         summary,
         "**High findings that no later round reviewed again:**",
     );
-    let told = std::fs::read_to_string(project.root.join("told.md")).unwrap();
-    has(&told, "### Claudex round 1 of 3, Senior-engineer review");
-    has(&told, "## High");
-    has(&told, project.root.join("PLAN.md").to_str().unwrap());
+    let output = std::fs::read_to_string(project.root.join("told.md")).unwrap();
+    has(&output, "### Claudex round 1 of 3, Senior-engineer review");
+    has(&output, "## High");
+    has(&output, project.root.join("PLAN.md").to_str().unwrap());
 }
 
 #[test]

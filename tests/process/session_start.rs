@@ -110,9 +110,9 @@ fn resumed_session_hears_of_its_loop() {
         "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To continue it"
     );
     for source in ["resume", "startup"] {
-        let said = begin(&project, "s1", source);
+        let message = begin(&project, "s1", source);
         let user = format!("{line}:\n    /claudex:resume {id}\n    claudex-loop resume {id}");
-        assert_eq!(said.user, user);
+        assert_eq!(message.user, user);
         let agent = format!(
             "{line}, the user types /claudex:resume {id}, which also permits its commands; \
              if they ask for it in words: run the review:\n    claudex-loop review {id}"
@@ -129,7 +129,7 @@ fn resumed_session_hears_of_its_loop() {
     let said = begin(&project, "s1", "resume");
     has(&said.user, "deal with the findings of round 1");
     let next = format!("revise PLAN.md and end the turn, or:\n    claudex-loop mark-done {id}");
-    has(&said.agent, &next);
+    has(&message.agent, &next);
 }
 
 #[test]
@@ -249,9 +249,9 @@ fn unowned_loop_is_announced_before_the_first_turn() {
 fn archived_loop_is_told_to_its_session_alone() {
     let (project, id) = reviewing();
     project.sweep(&id);
-    let said = begin(&project, "s1", "resume");
-    has(&said.user, "was archived because it was idle");
-    has(&said.user, &format!("/claudex:resume {id}"));
+    let message = begin(&project, "s1", "resume");
+    has(&message.user, "was archived because it was idle");
+    has(&message.user, &format!("/claudex:resume {id}"));
     assert_eq!(begin(&project, "s2", "startup"), Said::default());
 }
 
@@ -265,8 +265,8 @@ fn hostile_topic_is_not_quoted() {
             .exits(0),
     );
     for source in SOURCES {
-        let said = begin(&project, "s1", source);
-        let both = said.user + &said.agent;
+        let message = begin(&project, "s1", source);
+        let both = message.user + &message.agent;
         has(&both, &id);
         for part in ["rm -rf", "System", "\u{202e}", "\u{1b}"] {
             lacks(&both, part);
@@ -283,8 +283,8 @@ fn loop_follows_its_session_through_a_compaction() {
         let event = json!({"session_id": session, "cwd": project.root, "source": source});
         feed(command, event.to_string().as_bytes())
     };
-    let told = event("pre-compact", "4711", "s1", "");
-    assert_eq!((told.code, told.out.as_str()), (0, ""));
+    let output = event("pre-compact", "4711", "s1", "");
+    assert_eq!((output.code, output.out.as_str()), (0, ""));
 
     // Another client's compaction, and another start of the same client, leave the loop alone.
     let other = read(&event("session-start", "4712", "s2", "compact"));
@@ -292,11 +292,11 @@ fn loop_follows_its_session_through_a_compaction() {
     event("session-start", "4711", "s2", "startup");
     assert_eq!(project.field(&id, "session_id"), "s1");
 
-    let said = read(&event("session-start", "4711", "s2", "compact"));
+    let message = read(&event("session-start", "4711", "s2", "compact"));
     let user =
         format!("claudex: the compaction gave this session a new id, and loop {id} has come along");
-    assert_eq!(said.user, user);
-    has(&said.agent, &format!("this session drives loop {id}"));
+    assert_eq!(message.user, user);
+    has(&message.agent, &format!("this session drives loop {id}"));
     assert_eq!(project.field(&id, "session_id"), "s2");
     assert_eq!(project.changes(&id), ["start", "bind", "begin", "adopt"]);
     project.fire_as("s1").approved();

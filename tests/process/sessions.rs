@@ -107,13 +107,16 @@ fn adopt_of_another_sessions_loop_needs_a_yes() {
 fn resume_in_terminal_names_whose_stops_drive() {
     let (project, id) = Project::reviewing(&[]);
     let resume = format!("resume {id}");
-    let said = project.run(&resume).exits(0);
-    has(&said.out, "The stops of session s1 drive it.");
-    has(&said.out, &format!("\n    claudex-loop {resume} --adopt\n"));
+    let message = project.run(&resume).exits(0);
+    has(&message.out, "The stops of session s1 drive it.");
+    has(
+        &message.out,
+        &format!("\n    claudex-loop {resume} --adopt\n"),
+    );
     assert_eq!(project.field(&id, "session_id"), "s1");
-    let said = project.run(&format!("{resume} --adopt --yes")).exits(0);
-    has(&said.out, "goes on in phase reviewing, round 1 of 3.");
-    has(&said.out, "belongs to no session now");
+    let message = project.run(&format!("{resume} --adopt --yes")).exits(0);
+    has(&message.out, "goes on in phase reviewing, round 1 of 3.");
+    has(&message.out, "belongs to no session now");
     let nobody = "It belongs to no session: the next one that ends a turn";
     project.answers(&resume, 0, nobody);
     project.fire_as("fresh").blocked();

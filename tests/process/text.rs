@@ -155,8 +155,8 @@ fn commands_print_plain_text_in_hostile_project() {
         for words in COMMANDS {
             for argument in [id.as_str(), ARGUMENT] {
                 let line: Vec<&str> = words.split(' ').chain([argument]).collect();
-                let what = format!("{situation}: {}", line.join(" ").escape_debug());
-                assert_plain_output(&what, &project.run(&line));
+                let context = format!("{situation}: {}", line.join(" ").escape_debug());
+                assert_plain_output(&context, &project.run(&line));
             }
         }
     }
@@ -174,13 +174,13 @@ fn hooks_print_plain_text_in_hostile_project() {
             ("prompt", json!({"prompt": typed, "prompt_id": "p"})),
         ] {
             input["session_id"] = "a\u{1b}[2J\u{202e}\nFORGED `cancel`".into();
-            let what = format!("{situation}: {hook}");
+            let problem = format!("{situation}: {hook}");
             let ran = project.hook(hook, input).exits(0);
-            assert_plain_output(&what, &ran);
+            assert_plain_output(&problem, &ran);
             let answer: Value = serde_json::from_str(&ran.out).unwrap_or_default();
             let context = &answer["hookSpecificOutput"]["additionalContext"];
             for text in [&answer["reason"], &answer["systemMessage"], context] {
-                assert_plain(&what, text.as_str().unwrap_or_default());
+                assert_plain(&problem, text.as_str().unwrap_or_default());
             }
         }
     }

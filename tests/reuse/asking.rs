@@ -124,8 +124,8 @@ fn chosen_option_gives_the_argument() {
     }
     assert_eq!(ferry.dialog(WHICH, &all, "(notes only)"), "");
     assert_eq!(ferry.journal(), before);
-    let told = ferry.dialog(WHICH, &all, "$(x) & y");
-    has(&told, "by pick to phase drafting");
+    let output = ferry.dialog(WHICH, &all, "$(x) & y");
+    has(&output, "by pick to phase drafting");
     assert_eq!(ferry.field("picked"), "$(x) & y");
     has(&ferry.journal(), "\"what\":\"pick\",\"by\":\"person\"");
 }
@@ -154,13 +154,13 @@ fn typed_answer_is_the_argument_of_its_transition() {
     let both = ["red", "blue"];
     let (ferry, _) = Ferry::asking(&both);
     let before = ferry.journal();
-    let told = ferry.dialog(WHICH, &both, &"x".repeat(2_001));
-    has(&told, "did not change loop");
-    has(&told, "2001 characters");
+    let output = ferry.dialog(WHICH, &both, &"x".repeat(2_001));
+    has(&output, "did not change loop");
+    has(&output, "2001 characters");
     assert_eq!(ferry.journal(), before);
     let typed = "--words=\"neither\", `it's`\r\nred\\";
-    let told = ferry.dialog(WHICH, &both, &format!(" {typed}\n"));
-    has(&told, "by say to phase drafting");
+    let output = ferry.dialog(WHICH, &both, &format!(" {typed}\n"));
+    has(&output, "by say to phase drafting");
     has(&ferry.journal(), &json!(typed).to_string());
 }
 
@@ -203,24 +203,24 @@ fn program_gives_the_options_and_their_arguments() {
     let (ferry, _) = Ferry::asking(&["red"]);
     ferry.dialog(WHICH, &["red", "Something else"], "red");
     // The file from which the program takes the options is not there yet.
-    let (decision, said) = ferry.decide();
+    let (decision, message) = ferry.decide();
     assert_eq!(decision, "approve");
-    has(&said, "cannot ask: No such file");
+    has(&message, "cannot ask: No such file");
     ferry.write("VERSIONS", "1.0\n1.1\n");
     assert_eq!(ferry.decide().0, "approve", "nothing is to be tried there");
-    let told = ferry.dialog(VERSION, &["1.0", "1.1"], "1.1");
-    has(&told, "by choose to phase counting");
+    let output = ferry.dialog(VERSION, &["1.0", "1.1"], "1.1");
+    has(&output, "by choose to phase counting");
     assert_eq!(ferry.field("version"), "1.1");
     // Each is shown plain.
-    let said = ferry.decide().1;
-    has(&said, "How often does 1.1 go out?");
-    has(&said, "One 'time' only.");
+    let message = ferry.decide().1;
+    has(&message, "How often does 1.1 go out?");
+    has(&message, "One 'time' only.");
     let all = ["Once", "Twice", "Many times", "Choose anew"];
-    assert_eq!(calls(&said), [all]);
+    assert_eq!(calls(&message), [all]);
     let times = ("How often does 1.1 go out?", "Times");
-    let told = ferry.dialog(times, &all, "Many times");
-    has(&told, "did not change loop");
-    has(&told, "invalid value ‘many’");
+    let output = ferry.dialog(times, &all, "Many times");
+    has(&output, "did not change loop");
+    has(&output, "invalid value ‘many’");
     assert_eq!(ferry.status("phase"), "counting");
     ferry.dialog(times, &all, "Twice");
     assert_eq!(ferry.status("phase"), "done");
@@ -236,8 +236,8 @@ fn answer_is_for_the_loop_that_asked() {
     let shown = ferry.run("status");
     let newer = !shown.contains(&format!("its stops drive loop {asking}"));
     assert!(newer, "the other one is newer: {shown}");
-    let told = ferry.dialog(WHICH, &["red", "Something else"], "red");
-    has(&told, &format!("took loop {asking} by pick"));
+    let output = ferry.dialog(WHICH, &["red", "Something else"], "red");
+    has(&output, &format!("took loop {asking} by pick"));
 }
 
 #[test]

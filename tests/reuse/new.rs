@@ -93,9 +93,9 @@ fn new_crate_builds_without_warning_and_runs() {
     };
     run("start a haiku", "");
     let stop = || run("hook stop", "{\"session_id\": \"s\"}");
-    let told = stop();
-    has(&told, "additionalContext");
-    has(&told, "Write a haiku into `TEXT.md`");
+    let message = stop();
+    has(&message, "additionalContext");
+    has(&message, "Write a haiku into `TEXT.md`");
     fs::write(project.join("TEXT.md"), "An old silent pond.\n").unwrap();
     has(&stop(), "is done");
 }

@@ -63,9 +63,12 @@ fn noted(project: &Project, name: &str) -> String {
 #[test]
 fn several_files_are_one_subject() {
     let (project, _) = project();
-    let said = review(&project, &["task-2.md"], &["medium"]);
-    assert!(said.contains("reviewer: claude (auto, opus)"), "{said}");
-    assert!(said.contains("reviews/tasks-review-1.md"), "{said}");
+    let message = review(&project, &["task-2.md"], &["medium"]);
+    assert!(
+        message.contains("reviewer: claude (auto, opus)"),
+        "{message}"
+    );
+    assert!(message.contains("reviews/tasks-review-1.md"), "{message}");
     assert!(noted(&project, "called").contains("--model opus"));
     assert!(noted(&project, "told").starts_with("Read tasks.md, task-*.md in round 1."));
     let first = project.read("reviews/tasks-review-1.md");
@@ -76,8 +79,11 @@ fn several_files_are_one_subject() {
     assert_eq!(project.stop(), "tasks");
     // The user wrote one by hand: it keeps its name.
     project.write("reviews/tasks-review-7.md", "Mine.\n");
-    let said = review(&project, &["tasks.md"], &["low"]);
-    assert!(said.contains("reviewer: claude (auto, sonnet)"), "{said}");
+    let message = review(&project, &["tasks.md"], &["low"]);
+    assert!(
+        message.contains("reviewer: claude (auto, sonnet)"),
+        "{message}"
+    );
     let eighth = project.read("reviews/tasks-review-8.md");
     assert!(eighth.ends_with("\nVERDICT: PASS\n"), "{eighth}");
     assert_eq!(project.read("reviews/tasks-review-7.md"), "Mine.\n");
@@ -112,15 +118,15 @@ fn changes_are_reviewed_with_their_task() {
     review(&project, &["task-1.md"], &[]);
     assert_eq!(project.stop(), "code");
     project.write("new.txt", "Made for the first task.\n");
-    let said = review(&project, &[], &["low"]);
-    assert!(said.contains("findings-round-1.md"), "{said}");
-    let told = noted(&project, "told");
+    let message = review(&project, &[], &["low"]);
+    assert!(message.contains("findings-round-1.md"), "{message}");
+    let output = noted(&project, "told");
     for part in [
         "=== task-1.md ===\nFirst.\n",
         "+Made for the first task.",
         &base[..12],
     ] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(output.contains(part), "{part} in {output}");
     }
     // The first phase's findings of round 1 are kept.
     let names = crate::packages::files(&project.loop_folder(".cutting"));

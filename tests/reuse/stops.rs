@@ -28,13 +28,13 @@ fn violations_come_before_what_the_phase_says() {
     }
     let found = "Mend this:\n- a.tmp is in the way.\n- b.tmp is in the way.\n";
     for _ in 0..2 {
-        let said = project.stop_saying();
-        assert_eq!([&said["decision"], &said["reason"]], ["block", found]);
+        let message = project.stop_saying();
+        assert_eq!([&message["decision"], &message["reason"]], ["block", found]);
     }
     // The machine has said how often: then the turn ends, and the user reads what is wrong.
-    let said = project.stop_saying();
-    assert_eq!(said["decision"], "approve");
-    let note = said["systemMessage"].as_str().unwrap();
+    let message = project.stop_saying();
+    assert_eq!(message["decision"], "approve");
+    let note = message["systemMessage"].as_str().unwrap();
     assert!(
         note.contains(": a.tmp is in the way; b.tmp is in the way."),
         "{note}"

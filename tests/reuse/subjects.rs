@@ -27,7 +27,7 @@ fn project() -> Project {
 fn subject_of_the_program_is_what_counts() {
     let project = project();
     project.run("review");
-    let told = "Read its row, tea.md. Round 1: sums have two digits.\n\
+    let prompt = "Read its row, tea.md. Round 1: sums have two digits.\n\
                 === its row ===\nthe tea\n=== tea.md ===\nTea: 3.50\n";
     assert_eq!(project.read("TOLD"), told);
     // The row and the file are what was reviewed.

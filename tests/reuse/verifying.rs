@@ -72,9 +72,9 @@ const RUN: &str = "echo ran >> ran.ignored";
 fn verify_runs_only_the_lines_that_are_allowed() {
     let other = "echo 'two words' && true";
     let project = project(&[RUN, other]);
-    let said = project.stop_saying();
-    assert_eq!(said["decision"], "approve");
-    let note = said["systemMessage"].as_str().unwrap();
+    let message = project.stop_saying();
+    assert_eq!(message["decision"], "approve");
+    let note = message["systemMessage"].as_str().unwrap();
     has(note, "waits for the user to add echo ran");
     has(note, "to allow_commands in ");
     refuses(&project, "verify", "does not allow:\n");
@@ -152,20 +152,20 @@ fn failing_command_is_shown_and_proves_nothing() {
     refuses(&project, "sign", "failed (exit status 3)");
     // The result that is there is told once; the next stop runs them again.
     for count in [1, 2] {
-        let said = project.stop_saying();
-        assert_eq!(said["decision"], "block");
-        let reason = said["reason"].as_str().unwrap();
+        let message = project.stop_saying();
+        assert_eq!(message["decision"], "block");
+        let reason = message["reason"].as_str().unwrap();
         let start = "Mend this:\n$ echo first; exit 3\nexit status 3\nfirst\n\n$ echo ran";
         assert!(reason.starts_with(start), "{reason}");
         has(reason, "$ test -e MENDED.md\nexit status 1\n");
         assert_eq!(ran(&project), count);
     }
     assert_eq!(journal(&project).matches("\"verify-began\"").count(), 2);
-    let told = project.run(&format!("journal {}", project.status("id")));
+    let output = project.run(&format!("journal {}", project.status("id")));
     assert_eq!(
-        told.matches(": 1 of 3 commands passed").count(),
+        output.matches(": 1 of 3 commands passed").count(),
         2,
-        "{told}"
+        "{output}"
     );
 }
 
@@ -234,8 +234,8 @@ fn killed_run_is_no_result() {
     does(&project, "verify", "");
     let journal = journal(&project);
     assert_eq!(journal.matches("\"verify-began\"").count(), 3, "{journal}");
-    let told = project.run(&format!("journal {}", project.status("id")));
-    assert_eq!(told.matches(": cut off").count(), 1, "{told}");
+    let output = project.run(&format!("journal {}", project.status("id")));
+    assert_eq!(output.matches(": cut off").count(), 1, "{output}");
     does(&project, "sign", "");
 }
 
@@ -283,10 +283,10 @@ fn reviewer_is_shown_what_ran_and_what_failed() {
     let mended = "test -e MENDED.md";
     let lines = format!("{RUN}\n{mended}\necho never\n");
     project.write("COMMANDS.ignored", &lines);
-    let said = project.review("fine");
+    let message = project.review("fine");
     let not_run =
         "commands that verify the work were not run: the user’s configuration does not allow:";
-    has(&said, not_run);
+    has(&message, not_run);
     let not_allowed = "not run: the user’s configuration does not allow it\n";
     has(&prompt(), &format!("$ {RUN}\n{not_allowed}"));
     assert_eq!(ran(&project), 0);
@@ -294,12 +294,15 @@ fn reviewer_is_shown_what_ran_and_what_failed() {
     allow(&project, &[RUN, mended]);
     project.write("TEXT.md", "Another text.\n");
     assert_eq!(project.stop(), "reviewing");
-    let said = project.review("fine");
-    assert_eq!(ran(&project), 1, "{said}");
+    let message = project.review("fine");
+    assert_eq!(ran(&project), 1, "{message}");
     has(&prompt(), &format!("$ echo never\n{not_allowed}"));
-    assert!(!said.contains("echo never failed"), "{said}");
+    assert!(!message.contains("echo never failed"), "{message}");
     has(&prompt(), "$ test -e MENDED.md\nexit status 1\n");
-    has(&said, "the command test -e MENDED.md failed: exit status 1");
+    has(
+        &message,
+        "the command test -e MENDED.md failed: exit status 1",
+    );
     assert_eq!(project.stop(), "reviewing", "what failed is open");
 
     project.write("MENDED.md", "");

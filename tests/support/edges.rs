@@ -75,9 +75,9 @@ fn take<M: Machine>(
     let table = M::TABLE;
     let state = M::TABLE.state;
     let phase = &table.phases[from];
-    let what = format!("{} of {} (line {})", entry.name, phase.name, edge.info.line);
+    let place = format!("{} of {} (line {})", entry.name, phase.name, edge.info.line);
     let values = solve::<M>(model, entry, from);
-    let values = values.unwrap_or_else(|| panic!("{what}: no values open it"));
+    let values = values.unwrap_or_else(|| panic!("{place}: no values open it"));
 
     let mut document = state.empty();
     document.set(state.fields.phase, &phase.stored.into());
@@ -94,7 +94,7 @@ fn take<M: Machine>(
     let file = root.join("import");
     let imported = Held::<M>::import(&store, &bytes, file, beginning, Actor::Person);
     let id = imported
-        .unwrap_or_else(|error| panic!("{what}: {error}"))
+        .unwrap_or_else(|error| panic!("{place}: {error}"))
         .raw()
         .id()
         .clone();
@@ -107,19 +107,19 @@ fn take<M: Machine>(
     let expected = expected(model, entry, &written(&before), &values);
     let taken = before.take(&transition::<M>(entry, &values), evidence.as_ref());
 
-    let after = taken.unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    let after = taken.unwrap_or_else(|error| panic!("{place}: {error:?}"));
     let line = after.raw().taken().unwrap().line;
-    assert_eq!(line, edge.info.line, "{what}");
+    assert_eq!(line, edge.info.line, "{place}");
     for held in [after, open()] {
         let to = edge.info.to.unwrap_or(from);
-        assert_eq!(held.raw().phase(), to, "{what}");
+        assert_eq!(held.raw().phase(), to, "{place}");
         let fields = written(&held);
         for (field, value) in expected.iter().filter(|(field, _)| {
             table
                 .field(field)
                 .is_some_and(|field| field.exists_in(held.raw().phase()))
         }) {
-            assert_eq!(fields[field], *value, "{what}: `{field}`");
+            assert_eq!(fields[field], *value, "{place}: `{field}`");
         }
     }
 }

@@ -234,10 +234,10 @@ impl<'m> Entry<'m> {
                 let argument = self.argument(name);
                 let rust = &argument.rust;
                 if argument.is_option {
-                    let given = argument.ty.convert("given", &ty);
-                    let value = match given.as_str() {
+                    let converted = argument.ty.convert("given", &ty);
+                    let value = match converted.as_str() {
                         "given" => argument.ty.cloned(rust),
-                        _ => format!("{rust}.map(|given| {given})"),
+                        _ => format!("{rust}.map(|given| {converted})"),
                     };
                     let method = if is_option {
                         "or_else"

@@ -55,8 +55,8 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
 
 /// Splits the parser's message about an unknown key or word into what it is, its name, and those that are known.
 fn unknown(error: &str) -> Option<(&str, &str, Vec<&str>)> {
-    let (what, rest) = error.strip_prefix("unknown ")?.split_once(' ')?;
+    let (kind, rest) = error.strip_prefix("unknown ")?.split_once(' ')?;
     let mut quoted = rest.split('`').skip(1).step_by(2);
-    let what = if what == "variant" { "word" } else { "key" };
-    Some((what, quoted.next()?, quoted.collect()))
+    let kind = if kind == "variant" { "word" } else { "key" };
+    Some((kind, quoted.next()?, quoted.collect()))
 }

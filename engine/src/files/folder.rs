@@ -322,8 +322,8 @@ pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 /// Checks that a name is no path, in which the system would follow symlinks.
 pub(super) fn single(name: &str) -> io::Result<&str> {
     if name.is_empty() || name.contains('/') || matches!(name, "." | "..") {
-        let what = format!("`{name}` cannot name a file here");
-        return Err(io::Error::new(ErrorKind::InvalidInput, what));
+        let problem = format!("`{name}` cannot name a file here");
+        return Err(io::Error::new(ErrorKind::InvalidInput, problem));
     }
     Ok(name)
 }

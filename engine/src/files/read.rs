@@ -18,8 +18,8 @@ pub fn open(path: &Utf8Path) -> io::Result<File> {
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
         .open(path)
         .map_err(|error| {
-            let what = format!("failed to open file `{shown}`: {error}");
-            io::Error::new(error.kind(), what)
+            let problem = format!("failed to open file `{shown}`: {error}");
+            io::Error::new(error.kind(), problem)
         })?;
     let (kind, why) = match file.metadata()? {
         found if found.is_file() => return Ok(file),
@@ -54,8 +54,8 @@ pub(super) fn read_all(file: File, path: &Utf8Path, max_bytes: u64) -> io::Resul
         file.take(max_bytes + 1).read_to_end(&mut bytes)?;
     }
     if length.max(bytes.len() as u64) > max_bytes {
-        let what = format!("{path} is larger than {max_bytes} bytes");
-        return Err(io::Error::new(ErrorKind::FileTooLarge, what));
+        let problem = format!("{path} is larger than {max_bytes} bytes");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, problem));
     }
     Ok(bytes)
 }

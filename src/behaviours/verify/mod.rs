@@ -302,10 +302,10 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
     ends.filter(|command| command.has_failed())
         .map(|command| {
             let line = text::one_line(&text::shown(&command.command), 200);
-            let what = format!("the command {line} failed: {}", command.exit);
+            let problem = format!("the command {line} failed: {}", command.exit);
             Finding {
                 recommendation: Some("fix what it shows".to_owned()),
-                ..Finding::new(Severity::High, what)
+                ..Finding::new(Severity::High, problem)
             }
         })
         .collect()

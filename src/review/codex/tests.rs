@@ -106,8 +106,8 @@ fn path_and_options_are_quoted_for_toml() {
         assert!(text.parse::<toml::Table>().is_ok(), "{text}");
         assert!(!text.contains("KEY"), "{text}");
     }
-    let given = ["--model", "gpt-x", "--profile", "a b", "-"];
-    assert_eq!(all[all.len() - 5..], given);
+    let input = ["--model", "gpt-x", "--profile", "a b", "-"];
+    assert_eq!(all[all.len() - 5..], input);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::support::Project;
 #[test]
 fn demo_runs_to_the_end() {
     let project = Project::empty();
-    let said = project.person(&["demo"]).done();
+    let message = project.person(&["demo"]).done();
     for part in [
         "stage 2 leaves nothing: recovery_stage_2_round_1_1 asks",
         "and no summary: stage 3 begins",
@@ -18,24 +18,28 @@ fn demo_runs_to_the_end() {
         "gate_stage_5_round_6_1 asks",
         "stage 7 writes completed: done",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(message.contains(part), "{part}: {message}");
     }
-    let (_, look) = said.split_once("To look at it:\n").unwrap();
+    let (_, look) = message.split_once("To look at it:\n").unwrap();
     let stages = look.replace(
         "stages status",
         &format!("'{}' status", env!("CARGO_BIN_EXE_stages")),
     );
-    let looked = std::process::Command::new("sh")
+    let seen = std::process::Command::new("sh")
         .args(["-ec", &stages])
         .output()
         .unwrap();
-    let looked = String::from_utf8(looked.stdout).unwrap();
+    let seen = String::from_utf8(seen.stdout).unwrap();
     assert!(
-        looked.contains("PRD.md") && looked.contains("completed"),
-        "{looked}"
+        seen.contains("PRD.md") && seen.contains("completed"),
+        "{seen}"
     );
     assert!(!project.root.join("requirements").exists());
     // It stays as it is.
-    let said = project.person(&["demo"]);
-    assert!(said.usage().contains("cannot run the demo in stages-demo"));
+    let message = project.person(&["demo"]);
+    assert!(
+        message
+            .usage()
+            .contains("cannot run the demo in stages-demo")
+    );
 }

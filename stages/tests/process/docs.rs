@@ -48,8 +48,8 @@ fn documented_commands_run() {
     let all = commands(&read("docs/stages.md"), &["stages "], false);
     assert!(all.len() >= 15, "{all:#?}");
     for command in all {
-        let said = run(&command).done();
-        assert!(!said.is_empty(), "{command}");
+        let message = run(&command).done();
+        assert!(!message.is_empty(), "{command}");
     }
 }
 

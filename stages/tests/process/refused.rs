@@ -80,8 +80,8 @@ fn validate_checks_dispatch_of_open_stage() {
     let file = project.summary("completed", "");
     project.agent(&["validate", &file]).done();
     project.write(&file, &summary(2, "completed", "  dispatch_id: old\n"));
-    let said = project.agent(&["validate", &file]).refused();
-    has(&said, &format!("{file}:9:16: error[stale]: "));
+    let message = project.agent(&["validate", &file]).refused();
+    has(&message, &format!("{file}:9:16: error[stale]: "));
     let earlier = "requirements/.stage-summaries/stage-1-summary.md";
     project.agent(&["validate", earlier]).done();
     let missing = project.agent(&["validate", "nothing.md"]).refused();

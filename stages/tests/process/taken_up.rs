@@ -16,8 +16,8 @@ fn taken(lines: &str) -> Project {
     let project = Project::empty();
     project.write(STATE, &document(lines));
     let before = project.read(STATE);
-    let said = project.agent(&["take-up"]).refused();
-    assert!(said.contains("person"), "{said}");
+    let message = project.agent(&["take-up"]).refused();
+    assert!(message.contains("person"), "{message}");
     assert_eq!(project.read(STATE), before);
     project.person(&["take-up"]).done();
     let state = project.read(STATE);
@@ -129,14 +129,14 @@ fn earlier_summary_is_stale() {
     let file = "requirements/.stage-summaries/stage-1-summary.md";
     project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
     project.agent(&["start"]).done();
-    let said = project.agent(&["report", file]).refused();
-    assert!(said.contains("stale"), "{said}");
+    let message = project.agent(&["report", file]).refused();
+    assert!(message.contains("stale"), "{message}");
     let project = Project::empty();
     project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
     project.write(STATE, &document("schema_version: 2\ncurrent_stage: 1\n"));
     project.person(&["take-up"]).done();
-    let said = project.agent(&["report", file]).refused();
-    assert!(said.contains("stale"), "{said}");
+    let message = project.agent(&["report", file]).refused();
+    assert!(message.contains("stale"), "{message}");
 }
 
 #[test]
@@ -158,14 +158,14 @@ fn start_anew_moves_foreign_files_aside() {
     };
     let project = foreign();
     let before = [STATE, summary_file].map(|file| project.read(file));
-    let said = project.agent(&["start", "--anew"]).refused();
-    assert!(said.contains("person"), "{said}");
+    let message = project.agent(&["start", "--anew"]).refused();
+    assert!(message.contains("person"), "{message}");
     project.person(&["start", "--anew"]).done();
     assert_eq!(moved(&project), before);
     assert_eq!(project.next()["stage"], 1);
     // A pipeline of ours is not moved.
-    let said = project.person(&["start", "--anew"]).refused();
-    assert!(said.contains("already active"), "{said}");
+    let message = project.person(&["start", "--anew"]).refused();
+    assert!(message.contains("already active"), "{message}");
 
     let project = foreign();
     project.hook("prompt", &json!({

@@ -230,9 +230,9 @@ fn partial_stage_is_told_and_flags_decide() {
     project.report("completed", flags).done();
     let next = project.next();
     assert_eq!(next["stage"], 5);
-    let told = "Stage 4 is only partly done: answers read.";
-    assert_eq!(next["tell"], json!([told]));
-    has(&project.agent(&["next"]).done(), told);
+    let message = "Stage 4 is only partly done: answers read.";
+    assert_eq!(next["tell"], json!([message]));
+    has(&project.agent(&["next"]).done(), message);
 }
 
 #[test]

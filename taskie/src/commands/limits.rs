@@ -19,8 +19,8 @@ fn take_number(call: &mut Call) -> Result<u64, Failure> {
     first.parse().map_err(|_| {
         let name = &call.name;
         let found = text::one_line(&first, 60);
-        let what = format!("{name} expects a number, found “{found}”");
-        call.usage(what, &format!("for example:\n    taskie {name} 3"))
+        let problem = format!("{name} expects a number, found “{found}”");
+        call.usage(problem, &format!("for example:\n    taskie {name} 3"))
     })
 }
 
@@ -62,9 +62,9 @@ pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
     let mut edges = held.raw().table().edges_at("add", held.raw().phase());
     if edges.next().is_none() {
         let at = word(held.phase());
-        let what = format!("cannot add a task now: plan {} is at {at}", held.id());
+        let problem = format!("cannot add a task now: plan {} is at {at}", held.id());
         let help = "nothing was changed; add it once the tasks have passed their review";
-        return Err(call.refused(what, help));
+        return Err(call.refused(problem, help));
     }
     let directory = call.directory(&held)?;
     let last = directory.rows().map(|row| row.id).max();
@@ -89,16 +89,16 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
     let total = held.fields().tasks_total;
     let is_dropped = |row: &Row| row.id == task && !row.is_active();
     if !directory.rows().any(is_dropped) {
-        let what = format!("plan {id} has no task {task} that is cancelled or postponed");
+        let problem = format!("plan {id} has no task {task} that is cancelled or postponed");
         let help = "have its row of tasks.md say cancelled or postponed, then drop it";
-        return Err(call.refused(what, help));
+        return Err(call.refused(problem, help));
     }
     // Else the directory would break rule S10 from now on.
     let active = directory.active().count() as u64;
     if active >= total {
-        let what = format!("plan {id} counts {total} tasks, without task {task}");
+        let problem = format!("plan {id} counts {total} tasks, without task {task}");
         let help = format!("nothing was changed; tasks.md has {active} active rows");
-        return Err(call.refused(what, &help));
+        return Err(call.refused(problem, &help));
     }
     let now = call.take(held, Verb::Drop(LoopArgs::default()))?;
     out::line(&format!(

@@ -213,9 +213,9 @@ impl Call {
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
         let (store, id) = look::locate_plan(self)?;
         if !store.has_journal(&id) && !store.has_archived(&id) {
-            let what = format!("plan {id} was not taken up here");
+            let problem = format!("plan {id} was not taken up here");
             let help = format!("nothing was changed; take it up:\n    taskie continue-plan {id}");
-            return Err(self.refused(what, &help));
+            return Err(self.refused(problem, &help));
         }
         let held = self.open_loop(&store, &id, actor)?;
         loops::tell_repairs(self.info, held.raw());
@@ -258,8 +258,8 @@ impl Call {
         let store = now.raw().store();
         store.log(&format!("{id} {name} by {}: now {phase}", self.actor));
         let failure = |problem| {
-            let what = format!("plan {id}: what follows from {name} was not done: {problem}");
-            let failure = self.refused(what, "make room or the folder writable");
+            let subject = format!("plan {id}: what follows from {name} was not done: {problem}");
+            let failure = self.refused(subject, "make room or the folder writable");
             failure.exiting(Exit::Internal)
         };
         entered::entered(now.raw()).map(drop).map_err(failure)
@@ -271,8 +271,8 @@ impl Call {
     }
 
     fn unreadable(&self, error: &std::io::Error) -> Failure {
-        let what = format!("the plan’s directory cannot be read: {error}");
-        self.refused(what, "see who owns it")
+        let problem = format!("the plan’s directory cannot be read: {error}");
+        self.refused(problem, "see who owns it")
     }
 
     fn refused(&self, message: String, help: &str) -> Failure {

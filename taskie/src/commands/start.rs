@@ -20,12 +20,12 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
     let begin = start_of(call)?;
     let length = begin.description.len();
     if length == 0 || length > start::MAX_TEXT_BYTES {
-        let what = format!(
+        let problem = format!(
             "a plan needs a description of 1 to {} bytes, found {length}",
             start::MAX_TEXT_BYTES
         );
         let help = "say what it is about; details can be in a file that it names:\n    taskie new-plan max_reviews=4 tdd=true DESCRIPTION";
-        return Err(call.usage(what, help));
+        return Err(call.usage(problem, help));
     }
     let store = locate::for_start(call.info.state, &loops::here()?);
     let words = id_of(&begin.description);
@@ -79,12 +79,12 @@ fn start_of(call: &Call) -> Result<Start, Failure> {
         };
         if !is_valid {
             let found = text::one_line(first, 60);
-            let what = format!(
+            let problem = format!(
                 "expected max_reviews=0 to {MAX_REVIEWS}, or tdd=true or false, found “{found}”"
             );
             let help =
                 "for example: max_reviews=4; without it there are at most 8 reviews per cycle";
-            return Err(call.usage(what, help));
+            return Err(call.usage(problem, help));
         }
         rest = after.trim_start();
     }
@@ -148,8 +148,8 @@ fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
         return Ok(());
     }
     if !adopt::is_consented(call.info, id, &format!("adopt {id}"))? {
-        let what = format!("plan {id} stays with its session");
-        return Err(call.refused(what, "nothing was changed"));
+        let problem = format!("plan {id} stays with its session");
+        return Err(call.refused(problem, "nothing was changed"));
     }
     let held = call.open(call.actor)?;
     adopt::adopt_held(held.raw()).map(drop)

@@ -47,16 +47,16 @@ pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
 fn not_next(call: &Call, held: &AnyLoop) -> Failure {
     let id = held.id();
     let at = word(held.phase());
-    let what = format!("plan {id} is at {at}, and {} is not next", call.name);
+    let problem = format!("plan {id} is at {at}, and {} is not next", call.name);
     let help = format!("nothing was changed; what is next:\n    taskie next {id}");
-    call.refused(what, &help)
+    call.refused(problem, &help)
 }
 
 fn no_task(call: &Call, held: &AnyLoop) -> Failure {
     let id = held.id();
-    let what = format!("plan {id}: tasks.md has no pending task that can be read");
+    let problem = format!("plan {id}: tasks.md has no pending task that can be read");
     let help = format!("nothing was changed; what is wrong with it:\n    taskie check {id}");
-    call.refused(what, &help)
+    call.refused(problem, &help)
 }
 
 /// Leaves automation for one task without reviews.
@@ -86,11 +86,11 @@ pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
     mark(call, &held)?;
     let directory = call.directory(&held)?;
-    let what = match context::task(held.raw(), &directory) {
+    let instruction = match context::task(held.raw(), &directory) {
         Some(task) => format!("go on with task {task}."),
         None => "no task is under way; ask the user which one to continue.".to_owned(),
     };
-    out::line(&format!("Plan {}: {what}", held.id()));
+    out::line(&format!("Plan {}: {instruction}", held.id()));
     Ok(Exit::Complete)
 }
 

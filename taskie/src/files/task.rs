@@ -53,14 +53,14 @@ impl TaskFile {
             let line = section.line;
             match section.into_subtask(task) {
                 Ok(subtask) => subtasks.push(subtask),
-                Err(what) => problems.push(Problem::new(9, file, Some(line), what)),
+                Err(problem) => problems.push(Problem::new(9, file, Some(line), problem)),
             }
         }
         if subtasks.is_empty() && problems.is_empty() {
-            let what = format!(
+            let problem = format!(
                 "it has no subtask; write ### Subtask {task}.1: title, with a bullet - **Status**: pending below"
             );
-            problems.push(Problem::new(9, file, None, what));
+            problems.push(Problem::new(9, file, None, problem));
         }
         if problems.is_empty() {
             Ok(Self { subtasks })

@@ -46,8 +46,8 @@ impl Row {
 pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
     let lines = table_lines(file, text)?;
     let Some((header, lines)) = lines.split_first() else {
-        let what = format!("there is no table; write one with the columns {HEADER}");
-        return Err(vec![Problem::new(8, file, None, what)]);
+        let subject = format!("there is no table; write one with the columns {HEADER}");
+        return Err(vec![Problem::new(8, file, None, subject)]);
     };
     let column = |name: &str| {
         let mut cells = header.cells.iter();
@@ -60,14 +60,14 @@ pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
 
     let mut problems = Vec::new();
     if lines.is_empty() {
-        let what = "the table has no row; write one for each task";
-        problems.push(Problem::new(8, file, Some(header.line), what));
+        let subject = "the table has no row; write one for each task";
+        problems.push(Problem::new(8, file, Some(header.line), subject));
     }
     let mut rows = Vec::new();
     let mut ids = HashSet::new();
     for TableLine { line, cells } in lines {
         let cell = |at: usize| cells.get(at).map_or("", |cell| cell.trim());
-        let mut problem = |what| problems.push(Problem::new(8, file, Some(*line), what));
+        let mut problem = |subject| problems.push(Problem::new(8, file, Some(*line), subject));
         let id = parse_number(cell(id_column)).filter(|id| ids.insert(*id));
         if id.is_none() {
             let found = text::one_line(cell(id_column), 60);
@@ -76,7 +76,7 @@ pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
             ));
         }
         match parse_status("the status", cell(status_column)) {
-            Err(what) => problem(what),
+            Err(subject) => problem(subject),
             Ok(status) => rows.extend(id.map(|id| Row { id, status })),
         }
     }

@@ -16,8 +16,8 @@ impl Walk {
     }
 
     fn says(&self, row: &str) {
-        let said = self.project.person(&["continue-plan", ID]).done();
-        assert!(said.contains(&format!("({row}: ")), "{row}: {said}");
+        let message = self.project.person(&["continue-plan", ID]).done();
+        assert!(message.contains(&format!("({row}: ")), "{row}: {message}");
     }
 
     /// Takes a step that writes. A kill before it leaves everything as it was. After a kill between the

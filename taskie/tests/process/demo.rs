@@ -7,25 +7,27 @@ use crate::support::{Project, names};
 #[test]
 fn demo_takes_plan_to_complete() {
     let project = Project::new();
-    let said = project.person(&["demo"]).done();
-    let phases: Vec<&str> = said
+    let message = project.person(&["demo"]).done();
+    let phases: Vec<&str> = message
         .lines()
         .filter_map(|line| line.trim().strip_prefix("next_phase: "))
         .collect();
-    assert_eq!(phases.last(), Some(&"complete"), "{said}");
-    let reviews = said.lines().filter(|line| line.starts_with("reviewer: "));
+    assert_eq!(phases.last(), Some(&"complete"), "{message}");
+    let reviews = message
+        .lines()
+        .filter(|line| line.starts_with("reviewer: "));
     let verdicts: Vec<&str> = reviews.map(|line| &line[line.len() - 4..]).collect();
     assert_eq!(verdicts, ["FAIL", "PASS", "PASS"].repeat(5));
     // Nothing but its folder was touched.
     assert_eq!(names(&project.root), [".git", "README.md", "taskie-demo"]);
 
-    let (_, look) = said.split_once("To look at it:\n").unwrap();
+    let (_, look) = message.split_once("To look at it:\n").unwrap();
     let taskie = format!("'{}' status", env!("CARGO_BIN_EXE_taskie"));
     let look = look.replace("taskie status", &taskie);
-    let looked = project.folder.tool("sh").args(["-euc", &look]).output();
-    let looked = String::from_utf8(looked.unwrap().stdout).unwrap();
-    has(&looked, "phase:     complete");
+    let seen = project.folder.tool("sh").args(["-euc", &look]).output();
+    let seen = String::from_utf8(seen.unwrap().stdout).unwrap();
+    has(&seen, "phase:     complete");
 
-    let said = project.person(&["demo"]).refused();
-    has(&said, "cannot run the demo in taskie-demo");
+    let message = project.person(&["demo"]).refused();
+    has(&message, "cannot run the demo in taskie-demo");
 }

@@ -91,8 +91,8 @@ fn pass_beyond_limit_changes_nothing() {
 #[test]
 fn plan_without_reviews_skips_in_same_stop() {
     let project = planned(0);
-    let said = project.ends();
-    has(&said, "create-tasks");
+    let message = project.ends();
+    has(&message, "create-tasks");
     assert_eq!(next_phase(&project), "create-tasks");
 }
 
@@ -175,8 +175,8 @@ fn more_reviews_are_granted_by_slash_command() {
         &project.slash("continue-plan", ID).done(),
         "belongs to this session now",
     );
-    let said = project.slash("more", &format!("2 {ID}")).done();
-    has(&said, "review 3 of at most 4");
+    let message = project.slash("more", &format!("2 {ID}")).done();
+    has(&message, "review 3 of at most 4");
 }
 
 #[test]
@@ -252,8 +252,8 @@ fn review_that_was_cut_off_needs_no_answer() {
     project.write(ID, "plan-review-1.md", "VERDICT: PASS\n");
     project.review(None).done();
     has(&project.blocks(), "plan-post-review-2.md");
-    let said = project.person(&["status", ID]).done();
-    has(&said, "reviews of plan: 2 PASS\n");
+    let message = project.person(&["status", ID]).done();
+    has(&message, "reviews of plan: 2 PASS\n");
 }
 
 #[test]

@@ -104,8 +104,8 @@ impl Project {
 
     /// Stops: the decision, and the reason or the line for the person.
     pub(crate) fn stop(&self) -> (String, String) {
-        let said = Said(self.folder.stop().unwrap()).done();
-        let decision: Value = serde_json::from_str(&said).unwrap();
+        let message = Said(self.folder.stop().unwrap()).done();
+        let decision: Value = serde_json::from_str(&message).unwrap();
         let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
         match decision["hookSpecificOutput"]["additionalContext"].as_str() {
             Some(reminder) => ("remind".to_owned(), reminder.to_owned()),

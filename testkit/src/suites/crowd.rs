@@ -50,12 +50,12 @@ fn starts(walk: &Walk) -> Result<usize, Wrong> {
     let loops = walk.scratch.loops()?.len();
     let state = &walk.scratch.machine.file["state"];
     let is_many = state["active"] == "many" && state["ids"] != "name";
-    let wanted = if is_many { CROWD } else { 1 };
+    let needed = if is_many { CROWD } else { 1 };
     ensure!(
-        started == wanted && loops == wanted,
-        "expected {wanted} of {CROWD} starts to pass: {started} did, and there are {loops} loops"
+        started == needed && loops == needed,
+        "expected {needed} of {CROWD} starts to pass: {started} did, and there are {loops} loops"
     );
-    Ok(wanted)
+    Ok(needed)
 }
 
 fn at_once(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Output>> {

@@ -181,8 +181,8 @@ fn linked_project_file_is_refused_with_one_line() {
         }
         symlink(target, at).unwrap();
         let ran = project.run("config check").exits(2);
-        let said = format!("{} is not trusted: it is a symlink", at.display());
-        has(&plain(&ran.err), &plain(&said));
+        let message = format!("{} is not trusted: it is a symlink", at.display());
+        has(&plain(&ran.err), &plain(&message));
         if at != folder {
             remove(at);
         }

@@ -32,9 +32,9 @@ fn finished_loop_leaves_its_log_and_stays_silent() {
 fn mark_done_sets_only_the_signal() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
     project.review(&id, "fake-low").exits(0);
-    let said =
+    let message =
         format!("Loop {id} marked as done. Stop hook will deliver the summary on next fire.");
-    project.answers(&format!("mark-done {id}"), 0, &said);
+    project.answers(&format!("mark-done {id}"), 0, &message);
     assert_eq!(project.field(&id, "phase"), "reviewing");
     assert_eq!(
         project.field(&id, "decision_signal"),

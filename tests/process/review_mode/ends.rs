@@ -43,9 +43,9 @@ fn change_after_summary_is_told_and_noted() {
     let (project, id) = reviewed();
     lacks(&project.fire().blocked(), "**Note:**");
     write(&project, "src/a b.js", "evil();\n");
-    let told = project.fire().approved();
-    has(&told, &id);
-    has(&told, CHANGED);
+    let output = project.fire().approved();
+    has(&output, &id);
+    has(&output, CHANGED);
     assert_eq!(project.field(&id, "phase"), "done");
     project.answers(&format!("status {id}"), 0, CHANGED);
     project.answers(&format!("journal {id}"), 0, "changed-since-review");
@@ -60,9 +60,9 @@ fn plan_edited_after_summary_is_told_and_noted() {
         if edited {
             project.plan("# Plan\n\nSomething else.\n");
         }
-        let told = project.fire().approved();
+        let output = project.fire().approved();
         assert_eq!(
-            told.contains("PLAN.md changed since it was reviewed."),
+            output.contains("PLAN.md changed since it was reviewed."),
             edited
         );
         let journal = project.run(&format!("journal {id}")).exits(0).out;

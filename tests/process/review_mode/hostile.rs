@@ -103,14 +103,14 @@ fn work_tree_changed_during_review_is_said_everywhere() {
     let (plan, plan_id) = Project::reviewing(&[]);
     let review = changed();
     let review_id = start(&review, &[]);
-    let told = "the work tree changed while the reviewer ran";
+    let caveat = "the work tree changed while the reviewer ran";
     for (project, id) in [(plan, plan_id), (review, review_id)] {
-        changed_meanwhile(&project, &id).says(told);
+        changed_meanwhile(&project, &id).says(caveat);
         let noted = "; the work tree changed meanwhile";
         project.answers(&format!("journal {id}"), 0, noted);
         has(
             &project.fire().blocked(),
-            &format!("**Note:** Round 1: {told}."),
+            &format!("**Note:** Round 1: {caveat}."),
         );
     }
     // Outside of git nothing tells, and without a change nothing is told.
@@ -118,7 +118,7 @@ fn work_tree_changed_during_review_is_said_everywhere() {
     let id = outside.start(&[]);
     outside.plan("# Plan\n");
     outside.fire().blocked();
-    lacks(&changed_meanwhile(&outside, &id).out, told);
+    lacks(&changed_meanwhile(&outside, &id).out, caveat);
     let project = changed();
     let id = start(&project, &[]);
     lacks(

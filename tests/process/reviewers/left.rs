@@ -89,7 +89,7 @@ fn reviewer_may_look_and_change_nothing() {
     let program = crate::support::program();
     let program = shlex::try_quote(program.to_str().unwrap()).unwrap();
     let id = &bench.id;
-    let told = bench.note("told").display().to_string();
+    let output = bench.note("told").display().to_string();
     let calls = [
         "review ID",
         "review ID --follow",
@@ -102,17 +102,17 @@ fn reviewer_may_look_and_change_nothing() {
     let mut script = String::new();
     for call in calls.map(|call| call.replace("ID", id)) {
         script += &format!(
-            "{program} {call} </dev/null >>'{told}' 2>&1; echo \"status $?\" >>'{told}'\n"
+            "{program} {call} </dev/null >>'{output}' 2>&1; echo \"status $?\" >>'{output}'\n"
         );
     }
-    script += &format!("{program} status >>'{told}' 2>&1\n{}", codex_clean());
+    script += &format!("{program} status >>'{output}' 2>&1\n{}", codex_clean());
     bench.install("codex", &script);
     let before = bench.project.state(id);
     bench.review("codex", "--timeout 20s").exits(0);
-    let told = std::fs::read_to_string(bench.note("told")).unwrap();
+    let output = std::fs::read_to_string(bench.note("told")).unwrap();
     for refusal in ["status 1\n", "a reviewer or drafter may not run"] {
-        assert_eq!(told.matches(refusal).count(), calls.len(), "{told}");
+        assert_eq!(output.matches(refusal).count(), calls.len(), "{output}");
     }
-    has(&told, "reviewing");
+    has(&output, "reviewing");
     assert_eq!(bench.project.state(id), before);
 }

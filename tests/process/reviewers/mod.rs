@@ -162,8 +162,8 @@ fn claude_fails(error: &str, status: Value, text: &str) -> String {
 fn long_failure_of_client_is_told_whole() {
     let bench = Bench::new();
     let page = "Visit a page. ".repeat(14);
-    let said = format!("We’re currently experiencing high demand. {page}Try again at 6:38 AM.");
-    bench.install("codex", &codex_fails(&said));
+    let message = format!("We’re currently experiencing high demand. {page}Try again at 6:38 AM.");
+    bench.install("codex", &codex_fails(&message));
     bench.review("codex", "").exits(5);
     let block = bench.project.fire().blocked();
     has(&block, "Try again at 6:38 AM.\n");

@@ -107,13 +107,13 @@ fn archived_train_comes_back_and_is_adopted() {
         file.set_modified(old).unwrap();
     }
     has(&yard.done(&["sweep"]), "was moved");
-    let said = yard.approves();
-    has(&said, "was archived");
-    has(&said, &format!("release-train resume {id}"));
+    let message = yard.approves();
+    has(&message, "was archived");
+    has(&message, &format!("release-train resume {id}"));
     has(&yard.done(&["list"]), "archived");
-    let said = yard.done(&["resume", &id]);
-    has(&said, "was brought back");
-    has(&said, "goes on in phase approving");
+    let message = yard.done(&["resume", &id]);
+    has(&message, "was brought back");
+    has(&message, "goes on in phase approving");
 
     has(&yard.done(&["adopt", "--yes"]), "belongs to no session now");
     assert_eq!(yard.stop_of("session-2").0, "remind");
@@ -137,12 +137,12 @@ fn train_in_an_unknown_phase_is_called_off() {
     // What is to be done is said in the words of this program, wherever the train is met.
     let way = format!("give it up (its files are kept): release-train abort {id} --why <why>");
     let stopped = yard.approves();
-    for told in [&refused.err, &stopped, &yard.done(&["status", &id])] {
-        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        has(&told, &way);
-        assert!(!told.contains("claudex-loop"), "{told}");
-        let named = told.matches("has no phase `coupling`").count();
-        assert_eq!(named, 1, "{told}");
+    for output in [&refused.err, &stopped, &yard.done(&["status", &id])] {
+        let output = output.split_whitespace().collect::<Vec<_>>().join(" ");
+        has(&output, &way);
+        assert!(!output.contains("claudex-loop"), "{output}");
+        let named = output.matches("has no phase `coupling`").count();
+        assert_eq!(named, 1, "{output}");
     }
     let given_up = yard.done(&["abort", &id, "--why", "nobody needs it"]);
     has(&given_up, "was given up");
@@ -188,9 +188,9 @@ fn edited_file_and_wrong_settings_change_nothing() {
     let (yard, id) = Yard::approving("1.0");
     let text = std::fs::read_to_string(yard.state(&id)).unwrap();
     std::fs::write(yard.state(&id), text.replace("probes: 1", "probes: 9")).unwrap();
-    let told = yard.answer("1.0", "Roll out");
-    has(&told, &id);
-    has(&told, "edited by hand (probes)");
+    let output = yard.answer("1.0", "Roll out");
+    has(&output, &id);
+    has(&output, "edited by hand (probes)");
     assert_eq!(yard.status()["fields"]["probes"], 1);
 
     let yard = Yard::new();

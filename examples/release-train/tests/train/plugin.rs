@@ -70,9 +70,9 @@ fn missing_program_ends_the_turn_by_name() {
         assert_eq!(kind, "approve");
         assert!(said.starts_with("release-train: "), "{said}");
         has(&said, "was not found");
-        let looked = String::from_utf8(output.stderr).unwrap();
-        has(&looked, "/nowhere/release-train: not there");
-        has(&looked, "RELEASE_TRAIN_BIN=/path/to/release-train");
+        let seen = String::from_utf8(output.stderr).unwrap();
+        has(&seen, "/nowhere/release-train: not there");
+        has(&seen, "RELEASE_TRAIN_BIN=/path/to/release-train");
     }
 }
 
@@ -163,9 +163,9 @@ fn stop_concerns_the_sessions_own_agent_alone() {
 
 /// Returns the output of a program without the texts that may name the engine: the user's one configuration file, and where it was built.
 fn without_places(yard: &Yard, arguments: &[&str]) -> String {
-    let said = yard.run(arguments);
+    let message = yard.run(arguments);
     let home = yard.configuration.to_str().unwrap();
-    let text = said.out + &said.err;
+    let text = message.out + &message.err;
     let text = text.replace(&format!("{home}/claudex-loop/config.toml"), "");
     text.replace(home, "").replace(PROGRAM, "").to_lowercase()
 }

@@ -225,8 +225,8 @@ pub(crate) fn decision(printed: &str) -> (String, String) {
     if let Some(reminder) = answer.pointer("/hookSpecificOutput/additionalContext") {
         return ("remind".to_owned(), reminder.as_str().unwrap().to_owned());
     }
-    let said = text("reason").or_else(|| text("systemMessage"));
-    (text("decision").unwrap(), said.unwrap_or_default())
+    let message = text("reason").or_else(|| text("systemMessage"));
+    (text("decision").unwrap(), message.unwrap_or_default())
 }
 
 fn said(output: &Output) -> Said {

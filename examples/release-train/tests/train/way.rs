@@ -11,29 +11,29 @@ fn version_is_built_tried_approved_and_rolled_out() {
     assert_eq!(yard.phase(), "boarding");
 
     // The agent is told once, and nothing was built for that.
-    let said = yard.blocks();
-    has(&said, "version 1.4.0");
-    has(&said, &id);
+    let message = yard.blocks();
+    has(&message, "version 1.4.0");
+    has(&message, &id);
     has(&yard.blocks(), "failed (time 1 of 3)");
     yard.write("built", "");
-    let said = yard.blocks();
-    has(&said, "Deploy 1.4.0 to the canary");
-    has(&said, "3 clean probes");
+    let message = yard.blocks();
+    has(&message, "Deploy 1.4.0 to the canary");
+    has(&message, "3 clean probes");
     assert_eq!(yard.status()["fields"]["failures"], 0);
 
     for probe in 1..3 {
         has(&yard.blocks(), &format!("Probe {probe} of 3"));
         assert_eq!(yard.phase(), "canary");
     }
-    let said = yard.blocks();
-    has(&said, "Roll 1.4.0 out to everyone?");
-    has(&said, "AskUserQuestion");
+    let message = yard.blocks();
+    has(&message, "Roll 1.4.0 out to everyone?");
+    has(&message, "AskUserQuestion");
 
     // Only one of the options is an answer. What is to be done then is said at once.
     assert_eq!(yard.answer("1.4.0", "yes, roll out"), "");
-    let told = yard.answer("1.4.0", "Roll out");
-    has(&told, "release-train: the answer “Roll out”");
-    has(&told, "`deployed/1.4.0`");
+    let output = yard.answer("1.4.0", "Roll out");
+    has(&output, "release-train: the answer “Roll out”");
+    has(&output, "`deployed/1.4.0`");
     assert_eq!(yard.phase(), "rollout");
 
     // One reminder while nothing is there, then the turn may end.
@@ -65,9 +65,9 @@ fn burning_canary_goes_back_with_a_report() {
     yard.write("built", "");
     has(&yard.blocks(), "one clean probe is");
     yard.write("burning", "");
-    let said = yard.blocks();
-    has(&said, "1.4.1 goes back: a probe of the canary failed");
-    has(&said, "`ROLLBACK.md`");
+    let message = yard.blocks();
+    has(&message, "1.4.1 goes back: a probe of the canary failed");
+    has(&message, "`ROLLBACK.md`");
     has(&yard.blocks(), "ROLLBACK.md");
     has(&yard.approves(), "waits for ROLLBACK.md to be written");
     yard.write("ROLLBACK.md", "x\n");
@@ -81,14 +81,14 @@ fn burning_canary_goes_back_with_a_report() {
 #[test]
 fn user_rolls_back_in_dialog_and_terminal() {
     let (yard, _) = Yard::approving("1.4.0");
-    let told = yard.answer("1.4.0", "Roll back");
-    has(&told, "1.4.0 goes back: a person rolled it back");
+    let output = yard.answer("1.4.0", "Roll back");
+    has(&output, "1.4.0 goes back: a person rolled it back");
     assert_eq!(yard.phase(), "rollback");
 
     let (yard, id) = Yard::approving("1.4.0");
-    let said = yard.done(&["approve"]);
-    has(&said, "now in phase rollout");
-    has(&said, "Roll it out");
+    let message = yard.done(&["approve"]);
+    has(&message, "now in phase rollout");
+    has(&message, "Roll it out");
     has(&yard.done(&["roll-back", &id]), "now in phase rollback");
 }
 
@@ -101,11 +101,11 @@ fn build_that_fails_three_times_ends_the_train() {
     yard.configure(
         "[commands.build]\nprogram = \"sh\"\narguments = [\"-c\", \"yes | head -c 6000000; echo; echo the reason; exit 3\"]\n",
     );
-    let said = yard.blocks();
-    has(&said, "time 2 of 3");
-    has(&said, "the reason");
-    has(&said, "exit status 3");
-    assert!(said.chars().count() < 9_000);
+    let message = yard.blocks();
+    has(&message, "time 2 of 3");
+    has(&message, "the reason");
+    has(&message, "exit status 3");
+    assert!(message.chars().count() < 9_000);
     has(&yard.approves(), "is aborted");
     assert_eq!(
         yard.status()["fields"]["why"],
