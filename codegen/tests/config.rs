@@ -219,7 +219,7 @@ fn said_of(template: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_name_that_no_loop_has_stops_the_build_where_the_template_says_it() {
+fn unknown_name_in_template_stops_the_build() {
     for (template, text, told) in [
         (
             "round",
@@ -236,8 +236,8 @@ fn a_name_that_no_loop_has_stops_the_build_where_the_template_says_it() {
         ("round", "{{ flags }}", "1:4: "),
         (
             "prompt",
-            "{{ who }}{{ next_persona }}{{ verbs.agent }}",
-            "1:31: ",
+            "{{ who }}{{ missing }}{{ verbs.agent }}",
+            "1:26: ",
         ),
         ("summary", "a\n{% if round %}\n", "2:"),
         ("summary", "{{ round", "1:"),
@@ -251,7 +251,7 @@ fn a_name_that_no_loop_has_stops_the_build_where_the_template_says_it() {
 }
 
 #[test]
-fn what_a_loop_and_its_program_have_can_be_named() {
+fn names_of_loop_and_program_are_known() {
     use claudex_build::templates::{ANY, MESSAGE, PROMPT, START};
     let all = |lists: &[&str]| {
         let names = lists.iter().flat_map(|names| names.split(' '));

@@ -48,9 +48,9 @@ pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
 /// An absolute path names one folder for all projects: the root of its store is then the project of the first start, which the
 /// caller compares with the root of each loop.
 fn named_folder(state: &StateSpec) -> Utf8PathBuf {
-    let arguments = state.folder_env.and_then(|name| std::env::var(name).ok());
-    let arguments = arguments.filter(|value| !value.trim().is_empty());
-    arguments.map_or_else(|| state.folder.into(), Utf8PathBuf::from)
+    let named = state.folder_env.and_then(|name| std::env::var(name).ok());
+    let named = named.filter(|value| !value.trim().is_empty());
+    named.map_or_else(|| state.folder.into(), Utf8PathBuf::from)
 }
 
 fn store_at(state: &'static StateSpec, folder: Utf8PathBuf, root: &Utf8Path) -> Store {
