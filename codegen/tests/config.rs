@@ -64,7 +64,7 @@ fn place(source: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_right_machine_is_written_and_watched() {
+fn valid_machine_is_written_and_watched() {
     let folder = Crate::new();
     let lines = folder.compile();
     let watched: Vec<&str> = lines
@@ -82,7 +82,7 @@ fn a_right_machine_is_written_and_watched() {
 }
 
 #[test]
-fn what_has_not_changed_is_not_written_again() {
+fn unchanged_output_is_not_written_again() {
     let folder = Crate::new();
     folder.compile();
     let target = fs::File::options()
@@ -127,7 +127,7 @@ fn each_finding_is_one_line_and_nothing_is_written() {
 }
 
 #[test]
-fn a_missing_template_names_the_line_that_wants_it() {
+fn missing_template_names_its_line() {
     let folder = Crate::new();
     fs::remove_file(folder.path().join("src/plan/messages/failed.md")).unwrap();
     let lines = folder.compile();
@@ -141,7 +141,7 @@ fn a_missing_template_names_the_line_that_wants_it() {
 }
 
 #[test]
-fn a_machine_that_cannot_be_read_is_one_line() {
+fn unreadable_machine_is_one_line() {
     let folder = Crate::new();
     fs::write(folder.path().join("machine.toml"), b"name = \"\xff\"").unwrap();
     assert_eq!(
@@ -164,7 +164,7 @@ fn a_machine_that_cannot_be_read_is_one_line() {
 }
 
 #[test]
-fn code_that_cannot_be_written_is_one_line_that_names_the_place() {
+fn unwritable_output_is_one_line_with_its_path() {
     let place = |folder: &Crate, name: &str| {
         let lines = folder.compile();
         let expected = format!(
@@ -183,7 +183,7 @@ fn code_that_cannot_be_written_is_one_line_that_names_the_place() {
 }
 
 #[test]
-fn the_code_is_found_through_a_call_that_names_its_format() {
+fn generated_code_is_found_by_its_format() {
     let folder = Crate::new();
     folder.compile();
     let gate = fs::read_to_string(folder.path().join("out/plan.format.rs")).unwrap();

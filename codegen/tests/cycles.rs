@@ -104,7 +104,7 @@ fn cycle_without_a_bound_is_refused() {
 }
 
 #[test]
-fn reset_of_a_bound_counts_unless_an_outer_bound_or_a_person_limits_it() {
+fn reset_counts_unless_outer_bound_or_user_limits_it() {
     let again = stay("again", "when = 'i < 3'\nset = { i = \"i + 1\" }");
     let other = stay("other", "when = 'j < 3'\nset = { j = \"j + 1\", i = 0 }");
     let first = stay("first", "when = 'i < 3'\nset = { i = \"i + 1\", j = 0 }");

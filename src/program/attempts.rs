@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_says_what_who_and_why() {
+    fn note_shows_actor_attempt_and_reason() {
         for (note, data, line) in [
             (
                 "refused",
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_was_forged_steers_no_terminal() {
+    fn forged_note_steers_no_terminal() {
         let forged = json!({"by": ["x"], "tried": "a\u{1b}[2J\nb", "why": "\u{202e}c"});
         assert_eq!(
             told_of("refused", forged).as_deref(),

@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_without_findings_file_says_so() {
+    fn round_without_findings_file_is_named() {
         let line = RoundLine {
             round: 2,
             persona: "Ops and SRE review".to_owned(),

@@ -32,7 +32,7 @@ mod tests {
     use super::quoted;
 
     #[test]
-    fn a_quoted_path_is_one_word_of_a_shell() {
+    fn quoted_path_is_one_shell_word() {
         assert_eq!(quoted("/a/b-c.sh"), "/a/b-c.sh");
         assert_eq!(quoted("/a b"), "'/a b'");
         assert_eq!(quoted("it's $(x)`y`"), r"'it'\''s $(x)`y`'");

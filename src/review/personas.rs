@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_persona_stays_and_a_machine_without_any_has_one() {
+    fn last_persona_stays_and_machine_without_has_one() {
         let label = |name: &str| Persona {
             label: name.to_owned(),
             ..Persona::usual()

@@ -66,7 +66,7 @@ fn behaviours() -> Vec<String> {
 }
 
 #[test]
-fn the_behaviour_of_ones_own_that_is_shown_is_the_one_that_is_built_here() {
+fn documented_own_behaviour_is_the_built_one() {
     let shown = fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/behaviours/crate/src/own_stop.rs"),
     );

@@ -66,7 +66,7 @@ fn status_zero_has_passed_and_the_log_is_kept() {
 }
 
 #[test]
-fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_given_up() {
+fn failed_command_shows_output_until_given_up() {
     let project = building("printf 'line one\\n\\033[31mred\\033[0m\\n'; exit 7");
     for failures in 1..=3 {
         assert_eq!(
@@ -83,7 +83,7 @@ fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_gi
 }
 
 #[test]
-fn a_signal_and_a_deadline_have_failed() {
+fn signal_and_deadline_are_failures() {
     let project = building("kill -9 $$");
     assert!(project.stop().contains("\nbuild: signal 9 (1 of 3).\n"));
     project.permit(&[
@@ -104,7 +104,7 @@ fn a_signal_and_a_deadline_have_failed() {
 }
 
 #[test]
-fn what_is_not_configured_waits_and_says_where_it_belongs() {
+fn missing_command_waits_and_names_its_table() {
     let project = Project::start("run", "");
     let id = project.id();
     let file = project.configuration();
@@ -127,7 +127,7 @@ fn what_is_not_configured_waits_and_says_where_it_belongs() {
 }
 
 #[test]
-fn the_command_gets_a_short_environment_no_stdin_and_its_arguments_as_they_are() {
+fn command_gets_short_environment_and_exact_arguments() {
     let hostile = "a b \"c\" 'd' $(touch ran) `touch ran` ; touch ran é";
     let script = "cat; env > seen; printf '%s' \"$1\" > argument";
     let project = Project::start("run", "");
@@ -231,7 +231,7 @@ fn at_the_gate(project: &Project, count: usize) -> Vec<Child> {
 }
 
 #[test]
-fn a_stop_that_comes_after_another_has_run_it_does_not_run_it_again() {
+fn second_stop_does_not_run_command_again() {
     let project = building("echo ran >> ran; exit 1");
     let mut late = at_the_gate(&project, 1);
     assert!(project.stop().starts_with("moved retry building\n"));

@@ -3,7 +3,7 @@
 use super::support::Project;
 
 #[test]
-fn announce_blocks_once_with_its_words_and_approve_lets_the_turn_end() {
+fn announce_blocks_once_and_approve_ends_turn() {
     let project = Project::start("turns", "");
     let id = project.id();
     assert_eq!(
@@ -18,7 +18,7 @@ fn announce_blocks_once_with_its_words_and_approve_lets_the_turn_end() {
 }
 
 #[test]
-fn a_phase_of_ones_own_is_one_method() {
+fn own_phase_is_one_method() {
     let project = Project::start("own", "");
     assert_eq!(project.stop(), "moved remind counting\nends false\n");
     project.write("LINES", "1\n2\n");
@@ -45,7 +45,7 @@ fn a_phase_of_ones_own_is_one_method() {
 }
 
 #[test]
-fn a_template_that_names_what_there_is_not_is_told_and_the_loop_has_gone_on() {
+fn broken_template_is_reported_after_the_change() {
     let project = Project::start("own", "");
     project.write("LINES", "1\n2\n3\n");
     let line = project.stop();

@@ -3,7 +3,7 @@
 use super::support::Project;
 
 #[test]
-fn a_file_counts_once_it_is_there_even_empty() {
+fn empty_file_counts() {
     let project = Project::start("wait", "signs/GO näw");
     let id = project.id();
     let waits = format!("waits\nloop {id} waits for signs/GO näw to be there\n");
@@ -22,7 +22,7 @@ fn a_file_counts_once_it_is_there_even_empty() {
 }
 
 #[test]
-fn a_file_below_a_file_is_not_there_and_an_empty_name_is_none() {
+fn path_below_file_and_empty_name_wait() {
     let below = Project::start("wait", "FILE/GO");
     below.write("FILE", "x");
     assert!(below.stop().starts_with("waits\n"));
@@ -31,7 +31,7 @@ fn a_file_below_a_file_is_not_there_and_an_empty_name_is_none() {
 }
 
 #[test]
-fn a_pipe_is_not_opened() {
+fn pipe_is_not_opened() {
     let project = Project::start("wait", "GO");
     let made = std::process::Command::new("mkfifo")
         .arg(project.file("GO"))
@@ -42,7 +42,7 @@ fn a_pipe_is_not_opened() {
 }
 
 #[test]
-fn a_field_is_waited_for_until_a_person_sets_it() {
+fn awaited_field_is_set_by_user() {
     let project = Project::start("wait", "GO");
     project.write("GO", "");
     project.stop();
@@ -65,7 +65,7 @@ fn a_field_is_waited_for_until_a_person_sets_it() {
 }
 
 #[test]
-fn a_field_that_is_waited_for_is_not_set_by_an_edit_of_the_file() {
+fn edit_by_hand_sets_no_awaited_field() {
     let project = Project::start("wait", "GO");
     project.write("GO", "");
     project.stop();

@@ -37,7 +37,7 @@ fn empty_answer_is_no_output() {
 }
 
 #[test]
-fn the_schema_is_strict_all_the_way_down() {
+fn schema_is_strict_at_every_level() {
     fn check(schema: &Value) {
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             let names: Vec<_> = properties.keys().cloned().collect();
@@ -55,7 +55,7 @@ fn the_schema_is_strict_all_the_way_down() {
 }
 
 #[test]
-fn an_answer_by_the_schema_is_read_in_full() {
+fn answer_by_schema_is_read_in_full() {
     let patch = "--- a/x\r\n+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+\u{b}b\r\n";
     let answer = json!({"verdict": "findings", "findings": [
         {"severity": "high", "what": "no\nway \u{1b}[31mback", "recommendation": "write one", "file": "src/a b.rs",
@@ -82,7 +82,7 @@ fn an_answer_by_the_schema_is_read_in_full() {
 }
 
 #[test]
-fn json_that_is_cut_off_is_no_answer_wherever_it_is_cut() {
+fn json_cut_anywhere_is_unreadable() {
     let whole = json!({"verdict": "findings", "findings": [
         {"severity": "low", "what": "No substantive findings.", "patch": "## High\n- x\n\nNo substantive findings.\n"}]})
     .to_string();
@@ -139,7 +139,7 @@ fn huge_and_hostile_texts_are_refused_in_time() {
 
 proptest! {
     #[test]
-    fn a_clean_verdict_with_a_text_around_it_is_none(before in "[^{}]{0,60}", after in "[^{}]{0,60}") {
+    fn clean_verdict_with_other_text_is_unreadable(before in "[^{}]{0,60}", after in "[^{}]{0,60}") {
         let alone = format!("{before}{after}").chars().all(is_blank);
         prop_assert_eq!(read(&format!("{before}\n{CLEAN}\n{after}")).is_ok(), alone);
         let says_more = format!("{before}{after}").chars().any(char::is_alphanumeric);

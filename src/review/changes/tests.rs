@@ -26,7 +26,7 @@ fn head(changes: &Changes) -> Vec<&str> {
 }
 
 #[test]
-fn a_branch_is_compared_with_where_it_left_main_work_tree_included() {
+fn branch_is_compared_with_its_fork_point() {
     let repo = Repo::with(&[("a", "1\n"), ("old name", "1\n2\n3\n4\n")]);
     let left = repo.git(&["rev-parse", "HEAD"]);
     repo.git(&["checkout", "-q", "-b", "feature-x"]);
@@ -111,7 +111,7 @@ fn nothing_that_differs_is_named_by_title() {
 }
 
 #[test]
-fn what_it_is_compared_with_follows_the_branch() {
+fn base_follows_the_branch() {
     let origin = Repo::with(&[("a", "1\n")]);
     let repo = Repo::new();
     let clone = repo.root.parent().unwrap().join("clone");
@@ -278,7 +278,7 @@ fn binaries_and_submodules_are_named_only() {
 }
 
 #[test]
-fn files_are_whole_or_left_out_by_name_and_generated_ones_come_last() {
+fn large_files_are_named_generated_ones_come_last() {
     let repo = Repo::with(&[("a", "1\n")]);
     let lines = |count: usize| "twenty bytes a line\n".repeat(count);
     repo.write("Cargo.lock", lines(8000));
@@ -349,7 +349,7 @@ fn names_and_lines_cannot_disguise_themselves() {
 }
 
 #[test]
-fn a_file_that_became_a_link_shows_both_sides() {
+fn file_that_became_link_shows_both_sides() {
     let repo = Repo::with(&[("a", "1\n")]);
     std::fs::remove_file(repo.root.join("a")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", repo.root.join("a")).unwrap();

@@ -16,7 +16,7 @@ fn one(severity: Severity, what: &str, recommendation: Option<&str>) -> Finding 
 }
 
 #[test]
-fn the_format_of_the_facts_is_written() {
+fn format_of_facts_is_written() {
     let mut with_line = one(
         Severity::High,
         "no way back",

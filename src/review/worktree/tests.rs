@@ -24,7 +24,7 @@ fn expected(repo: &Repo) -> String {
 }
 
 #[test]
-fn the_tree_is_what_git_would_add_and_nothing_is_touched() {
+fn tree_is_that_of_git_add_without_changes() {
     let repo = Repo::with(&[
         ("a", "1\n"),
         ("gone", "2\n"),
@@ -69,7 +69,7 @@ fn tree_leaves_out_ours_and_ignored_files() {
 }
 
 #[test]
-fn a_conflict_that_nobody_has_resolved_is_taken_as_the_files_are() {
+fn unresolved_conflict_is_taken_as_files_are() {
     let repo = Repo::with(&[("a", "1\n"), ("b", "1\n")]);
     repo.git(&["checkout", "-q", "-b", "other"]);
     repo.write("a", "2\n");
@@ -124,7 +124,7 @@ fn another_work_tree_in_the_configuration_is_not_shown() {
 }
 
 #[test]
-fn a_change_within_the_clocks_grain_is_seen() {
+fn change_within_clock_grain_is_seen() {
     let repo = Repo::new();
     repo.git(&["config", "core.trustctime", "false"]);
     let time = std::time::SystemTime::now() - std::time::Duration::from_secs(100);
@@ -146,7 +146,7 @@ fn a_change_within_the_clocks_grain_is_seen() {
 }
 
 #[test]
-fn submodules_are_taken_as_their_commit_and_strange_repositories_are_passed_over() {
+fn submodule_is_its_commit_foreign_repository_is_skipped() {
     let inner = Repo::with(&[("i", "1\n")]);
     let repo = Repo::with(&[("a", "1\n")]);
     repo.git(&["submodule", "add", "-q", inner.root.as_str(), "sub"]);
@@ -192,7 +192,7 @@ fn sparse_files_that_are_not_there_are_not_gone() {
 }
 
 #[test]
-fn what_is_too_large_is_passed_over_and_still_watched() {
+fn large_file_is_skipped_and_still_watched() {
     let repo = Repo::with(&[("a", "1\n")]);
     let large = |byte| vec![byte; usize::try_from(super::snapshot::MAX_FILE_BYTES).unwrap() + 1];
     repo.write("dump.bin", large(0));
@@ -205,7 +205,7 @@ fn what_is_too_large_is_passed_over_and_still_watched() {
 }
 
 #[test]
-fn a_pipe_in_the_work_tree_is_not_waited_for() {
+fn pipe_in_work_tree_does_not_block() {
     let repo = Repo::with(&[("a", "1\n")]);
     std::fs::remove_file(repo.root.join("a")).unwrap();
     for name in ["a", "p"] {

@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn an_example_with_a_few_bytes_changed_is_read(
+    fn example_with_changed_bytes_is_read(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         for text in [EXAMPLE, crate::support::ASKS] {

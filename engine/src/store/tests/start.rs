@@ -70,7 +70,7 @@ fn each_session_may_have_its_loop() {
 }
 
 #[test]
-fn state_file_made_by_hand_is_in_the_way_until_it_is_over() {
+fn hand_made_state_file_blocks_start_until_over() {
     let (_kept, store) = store();
     fs::create_dir_all(store.folder()).unwrap();
     let by_hand = store.folder().join("mine.state");
