@@ -72,7 +72,7 @@ fn mapped_answer_completes_the_stage() {
         let project = Project::at(4);
         project.report("needs-user-input", &question(3, map)).done();
         let agent = project.agent(&["answer", label]).refused();
-        has(&agent, "person");
+        has(&agent, "an agent may not run");
         project.person(&["answer", label]).done();
         project.next_at(instruction, stage);
         // It is decided.

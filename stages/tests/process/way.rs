@@ -174,7 +174,7 @@ fn not_ready_begins_another_round() {
     assert_eq!(next["round"], 2);
     assert_eq!(next["questions"][0]["options"].as_array().unwrap().len(), 4);
     let said = project.agent(&["answer", "rapid"]).refused();
-    has(&said, "person");
+    has(&said, "an agent may not run");
     project.person(&["answer", "complete"]).done();
     let next = project.next();
     assert_eq!((&next["stage"], &next["round"]), (&json!(3), &json!(2)));
