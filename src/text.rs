@@ -56,7 +56,7 @@ pub fn pasteable(message: &str) -> String {
 
 /// The indentation of a command on its line of a message.
 pub const COMMAND: &str = "    ";
-/// Returns commands as a message ends in them, each on a line of its own.
+/// Returns commands as a message ends in them, each on its own line.
 pub fn command_lines(commands: &[String]) -> String {
     let line = |command: &String| format!("\n{COMMAND}{command}");
     commands.iter().map(line).collect()
@@ -80,7 +80,7 @@ pub fn note(text: &str, limit: usize) -> String {
     quoted.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on a line of its own.
+/// Returns sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on its own line.
 /// The commands stay, however long the sentences are: they say what is to be done.
 ///
 /// ```

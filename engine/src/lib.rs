@@ -36,7 +36,7 @@ macro_rules! machine {
     };
 }
 
-/// Includes generated code in a module of its own, which keeps the private parts of the types private.
+/// Includes generated code in its own module, which keeps the private parts of the types private.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __include {

@@ -130,7 +130,7 @@ pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
     }
 }
 
-/// Refuses to run commands in a process that a reviewer or a command of ours started.
+/// Refuses to run commands in a process that a reviewer or our command started.
 pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
     match std::env::var_os(GUARD) {
         None => Ok(()),

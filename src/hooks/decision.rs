@@ -43,7 +43,7 @@ impl Decision {
 
     /// Returns the answer as the client reads it.
     ///
-    /// The last line of a text that is too long says that the rest is in `rest`, a command of the user's.
+    /// The last line of a text that is too long says that the rest is in `rest`, the user's command.
     pub fn to_json(&self, rest: &str) -> String {
         let mut answer = Answer::with_note(self.note.as_deref());
         match &self.action {

@@ -56,7 +56,7 @@ pub struct Input {
     pub source: Option<String>,
 }
 
-/// An event that a hook of ours tells apart from others.
+/// An event that our hook tells apart from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Event {
     /// The user has sent a prompt.

@@ -33,7 +33,7 @@ pub fn variable(name: &str) -> Option<OsString> {
     variables().remove(OsStr::new(name))
 }
 
-/// Mark in the environment of every child process. A hook of ours that finds it does nothing.
+/// Mark in the environment of every child process. Our hook that finds it does nothing.
 pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
 
 /// Variables that any program needs to start, to speak the user's language and to find its files. `LC_*` comes on top.

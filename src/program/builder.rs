@@ -137,7 +137,7 @@ impl Program {
         self
     }
 
-    /// Adds a verb of the program's own. It changes the loop that its `--id` names, or else the active one, on behalf of its caller.
+    /// Adds the program's own verb. It changes the loop that its `--id` names, or else the active one, on behalf of its caller.
     ///
     /// The verb chooses its transitions in Rust, also those with `own` in the machine file. With `--format`, a verb called `report` prints
     /// the report that every program has.
@@ -165,7 +165,7 @@ impl Program {
         self
     }
 
-    /// Adds a reviewer of the program's own. A review names it as it names `lint`.
+    /// Adds the program's own reviewer. A review names it as it names `lint`.
     ///
     /// # Panics
     /// Panics if the name has a meaning already, such as `lint` or `auto`.

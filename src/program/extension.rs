@@ -107,7 +107,7 @@ pub trait Extension<M: TypedApp> {
 pub struct NextAction {
     /// The actor and the work that the loop waits for.
     pub waits_for: String,
-    /// The next step. A command line is on a line of its own.
+    /// The next step. A command line is on its own line.
     pub next: String,
 }
 
@@ -173,13 +173,13 @@ impl<M: TypedApp> Extension<M> for NoExtension {}
 /// Makes the arguments of a command. A hook never calls it, to save time at each stop.
 type MakeCommand = Box<dyn Fn() -> clap::Command>;
 
-/// A subcommand of the program's own.
+/// The program's own subcommand.
 pub(super) struct OwnCommand {
     pub(super) command: MakeCommand,
     pub(super) run: RunCommand,
 }
 
-/// The function of a subcommand of the program's own.
+/// The function of the program's own subcommand.
 pub type RunCommand = fn(&'static ProgramInfo, &ArgMatches) -> Result<Exit, Failure>;
 
 /// A flag that replaces a command that every program has.
@@ -189,7 +189,7 @@ pub(super) struct OwnFlag {
     pub(super) run: RunCommand,
 }
 
-/// A verb of the program's own.
+/// The program's own verb.
 pub(super) struct OwnVerb {
     pub(super) command: MakeCommand,
     pub(super) run: Box<ChangeLoop>,
@@ -197,7 +197,7 @@ pub(super) struct OwnVerb {
 
 type ChangeLoop = dyn Fn(HeldLoop, &ArgMatches) -> Result<HeldLoop, NotTaken<HeldLoop>>;
 
-/// The function of a verb of the program's own: changes a loop by its arguments.
+/// The function of the program's own verb: changes a loop by its arguments.
 pub type RunVerb<A> = fn(A, &ArgMatches) -> Result<A, NotTaken<A>>;
 
 /// The reason why a verb of the program's own changed nothing.

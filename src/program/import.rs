@@ -91,7 +91,7 @@ pub(super) fn import(
     Ok(Exit::Complete)
 }
 
-/// Returns the id of the loop whose document, a file of the user's, would be at this path.
+/// Returns the id of the loop whose document, the user's file, would be at this path.
 fn id_in_path<'p>(store: &Store, path: &'p Utf8Path) -> Option<&'p str> {
     let (before, after) = store.spec().file?.split_once("{id}")?;
     let path = path.strip_prefix(store.root()).ok()?.as_str();

@@ -93,7 +93,7 @@ fn write_again(info: &ProgramInfo, id: &str, path: &Utf8Path) -> String {
     )
 }
 
-/// Returns how a user takes over a loop that is not theirs. The command is on a line of its own, so that no shell runs it.
+/// Returns how a user takes over a loop that is not theirs. The command is on its own line, so that no shell runs it.
 pub fn take_over(info: &ProgramInfo, id: &str) -> String {
     let words = format!("adopt {id}");
     let typed = info.slash(&words).map(|typed| format!(" with {typed}"));

@@ -61,7 +61,7 @@ impl ProgramInfo {
         format!("{}: {text}", self.name)
     }
 
-    /// Returns a command for the end of a sentence, as a slash command and for a terminal. Each is on a line of its own, so
+    /// Returns a command for the end of a sentence, as a slash command and for a terminal. Each is on its own line, so
     /// that nobody who pastes the sentence into a shell's quotes runs it.
     pub fn command(&self, words: &str) -> String {
         self.named_command(words, words)

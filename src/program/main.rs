@@ -131,7 +131,7 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
     run(program, command)
 }
 
-/// Returns the function of a command of the program's own, or of a flag that replaces a command.
+/// Returns the function of the program's own command, or of a flag that replaces a command.
 fn own_command(program: &Program, name: &str, given: &ArgMatches) -> Option<RunCommand> {
     let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
     let mut commands = program.commands.iter();

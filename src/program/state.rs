@@ -1,6 +1,6 @@
 //! `state`: what the plugin's `state-helpers.sh` calls, with the exit codes of the seed's functions.
 //!
-//! A file without a `machine` field is edited as the document that it is. On a loop of ours the phase changes through the
+//! A file without a `machine` field is edited as the document that it is. On our loop the phase changes through the
 //! generated verbs alone, and what the machine owns is refused.
 
 use std::io::{self, Read};
@@ -136,7 +136,7 @@ fn field_of(
     })
 }
 
-/// A loop of ours that a helper names by its file.
+/// Our loop that a helper names by its file.
 struct OwnLoop {
     store: Store,
     id: LoopId,
@@ -200,7 +200,7 @@ fn set(
     Ok(Exit::Complete)
 }
 
-/// Compare-and-swap of the phase. On a loop of ours: by the transition that the machine declares between the two phases,
+/// Compare-and-swap of the phase. On our loop: by the transition that the machine declares between the two phases,
 /// if it needs no evidence and is open to the caller.
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;

@@ -16,7 +16,7 @@ pub struct Surroundings {
     pub project: Option<Utf8PathBuf>,
     /// The working directory.
     pub here: Option<Utf8PathBuf>,
-    /// Whether a reviewer of ours runs this hook.
+    /// Whether our reviewer runs this hook.
     pub reviewer_child: bool,
     /// The time that is left.
     pub budget: Budget,

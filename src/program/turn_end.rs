@@ -55,7 +55,7 @@ pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> TurnEnd {
     }
     match wait {
         Wait::Waits => TurnEnd::stays("its review or a helper of the agent is running", None),
-        // The loop let the turn end, and another Stop hook held it. Our next reminder or retry is for a turn of the user's.
+        // The loop let the turn end, and another Stop hook held it. Our next reminder or retry is for the user's turn.
         _ if input.stop_hook_active == Some(true) && has_let_turn_end(raw) => {
             TurnEnd::stays("it let the turn end before, and another hook held it", None)
         }

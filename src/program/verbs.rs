@@ -52,7 +52,7 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     Ok(Exit::Complete)
 }
 
-/// Runs a verb of the program's own.
+/// Runs the program's own verb.
 pub(super) fn own(
     program: &Program,
     (name, own): (&str, &OwnVerb),

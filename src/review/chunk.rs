@@ -1,4 +1,4 @@
-//! The chunks of a document that is longer than a prompt may be: each has a prompt of its own, and the findings are merged.
+//! The chunks of a document that is longer than a prompt may be: each has its own prompt, and the findings are merged.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The behaviours of the catalogue, each in a machine of its own, in a crate outside of this workspace against the bare library.
+//! The behaviours of the catalogue, each in its own machine, in a crate outside of this workspace against the bare library.
 //!
 //! The crate in `crate/` is built once; each case runs its program, one step a process, in a folder with an awkward name.
 

@@ -142,7 +142,7 @@ impl Project {
         state.unwrap()
     }
 
-    /// A file of the loop's own.
+    /// The loop's own file.
     pub(crate) fn kept(&self, name: &str) -> PathBuf {
         self.file(".loops").join(self.id()).join(name)
     }

@@ -1,4 +1,4 @@
-//! The program as a process: what a client, a user and a script see of it, each test in a project of its own.
+//! The program as a process: what a client, a user and a script see of it, each test in its own project.
 
 mod bad_paths;
 mod config;

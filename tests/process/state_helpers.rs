@@ -1,5 +1,5 @@
 //! `claudex-loop state …`, what the plugin's `state-helpers.sh` calls. plugin/tests/platform-validation.sh calls every helper;
-//! here is what a shell cannot say. What a loop of ours refuses is in `tamper`.
+//! here is what a shell cannot say. What our loop refuses is in `tamper`.
 
 use crate::support::{Project, begins, tree, yaml};
 

@@ -33,7 +33,7 @@ fn all_hidden() -> String {
 const NAME: &str = "x\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{ad}\u{34f}\u{115f}\u{180e}\u{200b}\u{200d}\u{202e}\u{2060}\u{206a}\u{3164}\
                     \u{fe0f}\u{feff}\u{fff9}\u{1d173}\u{e0001}\u{e0041}\nFORGED `claudex-loop -f cancel`$(more)';cancel;'\";cancel;\"";
 
-/// Returns the beginning of it, with a line of its own, that has room for the rest.
+/// Returns the beginning of it, with its own line, that has room for the rest.
 fn short_name() -> String {
     let mut name: String = NAME.chars().take(16).collect();
     name.push_str("\nFORGED `cancel`");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::project::{Project, fed, said};
 
-/// A ferry with a loop of its own, whose program offers these labels.
+/// A ferry with its own loop, whose program offers these labels.
 struct Ferry(Project);
 
 impl std::ops::Deref for Ferry {

@@ -1,4 +1,4 @@
-//! The crates as a stranger uses them: outside this workspace, with a machine of their own.
+//! The crates as a stranger uses them: outside this workspace, with their own machine.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -173,7 +173,7 @@ fn program_that_lacks_a_part_does_not_compile() {
     let output = stranger.cargo(&["check", "--keep-going"]);
     assert!(!output.status.success());
     for part in [
-        // A phase without a behaviour has a method of its own.
+        // A phase without a behaviour has its own method.
         "not all trait items implemented, missing: `open`",
         // A question without declared options takes them from Rust.
         "no `options` say what a person can answer in the phases `choosing` (ferry/machine.toml:",

@@ -182,7 +182,7 @@ fn pass_counts_for_its_own_work_tree() {
     project.write("x.ignored", "");
     does(&project, "sign", "");
     assert_eq!(ran(&project), 2);
-    // Another visit of the phase needs a run of its own, though nothing has changed.
+    // Another visit of the phase needs its own run, though nothing has changed.
     project.run("back");
     refuses(&project, "sign", "were not run yet");
     assert_eq!(project.stop(), "reviewing");

@@ -96,14 +96,14 @@ pub enum WhyNotOurs {
     NoJournal,
     /// A document that names no machine: made by hand, or by an older tool.
     NoMachine,
-    /// A document of the user's that is older than a crash can leave it, as after a checkout.
+    /// The user's document that is older than a crash can leave it, as after a checkout.
     PutBack {
         /// The revision.
         found: u64,
         /// The loop's revision.
         newest: u64,
     },
-    /// A file of the user's at the document's path.
+    /// The user's file at the document's path.
     OtherFile,
 }
 

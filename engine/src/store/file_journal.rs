@@ -45,7 +45,7 @@ impl LoopFolder {
         }
     }
 
-    /// Returns what seals the first line of a journal. A copy of another folder gets an id of its own.
+    /// Returns what seals the first line of a journal. A copy of another folder gets its own id.
     fn sealing_to_begin(&self, here: &Folder) -> Result<Sealing, StoreError> {
         let key = self.home.key_or_new()?;
         let project = Project::read(here).and_then(|project| {

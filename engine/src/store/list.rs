@@ -169,7 +169,7 @@ impl Store {
     }
 
     /// Returns the time when a loop was last changed or touched: that of its document, as `sweep_stale` of the shell helpers
-    /// reads it. A document of the user's says nothing of that alone, so its loop has the later time of journal and document.
+    /// reads it. The user's document says nothing of that alone, so its loop has the later time of journal and document.
     fn modified(&self, id: &LoopId) -> Option<SystemTime> {
         if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);

@@ -211,7 +211,7 @@ impl LoopFolder {
     }
 
     /// Sets the time at which a loop was last touched to now, so that it does not count as stale. It is the time of the document,
-    /// or of the journal if the document is a file of the user's.
+    /// or of the journal if the document is the user's file.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
         let path = match self.spec.file {
             Some(_) => self.journal_path(id),
@@ -266,7 +266,7 @@ impl LoopFolder {
         }
         let content = folder.prepare(bytes)?;
         if is_users {
-            // A file of the user's keeps its permissions.
+            // The user's file keeps its permissions.
             content.set_mode(old.map_or(0o644, |old| old.mode()))?;
         }
         Ok((content, name))

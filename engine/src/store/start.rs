@@ -163,7 +163,7 @@ impl Store {
         removed.map_err(io_error("remove", file))
     }
 
-    /// Refuses an id that a loop has or had here, and a document of the user's that is another loop's, unless that loop is
+    /// Refuses an id that a loop has or had here, and the user's document that is another loop's, unless that loop is
     /// finished and can be archived.
     fn check_free(&self, id: &LoopId, taken: Option<&Utf8PathBuf>) -> Result<(), StoreError> {
         let exists = || Err(self.active(id.as_str(), None));

@@ -148,7 +148,7 @@ pub type Watch<'w> = dyn FnMut(Option<&str>) -> ControlFlow<()> + 'w;
 ///
 /// # Errors
 /// Returns an error if the loop moved on meanwhile, the journal or the work tree cannot be read, or
-/// this is a process that a reviewer or a command of ours started.
+/// this is a process that a reviewer or our command started.
 pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran, Refusal> {
     command_runs::refuse_inside(WHAT)?;
     let commands = match known(raw) {

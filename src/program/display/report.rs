@@ -145,7 +145,7 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
     })
 }
 
-/// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have a history of their own.
+/// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have their own history.
 fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
     let mut groups: BTreeMap<(Option<u64>, &str), BTreeMap<u64, Round>> = BTreeMap::new();
     for run in &past.runs {

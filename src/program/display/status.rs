@@ -59,7 +59,7 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the fields that a terminal shows. Those with a line of their own, data and start values are left out.
+/// Returns the fields that a terminal shows. Those with their own line, data and start values are left out.
 fn printed_fields<'f>(
     info: &ProgramInfo,
     facts: &'f Json,

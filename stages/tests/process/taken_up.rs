@@ -1,5 +1,6 @@
 //! A state document of another program: the user takes it up, or has it moved aside.
 
+use claudex_testkit::has;
 use serde_json::json;
 
 use crate::support::{Project, SESSION, STATE, summary};
@@ -163,7 +164,7 @@ fn start_anew_moves_foreign_files_aside() {
     project.person(&["start", "--anew"]).done();
     assert_eq!(moved(&project), before);
     assert_eq!(project.next()["stage"], 1);
-    // A pipeline of ours is not moved.
+    // Our pipeline is not moved.
     let message = project.person(&["start", "--anew"]).refused();
     assert!(message.contains("already active"), "{message}");
 

@@ -5,7 +5,7 @@ use crate::support::{Project, begins, has, lacks};
 
 const CHANGED: &str = "The work tree changed since it was reviewed.";
 
-/// Makes a branch with a commit of its own and changes beside, of which lint has nothing to say, and reviews it.
+/// Makes a branch with its own commit and changes beside, of which lint has nothing to say, and reviews it.
 fn reviewed() -> (Project, String) {
     let project = project();
     project.git(&["checkout", "--quiet", "-b", "feature"]);

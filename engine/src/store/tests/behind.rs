@@ -1,4 +1,4 @@
-//! A document of the user's that was put back, such as by a checkout, and one that cannot be read or written.
+//! The user's document that was put back, such as by a checkout, and one that cannot be read or written.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The phase that is reviewed: by a command of the user's, and by the reviewer that is built in.
+//! The phase that is reviewed: by the user's command, and by the reviewer that is built in.
 
 use claudex_testkit::has;
 
