@@ -41,14 +41,6 @@ impl Diagnostic {
     }
 }
 
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&one_line(&self.message))
-    }
-}
-
-impl std::error::Error for Diagnostic {}
-
 /// The findings about one file. Never empty in an error.
 #[derive(Debug, Clone)]
 pub struct Diagnostics {
@@ -79,13 +71,6 @@ impl Diagnostics {
         }
     }
 
-    /// Returns the findings, each with the places of its start and its end.
-    pub fn places(&self) -> impl Iterator<Item = (&Diagnostic, Place, Place)> + '_ {
-        let place = |offset| Place::new(&self.source, offset);
-        let findings = self.list.iter();
-        findings.map(move |found| (found, place(found.span.start), place(found.span.end)))
-    }
-
     /// Returns a line for each finding, without the line's end, such as
     /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...; did you mean ...?`.
     ///
@@ -104,8 +89,11 @@ impl Diagnostics {
 
     /// Returns a line for each finding: its place and this text.
     fn lines(&self, text: impl Fn(&Diagnostic) -> String) -> impl Iterator<Item = String> {
-        self.places().map(move |(found, start, _)| {
-            let Place { line, column } = start;
+        self.list.iter().map(move |found| {
+            let before = before(&self.source, found.span.start);
+            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+            let column = before[line_start..].chars().count() + 1;
+            let line = line_of(&self.source, found.span.start);
             one_line(&format!("{}:{line}:{column}: {}", self.name, text(found)))
         })
     }
@@ -123,30 +111,14 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column, from 1, in characters.
-    pub column: usize,
-}
-
-impl Place {
-    /// Returns the place of a byte. A byte beyond the end is at the end.
-    fn new(source: &str, offset: usize) -> Self {
-        let before = &source[..source.floor_char_boundary(offset)];
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[start..].chars().count() + 1,
-        }
-    }
-}
-
-/// Returns the line of a byte, from 1. A byte beyond the end is on the last line.
+/// Returns the line of a byte, from 1.
 pub fn line_of(source: &str, offset: usize) -> usize {
-    Place::new(source, offset).line
+    before(source, offset).matches('\n').count() + 1
+}
+
+/// Returns the text before a byte. A byte beyond the end is at the end.
+fn before(source: &str, offset: usize) -> &str {
+    &source[..source.floor_char_boundary(offset)]
 }
 
 /// Escapes everything that ends a line, moves a cursor, turns the direction of reading or is not seen.

@@ -26,7 +26,7 @@ pub mod templates;
 
 pub use check::check;
 pub use config::Config;
-pub use diagnostic::{Diagnostic, Diagnostics, Place, line_of};
+pub use diagnostic::{Diagnostic, Diagnostics, line_of};
 pub use diagram::diagram;
 
 use model::Machine;

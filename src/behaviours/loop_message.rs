@@ -180,7 +180,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
 
 /// Returns a command, and what it lacks.
 fn waited_for_command(raw: &Raw, name: &str) -> String {
-    let Some(permitted) = raw.told().permissions.get() else {
+    let Some(permitted) = raw.program_facts().permissions.get() else {
         return format!("the command {name}");
     };
     let file = permitted.file.as_ref();

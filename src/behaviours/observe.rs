@@ -165,7 +165,7 @@ pub enum RunSeen {
 pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let what = format!("command {command}");
     command_runs::refuse_inside(&what)?;
-    let permissions = raw.told().permissions.get();
+    let permissions = raw.program_facts().permissions.get();
     let configured = permissions.and_then(|permitted| permitted.commands.get(command));
     // A program that is not there is nothing that the agent could fix.
     let Some(configured) = configured.filter(|command| is_installed(command, &raw.root())) else {

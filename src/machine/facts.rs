@@ -1,4 +1,4 @@
-//! What the program knows of a loop in hand, and what the machine file declares for the program alone.
+//! The facts that the program sets for a loop in hand, and the declarations that only the program reads.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ const MAX_VIOLATION_CHARS: usize = 1000;
 
 /// Facts that the program sets for a loop in hand, each once.
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub struct ProgramFacts {
     /// The permissions of the user's configuration. Unset: evidence is required and no command runs.
     pub permissions: OnceLock<Permissions>,
     /// The violations of the machine's rules.
@@ -27,7 +27,7 @@ pub struct Told {
     pub subjects: OnceLock<Result<Vec<Subject>, String>>,
 }
 
-impl Facts for Told {
+impl Facts for ProgramFacts {
     fn after_transition(&self) -> Box<dyn Facts> {
         // Commands and subjects are those of a phase.
         Box::new(Self {
@@ -41,27 +41,30 @@ impl Facts for Told {
 /// The facts of a loop in hand.
 pub trait LoopFacts {
     /// Returns the facts, which the program sets.
-    fn told(&self) -> &Told;
+    fn program_facts(&self) -> &ProgramFacts;
 
-    /// Sets what breaks the machine's rules, and returns whether anything does.
-    fn violated(&self, violations: Vec<String>) -> bool {
+    /// Sets the violations of the machine's rules. Returns whether there is one.
+    fn set_violations(&self, violations: Vec<String>) -> bool {
         let plain = violations
             .iter()
             .map(|one| text::one_line(one, MAX_VIOLATION_CHARS));
         let plain: Vec<String> = plain.collect();
         let is_any = !plain.is_empty();
-        let _ = self.told().violations.set(plain);
+        let _ = self.program_facts().violations.set(plain);
         is_any
     }
 
-    /// Returns the sentences of what breaks the machine's rules.
+    /// Returns the violations of the machine's rules, each a sentence.
     fn violations(&self) -> &[String] {
-        self.told().violations.get().map_or(&[], Vec::as_slice)
+        self.program_facts()
+            .violations
+            .get()
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether a round counts without a review. By default it does not.
     fn policy(&self) -> EvidencePolicy {
-        let permissions = self.told().permissions.get();
+        let permissions = self.program_facts().permissions.get();
         permissions
             .map(|permissions| permissions.evidence)
             .unwrap_or_default()
@@ -69,7 +72,7 @@ pub trait LoopFacts {
 }
 
 impl LoopFacts for Raw {
-    fn told(&self) -> &Told {
+    fn program_facts(&self) -> &ProgramFacts {
         self.facts()
     }
 }

@@ -47,7 +47,7 @@ impl ConfiguredCommand {
     }
 }
 
-/// The permissions that the configuration gives a loop, set once in [`super::facts::Told`].
+/// The permissions that the configuration gives a loop, set once in [`super::facts::ProgramFacts`].
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
     /// Whether a round counts without a review.

@@ -75,7 +75,10 @@ impl Program {
     /// Sets the facts of a loop that the program knows: permissions, commands that verify the work, subjects of the review.
     pub(super) fn prepare(&self, held: &dyn LoopHandle, settings: &Settings, actor: Actor) {
         let raw = held.raw();
-        let _ = raw.told().permissions.set(settings.permissions(actor));
+        let _ = raw
+            .program_facts()
+            .permissions
+            .set(settings.permissions(actor));
         verify::tell(raw, || self.app.verifies(held));
         subject::tell(raw, || self.app.subjects(held));
     }

@@ -174,7 +174,7 @@ pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
     let subjects = spec.subject.iter().enumerate();
     let shown = subjects.map(|(at, one)| match *one {
         CHANGES => "the work tree’s changes".to_owned(),
-        PROGRAM => match raw.told().subjects.get() {
+        PROGRAM => match raw.program_facts().subjects.get() {
             Some(Ok(subjects)) => {
                 let names = subjects.iter().map(|one| text::shown(one.name()));
                 names.collect::<Vec<_>>().join(", ")
@@ -213,7 +213,7 @@ fn bytes(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Vec<u8>>> {
 pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) {
     let spec = raw.table().phases[raw.phase()].review();
     if spec.is_some_and(|spec| spec.subject.contains(&PROGRAM)) {
-        let _ = raw.told().subjects.set(subjects());
+        let _ = raw.program_facts().subjects.set(subjects());
     }
 }
 
@@ -310,7 +310,7 @@ fn read(raw: &Raw, path: &Utf8Path, max_bytes: u64) -> io::Result<Option<Vec<u8>
 /// Returns the paths that the program provides, some with their text.
 fn sources_of_program(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
     let unset = Err("the program has not said what is reviewed".to_owned());
-    let subjects = raw.told().subjects.get().unwrap_or(&unset);
+    let subjects = raw.program_facts().subjects.get().unwrap_or(&unset);
     let subjects = subjects.as_ref();
     let subjects = subjects.map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
     let root = raw.root();

@@ -44,7 +44,7 @@ pub(crate) fn lines(raw: &Raw) -> Vec<String> {
 
 /// Returns a line that names the must-run commands that the user's configuration does not allow.
 pub(crate) fn not_run(raw: &Raw, directory: &Directory) -> Option<String> {
-    let permissions = raw.told().permissions.get()?;
+    let permissions = raw.program_facts().permissions.get()?;
     let commands = directory.must_run(directory.active()).into_iter();
     let refused = commands.filter(|line| {
         !permissions.commands.contains_key(line) && !permissions.allow_commands.contains(line)

@@ -56,7 +56,7 @@ fn is_verifying(raw: &Raw) -> bool {
 /// Sets the program's commands in a loop, if its phase verifies the work.
 pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
     if is_verifying(raw) {
-        let _ = raw.told().commands.set(commands());
+        let _ = raw.program_facts().commands.set(commands());
     }
 }
 
@@ -78,7 +78,7 @@ impl Commands {
         if !is_verifying(raw) {
             return Ok(None);
         }
-        let told = raw.told().commands.get();
+        let told = raw.program_facts().commands.get();
         let told = told.ok_or("the program has not said which commands verify the work")?;
         let lines = told.as_ref();
         let lines = lines.map_err(|why| text::one_line(why, MAX_COMMAND_CHARS))?;
@@ -94,7 +94,7 @@ impl Commands {
                 return Err(format!("command {} {problem}: {shown}", at + 1));
             }
         }
-        let permissions = raw.told().permissions.get();
+        let permissions = raw.program_facts().permissions.get();
         let is_allowed = |line: &&String| {
             permissions.is_some_and(|known| {
                 known.commands.contains_key(*line) || known.allow_commands.contains(line)
@@ -170,7 +170,7 @@ impl Missing {
     }
 
     fn not_allowed(raw: &Raw, lines: &[String]) -> Self {
-        let permissions = raw.told().permissions.get();
+        let permissions = raw.program_facts().permissions.get();
         let file = permissions.and_then(|known| known.file.as_ref());
         let file = file.map_or("your configuration".to_owned(), text::shown);
         Self::NotRun(format!(

@@ -237,7 +237,7 @@ fn perform(
         Purpose::Verb | Purpose::Review => ConfiguredCommand::LONGEST_TIMEOUT,
     };
     let deadline = Instant::now() + timeout;
-    let permissions = raw.told().permissions.get();
+    let permissions = raw.program_facts().permissions.get();
     let mut ends = Vec::new();
     for (at, line) in commands.lines.iter().enumerate() {
         let named = permissions.and_then(|permitted| permitted.commands.get(line));

@@ -36,7 +36,10 @@ pub(super) fn review(
         let why = "no task is under way: there is no code of it to review";
         return Err(failed(why.to_owned()));
     };
-    let _ = raw.told().subjects.set(stops::Taskie.subjects(held));
+    let _ = raw
+        .program_facts()
+        .subjects
+        .set(stops::Taskie.subjects(held));
     let subject = SubjectText::read(raw, spec, false)
         .map_err(|error| failed(format!("the subject cannot be read: {error}")))?;
     let (findings, reviewer) = ask(call, raw, spec, &subject)?;

@@ -179,7 +179,7 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     }
     let settings = loops::settings(call.info, store.root(), None)?;
     let permissions = settings.permissions(Actor::Hook);
-    let _ = raw.told().permissions.set(permissions);
+    let _ = raw.program_facts().permissions.set(permissions);
     let directory = call.directory(&held)?;
     let violations = stops::violations(raw, &directory);
     if !violations.is_empty() {

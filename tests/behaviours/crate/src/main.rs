@@ -71,7 +71,7 @@ macro_rules! step {
             }
             ((store, Some(id)), ["stop"]) => {
                 let held = AnyLoop::open(&store, &id, Actor::Hook).unwrap();
-                let _ = held.raw().told().permissions.set(permitted());
+                let _ = held.raw().program_facts().permissions.set(permitted());
                 gate();
                 match $on_stop.stop(held) {
                     Ok(Step::Moved { now, edge }) => {
