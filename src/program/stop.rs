@@ -216,6 +216,8 @@ impl Stop<'_> {
             return Ok(self.render_turn_end(held, edge, asked, &caveats));
         }
 
+        // A question that cannot be asked lets the turn end.
+        program.question(held)?;
         let note = |text: &str| Some(program.info.line(text));
         let rendered = program.render(held, edge.words(table), settings, Variables::new());
         Ok(match rendered {
