@@ -47,7 +47,7 @@ pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
         return Ok(false);
     };
     let id = record_id(session, command);
-    let taken = Typed::of(&taken_id(&id), home);
+    let taken = Typed::load(&taken_id(&id), home);
     if taken.is_some_and(|taken| Some(&taken.prompt_id) == input.prompt_id.as_ref()) {
         return Ok(false);
     }
@@ -66,7 +66,7 @@ pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
 /// Returns an error if the system refuses.
 pub fn take(session: &str, command: &str, home: &Utf8Path) -> io::Result<Option<String>> {
     let id = record_id(session, command);
-    let Some(typed) = Typed::of(&id, home) else {
+    let Some(typed) = Typed::load(&id, home) else {
         return Ok(None);
     };
     let taken = Typed {

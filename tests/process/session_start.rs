@@ -117,7 +117,7 @@ fn resumed_session_hears_of_its_loop() {
             "{line}, the user types /claudex:resume {id}, which also permits its commands; \
              if they ask for it in words: run the review:\n    claudex-loop review {id}"
         );
-        assert_eq!(said.agent, agent);
+        assert_eq!(message.agent, agent);
     }
     assert_eq!(
         tree(&project.root),
@@ -126,8 +126,8 @@ fn resumed_session_hears_of_its_loop() {
     );
     // After the review something else is next.
     project.review(&id, "fake-findings").exits(0);
-    let said = begin(&project, "s1", "resume");
-    has(&said.user, "deal with the findings of round 1");
+    let message = begin(&project, "s1", "resume");
+    has(&message.user, "deal with the findings of round 1");
     let next = format!("revise PLAN.md and end the turn, or:\n    claudex-loop mark-done {id}");
     has(&message.agent, &next);
 }
@@ -137,13 +137,13 @@ fn compacted_agent_gets_the_last_text_again() {
     let project = Project::new();
     let id = project.start(&["--rounds", "2"]);
     project.fire().blocked();
-    let said = begin(&project, "s1", "compact");
-    assert_eq!(said.user, "", "the user sees the loop go on");
+    let message = begin(&project, "s1", "compact");
+    assert_eq!(message.user, "", "the user sees the loop go on");
     let waits = format!(
         "claudex: this session drives loop {id}, which is in phase drafting and waits for the agent, to write PLAN.md. \
          Continue it: write PLAN.md, then end the turn"
     );
-    assert_eq!(said.agent, waits);
+    assert_eq!(message.agent, waits);
 
     project.plan("# Plan\n");
     let block = project.fire().blocked();

@@ -29,7 +29,7 @@ fn subject_of_the_program_is_what_counts() {
     project.run("review");
     let prompt = "Read its row, tea.md. Round 1: sums have two digits.\n\
                 === its row ===\nthe tea\n=== tea.md ===\nTea: 3.50\n";
-    assert_eq!(project.read("TOLD"), told);
+    assert_eq!(project.read("TOLD"), prompt);
     // The row and the file are what was reviewed.
     for (file, before, after) in [
         ("TABLE", TABLE, TABLE.replace("the tea", "the good tea")),
