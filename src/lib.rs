@@ -69,7 +69,7 @@ macro_rules! main {
     };
 }
 
-/// Without the feature `program` there is no program to make, and this says what is missing.
+/// Without the feature `program` there is no program to make, and this names the missing feature.
 #[cfg(not(feature = "program"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,4 +1,4 @@
-//! Machines and their loops, from the engine, and what a machine file declares for reviews and questions.
+//! Machines and their loops, from the engine, and the declarations of a machine file about reviews and questions.
 
 pub mod facts;
 pub mod permissions;

@@ -81,7 +81,7 @@ pub fn note(text: &str, limit: usize) -> String {
 }
 
 /// Returns sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on its own line.
-/// The commands stay, however long the sentences are: they say what is to be done.
+/// The commands stay, however long the sentences are: they are the next step.
 ///
 /// ```
 /// use claudex_loop::text::lines;

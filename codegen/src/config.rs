@@ -1,4 +1,4 @@
-//! The build script's part: reads the machine file, tells cargo what the code depends on, and writes the code.
+//! The build script's part: reads the machine file, tells cargo the files that the code depends on, and writes the code.
 //!
 //! Problems become `cargo::error=` lines, since a build script that panics buries its message in a backtrace.
 
@@ -69,7 +69,7 @@ impl Config {
         lines.iter().map(|line| one_line(line)).collect()
     }
 
-    /// Compiles a machine file, and adds the lines that tell cargo what the code depends on.
+    /// Compiles a machine file, and adds the lines that tell cargo the files that the code depends on.
     fn run(&self, file: &Path, lines: &mut Vec<String>) -> Result<(), Vec<String>> {
         let folder = |own: &Option<PathBuf>, variable: &str| {
             let folder = own

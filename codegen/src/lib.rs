@@ -31,7 +31,7 @@ pub use diagram::diagram;
 
 use model::Machine;
 
-/// Generated code and what it depends on. One module includes both texts.
+/// Generated code and its dependencies. One module includes both texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generated {
     /// The types, the edges and the machine as data.

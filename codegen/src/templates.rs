@@ -1,6 +1,6 @@
 //! The templates of messages at build time: the syntax of each, and the names in it that no loop has.
 //!
-//! `docs/behaviours.md` says what a template can name; the lists here are what the engine gives at run time.
+//! `docs/behaviours.md` lists the names of each template; the lists here are the names that the engine gives at run time.
 //! `tests/behaviours/` renders all that a message can name.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use minijinja::syntax::SyntaxConfig;
 use crate::diagnostic::{Diagnostic, Diagnostics, suggest};
 use crate::model::Machine;
 
-/// The kind of a template, which decides what it can name.
+/// The kind of a template, which decides the names that it can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum TemplateKind {
     /// The text that a start prints.

@@ -42,7 +42,7 @@ macro_rules! machine {
 macro_rules! __include {
     ([$($runtime:tt)+] $name:ident as $module:ident) => {
         #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
-        // What these look at is the machine file's: its names, its docs, its guards, how much of everything it declares.
+        // These lints look at texts of the machine file: its names, its docs, its guards, how much of everything it declares.
         #[allow(
             unused_comparisons,
             clippy::absurd_extreme_comparisons,

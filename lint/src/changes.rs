@@ -10,7 +10,7 @@ const MAX_LINES: usize = 5;
 
 /// Reviews a unified diff, such as git writes it. Only added lines count.
 ///
-/// Returns the findings, the heaviest first, then by file and line, at most 40. What was left out
+/// Returns the findings, the heaviest first, then by file and line, at most 40. Text that was left out
 /// of the diff gets a finding, too.
 pub fn review_changes(text: &str) -> Vec<Finding> {
     let patch = patch::read(text);
@@ -151,7 +151,7 @@ impl Finds {
     }
 }
 
-/// Returns whether a line, or what follows its last `; `, begins with a statement: `import pdb;
+/// Returns whether a line, or the text after its last `; `, begins with a statement: `import pdb;
 /// pdb.set_trace()` is one line.
 fn begins_with(line: &str, statement: &str) -> bool {
     let line = line.trim_start();

@@ -21,7 +21,7 @@ const ASIDE_TITLES: &str = "
     non goal*
     not in|part|doing|now
 ";
-/// Words of a sentence that says what is not done, or what was.
+/// Words of a sentence about work that is not done, or that was done before.
 const OTHER_THAN_WORK: &str = "
     no|not|never|without|none|nothing|neither|cannot|dont|doesnt|wont|isnt|arent
     already|unchanged|avoid*|prevent*|forbid*
@@ -46,7 +46,7 @@ pub(crate) struct Document {
     pub(crate) first_unread: Option<u32>,
 }
 
-/// A heading and what is below it.
+/// A heading and the blocks below it.
 #[derive(Debug)]
 pub(crate) struct Section {
     pub(crate) title: String,
@@ -68,7 +68,7 @@ pub(crate) struct Sentence {
     pub(crate) words: Vec<String>,
     /// The index of its section; `None` before the first heading.
     pub(crate) section: Option<usize>,
-    /// Whether it says what is to be done: not what was, what is not done, or what somebody asks.
+    /// Whether it describes work to do: neither past work, nor work that is left out, nor a question.
     pub(crate) is_work: bool,
 }
 
@@ -237,7 +237,7 @@ impl Reader<'_> {
     }
 }
 
-/// Replaces code and what is between double quotation marks by as many blanks. Of the name of a
+/// Replaces code and text between double quotation marks by as many blanks. Of the name of a
 /// configuration file the word "config" is left.
 fn blank_quotations(text: &str) -> String {
     const CONFIG_ENDS: &str = ".conf .ini .json .properties .toml .yaml .yml";

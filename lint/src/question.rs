@@ -1,11 +1,11 @@
-//! The checks that ask what a plan's own words make relevant.
+//! The checks that a plan's own words make relevant.
 
 use crate::markdown::{Document, Sentence};
 use crate::pattern::matches_any;
 use crate::plan::{finding, with_quotes};
 use crate::{Finding, PointOfView, Severity};
 
-/// Returns what the questions of a point of view find.
+/// Returns the findings of the questions of a point of view.
 pub(crate) fn ask_all(document: &Document, view: PointOfView) -> Vec<Finding> {
     let questions = QUESTIONS.iter().filter(|question| question.view == view);
     questions
@@ -13,14 +13,14 @@ pub(crate) fn ask_all(document: &Document, view: PointOfView) -> Vec<Finding> {
         .collect()
 }
 
-/// A check that asks for an answer to what the plan says.
+/// A check that asks for an answer to a step of the plan.
 struct Question {
     view: PointOfView,
     check: &'static str,
     severity: Severity,
-    /// Patterns for sentences that say what is to be done.
+    /// Patterns for sentences about work to do.
     relevant: &'static str,
-    /// Patterns for answers, wherever they stand: what is so much as named is not certainly missing.
+    /// Patterns for answers, in any place: a subject that is named is not certainly missing.
     answers: &'static str,
     what: &'static str,
     advice: &'static str,

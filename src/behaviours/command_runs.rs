@@ -1,4 +1,4 @@
-//! Running the user's commands, and what the journal and the loop's folder keep of it.
+//! Running the user's commands, and the records of it in the journal and the loop's folder.
 //!
 //! `run` runs one command, `verify` a list. Only one run is at work in a loop at a time, under the
 //! run lock.
@@ -122,7 +122,7 @@ pub(super) fn last_lines(lines: impl Iterator<Item = String>, max_chars: usize) 
     kept
 }
 
-/// Converts an error of the system about what is looked at.
+/// Converts an error of the system about a file that is looked at.
 pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
     move |source| Refusal::Observe {
         what: what.to_owned(),
@@ -140,7 +140,7 @@ pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses if the loop has moved on since it was opened: what a command would be run for has
+/// Refuses if the loop has moved on since it was opened: the reason for a command has
 /// happened.
 pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
     let opened = raw.store().open(raw.id()).map_err(Refusal::Store)?;

@@ -139,7 +139,7 @@ pub(crate) fn next_action(raw: &Raw, asked: Option<&Asked>) -> (String, Vec<Stri
     (awaited, lines.take(MAX_VERBS).collect())
 }
 
-/// Returns a note for the user when a loop waits: for what, and which verbs lead on, each on its line.
+/// Returns a note for the user about a waiting loop: the reason, and the verbs that lead on, each on its line.
 pub fn waiting(raw: &Raw) -> String {
     let (what, verbs) = next_action(raw, asked(raw).as_ref());
     let mut line = format!("loop {} waits for {what}", raw.id());
@@ -178,7 +178,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     })
 }
 
-/// Returns a command, and what it lacks.
+/// Returns a command and its missing permission.
 fn waited_for_command(raw: &Raw, name: &str) -> String {
     let Some(permitted) = raw.program_facts().permissions.get() else {
         return format!("the command {name}");

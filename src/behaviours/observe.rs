@@ -1,4 +1,4 @@
-//! The behaviours of the catalogue: what each looks at, and its outcomes. A look never changes a loop.
+//! The behaviours of the catalogue: their observations and outcomes. A look never changes a loop.
 //!
 //! `claudex_build::model::Behaviour` has the same names, and generated code matches the enums exhaustively, so that the two
 //! cannot drift apart.

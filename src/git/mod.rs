@@ -280,7 +280,7 @@ fn command_of<'a>(arguments: &[&'a str]) -> &'a str {
     arguments.first().copied().unwrap_or_default()
 }
 
-/// Returns the line of stderr in which git says what is wrong, plain and short.
+/// Returns the line of stderr with git's error, plain and short.
 fn complaint(stderr: &str) -> String {
     let mut lines = stderr.lines().filter(|line| !line.trim().is_empty());
     let last = lines.clone().next_back().unwrap_or("git printed no reason");
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// A bare `git` would be the one of the repository, and would do what its configuration says.
+    /// A bare `git` would be the one of the repository, and would follow its configuration.
     #[test]
     fn processes_start_in_known_places_only() {
         let top = env!("CARGO_MANIFEST_DIR");

@@ -1,7 +1,7 @@
 //! Records about a session, in the user's folder of the program.
 //!
 //! A hook runs in the client's environment, which is the user's. A command of the agent runs in one that the agent made: its
-//! PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So a command inside the session goes by what the hooks saw.
+//! PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So a command inside the session uses the environment that the hooks saw.
 //! Keys and other secrets are not kept: a reviewer gets them from the command's own environment.
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Returns what this process sees; the names of the program's own variables begin with `ours`.
+    /// Returns the environment of this process; the names of the program's own variables begin with `ours`.
     pub fn here(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
         let kept = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;

@@ -119,7 +119,7 @@ fn sentence(held: &AnyLoop) -> String {
     }
 }
 
-/// Returns whether the work tree, or a plan that counts as clean, differs from what the last review
+/// Returns whether the work tree, or a plan that counts as clean, differs from the text that the last review
 /// read. Returns `false` if that is unknown.
 fn has_changed(held: &AnyLoop) -> bool {
     let raw = held.raw();

@@ -45,7 +45,7 @@ pub(super) struct Driver<'d> {
 
 impl Driver<'_> {
     /// Takes a loop to its end, or as far as it goes without its user. `verb` says in the first
-    /// line what a run does with it.
+    /// line the fate of a loop in a run.
     pub(super) fn drive(&mut self, started: &AnyLoop, verb: &str) -> Result<Outcome, Failure> {
         self.progress
             .show_start(started, verb, &self.reviewer.shown);

@@ -36,7 +36,7 @@ impl Progress {
         }
     }
 
-    /// Shows what a run does with a loop.
+    /// Shows the progress of a loop in a run.
     pub(super) fn show_start(&self, held: &AnyLoop, verb: &str, reviewer: &str) {
         let id = held.id();
         let subject = if reviews_changes(held) {
@@ -56,7 +56,7 @@ impl Progress {
         self.show_toned(&line, &line, Tone::Heading);
     }
 
-    /// Shows what a review reports. Returns whether the review goes on.
+    /// Shows the progress of a review. Returns whether the review goes on.
     pub(super) fn show_review(
         &mut self,
         held: &AnyLoop,

@@ -1,9 +1,9 @@
-//! The help of refused verbs: what the user or the agent can do instead.
+//! The help of refused verbs: the next step of the user or the agent.
 
 use super::typestate::DecisionSignal;
 use super::{AnyLoop, Phase, Verb, reviews_changes};
 
-/// Returns what to do instead of a transition that was refused, or `None` if there is nothing
+/// Returns the next step after a refused transition, or `None` if there is nothing
 /// better than the refusal.
 pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
     let fields = held.fields();

@@ -54,7 +54,7 @@ impl Place {
         let Err(error) = asked else {
             return Answer::Allowed;
         };
-        // An error before the value is about what the text around it lacks.
+        // An error before the value is about a missing part around it.
         let is_inside = |start| start + 1 >= self.before.len();
         if !error.span().is_some_and(|span| is_inside(span.start)) {
             return Answer::Allowed;

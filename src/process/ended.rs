@@ -17,7 +17,7 @@ pub struct ProcessOutput {
     pub stdout: Vec<u8>,
     /// The bytes of its stdout that came after those.
     pub dropped: u64,
-    /// The last kilobytes of those, where people look for what went wrong.
+    /// The last kilobytes of those, where people look for the error.
     pub stdout_end: Vec<u8>,
     /// The last kilobytes of its stderr, made plain.
     pub stderr_tail: String,

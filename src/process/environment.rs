@@ -124,7 +124,7 @@ pub fn find_installed(name: &str, project: &Utf8Path) -> Option<PathBuf> {
 }
 
 /// Finds the executable file that a program's name means: an absolute path as it is, a bare name in the absolute folders of
-/// `path` outside of the project. A repository must not choose what we run.
+/// `path` outside of the project. A repository must not choose our programs.
 pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Option<PathBuf> {
     if name.is_empty() {
         return None;

@@ -137,7 +137,7 @@ enum Message {
     End(Stream),
 }
 
-/// A child, what it wrote so far, and which of its streams are open.
+/// A child, its output so far, and its open streams.
 struct Running<'i, 'f> {
     interpret: Option<&'i mut Interpret<'f>>,
     group: Group,
@@ -239,7 +239,7 @@ impl<'i, 'f> Running<'i, 'f> {
         }
     }
 
-    /// Ends what is left of the group: asks, waits a little, kills; then the head can be reaped.
+    /// Ends the rest of the group: asks, waits a little, kills; then the head can be reaped.
     fn end(&mut self, watch: &mut Watch<'_>) {
         if !self.is_over() {
             self.group.terminate();

@@ -1,4 +1,4 @@
-//! The program of a machine: what its generated module and its crate put together.
+//! The program of a machine, from its generated module and its crate.
 
 use std::fmt;
 
@@ -67,7 +67,7 @@ impl Program {
         }
     }
 
-    /// Returns what `--protocol` answers after the program's name: `protocol 1 (0.1.0)`.
+    /// Returns the answer to `--protocol` after the program's name: `protocol 1 (0.1.0)`.
     pub(super) fn protocol(&self) -> String {
         format!("protocol {PROTOCOL} ({})", self.version)
     }

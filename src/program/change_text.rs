@@ -1,4 +1,4 @@
-//! The text about a change of a journal: who made it, what it is for, between which phases.
+//! The text about a change of a journal: its maker, its purpose, its phases.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) fn edges_of(table: &'static Table, change: &ChangeEntry) -> Vec<EdgeA
     edges
 }
 
-/// Returns what a change is for: the doc of its edge, or `None` for the store's own changes.
+/// Returns the purpose of a change: the doc of its edge, or `None` for the store's own changes.
 pub(super) fn purpose(table: &'static Table, change: &ChangeEntry) -> Option<String> {
     let edge = edges_of(table, change).into_iter().next()?;
     Some(edge.doc.trim_end_matches('.').to_owned()).filter(|doc| !doc.is_empty())

@@ -103,7 +103,7 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
     }
 }
 
-/// Returns the place of a verb in the help, after what every program has. A verb that only the user takes is with the user's.
+/// Returns the place of a verb in the help, after the commands of every program. A verb that only the user takes is with the user's.
 fn place(table: &Table, verb: &str) -> usize {
     let mut edges = table
         .edges()

@@ -44,7 +44,7 @@ fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Prints the paths of both files, and what is ignored in them.
+/// Prints the paths of both files, and the settings that are ignored in them.
 fn check(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let root = locate::root(info.state, &loops::here()?);
     let settings = Settings::load(info, &root).map_err(unusable)?;

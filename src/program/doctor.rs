@@ -1,4 +1,4 @@
-//! `doctor`: checks what a loop needs, one line and one help for each check. It leaves nothing behind.
+//! `doctor`: checks the needs of a loop, one line and one help for each check. It leaves nothing behind.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

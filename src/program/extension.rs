@@ -1,4 +1,4 @@
-//! The extension of a program: what a machine's crate adds to it in Rust.
+//! The extension of a program: the parts that a machine's crate adds in Rust.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ArgMatches;

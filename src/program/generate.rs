@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::out;
 
-/// Returns the command line without what is hidden, which the generators would offer all the same.
+/// Returns the command line without hidden parts, which the generators would offer all the same.
 fn visible(command: &Command) -> Command {
     let arguments = command.get_arguments().filter(|one| !one.is_hide_set());
     let commands = command.get_subcommands().filter(|one| !one.is_hide_set());

@@ -46,7 +46,7 @@ pub fn permit(
     Exit::Complete
 }
 
-/// Answers the prompt hooks: keeps what was typed after one of our commands. Prints nothing on stdout, which reaches the model.
+/// Answers the prompt hooks: keeps the text typed after one of our commands. Prints nothing on stdout, which reaches the model.
 pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let kept = surroundings

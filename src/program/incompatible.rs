@@ -52,7 +52,7 @@ pub(super) fn foreign_document(info: &ProgramInfo, root: &Utf8Path, path: &Utf8P
     )
 }
 
-/// Returns what a user can do about a loop that is not theirs, that is archived, or whose file was put back, or `None` for any
+/// Returns the user's options for a loop that is not theirs, that is archived, or whose file was put back, or `None` for any
 /// other error.
 pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
     match error {
@@ -68,7 +68,7 @@ pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
     }
 }
 
-/// Returns what a user can do about a loop that cannot be opened, or `None` if there is nothing special to do.
+/// Returns the user's options for a loop that cannot be opened, or `None` if there is nothing special to do.
 fn open_help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
     match error {
         OpenError::Store(error) => help(info, error),

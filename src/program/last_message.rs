@@ -11,7 +11,7 @@ use crate::store::Entry;
 /// Renders the message again: that of the edge that led to the phase, or else that of the phase.
 pub(super) fn render(program: &Program, held: &dyn LoopHandle) -> Option<String> {
     let raw = held.raw();
-    // Without usable settings the message lacks the personas' names. The next stop says what is wrong with them.
+    // Without usable settings the message lacks the personas' names. The next stop reports the problem.
     let settings = Settings::load(program.info, raw.store().root())
         .unwrap_or_else(|_| Settings::usual(program.info));
     let message = entered_by(raw).and_then(|edge| edge.words(raw.table()));

@@ -167,14 +167,14 @@ pub fn own_session(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), Fa
     ))
 }
 
-/// Prints what opening a loop for a change repaired.
+/// Prints the repairs of a loop that was opened for a change.
 pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
     for repair in raw.repairs() {
         out::note(&info.line(&repair.to_string()));
     }
 }
 
-/// Opens a loop for a change, and prints what was repaired.
+/// Opens a loop for a change, and prints the repairs.
 pub(super) fn open(
     program: &Program,
     store: &Store,
@@ -184,7 +184,7 @@ pub(super) fn open(
     opened(program.info, program.app.open(store, id, actor))
 }
 
-/// Checks a loop that was opened for a change, and prints what was repaired.
+/// Checks a loop that was opened for a change, and prints the repairs.
 pub(super) fn opened(
     info: &ProgramInfo,
     opened: Result<HeldLoop, OpenError>,
@@ -254,7 +254,7 @@ pub(super) fn id_to_show(
     Ok(None)
 }
 
-/// Loads the settings of a project for a command about a loop of this session, and prints what is ignored in its file.
+/// Loads the settings of a project for a command about a loop of this session, and prints the settings that are ignored.
 ///
 /// # Errors
 /// Returns an error if they cannot be used.

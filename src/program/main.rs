@@ -21,7 +21,7 @@ use crate::hooks::HookOutput;
 use crate::process::environment::GUARD;
 
 impl Program {
-    /// Runs the program: reads its arguments, does what they say, prints what went wrong.
+    /// Runs the program: reads its arguments, runs the command, prints an error.
     pub fn main(self) -> ExitCode {
         if let Some((asked, call)) = frequent() {
             let ended = asked.and_then(|wanted| speak(&self, &wanted));
@@ -63,7 +63,7 @@ enum Frequent {
     Statusline,
 }
 
-/// Returns the frequent call of this process and what `--protocol` asks, or `None` if clap has to parse the arguments.
+/// Returns the frequent call of this process and the value of `--protocol`, or `None` if clap has to parse the arguments.
 fn frequent() -> Option<(Option<String>, Frequent)> {
     let mut words: Vec<String> = (std::env::args_os().skip(1))
         .map(|word| word.into_string().ok())

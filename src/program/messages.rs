@@ -140,7 +140,7 @@ fn last_failure(raw: &Raw) -> Option<String> {
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 
-/// Returns the help of a refusal: nothing was changed, and what can be run now.
+/// Returns the help of a refusal: nothing was changed, and the commands that can be run now.
 pub fn unchanged(raw: &Raw) -> String {
     let phase = phase(raw);
     if phase.terminal {
@@ -177,7 +177,7 @@ pub(super) fn with_notes(
     (!notes.is_empty()).then(|| info.line(&notes.join("; ")))
 }
 
-/// Returns what opening a loop repaired, each a sentence.
+/// Returns the repairs of opening a loop, each a sentence.
 pub(super) fn repairs(raw: &Raw) -> Vec<String> {
     raw.repairs().iter().map(ToString::to_string).collect()
 }

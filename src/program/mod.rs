@@ -1,14 +1,14 @@
 //! A whole program of any machine: command line, hooks, review, configuration and doctor.
 //!
 //! A crate whose `build.rs` compiles a `machine.toml` is such a program with one line, `claudex_loop::main!(name);`, as the
-//! whole of its `src/main.rs`; see `docs/your-own-loop.md`. What else it has, it implements as an [`Extension`], as our own
+//! whole of its `src/main.rs`; see `docs/your-own-loop.md`. Its other parts it implements as an [`Extension`], as our own
 //! does (`src/plan/`). No module here knows a phase by name.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `builder`, `extension` | the program of a generated machine, and what a machine's crate adds to it |
+//! | `builder`, `extension` | the program of a generated machine, and the additions of a machine's crate |
 //! | `app` | the machine without its types |
-//! | `main`, `command_line`, `arguments`, `slash_arguments` | the call, its commands and arguments, what was typed after a slash command |
+//! | `main`, `command_line`, `arguments`, `slash_arguments` | the call, its commands and arguments, the text typed after a slash command |
 //! | `stop` | the Stop hook, step by step |
 //! | `hooks`, `surroundings`, `turn_end`, `session_loops` | parts of a hook: input, environment, the turn that ends, the session's loop |
 //! | `session_start`, `compaction`, `question_answer`, `permission` | the other hooks |

@@ -1,4 +1,4 @@
-//! The next action in a loop of any machine: what it waits for, and what the agent does next.
+//! The next action in a loop of any machine.
 
 use super::builder::Program;
 use super::extension::NextAction;
@@ -155,7 +155,7 @@ fn marks_done(raw: &Raw) -> String {
         .collect()
 }
 
-/// Returns the note for the user about a loop that waits: for what, and the commands that continue it.
+/// Returns the note for the user about a loop that waits: the reason, and the commands that continue it.
 pub(super) fn waiting(
     info: &ProgramInfo,
     raw: &Raw,

@@ -58,7 +58,7 @@ pub fn note(text: &str) {
     );
 }
 
-/// Prints a coloured report on stderr. The caller has cleaned what it quotes.
+/// Prints a coloured report on stderr. The caller has cleaned quoted text.
 pub(super) fn report(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", text.trim_end());
 }

@@ -66,7 +66,7 @@ pub(super) fn decide(
     is_allowed.then_some(Permission::Allow)
 }
 
-/// Returns the loops of a session. One that is over counts: the agent asks once more what to do.
+/// Returns the loops of a session. One that is over counts: the agent asks once more for the next step.
 fn find_loops(
     info: &ProgramInfo,
     input: &Input,
@@ -170,7 +170,7 @@ fn matches_name(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Returns an absolute path without symlinks. What is not there yet stays as it is.
+/// Returns an absolute path without symlinks. A part that is not there yet stays as it is.
 fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let has_parent = path
         .components()

@@ -134,7 +134,7 @@ fn take(
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     let now = match verbs::try_take(program, verb, held, &settings) {
         Ok(now) => now,
-        // Another process was faster. The next stop says what it did.
+        // Another process was faster. The next stop reports that change.
         Err(NotTaken::Refused(refused)) if matches!(*refused.refusal, Refusal::Stale { .. }) => {
             return Ok(true);
         }

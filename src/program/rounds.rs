@@ -46,7 +46,7 @@ impl fmt::Display for RoundLine {
     }
 }
 
-/// Returns what is reviewed of a loop: in its phase, else in the first phase of its machine that reviews.
+/// Returns the review of a loop: in its phase, else in the first phase of its machine that reviews.
 pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
     let phases = raw.table().phases;
     phases[raw.phase()]
@@ -117,7 +117,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     (1..=raw.count(spec.round).min(1000)).map(of).collect()
 }
 
-/// Returns what became of the findings of all rounds, or `None` if all are new, because the table has the same numbers.
+/// Returns the fate of the findings of all rounds, or `None` if all are new, because the table has the same numbers.
 pub fn across(raw: &Raw) -> Option<String> {
     let rounds = evidence::history(raw, spec(raw)?).ok()?;
     let standings = finding_history::standings(&rounds);

@@ -6,7 +6,7 @@ use crate::text;
 
 /// Returns a text as one word of a shell, which names exactly that text.
 ///
-/// What cannot be shown as it is (see [`text::shown`]) is written as `$'…'` with escapes, which bash, zsh and ksh read, so
+/// Text that cannot be shown as it is (see [`text::shown`]) is written as `$'…'` with escapes, which bash, zsh and ksh read, so
 /// that a command can be printed and pasted.
 pub fn quoted(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);

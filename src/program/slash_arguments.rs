@@ -23,7 +23,7 @@ pub(super) fn flag() -> Arg {
         .help("Take what the command's prompt hook stored")
 }
 
-/// Takes and removes what was typed after a slash command of this session, or returns `None` if nothing was kept.
+/// Takes and removes the text typed after a slash command of this session, or returns `None` if nothing was kept.
 pub(super) fn take(
     info: &ProgramInfo,
     command: &str,
@@ -42,7 +42,7 @@ pub(super) fn take(
     })
 }
 
-/// Takes and removes what was typed after a slash command of the user's.
+/// Takes and removes the text typed after a slash command of the user's.
 pub(super) fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<String, Failure> {
     take(info, command, caller)?.ok_or_else(|| {
         Failure::plain(

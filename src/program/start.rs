@@ -74,7 +74,7 @@ pub(super) fn of_mode(whole: &Command, mode: &str) -> Option<Command> {
     Some(start.find_subcommand(mode).unwrap_or(start).clone())
 }
 
-/// Adds what a start in a mode takes.
+/// Adds the arguments of a start in a mode.
 fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> Command {
     let table = program.info.table;
     if table.state.ids == IdForm::Name {
@@ -148,7 +148,7 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
     }
 }
 
-/// Returns what a field is where nobody says: ` [default: 3]`.
+/// Returns the default of a field for its help: ` [default: 3]`.
 fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
     let of_mode = mode.initial.iter().find(|(name, _)| *name == field.name);
     let value = match of_mode.map_or(field.initial, |(_, value)| *value) {
@@ -165,7 +165,7 @@ fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
     }
 }
 
-/// What was given for a field.
+/// Returns the given value of a field.
 fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
     match field.kind {
         FieldKind::Count => matches.get_one::<u64>(field.name).copied().map(Value::from),
@@ -222,7 +222,7 @@ fn given(
     Ok(given)
 }
 
-/// Returns the mode of a start, and what was given for it.
+/// Returns the mode of a start, and its arguments.
 fn mode<'a>(
     info: &ProgramInfo,
     matches: &'a ArgMatches,
@@ -312,7 +312,7 @@ fn started(
     }));
     raw.store()
         .log(&format!("{} start by {}", raw.id(), raw.actor()));
-    // There is no stop before the first phase that would do it; what fails here is told at the next one.
+    // There is no stop before the first phase that would do it; a failure here is reported at the next one.
     if let Err(error) = program.app.entered(&*held, &settings) {
         store.log(&format!("{} start: {error}", raw.id()));
     }
@@ -350,7 +350,7 @@ fn started(
     Ok(Exit::Complete)
 }
 
-/// Parses what was typed after the slash command of a mode as if it had been typed in a terminal.
+/// Parses the text typed after the slash command of a mode as if it had been typed in a terminal.
 fn from_typed(program: &Program, mode: &ModeInfo, caller: &Caller) -> Result<ArgMatches, Failure> {
     let name = if program.info.table.modes.len() > 1 {
         kebab(mode.name)
@@ -380,7 +380,7 @@ struct Call {
     settings: Settings,
 }
 
-/// Begins a loop with what was given, what the program adds, and what the configuration says.
+/// Begins a loop with the given fields, those of the program, and those of the configuration.
 fn begin(
     program: &Program,
     mode: &'static ModeInfo,

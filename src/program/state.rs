@@ -1,7 +1,7 @@
-//! `state`: what the plugin's `state-helpers.sh` calls, with the exit codes of the seed's functions.
+//! `state`: the commands that the plugin's `state-helpers.sh` calls, with the exit codes of the seed's functions.
 //!
 //! A file without a `machine` field is edited as the document that it is. On our loop the phase changes through the
-//! generated verbs alone, and what the machine owns is refused.
+//! generated verbs alone, and fields of the machine are refused.
 
 use std::io::{self, Read};
 
@@ -160,7 +160,7 @@ impl OwnLoop {
         })
     }
 
-    /// Records in the loop's journal what a helper was refused, and returns the failure.
+    /// Records in the loop's journal the refused attempt of a helper, and returns the failure.
     fn refuse(&self, tried: &str, why: &str) -> Failure {
         attempts::note(&self.store, &self.id, self.actor, tried, why);
         failure(Exit::Refused, format!("loop {}: {why}", self.id))

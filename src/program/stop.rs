@@ -147,7 +147,7 @@ impl Stop<'_> {
         Ok(held)
     }
 
-    /// Loads the settings, and keeps what the hook saw of the environment for commands inside the session.
+    /// Loads the settings, and keeps the hook's environment for commands inside the session.
     fn load_settings(&self) -> Result<Settings, String> {
         let settings = Settings::load(self.program.info, self.store.root())
             .map_err(|error| error.to_string())?;
@@ -168,7 +168,7 @@ impl Stop<'_> {
     }
 
     /// Lets the machine look at the loop, choose a transition, and commit it. Returns `None` if another process was faster and
-    /// has said what there is to say.
+    /// has reported the change.
     fn let_machine_decide(&self, held: HeldLoop) -> Result<Option<Step<HeldLoop>>, String> {
         let decided = self
             .store
@@ -237,7 +237,7 @@ impl Stop<'_> {
                 action: Action::Block(message),
                 note: None,
             },
-            // The loop has changed, so the agent has to know what it waits for.
+            // The loop has changed, so the agent has to know its next step.
             Err(error) => {
                 let next = next_action::describe(program, held).next;
                 Decision {

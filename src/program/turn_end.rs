@@ -31,7 +31,7 @@ impl TurnEnd {
     }
 }
 
-/// Returns what the end of this turn means for a loop.
+/// Returns the meaning of a turn's end for a loop.
 pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> TurnEnd {
     let id = raw.id();
     let tasks = awaited_tasks(info, input, raw);

@@ -70,7 +70,7 @@ pub(super) fn own(
     let run = |held| (own.run)(held, given);
     let now =
         change(program, name, held, &settings, run).map_err(|why| failure(program, name, why))?;
-    // With `--json` the verb itself has said what it did.
+    // With `--json` the verb itself has printed its result.
     let is_json = matches!(given.try_get_one("json"), Ok(Some(&true)));
     if now.raw().record().revision() != before && !is_json {
         tell(program, name, &*now, &settings);
@@ -78,7 +78,7 @@ pub(super) fn own(
     Ok(Exit::Complete)
 }
 
-/// Prints what a verb did, and what comes next.
+/// Prints the result of a verb, and the next step.
 pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings: &Settings) {
     let raw = now.raw();
     let id = raw.id();
@@ -161,7 +161,7 @@ fn settings(
     }
 }
 
-/// Parses what was typed after a verb's slash command as if it had been typed in a terminal.
+/// Parses the text typed after a verb's slash command as if it had been typed in a terminal.
 fn from_typed(program: &Program, name: &str, typed: &str) -> Result<ParsedVerb, Failure> {
     let info = program.info;
     let mut command = command_line::command(program);
@@ -239,7 +239,7 @@ fn change(
     Ok(now)
 }
 
-/// Returns the error of a verb that changed nothing, with what to do instead.
+/// Returns the error of a verb that changed nothing, with the next step.
 fn failure(program: &Program, name: &str, why: NotTaken<HeldLoop>) -> Failure {
     match why {
         NotTaken::Refused(refused) => refusal(program, name, &refused),
@@ -247,7 +247,7 @@ fn failure(program: &Program, name: &str, why: NotTaken<HeldLoop>) -> Failure {
     }
 }
 
-/// Returns the error of a refused transition, with what to do instead.
+/// Returns the error of a refused transition, with the next step.
 fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failure {
     let info = program.info;
     let raw = refused.held.raw();

@@ -154,7 +154,7 @@ fn is_bare(around: [&str; 2]) -> bool {
         })
 }
 
-/// Returns the JSON answers of a text, each with its place. They begin a line: what is within a sentence is quoted.
+/// Returns the JSON answers of a text, each with its place. They begin a line: text within a sentence is quoted.
 fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
     let mut found = Vec::new();
     let Some(last_key) = KEYS.iter().filter_map(|key| text.rfind(key)).max() else {
@@ -195,7 +195,7 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     let findings = entries.map(|(index, entry)| read_finding(index + 1, entry));
     let findings = findings.collect::<Result<Vec<_>, _>>()?;
     match answer.verdict.as_str() {
-        // `clean` beside findings, such as low ones: what is listed counts.
+        // `clean` beside findings, such as low ones: the listed findings count.
         "clean" => with_findings(findings),
         "findings" if !findings.is_empty() => with_findings(findings),
         "findings" => Err(Cause::not_a_verdict(

@@ -1,4 +1,4 @@
-//! The reason for which a review gave no verdict, in words that say what to do.
+//! The reason for which a review gave no verdict, with the next step.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::text;
 /// The longest detail, in characters.
 const MAX_DETAIL_CHARS: usize = 300;
 
-/// The reason for which there is no verdict, and what the user can do.
+/// The reason for which there is no verdict, and the next step of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{kind}{}{detail}", if detail.is_empty() { "" } else { ": " })]
 pub struct Cause {

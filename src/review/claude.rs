@@ -92,7 +92,7 @@ fn is_true(event: &Value, name: &str) -> bool {
     event.get(name).and_then(Value::as_bool) == Some(true)
 }
 
-/// Records what a tool opens, and returns the line of progress for it.
+/// Records the file that a tool opens, and returns the line of progress for it.
 fn tool(session: &Session<'_>, block: &Value) -> String {
     let input = |name: &str| text_of(block, &format!("/input/{name}"));
     for place in ["file_path", "path", "pattern", "glob"] {

@@ -249,7 +249,7 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Records that the client got on, and reports what it opens.
+    /// Records that the client got on, and reports the file that it opens.
     pub(super) fn note_progress(&mut self) {
         self.retries = None;
         self.trace.add("");
@@ -269,7 +269,7 @@ impl<'r> Session<'r> {
         retries.is_some_and(|(since, _)| since.elapsed() >= idle)
     }
 
-    /// Returns the answer of the client's process. What the client reports of a failure is better than its exit status.
+    /// Returns the answer of the client's process. The client's report of a failure is better than its exit status.
     fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
         let Some(failure) = reviewer::failure(ended) else {
             return match self.end {

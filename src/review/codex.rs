@@ -32,7 +32,7 @@ const FOR_COMMANDS: &str = "PATH HOME USER LANG LC_* TZ TMPDIR SHELL";
 /// The flags except for those with a value of this run.
 const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-repo-check --ephemeral --output-schema";
 
-/// The sentences of failed turns, by how they begin, and what they mean.
+/// The sentences of failed turns, by their beginnings, and their meanings.
 const SENTENCES: [(&str, CauseKind); 11] = [
     ("Missing environment variable: ", CauseKind::Login),
     ("Your access token could not be refreshed", CauseKind::Login),
@@ -54,7 +54,7 @@ const SENTENCES: [(&str, CauseKind); 11] = [
 const BEFORE_STATUS: [&str; 2] = ["unexpected status ", "exceeded retry limit, last status: "];
 
 /// The tables of the user's Codex configuration that a review needs: the MCP servers, which Codex would start outside of its sandbox,
-/// and the variable of the provider's key. What cannot be read, Codex reports itself.
+/// and the variable of the provider's key. Codex itself reports a file that cannot be read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct UserConfig {

@@ -2,7 +2,7 @@
 //!
 //! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict, and whose findings JSON still has the digest in the
 //! journal. [`Settled`] is a `Reviewed` whose subject is unchanged and that leaves nothing material open, or that has the reason
-//! for rejecting what is open. Only this file makes either. If the user made evidence optional, a waived one replaces a
+//! for rejecting open findings. Only this file makes either. If the user made evidence optional, a waived one replaces a
 //! missing review; the journal and the summary name it.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::text;
 
 pub use crate::machine::EvidencePolicy;
 
-/// The longest time for reading the work tree, to compare it with what was reviewed.
+/// The longest time for reading the work tree, to compare it with the reviewed one.
 const TREE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A review of this round.
@@ -66,7 +66,7 @@ impl Deref for Settled {
     }
 }
 
-/// The reason for which there is no evidence, and what to do.
+/// The reason for missing evidence, and the next step.
 #[derive(Debug)]
 pub struct Missing(String);
 
@@ -94,7 +94,7 @@ pub enum Found {
     Clean(Settled),
     /// The round was reviewed.
     Findings(Reviewed),
-    /// The round was reviewed, and found what earlier rounds of the same persona found twice already.
+    /// The round was reviewed, and found the same as two earlier rounds of its persona.
     Stalled(Reviewed),
     /// No review of this round counts.
     Nothing,
@@ -258,7 +258,7 @@ impl<'r> Round<'r> {
         Ok(newest.filter(|(run, json)| !self.is_outdated(run, json)))
     }
 
-    /// Returns whether a clean run looked at something else than what is there now. Where each review starts clean, it then
+    /// Returns whether a clean run looked at another text than the present one. If each review starts clean, it then
     /// counts for nothing, and another one is due.
     fn is_outdated(&self, run: &Run, json: &FindingsJson) -> bool {
         if !self.spec.fresh || json.findings.blocking(self.spec.blocking) > 0 {

@@ -1,6 +1,6 @@
 //! The findings file, `findings-round-N.md`, and the numbered files that machine.toml names: `reviews/plan-review-{n}.md`.
 //!
-//! [`super::answer`] reads these files as it reads what reviewers write.
+//! [`super::answer`] reads these files as it reads the answers of reviewers.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};

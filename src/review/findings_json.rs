@@ -33,7 +33,7 @@ pub struct FindingsJson {
     pub reviewer: String,
     /// The persona's label.
     pub persona: String,
-    /// The digest of what was reviewed.
+    /// The digest of the reviewed text.
     pub subject: Digest,
     /// `clean` or `findings`.
     pub verdict: String,

@@ -1,9 +1,9 @@
 //! The prompt of a reviewer that is a model: the phase's own template, else the engine's.
 //!
-//! A template has what every message has, and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
-//! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `verified` (what came of the commands that
+//! A template has the variables of every message, and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
+//! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `verified` (the results of the commands that
 //! verify the work), `document`, `part` (its `first` and `last` line, if the prompt shows a part of a long document) and
-//! `marker`. It may include the parts in which the engine says what it relies on: `review/answer.md`,
+//! `marker`. It may include the parts that the engine relies on: `review/answer.md`,
 //! `review/earlier.md`, `review/verified.md` and `review/document.md`.
 
 use camino::Utf8PathBuf;

@@ -44,7 +44,7 @@ pub struct Request<'a> {
     pub output: Option<(&'a Folder, &'a str)>,
 }
 
-/// The trace of a run. A review that ran has not necessarily read: if a client reports what it opens, and opened nothing of a
+/// The trace of a run. A review that ran has not necessarily read: if a client reports the files that it opens, and opened nothing of a
 /// subject that was not in the prompt, there is no verdict.
 #[derive(Debug, Default)]
 pub struct Trace {
@@ -65,7 +65,7 @@ impl Trace {
         }
     }
 
-    /// Returns whether the client reports what it opens, and nothing of this subject was opened. Of changes, anything counts.
+    /// Returns whether the client reports the files that it opens, and nothing of this subject was opened. Of changes, anything counts.
     pub(super) fn missed(&self, subject: &[Part]) -> bool {
         let opened = self.opened.borrow();
         let is_opened = |opened: &String, part: &Part| match part.kind {

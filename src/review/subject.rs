@@ -2,7 +2,7 @@
 //!
 //! A single file is reviewed as it is. Several files stand below a line with their name each, in the order of machine.toml; the
 //! files of a pattern (`*` or `{n}`) in the order of their names. The first file is required. `{program}` represents subjects that
-//! the program provides. Changes are compared by the copy that the last run took, so that a later edit does not alter what was
+//! the program provides. Changes are compared by the copy that the last run took, so that a later edit does not alter the text that was
 //! reviewed.
 
 use std::io::{self, ErrorKind};
@@ -360,7 +360,7 @@ fn is_pattern(subject: &str) -> bool {
     subject.contains('*') || subject.contains(NUMBER)
 }
 
-/// Returns what is left of a name between these pieces, which stand in it in this order, the first and the last at its ends.
+/// Returns the rest of a name between these pieces, which stand in it in this order, the first and the last at its ends.
 fn after_pieces<'n>(name: &'n str, pieces: &[String]) -> Option<&'n str> {
     let [first, middle @ .., last] = pieces else {
         return None;

@@ -34,7 +34,7 @@ pub type Kept = BTreeMap<(u32, Stage), Summary>;
 /// recorded ones by their keys, oldest first.
 ///
 /// It has 100 lines at most: the oldest lines per round are left out first, then resolved gaps, then
-/// old decisions; the last line names what is left out.
+/// old decisions; the last line names the part that is left out.
 pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestamp) -> String {
     let mut rounds: Vec<u32> = kept.keys().map(|(round, _)| *round).collect();
     rounds.retain(|round| *round < before);
@@ -84,7 +84,7 @@ pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestam
     template!("digest.md").render(&facts).unwrap_or_default()
 }
 
-/// Removes the oldest lines of these parts until the digest is short enough, and returns what was removed.
+/// Removes the oldest lines of these parts until the digest is short enough, and returns the removed lines.
 fn leave_out(parts: &mut [(&str, Vec<Json>)]) -> Vec<String> {
     let total = EMPTY_LINES + parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
     if total <= MAX_LINES {
@@ -200,7 +200,7 @@ pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
     if !is_due(pipeline) {
         return Ok(());
     }
-    // The time of the dispatch, so that what is written again is the same.
+    // The time of the dispatch, so that a second writing is the same.
     let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
     let decisions: Keys = pipeline.0.data("user_decisions");
     let text = digest(&pipeline.kept(), pipeline.round(), &decisions, at);

@@ -61,7 +61,7 @@ impl Gate {
         !self.findings.iter().any(|one| one.blocking)
     }
 
-    /// Returns a sentence for each finding. What blocks comes first.
+    /// Returns a sentence for each finding. Blocking ones come first.
     pub(crate) fn lines(&self) -> Vec<String> {
         let (first, rest): (Vec<_>, Vec<_>) = self.findings.iter().partition(|one| one.blocking);
         let line = |one: &GateFinding| format!("{}:{}: {}.", one.file, one.line, one.message);

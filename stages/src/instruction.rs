@@ -32,7 +32,7 @@ macro_rules! template {
 pub(crate) use template;
 
 pub(crate) struct Instruction {
-    /// The instruction with its values: a kind, under `instruction`, and what belongs to it.
+    /// The instruction with its values: a kind, under `instruction`, and the values of that kind.
     pub(crate) json: Json,
     /// The instruction as a text for the agent.
     pub(crate) text: String,
@@ -155,7 +155,7 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
     Instruction::new(pipeline, template, json, &facts)
 }
 
-/// Returns what the open stage is for, what it reads and writes, and when it is done.
+/// Returns the purpose of the open stage, its input and output, and its end.
 fn task(pipeline: Pipeline<'_>) -> Result<String, String> {
     let template = match pipeline.stage() {
         Stage::Setup => template!("tasks/1-setup.md"),

@@ -52,7 +52,7 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> Str
     )
 }
 
-/// Writes what the flags say into the keys of schema 2.
+/// Writes the flags into the keys of schema 2.
 pub(crate) fn note_flags(
     held: &mut AnyLoop,
     summary: &Summary,

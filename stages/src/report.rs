@@ -94,7 +94,7 @@ fn was_refused(pipeline: Pipeline<'_>) -> bool {
     newest.any(is_report)
 }
 
-/// Takes what a coordinator left that has ended without a report: its summary, or else its files.
+/// Takes the results of a coordinator that has ended without a report: its summary, or else its files.
 pub(crate) fn recover(held: AnyLoop) -> ReportResult {
     if held.phase() == Phase::Recovering {
         return accept_files(held);
@@ -176,7 +176,7 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
     go(held, verb, Some(taken), note)
 }
 
-/// Takes what the user accepted: the summary in its file, else the one that counted, else one for the new files.
+/// Takes the result that the user accepted: the summary in its file, else the one that counted, else one for the new files.
 fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let is_usable = |taken: &Taken| taken.0.status != Status::Failed;

@@ -137,7 +137,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Returns the bytes of the open stage's summary, and what they say to the open dispatch.
+    /// Returns the bytes of the open stage's summary, and their fit to the open dispatch.
     pub(crate) fn written(self) -> Option<(Vec<u8>, Reading)> {
         let bytes = self.file(&self.summary_file())?;
         let context = Context {

@@ -1,4 +1,4 @@
-//! What a stop does where `machine.toml` leaves it to Rust: an open instruction is said again, and the questions.
+//! The stops that `machine.toml` leaves to Rust: an open instruction is repeated, and the questions.
 
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::behaviours::{attempt, or_else, settle};

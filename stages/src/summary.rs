@@ -1,4 +1,4 @@
-//! The lines that `status` shows of a pipeline beside its fields, and what the pipeline waits for.
+//! The lines that `status` shows of a pipeline beside its fields, and the next action of the pipeline.
 
 use claudex_loop::program::NextAction;
 use claudex_loop::text;

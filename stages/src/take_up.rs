@@ -123,7 +123,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     Ok(Exit::Complete)
 }
 
-/// Flag of `start` that moves aside what another program wrote.
+/// Flag of `start` that moves aside the files of another program.
 const ANEW: &str = "anew";
 /// The names in `requirements` that are moved.
 const MOVED_NAMES: [&str; 2] = [".stage-summaries", ".requirements-state.local.md"];
@@ -135,7 +135,7 @@ pub(crate) fn arguments(command: Command) -> Command {
     command.mut_subcommand("start", |start| start.arg(anew))
 }
 
-/// Moves what another program wrote aside if `--anew` asks for it and no pipeline of ours is under way.
+/// Moves the files of another program aside if `--anew` asks for it and no pipeline of ours is under way.
 pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
     let is_under_way = || {

@@ -40,7 +40,7 @@ pub(crate) fn phase(raw: &Raw) -> Phase {
     PHASES[raw.phase()]
 }
 
-/// Returns whether what was reviewed changed after it passed.
+/// Returns whether the subject changed after it passed.
 pub(crate) fn is_outdated(raw: &Raw) -> bool {
     let review = phase(raw).review();
     review.is_some_and(|spec| evidence::is_outdated(raw, spec))

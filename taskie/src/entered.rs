@@ -123,7 +123,7 @@ fn set_counts(raw: &Raw, directory: &Directory) -> Result<(), String> {
     Ok(())
 }
 
-/// Records what the user accepts: the findings of the newest review of a phase.
+/// Records the findings that the user accepts: those of the newest review of a phase.
 fn note_accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let journal = raw.journal().map_err(|error| error.to_string())?;
     let mut changes = journal.iter().rev().filter_map(Entry::change);

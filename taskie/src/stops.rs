@@ -94,7 +94,7 @@ impl OnStop for Taskie {
     }
 }
 
-/// Takes the transition of complete work, or reminds the agent of what is missing.
+/// Takes the transition of complete work, or reminds the agent of missing files.
 fn stop<P: InPhase + Remind<Next = Loop<P>>>(held: Loop<P>) -> Stopped {
     // A directory that cannot be read breaks a rule, and no stop comes here then.
     let directory = directory(held.raw()).unwrap_or_default();
@@ -114,7 +114,7 @@ pub(crate) fn directory(raw: &Raw) -> std::io::Result<Directory> {
     Directory::of_plan(&raw.root(), raw.id().as_str())
 }
 
-/// Returns what breaks a rule in the directory of a loop. A plan being written needs no plan.md.
+/// Returns the violations in the directory of a loop. A plan being written needs no plan.md.
 pub(crate) fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
     let coding = coding(raw);
     let mut found = rules::violations(directory, coding, None);

@@ -181,7 +181,7 @@ pub(crate) fn plan_digest(directory: &Directory) -> String {
     format!("{PLAN}:{}", directory.plan_digest())
 }
 
-/// Returns whether the plan or a task is not what passed its review. A new task is no change.
+/// Returns whether the plan or a task differs from the text that passed its review. A new task is no change.
 pub(crate) fn is_changed(raw: &Raw, directory: &Directory) -> bool {
     let current = reviewed_digests(directory);
     let current: Vec<(&str, &str)> = entries(&current).collect();

@@ -14,7 +14,7 @@ use crate::{pairs_crate, scratch::Scratch};
 /// Prepares a project before a start.
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 
-/// A suite. It returns a line about what it tried.
+/// A suite. It returns a line about its attempts.
 type RunSuite = fn(&Walk) -> Result<String, Wrong>;
 
 /// The number of calls that a walk makes at most, in all modes together.
@@ -86,7 +86,7 @@ impl Kit {
         self
     }
 
-    /// Runs what takes less than a minute; also the pairs if the variable `CLAUDEX_TESTKIT` is `whole`.
+    /// Runs the suites that take less than a minute; also the pairs if the variable `CLAUDEX_TESTKIT` is `whole`.
     ///
     /// # Errors
     /// Returns the first broken promise.

@@ -8,7 +8,7 @@
 //! # Ok(())
 //! # }
 //! ```
-//! In a test of your crate the program is `env!("CARGO_BIN_EXE_release-train")`. A [`Report`] lists what was tried and which
+//! In a test of your crate the program is `env!("CARGO_BIN_EXE_release-train")`. A [`Report`] lists the attempts and the
 //! phases were not reached. A [`Failure`] names the broken promise and the steps that led there.
 
 mod kit;

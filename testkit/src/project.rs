@@ -220,7 +220,7 @@ fn copy_into(from: &[PathBuf], into: &Path) -> io::Result<()> {
     run(Command::new("cp").arg("-a").args(from).arg(into))
 }
 
-/// Removes what is there, if anything.
+/// Removes a file or folder, if there is one.
 pub(crate) fn remove(place: &Path) -> io::Result<()> {
     match fs::symlink_metadata(place) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(place),
@@ -239,7 +239,7 @@ pub(crate) fn run(command: &mut Command) -> io::Result<()> {
     Err(io::Error::other(format!("{command:?}: {message}")))
 }
 
-/// Reads a file, or every file below a folder. What cannot be read has no bytes.
+/// Reads a file, or every file below a folder. A file that cannot be read has no bytes.
 pub(crate) fn files(place: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut all = BTreeMap::from([(place.to_owned(), fs::read(place).ok())]);
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! The suites, the report of what they tried, and a promise that is broken.
+//! The suites, the report of their attempts, and a broken promise.
 
 use std::error::Error;
 use std::fmt;
@@ -20,7 +20,7 @@ pub enum Suite {
     Input,
     /// Sixteen calls at once are made one after the other.
     Crowd,
-    /// The committed plugin is what the program writes.
+    /// The committed plugin is the one that the program writes.
     Plugin,
     /// Illegal pairs of a phase and a transition do not compile.
     Pairs,
@@ -62,7 +62,7 @@ pub(crate) use ensure;
 pub struct Failure {
     /// The part of the kit that found it.
     pub suite: Suite,
-    /// The steps up to the failure, the call or the file, and what the program did instead of what it should have done.
+    /// The steps up to the failure, the call or the file, the expected and the real behaviour of the program.
     pub what: String,
 }
 
@@ -85,7 +85,7 @@ pub struct Report {
     pub machine: String,
     /// The phases that the walk did not reach.
     pub unreached: Vec<String>,
-    /// A line for each suite: what it tried, and how much, or why it was left out.
+    /// A line for each suite: its attempts and their number, or the reason why it was left out.
     pub tried: Vec<(Suite, String)>,
 }
 

@@ -1,5 +1,5 @@
 //! The walk: breadth first through the states that stops, reviews and verbs without arguments lead to, from the start of
-//! each mode. The program decides what a call does; each change must follow an edge of the machine file.
+//! each mode. The program decides the effect of a call; each change must follow an edge of the machine file.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use crate::support::{Project, Ran, has};
 
-/// Prepares a project each time, kills the command before its first, second, … change, and checks what is left.
+/// Prepares a project each time, kills the command before its first, second, … change, and checks the state after it.
 fn kill_everywhere(
     prepare: impl Fn() -> (Project, String, String),
     check: impl Fn(&Project, &str, &str),

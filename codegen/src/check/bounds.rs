@@ -3,7 +3,7 @@
 //! Cycles are looked for among edges that the hook or an agent can take. An edge is bounded if it raises a count that
 //! nothing on its cycles lowers, under a guard that limits the count to a constant or to a field that nothing there
 //! changes. It is also bounded if it sets a word with which its guard does not hold, and nothing there sets another one.
-//! Bounded edges are removed, and the rest is examined again, because what they reset is then no longer reset.
+//! Bounded edges are removed, and the rest is examined again, because the fields that they reset are then no longer reset.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -68,7 +68,7 @@ enum Change<'m> {
     Other,
 }
 
-/// Returns what an edge that sets a field does to it, or `None` if nothing.
+/// Returns the effect of an edge on a field, or `None` if nothing.
 fn change<'m>(field: &str, update: &'m Update) -> Option<Change<'m>> {
     match update {
         Update::Field { name, offset: 0 } if name == field => None,
@@ -82,7 +82,7 @@ fn change<'m>(field: &str, update: &'m Update) -> Option<Change<'m>> {
     }
 }
 
-/// Phases each of which leads to the others: the edges between them, and what these do to fields.
+/// Phases each of which leads to the others: the edges between them, and their effects on fields.
 #[derive(Default)]
 struct Component<'m> {
     edges: HashMap<usize, Vec<&'m Edge<'m>>>,

@@ -1,4 +1,4 @@
-//! The state document: what it holds of the engine, the places of fields, values written as null, edits by hand and its
+//! The state document: the engine's fields, the places of fields, values written as null, edits by hand and its
 //! path. Also the slash commands of the plugin.
 
 use std::collections::{HashMap, HashSet};

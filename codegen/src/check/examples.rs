@@ -63,7 +63,7 @@ fn search<'d>(
     Ok(false)
 }
 
-/// Returns what the guards read, in their order, each with the values to try.
+/// Returns the values that the guards read, in their order, each with the values to try.
 fn domains(
     wanted: &[Wanted<'_>],
     kind: &dyn Fn(&str) -> FieldKind,

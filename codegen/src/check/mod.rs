@@ -1,4 +1,4 @@
-//! What a machine must satisfy before code is generated from it. Each module checks one subject and reports all that it
+//! The checks of a machine before code is generated from it. Each module checks one subject and reports all that it
 //! finds.
 
 mod behaviours;
@@ -35,7 +35,7 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     check.found.into_inner()
 }
 
-/// A machine with its parts by name, and what is wrong with it.
+/// A machine with its parts by name, and its problems.
 struct Check<'m> {
     machine: &'m Machine,
     phases: BTreeMap<&'m str, usize>,
@@ -46,7 +46,7 @@ struct Check<'m> {
     edges: Vec<Edge<'m>>,
     edges_from: HashMap<(usize, &'m str), Vec<Edge<'m>>>,
     found: RefCell<Vec<Diagnostic>>,
-    /// The starts of the entries with an unknown name or a wrong type. What follows from that is not reported.
+    /// The starts of the entries with an unknown name or a wrong type. Their consequences are not reported.
     broken: HashSet<usize>,
 }
 

@@ -133,7 +133,7 @@ fn uses(
 }
 
 impl<'m> Check<'m> {
-    /// Returns what has a name, or reports that nothing has.
+    /// Returns the part with a name, or reports an unknown name.
     pub(super) fn find<'k, T>(
         &self,
         code: &'static str,

@@ -6,7 +6,7 @@ use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{At, AtStart, Constant, Field, FieldKind, Operand, Sign, Transition, Update};
 
-/// Reports what does not fit, and unknown arguments. Returns the starts of the entries with a problem.
+/// Reports values that do not fit, and unknown arguments. Returns the starts of the entries with a problem.
 pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
     for field in &check.machine.fields {
         let is_special = field.at_start != AtStart::Never || field.within.is_some();
@@ -67,7 +67,7 @@ fn differs(a: &str, a_kind: &FieldKind, b: &str, b_kind: &FieldKind) -> Option<D
     (!is_same).then(|| problem("type_differs", &args))
 }
 
-/// Returns what is wrong with a constant for a field or an argument.
+/// Returns the problem of a constant for a field or an argument.
 pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<Diagnostic> {
     let help = match (kind, value) {
         (FieldKind::Count, Constant::Count(_))
@@ -124,7 +124,7 @@ fn guard<'m>(check: &Check<'m>, entry: &'m Transition) {
     }
 }
 
-/// Returns a side with its type, or reports what is wrong with it.
+/// Returns a side with its type, or reports its problem.
 fn side<'m>(
     check: &Check<'m>,
     entry: &'m Transition,
@@ -155,7 +155,7 @@ fn side<'m>(
     is_right.then_some(side)
 }
 
-/// Returns what is wrong with an update of a field. Reports an unknown argument.
+/// Returns the problem of an update of a field. Reports an unknown argument.
 fn update_problem(
     check: &Check<'_>,
     entry: &Transition,

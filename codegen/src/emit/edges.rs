@@ -63,7 +63,7 @@ impl<'m> Entry<'m> {
     }
 }
 
-/// Returns the view of a transition: its first entry, which has what all of its entries agree in, and its sources with the
+/// Returns the view of a transition: its first entry, which has the keys that all entries share, and its sources with the
 /// targets of each.
 pub(super) fn transition(machine: &Machine, name: &str, entries: &[Entry<'_>]) -> Value {
     let first = first_entry(machine, name);

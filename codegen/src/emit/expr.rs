@@ -125,7 +125,7 @@ impl<'m> Entry<'m> {
         }
     }
 
-    /// Returns a guard as Rust. `by_fields` leaves out what it asks of arguments: `None` if that alone can make it true.
+    /// Returns a guard as Rust. `by_fields` leaves out the conditions on arguments: `None` if that alone can make it true.
     fn condition(&self, guard: &'m Guard, by_fields: bool) -> Option<String> {
         let part = |part: &'m Guard| match part {
             Guard::Any(_) => Some(format!("({})", self.condition(part, by_fields)?)),
@@ -271,7 +271,7 @@ impl<'m> Entry<'m> {
         }
     }
 
-    /// Returns what becomes of a field that an update leaves as it is.
+    /// Returns the value of a field that an update leaves as it is.
     fn kept(&self, field: &Field) -> String {
         self.crossing(field)
             .unwrap_or_else(|| self.field_value(field))

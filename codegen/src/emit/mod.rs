@@ -1,4 +1,4 @@
-//! From a checked machine to Rust and Markdown: templates that show the machine file, and what follows from it.
+//! From a checked machine to Rust and Markdown: templates that show the machine file and data derived from it.
 //!
 //! The functions are pure. They rely on `check`, and on the names of the runtime's `__private` module, which generated code
 //! calls `rt`.
@@ -41,7 +41,7 @@ pub(crate) fn gate(files: &[String; 2]) -> String {
     )
 }
 
-/// Generates the Rust of a machine: the types and edges, and what a stop and a command line do. `file` is the machine file's
+/// Generates the Rust of a machine: the types and edges, the stops and the command line. `file` is the machine file's
 /// path in messages. `commands` adds the verbs of a command line and a whole program.
 pub(crate) fn emit(machine: &Machine, source: &str, file: &str, commands: bool) -> Generated {
     let view = view(machine, source, file);

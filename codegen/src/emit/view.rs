@@ -12,14 +12,14 @@ use crate::diagnostic::line_of;
 use crate::model::texts::interpolated;
 use crate::model::{Behaviour, Field, FieldKind, Held, Machine, Phase, Transition, Update};
 
-/// Returns the first entry of a transition, which has what all of its entries agree in.
+/// Returns the first entry of a transition, which has the keys that all entries share.
 pub(super) fn first_entry<'m>(machine: &'m Machine, name: &str) -> &'m Transition {
     let mut entries = machine.transitions.iter();
     let first = entries.find(|entry| entry.name.value == name);
     first.expect("the check has seen the transition")
 }
 
-/// Returns what the templates show: the keys of the machine file, and what follows from them.
+/// Returns the data of the templates: the keys of the machine file, and values derived from them.
 pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
     let entries = edges::entries(machine);
     let names = machine.transition_names();

@@ -1,4 +1,4 @@
-//! Fields: what each holds, and its value at the start.
+//! Fields: their types and their values at the start.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -129,7 +129,7 @@ impl Field {
         Some((&self.name, value))
     }
 
-    /// Returns the value at the start. `None` for data and for what the engine sets.
+    /// Returns the value at the start. `None` for data and for the engine's own fields.
     pub(crate) fn initial(&self) -> Option<Constant> {
         if let Some(initial) = &self.initial {
             return Some(initial.value.clone());

@@ -73,7 +73,7 @@ pub(crate) struct Persona {
     pub(crate) name: At<String>,
     /// The name in titles and tables.
     pub(crate) label: String,
-    /// The template of who the reviewer is and what the review looks at.
+    /// The template about the reviewer and the subject of the review.
     pub(crate) prompt: At<Path>,
     /// The subject of the built-in reviewer.
     #[serde(default)]

@@ -53,7 +53,7 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
     }
 }
 
-/// Splits the parser's message about an unknown key or word into what it is, its name, and those that are known.
+/// Splits the parser's message about an unknown key or word into its kind, its name, and the known names.
 fn unknown(error: &str) -> Option<(&str, &str, Vec<&str>)> {
     let (kind, rest) = error.strip_prefix("unknown ")?.split_once(' ')?;
     let mut quoted = rest.split('`').skip(1).step_by(2);

@@ -87,7 +87,7 @@ impl<'m, T> IntoIterator for &'m Many<T> {
     }
 }
 
-/// An entry of a [`Many`], and what it is in the file.
+/// An entry of a [`Many`], and its kind in the file.
 pub(crate) trait Entry: From<At<Self::Form>> + Eq + Hash {
     /// The form that serde reads.
     type Form: DeserializeOwned;

@@ -75,7 +75,7 @@ pub struct Argument {
     /// The name.
     #[serde(skip_deserializing)]
     pub name: At<String>,
-    /// The type, never data or what the engine holds.
+    /// The type, never data or a field of the engine.
     #[serde(skip_deserializing)]
     pub kind: FieldKind,
     r#type: Option<FieldKind>,

@@ -120,7 +120,7 @@ impl Held {
 }
 
 impl Evidence {
-    /// Returns whether this evidence is enough. What is settled is also reviewed; what is verified is neither.
+    /// Returns whether this evidence is enough. A settled round is also reviewed; a verified one is neither.
     pub fn suffices(self, needed: Evidence) -> bool {
         self == needed || (self, needed) == (Evidence::Settled, Evidence::Reviewed)
     }

@@ -101,7 +101,7 @@ impl Found {
 }
 
 impl Distrust {
-    /// Returns what to do about it.
+    /// Returns the remedy.
     pub fn help(self) -> &'static str {
         match self {
             Self::Symlink => "remove it, or put what it leads to in its place",

@@ -49,7 +49,7 @@ pub fn open_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     folder.below(last)?.below(name)
 }
 
-/// Resolves `.` and `..` by name, which is what they mean without symlinks.
+/// Resolves `.` and `..` by name, which is their meaning without symlinks.
 fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
     let mut plain = Utf8PathBuf::new();
     for component in path.components() {

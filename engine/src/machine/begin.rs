@@ -70,7 +70,7 @@ pub(super) fn plan(
             _ if field.name == held.session => how.session.as_str().into(),
             _ if Some(field.name) == held.mode => mode.name.into(),
             _ if Some(field.name) == held.run => "".into(),
-            // The store writes what else the engine keeps.
+            // The store writes the engine's other fields.
             _ if field.kind == FieldKind::Held => Json::Null,
             (None, Some((_, value))) => value.value(),
             (None, None) => field.first(),

@@ -1,4 +1,4 @@
-//! The commit of an edge: checks who takes it and what it needs, then writes by compare-and-swap.
+//! The commit of an edge: checks the actor and the requirements, then writes by compare-and-swap.
 
 use serde_json::Value as Json;
 

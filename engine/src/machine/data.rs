@@ -18,7 +18,7 @@ pub struct DataType {
 }
 
 impl DataType {
-    /// Returns what the engine has to know of a type, which the machine file calls by this name.
+    /// Returns the description of a type, which the machine file calls by this name.
     pub const fn of<T: Serialize + DeserializeOwned + Default>(name: &'static str) -> Self {
         Self {
             name,
@@ -32,7 +32,7 @@ impl DataType {
         (self.initial)()
     }
 
-    /// Returns what is expected instead, if this value cannot be read as the type.
+    /// Returns the expected type if this value cannot be read as the type.
     pub(super) fn expected(self, value: &Json) -> Option<String> {
         let why = (self.misfit)(value)?;
         Some(format!("what `{}` can be read from ({why})", self.name))

@@ -34,7 +34,7 @@ pub struct Guard<M: Machine> {
     pub holds: fn(&M::Fields, &M::Transition) -> bool,
     /// Returns whether it holds as far as the fields decide. A comparison with an argument counts as true.
     pub may_hold: fn(&M::Fields) -> bool,
-    /// Returns what it reads, each once, for refusals.
+    /// Returns the values that it reads, each once, for refusals.
     pub values: fn(&M::Fields, &M::Transition) -> Values,
 }
 
@@ -120,7 +120,7 @@ impl EdgeAt {
         self.message.or(table.phases[self.to].message)
     }
 
-    /// Returns whether it only repeats what the loop waits for.
+    /// Returns whether it only repeats the request of its phase.
     pub fn reminds(&self, table: &Table) -> bool {
         let behaviour = table.phases[self.from].on_stop;
         self.from == self.to && behaviour.is_some_and(|one| one.reminds.contains(&self.transition))

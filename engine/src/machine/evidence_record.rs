@@ -38,7 +38,7 @@ pub struct EvidenceRecord {
     pub round: u64,
     /// The revision of the loop at which it was gathered. It serves one change only.
     pub revision: u64,
-    /// The digest of what was reviewed.
+    /// The digest of the reviewed text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The reason for which open findings were rejected.
@@ -65,7 +65,7 @@ impl EvidenceRecord {
         }
     }
 
-    /// Returns whether it proves what an edge asks for. A settled record is a reviewed one too. A verified one is neither,
+    /// Returns whether it is the evidence that an edge requires. A settled record is a reviewed one too. A verified one is neither,
     /// nor is either verified.
     pub fn satisfies(&self, requirement: Requirement) -> bool {
         self.kind == requirement

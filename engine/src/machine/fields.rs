@@ -8,7 +8,7 @@ use super::Machine;
 use super::table::{FieldInfo, FieldKind, Table};
 use crate::store::{FieldValue as _, Fields, Record};
 
-/// A field that does not hold what the machine declares.
+/// A field whose value does not fit the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("field `{field}` is {found}, where the machine expects {expected}")]
 pub struct FieldError {
@@ -85,7 +85,7 @@ pub fn convert(field: &FieldInfo, value: &Json) -> Result<Json, FieldError> {
 pub(super) fn to_map<F: Serialize>(fields: &F) -> Fields {
     match serde_json::to_value(fields) {
         Ok(Json::Object(map)) => map,
-        // `Held::set_data` has refused what cannot be written.
+        // `Held::set_data` has refused a value that cannot be written.
         _ => Fields::new(),
     }
 }

@@ -55,7 +55,7 @@ impl<M: Machine> fmt::Debug for Held<M> {
 }
 
 impl<M: Machine> Held<M> {
-    /// Opens a loop: repairs what a crash left, checks the phase and every field.
+    /// Opens a loop: repairs the traces of a crash, checks the phase and every field.
     ///
     /// # Errors
     /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
@@ -125,7 +125,7 @@ impl<M: Machine> Held<M> {
         &self.fields
     }
 
-    /// Returns what the engine keeps.
+    /// Returns the engine's part.
     pub fn header(&self) -> Header {
         let record = self.raw.record();
         let keys = &M::TABLE.state.fields;
@@ -151,7 +151,7 @@ impl<M: Machine> Held<M> {
         self
     }
 
-    /// Takes a transition: finds the edge that is open, checks who takes it and what it needs, and commits by
+    /// Takes a transition: finds the edge that is open, checks the actor and the requirements, and commits by
     /// compare-and-swap.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ pub enum ImportError {
         /// The phases that are not terminal.
         known: String,
     },
-    /// A field is not what the machine declares.
+    /// A field does not fit the machine.
     #[error("{0}")]
     Field(FieldError),
     /// The start was refused.

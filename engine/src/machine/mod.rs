@@ -50,7 +50,7 @@ pub trait LoopHandle: Any + Debug {
 pub trait Machine: Sized + Send + Sync + 'static {
     /// The phases.
     type Phase: Copy + Eq + Debug + Send + Sync + 'static;
-    /// The fields of a loop, without what the engine keeps of it.
+    /// The fields of a loop, without those of the engine.
     type Fields: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// A transition with its arguments.
     type Transition: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;

@@ -79,7 +79,7 @@ pub enum OpenError {
     Field {
         /// The loop.
         id: String,
-        /// The field, its value, and what is expected.
+        /// The field, its value, and the expected type.
         problem: FieldError,
     },
 }
@@ -94,7 +94,7 @@ crate::impl_diagnostic!(OpenError, |error| match error {
 });
 
 impl Raw {
-    /// Opens a loop, repairs what a crash left, and checks the phase.
+    /// Opens a loop, repairs the traces of a crash, and checks the phase.
     ///
     /// # Errors
     /// Returns an error if the loop is not there, belongs to another machine, or is in a phase that the machine does not know.
@@ -171,7 +171,7 @@ impl Raw {
         &self.0.store
     }
 
-    /// Returns what was read from disk.
+    /// Returns the record that was read from disk.
     pub fn record(&self) -> &Record {
         &self.0.record
     }
@@ -181,7 +181,7 @@ impl Raw {
         self.0.actor
     }
 
-    /// Returns what opening or starting it had to repair; at a start, in other loops of the folder.
+    /// Returns the repairs of opening or starting it; at a start, in other loops of the folder.
     pub fn repairs(&self) -> &[String] {
         &self.0.repairs
     }

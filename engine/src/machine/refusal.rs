@@ -39,7 +39,7 @@ pub enum Refusal {
         /// The fields and arguments that they read, with their values.
         values: String,
     },
-    /// The evidence shown is not what the edge needs.
+    /// The evidence is not the kind that the edge requires.
     #[error("‘{transition}’ is not open: {problem}")]
     Evidence {
         /// The transition.
@@ -69,7 +69,7 @@ pub enum Refusal {
         /// The phases in which it is legal.
         legal: String,
     },
-    /// A field of the state document is not what the machine declares.
+    /// A field of the state document does not fit the machine.
     #[error("{0}")]
     Field(FieldError),
     /// A behaviour could not read the files or the run that it looks at.

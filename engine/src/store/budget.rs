@@ -32,12 +32,12 @@ impl Budget {
         self.left().is_zero()
     }
 
-    /// Runs a wait, which gets the smaller of its own bound and what is left.
+    /// Runs a wait, which gets the smaller of its own bound and the remaining time.
     pub fn wait<R>(&self, bound: Duration, wait: impl FnOnce(Duration) -> R) -> R {
         wait(bound.min(self.left()))
     }
 
-    /// Runs what the machine asks for without counting its time: a command may take an hour, and its result must still be
+    /// Runs a command of the machine without counting its time: a command may take an hour, and its result must still be
     /// committed.
     pub fn stand_still<R>(&self, work: impl FnOnce() -> R) -> R {
         let left = self.left();

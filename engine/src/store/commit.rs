@@ -73,7 +73,7 @@ impl Store {
         let mut run = change.run.as_deref();
         if change.begins_visit {
             visit = Some(revision);
-            // What an earlier visit rests on says nothing of this one.
+            // The run of an earlier visit does not count for this one.
             run = Some("");
         }
         let kept: [(Option<&str>, Option<Json>); 7] = [
@@ -130,7 +130,7 @@ impl Store {
         let document = document.unwrap_or_else(|_| spec.empty());
         let document = document.with(&entry.fields, entry.append.as_slice());
         let document = document.to_bytes();
-        // What cannot be read again is not written.
+        // A document that cannot be read again is not written.
         if let Err(error) = spec.parse(&document) {
             return Err(StoreError::document("write", &self.path_of(id), error));
         }
@@ -162,7 +162,7 @@ impl Store {
 
     /// Sets one field outside of the machine's transitions, and journals that.
     ///
-    /// The phase and what says which document this is are always refused. Fields that the machine owns, the session, the mode
+    /// The phase and the fields that identify the document are always refused. Fields that the machine owns, the session, the mode
     /// and the times of the start are refused unless `allow_owned`. The time of the last change is set to now, unless it is the
     /// field.
     pub fn set_field(

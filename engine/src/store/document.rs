@@ -17,7 +17,7 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 const MAX_YAML_BYTES: usize = 256 * 1024;
 /// The most brackets that are open at once. The reader's time grows with their number for each byte; it accepts 128 of them.
 const MAX_OPEN_BRACKETS: usize = 128;
-/// The most uses of anchors. Each repeats what the anchor names, which may itself use anchors.
+/// The most uses of anchors. Each repeats the value of the anchor, which may itself use anchors.
 const MAX_ALIASES: usize = 8;
 
 /// The way in which a machine's documents are written.
@@ -168,7 +168,7 @@ pub fn is_field_name(name: &str) -> bool {
             .any(|word| name.eq_ignore_ascii_case(word))
 }
 
-/// Bytes that are no state document, with the reason: what follows "the document".
+/// Bytes that are no state document, with the reason, which completes a sentence that begins with "the document".
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the document {0}")]
 pub struct DocumentError(pub(super) String);
@@ -180,7 +180,7 @@ impl DocumentError {
     }
 }
 
-/// Checks that YAML is read in little time and memory. Text in quotes counts also, because only the reader knows what is one.
+/// Checks that YAML is read in little time and memory. Text in quotes counts also, because only the reader recognizes it.
 pub(super) fn check_yaml(yaml: &str) -> Result<(), DocumentError> {
     if yaml.len() > MAX_YAML_BYTES {
         let why = format!("has more than {MAX_YAML_BYTES} bytes of YAML");

@@ -45,7 +45,7 @@ pub struct Change {
     /// The folder that the loop belongs to from then on. `None`: as before.
     #[serde(skip)]
     pub root: Option<String>,
-    /// New values of fields. The store writes those that say what a document is (phase, id, revision, machine, root, graph hash).
+    /// New values of fields. The store writes those that identify a document (phase, id, revision, machine, root, graph hash).
     #[serde(skip)]
     pub edits: Fields,
     /// Whether a visit begins with it: it enters a phase, or begins another round of one.

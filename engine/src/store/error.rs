@@ -1,4 +1,4 @@
-//! The errors of the store, each with what to do now.
+//! The errors of the store, each with the next step.
 
 use std::fmt;
 use std::io;
@@ -15,14 +15,14 @@ use crate::text::shown;
 /// The reason why the store refused or failed. Nothing was changed.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// A file cannot be read or written, or its content is not what it should be.
+    /// A file cannot be read or written, or its content is wrong.
     #[error("{}", io_message(.doing, .path, .source))]
     Io {
         /// The attempt, as a verb.
         doing: &'static str,
         /// The file or folder.
         path: Utf8PathBuf,
-        /// The system's error, or what is wrong with the content.
+        /// The system's error, or the problem of the content.
         source: io::Error,
     },
     /// Another process held a lock for longer than this one may wait.

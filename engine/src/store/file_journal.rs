@@ -26,7 +26,7 @@ struct Sealed {
 }
 
 impl LoopFolder {
-    /// Returns what seals the journals here, or `None` if this user started no loop here.
+    /// Returns the seals of the journals here, or `None` if this user started no loop here.
     pub(super) fn sealing(&self) -> Result<Option<Sealing>, StoreError> {
         let top = self.above.as_ref().unwrap_or(&self.folder);
         let folder = self.open_below_base(top);
@@ -45,7 +45,7 @@ impl LoopFolder {
         }
     }
 
-    /// Returns what seals the first line of a journal. A copy of another folder gets its own id.
+    /// Returns the seal before the first line of a journal. A copy of another folder gets its own id.
     fn sealing_to_begin(&self, here: &Folder) -> Result<Sealing, StoreError> {
         let key = self.home.key_or_new()?;
         let project = Project::read(here).and_then(|project| {
@@ -114,7 +114,7 @@ impl LoopFolder {
                 return Ok(length);
             }
             let mut file = folder.file_to_append(JOURNAL)?;
-            // What is behind the last line of ours does not exist: a torn line, or a forged one.
+            // Bytes behind our last line do not exist: a torn line, or a forged one.
             if file.metadata()?.len() > end {
                 file.set_len(end)?;
             }

@@ -57,7 +57,7 @@ impl MapDocument {
         let mut keys = path.split('.');
         let first = self.map.get(keys.next()?)?;
         let value = keys.try_fold(first, |value, key| value.get(key))?;
-        // What JSON cannot hold, such as a map with lists as keys, becomes null.
+        // A value that JSON cannot hold, such as a map with lists as keys, becomes null.
         Some(serde_json::to_value(value).unwrap_or_default())
     }
 

@@ -10,7 +10,7 @@
 //! | `loop_folder` | the paths, files and locks of a state folder |
 //! | `seal`, `project`, `state_home` | the seal, the id of a state folder, and the folder of the user's own with the key |
 //! | `entry` | a line of a journal, and a loop at one revision |
-//! | `document`, `lines`, `map`, `value`, `spec` | the forms of documents, and what a machine says of them |
+//! | `document`, `lines`, `map`, `value`, `spec` | the forms of documents, and their description in a machine |
 //! | `store`, `open`, `commit`, `start`, `archive`, `list` | operations on loops |
 //! | `budget`, `id` | the time of a hook, ids |
 //!

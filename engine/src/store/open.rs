@@ -20,7 +20,7 @@ pub const REPAIRED: &str = "repaired";
 /// The note of a file that nothing in the journal explains.
 pub const UNEXPLAINED: &str = "unexplained";
 
-/// A loop that was opened, and what had to be done to its document.
+/// A loop that was opened, and the repair of its document.
 #[derive(Debug, Clone)]
 pub struct Opened {
     /// The loop.

@@ -1,4 +1,4 @@
-//! The random id of a state folder, and what this user's state home keeps of it: its path, and the end of each journal.
+//! The random id of a state folder, and the records about it in this user's state home: its path, and the end of each journal.
 //!
 //! ```text
 //! <state folder>/project       the id
@@ -84,14 +84,14 @@ impl Project {
         home.keep(BY_PATH, &sha256(path.as_str()), &self.0)
     }
 
-    /// Returns what is kept of a loop. What cannot be read is not known.
+    /// Returns the record of a loop, or nothing if it cannot be read.
     pub(super) fn mark(&self, home: &StateHome, id: &LoopId) -> Mark {
         let text = home.read_kept(MARKS, &self.mark_name(id));
         text.and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default()
     }
 
-    /// Keeps what is known of a loop. Not synced. Written in place, since a new file costs more than all else of a commit but
+    /// Keeps the record of a loop. Not synced. Written in place, since a new file costs more than all else of a commit but
     /// its sync. Marks have one length, so that a reader finds the old or the new one.
     pub(super) fn set_mark(&self, home: &StateHome, id: &LoopId, mark: &Mark) -> io::Result<()> {
         let text = format!("{:<MARK_BYTES$}\n", serde_json::to_string(mark)?);

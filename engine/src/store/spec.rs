@@ -177,7 +177,7 @@ impl StateSpec {
         self.terminal.contains(&phase)
     }
 
-    /// Returns whether `field` says what a document is: only the store writes it, regardless of the caller.
+    /// Returns whether `field` identifies a document: only the store writes it, regardless of the caller.
     pub(super) fn is_structural(&self, field: &str) -> bool {
         let names = &self.fields;
         let structural = [

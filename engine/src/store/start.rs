@@ -61,7 +61,7 @@ impl Store {
         self.start_telling(plan, None).map(|started| started.record)
     }
 
-    /// Starts a loop, with a document that the engine did not write if one is given, and tells what was archived before.
+    /// Starts a loop, with a document that the engine did not write if one is given, and returns the loops that were archived before.
     pub fn start_telling(
         &self,
         plan: StartPlan,
@@ -216,7 +216,7 @@ impl Store {
         Ok(())
     }
 
-    /// Completes the fields of a new loop with what no later change sets.
+    /// Completes the fields of a new loop with those that no later change sets.
     fn first_fields(
         &self,
         now: Timestamp,

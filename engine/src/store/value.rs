@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 /// The fields of a loop by name, in the order of its document.
 pub type Fields = serde_json::Map<String, Json>;
 
-/// The greatest number in a field: what every reader of JSON reads exactly.
+/// The greatest number in a field: every reader of JSON reads it exactly.
 pub const MOST_COUNT: u64 = (1 << 53) - 1;
 
 /// The value of a field as people and shell helpers write and read it.
@@ -96,7 +96,7 @@ pub(super) fn escape_hidden(json: &str) -> String {
     out
 }
 
-/// Returns whether a character ends a line for some reader, reorders what is shown, or is shown as nothing at all.
+/// Returns whether a character ends a line for some reader, reorders text, or is shown as nothing at all.
 pub(super) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,

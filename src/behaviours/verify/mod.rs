@@ -134,7 +134,7 @@ pub fn line_problem(line: &str) -> Option<&'static str> {
     } else if line.chars().count() > MAX_COMMAND_CHARS {
         Some("has more than 1,000 characters")
     } else if text::exact(line) != *line {
-        // The user must see what they allow.
+        // The user must see the whole line that they allow.
         Some("has characters that cannot be shown")
     } else {
         None
@@ -214,7 +214,7 @@ fn known(raw: &Raw) -> Result<Commands, Missing> {
 /// Returns evidence that the phase's commands passed in this visit on the work tree as it is.
 ///
 /// # Errors
-/// Returns what is missing.
+/// Returns the missing permission.
 pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
     let commands = ready(raw)?;
     if raw.store().is_running(raw.id()) {

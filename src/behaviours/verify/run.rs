@@ -115,7 +115,7 @@ fn log_name(number: usize) -> String {
 pub enum Purpose {
     /// A stop, which does not wait for others, and takes a result that failed once.
     Stop,
-    /// The verb, which runs again what has failed, unless it waited for another's run.
+    /// The verb, which runs failed commands again, unless it waited for another's run.
     Verb,
     /// A review, which takes any result.
     Review,

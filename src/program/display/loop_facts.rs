@@ -47,7 +47,7 @@ fn dated(at: Timestamp, now: Timestamp) -> String {
     format!("{}, {}", durations::time(at), durations::ago(at, now))
 }
 
-/// Returns what the last stop did and why, or `None` if it made the last change or there was none.
+/// Returns the action of the last stop with its reason, or `None` if it made the last change or there was none.
 /// The folder's log has the stops that changed nothing.
 fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
     let by_hook = |change: &&ChangeEntry| {

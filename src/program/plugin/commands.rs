@@ -1,6 +1,6 @@
 //! The slash commands: their description, their permissions, and their text for the agent.
 //!
-//! A command may call the program. If the loop can go on after it, the command may also do what the loop will ask for:
+//! A command may call the program. If the loop can go on after it, the command also has the permissions for the loop's requests:
 //! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
 
 use clap::{Arg, Command};
@@ -35,7 +35,7 @@ struct Known {
     call: String,
     /// Whether only the user may run it. The prompt hook keeps its arguments.
     by_user: bool,
-    /// Whether the loop may go on after it, so that it also needs what the loop asks for.
+    /// Whether the loop may go on after it, so that it also needs the permissions for the loop's requests.
     goes_on: bool,
     description: &'static str,
     arguments: String,
@@ -204,7 +204,7 @@ pub(super) fn bash_rule(info: &ProgramInfo, call: &str) -> String {
     format!("Bash({} {call}:*)", info.program)
 }
 
-/// Returns the rules for what a loop asks its agent for: files to write, reviews, and the agent's own transitions.
+/// Returns the rules for the requests of a loop: files to write, reviews, and the agent's own transitions.
 pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) -> Vec<String> {
     let table = info.table;
     let mut rules = files_to_write(table);
@@ -213,7 +213,7 @@ pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) 
         rules.push(bash_rule(info, "review"));
     }
     if is_used(table) {
-        // It runs only what the user allows.
+        // It runs only lines that the user allows.
         rules.push(bash_rule(info, "verify"));
     }
     let by_agent = table.edges().filter(|edge| edge.by.contains(&Actor::Agent));

@@ -116,7 +116,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     Ok(files)
 }
 
-/// Returns `.claude-plugin/plugin.json`. What the package does not say is left out.
+/// Returns `.claude-plugin/plugin.json`. Keys that the package does not have are left out.
 fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
     let doc = program.info.table.doc;
     let description = format!("{doc} Needs the program {}.", program.info.program);

@@ -175,7 +175,7 @@ impl Settings {
         self.rows.push(row);
     }
 
-    /// Adds the user's file. In it, the table of this program goes over what the file has for all programs.
+    /// Adds the user's file. In it, the table of this program goes over the tables for all programs.
     pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), SettingsError> {
         let mut own = Vec::new();
         for mut row in parse("user", file, text)? {

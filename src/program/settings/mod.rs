@@ -113,7 +113,7 @@ impl Settings {
         layers.finish()
     }
 
-    /// Returns what the hooks saw of the session that a command is made in, or `None` outside a client and before the
+    /// Returns the environment that the hooks saw in the session that a command is made in, or `None` outside a client and before the
     /// first hook. Programs that the command starts get the variables that the hooks saw.
     pub(super) fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
         let home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
@@ -126,7 +126,7 @@ impl Settings {
             .inspect(|seen| pin(seen.pinned()))
     }
 
-    /// Keeps, in a hook, what its session sees of the user's environment, for commands inside that session.
+    /// Keeps, in a hook, the user's environment of its session, for commands inside that session.
     ///
     /// # Errors
     /// Returns an error if the folder in the user's state home is not safely the user's, or the system refuses.
@@ -193,7 +193,7 @@ impl Settings {
     }
 }
 
-/// Returns what this process sees of the user's environment.
+/// Returns the user's environment in this process.
 fn own_environment(info: &ProgramInfo) -> Seen {
     Seen::here(user_path().ok(), &info.variable(""))
 }

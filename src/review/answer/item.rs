@@ -1,4 +1,4 @@
-//! One item of a Markdown answer: its place, what is wrong, what to do, and the lines below it.
+//! One item of a Markdown answer: its place, problem, remedy, and the lines below it.
 
 use crate::review::findings::{
     Finding, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS, Severity,
@@ -83,7 +83,7 @@ fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
             name.rsplit_once(':')
                 .map(|(file, number)| (Some(file), number))?
         };
-        // What is not written as we write a number (`007`, `+7`) is part of the text.
+        // A number in another form (`007`, `+7`) is part of the text.
         let number = number
             .starts_with(|c| matches!(c, '1'..='9'))
             .then(|| number.parse().ok())??;

@@ -219,7 +219,7 @@ impl Reader {
             let label = label(first).filter(|_| !is_tally);
             let text = label.map_or(first.as_str(), |(_, rest)| rest);
             let severity = label.map(|(severity, _)| severity);
-            // `High: 2` outside of findings counts what is elsewhere.
+            // `High: 2` outside of findings counts findings in another place.
             let is_counted = is_tally && self.severity_here().is_none();
             if is_none(text) && rest.is_empty() && !item::names_a_place(text) {
                 self.says_none();

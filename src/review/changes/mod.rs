@@ -1,4 +1,4 @@
-//! The changes of a work tree as one text to review: what they are compared with, then a unified diff per file.
+//! The changes of a work tree as one text to review: the base, then a unified diff per file.
 //!
 //! `collect` takes a [`Snapshot`], finds its `base`, lists the files (`changed_file`) and writes as many of their diffs, whole,
 //! as fit (`diff`). A file that does not fit is named with its size. The text holds no time of day: the same changes give the

@@ -11,7 +11,7 @@ pub fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|name| !name.is_empty())
 }
 
-/// Returns a path for people: on one line, and what is no text in it made visible.
+/// Returns a path for people: on one line, with hidden characters made visible.
 pub fn shown(path: &[u8]) -> String {
     crate::text::one_line(
         &visible(&String::from_utf8_lossy(&c_quoted(path, false))),
@@ -51,7 +51,7 @@ pub fn visible(line: &str) -> String {
     let body = body.strip_suffix('\r').unwrap_or(body);
     let mut shown = String::with_capacity(line.len());
     for (at, character) in body.char_indices() {
-        // What looks spelled out already was written so by somebody: it must not pass for ours.
+        // A name that looks spelled out already was written so by a person: it must not pass for ours.
         let is_spelled = body[at..].starts_with("<U+");
         if is_spelled || character != '\t' && is_hidden(character) {
             let _ = write!(shown, "<U+{:04X}>", u32::from(character));

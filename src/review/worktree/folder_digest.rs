@@ -18,7 +18,7 @@ const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
 /// Folders of version control systems, which are passed over.
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
 
-/// Returns the digest of every file in a folder. What cannot be opened counts as missing.
+/// Returns the digest of every file in a folder. A file that cannot be opened counts as missing.
 pub(super) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, WorktreeError> {
     let mut files: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut bytes_left = MAX_TOTAL_BYTES;

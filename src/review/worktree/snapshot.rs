@@ -1,6 +1,6 @@
 //! A work tree as a git tree, written with an index and objects of our own.
 //!
-//! The scratch index is a copy of the real one, so that git need not read what has not changed. Into it goes what
+//! The scratch index is a copy of the real one, so that git need not read unchanged files. Into it goes what
 //! `git add -A` would add. That command itself is not used: it would look into submodules, run their configuration, and
 //! read large files around.
 //!
@@ -93,7 +93,7 @@ impl Snapshot {
         &self.tree
     }
 
-    /// Returns the digest of its tree, and of what is not in it as it is.
+    /// Returns the digest of its tree, and of files that are not in it as they are.
     pub(crate) fn digest(&self) -> Digest {
         let mut all = self.tree.clone().into_bytes();
         for (path, over) in &self.passed_over {

@@ -192,7 +192,7 @@ fn join_items(value: &Json) -> Json {
     items.iter().map(join).collect()
 }
 
-/// Returns what is wrong with a flag, in the words of serde.
+/// Returns the problem of a flag, in the words of serde.
 fn find_problem(name: &str, value: &Json) -> Option<String> {
     match serde_json::from_value::<Flags>(json!({ name: value })) {
         Ok(flags) if value.is_null() && !has_word(NULLABLE, name) && flags.other.is_empty() => {
@@ -203,7 +203,7 @@ fn find_problem(name: &str, value: &Json) -> Option<String> {
     }
 }
 
-/// Returns what is wrong with a number, or with a number in a map.
+/// Returns the problem of a number, or of a number in a map.
 fn check_range(name: &str, value: &Json) -> Option<String> {
     let (_, least, most) = RANGES.iter().find(|(flag, ..)| *flag == name)?;
     let range = *least..=*most;

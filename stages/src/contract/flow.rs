@@ -1,4 +1,4 @@
-//! The rules of what comes after the stage: the pause, its question, and the next step.
+//! The rules for the time after the stage: the pause, its question, and the next step.
 //!
 //! Each function corrects the summary as a lenient reader takes it. `written` are the flags as
 //! they were written.

@@ -1,6 +1,6 @@
-//! The Summary Contract: the rules of a coordinator's summary file, and what a lenient reader makes of a broken rule.
+//! The Summary Contract: the rules of a coordinator's summary file, and the lenient reading of a broken rule.
 //!
-//! [`read`] reports every broken rule as a [`Finding`], with its place and what to write instead,
+//! [`read`] reports every broken rule as a [`Finding`], with its place and the text to write instead,
 //! and gives a lenient reader an [`Outcome`]. A strict reader takes a file without an error.
 //!
 //! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`:

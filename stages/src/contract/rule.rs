@@ -38,7 +38,7 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// Returns what the rule demands, as a sentence without its full stop.
+            /// Returns the demand of the rule, as a sentence without its full stop.
             pub fn text(self) -> &'static str {
                 match self { $(Self::$rule => $text,)+ }
             }
@@ -229,7 +229,7 @@ impl Collector {
     /// Returns the first findings in the order of the file, at most 100.
     pub(super) fn finish(mut self) -> Vec<Finding> {
         self.list.sort_by_key(|one| (one.start, one.rule));
-        // What was read again has its findings twice.
+        // A part that was read again has its findings twice.
         self.list.dedup();
         // A placeholder is as good as missing: other findings in its line say nothing new.
         let placeholders = self.list.iter().filter(|one| one.rule == Rule::Placeholder);

@@ -107,7 +107,7 @@ fn remove_placeholders(yaml: &str, findings: &mut Collector) -> String {
 
 /// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
 fn parse(mut yaml: String, findings: &mut Collector) -> Option<Json> {
-    // A line break alone would move the places of what follows.
+    // A line break alone would move the places of the text after it.
     yaml = yaml.replace("\r\n", "\n");
     let is_wrong = |c: char| c.is_control() && !"\t\n\u{85}".contains(c) || c == '\u{feff}';
     if let Some(at) = yaml.find(is_wrong) {
@@ -278,7 +278,7 @@ fn below(path: &str, key: &str) -> String {
     }
 }
 
-/// Returns the value of a text without quotes. The library that writes summaries knows what is not text.
+/// Returns the value of a text without quotes. The library that writes summaries recognizes values that are not text.
 fn plain(text: &str) -> Json {
     let is_word = text.starts_with(|c: char| c.is_ascii_digit() || "+-.~nNtTfF".contains(c));
     if !is_word && !text.is_empty() {

@@ -154,7 +154,7 @@ struct Call {
 }
 
 impl Call {
-    /// Reads the arguments, or what was typed after the slash command of the same name.
+    /// Reads the arguments, or the text typed after the slash command of the same name.
     fn new(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Self, Failure> {
         let texts = |id: &str| {
             let texts = matches.try_get_many::<String>(id).ok().flatten();
@@ -283,7 +283,7 @@ impl Call {
         Failure::plain(Exit::Usage, message, help)
     }
 
-    /// Prints what the phase that a plan is in asks of the agent.
+    /// Prints the instruction of the phase that a plan is in.
     fn say(&self, held: &AnyLoop) -> Result<Exit, Failure> {
         let raw = held.raw();
         let message = messages::phase(raw).message;
@@ -299,7 +299,7 @@ impl Call {
     }
 }
 
-/// Takes what was typed after a slash command of this session.
+/// Takes the text typed after a slash command of this session.
 fn typed(info: &ProgramInfo, name: &str, caller: &Caller) -> Result<String, Failure> {
     let home = StateHome::of_user(info.program);
     let taken = match (home.folder(), caller.session.as_deref()) {

@@ -117,7 +117,7 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
         match &plan.held {
             Some(held) => {
                 take_over(call, held)?;
-                // A kill may have come between the document and what it does not say.
+                // A kill may have come between the document and the rest of the entry.
                 let taken_up = entered::taken_up(held.raw());
                 taken_up
                     .map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;

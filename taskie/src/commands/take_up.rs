@@ -14,7 +14,7 @@ use crate::next::{Fields, State, implied_fields};
 use crate::typestate::Taskie;
 use crate::{AnyLoop, Phase, entered};
 
-/// Reads a document as far as the table needs it. What is no JSON object is no state.
+/// Reads a document as far as the table needs it. A file that is not a JSON object has no state.
 pub(super) fn state(bytes: &[u8]) -> State {
     let Some(document) = object(bytes) else {
         return State::None;

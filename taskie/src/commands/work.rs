@@ -10,7 +10,7 @@ use crate::context::{self, legal_words, parse_word, word};
 use crate::typestate::{LeaveCommand, PHASES, Verb};
 use crate::{AnyLoop, Phase, stops, work};
 
-/// Goes from standalone into the phase of the command's name, and prints what it asks for.
+/// Goes from standalone into the phase of the command's name, and prints its instruction.
 pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
     if word(held.phase()) == call.name {
@@ -94,7 +94,7 @@ pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Writes down what ran last. No edge depends on it.
+/// Records the last command. No edge depends on it.
 fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     if held.phase().is_terminal() {
         return Err(not_next(call, held));

@@ -150,7 +150,7 @@ fn sections(text: &str) -> Vec<Section> {
     let line_at = line_counter(text);
     let mut sections: Vec<Section> = Vec::new();
     let mut heading: Option<Section> = None;
-    // The number of items and quotes around the event: only what is in none of them counts.
+    // The number of items and quotes around the event: only text outside of them counts.
     let mut depth = 0_usize;
     for (event, at) in Parser::new(text).into_offset_iter() {
         match event {

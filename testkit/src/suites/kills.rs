@@ -63,7 +63,7 @@ fn kill_move(walk: &Walk, state: &State) -> Result<usize, Wrong> {
     everywhere(call, || goes_on(walk, state, step))
 }
 
-/// Kills a call at each of its kill points, and checks what is left. Returns how often.
+/// Kills a call at each of its kill points, and checks the state after it. Returns how often.
 fn everywhere(
     call: impl Fn(usize) -> io::Result<Output>,
     check: impl Fn() -> Result<(), Wrong>,

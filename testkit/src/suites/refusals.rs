@@ -7,7 +7,7 @@ use crate::report::{Wrong, at, ensure};
 use crate::scratch::Move;
 use crate::walk::{RESUME, State, Walk};
 
-/// Tries what each phase refuses, without a review and with one.
+/// Tries the verbs that each phase refuses, without a review and with one.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     let mut tried = 0;
     let mut known = HashSet::new();
