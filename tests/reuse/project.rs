@@ -55,7 +55,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
 }
 
 /// The place of the method that docs/behaviours.md shows.
-const SHOWN_HERE: &str = "// The method that docs/behaviours.md shows stands here.";
+const SHOWN_HERE: &str = "// The method that docs/behaviours.md shows is inserted here.";
 
 /// The method that docs/behaviours.md shows.
 fn shown() -> String {

@@ -100,8 +100,8 @@ fn imported_state_counts_tasks() {
 #[test]
 fn wrong_state_is_named_and_kept() {
     for (state, problem) in [
-        ("<<<<<<< HEAD\n", "no JSON object"),
-        ("[]", "no JSON object"),
+        ("<<<<<<< HEAD\n", "not a JSON object"),
+        ("[]", "not a JSON object"),
         ("{\"next_phase\": 3}", "next_phase"),
         ("{\"next_phase\": \"code-reveiw\"}", "code-reveiw"),
         (
