@@ -10,6 +10,25 @@ use crate::text;
 
 pub use super::state_folders::{for_start, stores};
 
+/// Returns the working directory.
+///
+/// # Errors
+/// Returns an error if it does not exist any more, or if its path is not UTF-8.
+pub fn here() -> Result<Utf8PathBuf, Failure> {
+    let here = std::env::current_dir().and_then(|path| {
+        let not_text =
+            |path: std::path::PathBuf| format!("the path {} is not UTF-8", path.display());
+        Utf8PathBuf::from_path_buf(path).map_err(|path| std::io::Error::other(not_text(path)))
+    });
+    here.map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            error.to_string(),
+            "change to a folder that exists and has a UTF-8 path",
+        )
+    })
+}
+
 /// Returns the root of the project of a folder: that of the nearest state folder, or else of the one that a start would make.
 pub fn root(state: &'static StateSpec, from: &Utf8Path) -> Utf8PathBuf {
     let nearest = stores(state, &[from]).into_iter().next();

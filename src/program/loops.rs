@@ -1,6 +1,6 @@
 //! The loops that commands are about: finding them, opening them, and who may decide about them.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 use super::app::HeldLoop;
 use super::arguments::Target;
@@ -16,24 +16,7 @@ use crate::machine::{Actor, Raw, Table};
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
-/// Returns the working directory.
-///
-/// # Errors
-/// Returns an error if it does not exist any more, or if its path is not UTF-8.
-pub fn here() -> Result<Utf8PathBuf, Failure> {
-    let here = std::env::current_dir().and_then(|path| {
-        let not_text =
-            |path: std::path::PathBuf| format!("the path {} is not UTF-8", path.display());
-        Utf8PathBuf::from_path_buf(path).map_err(|path| std::io::Error::other(not_text(path)))
-    });
-    here.map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            error.to_string(),
-            "change to a folder that exists and has a UTF-8 path",
-        )
-    })
-}
+pub use super::locate::here;
 
 /// Checks that every state folder above the working directory can be used.
 ///

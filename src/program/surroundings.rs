@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::info::ProgramInfo;
-use super::{loops, state_folders};
+use super::{locate, state_folders};
 use crate::hooks::Input;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::process::environment::GUARD;
@@ -31,7 +31,7 @@ impl Surroundings {
             project: Some(project)
                 .filter(|path| !path.is_empty())
                 .map(Utf8PathBuf::from),
-            here: loops::here().ok(),
+            here: locate::here().ok(),
             reviewer_child: std::env::var_os(GUARD).is_some(),
             budget,
         }
