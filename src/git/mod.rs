@@ -241,10 +241,7 @@ impl Git {
                 complaint(&ended.stderr_tail),
             )),
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(timed_out),
-            ProcessEnd::CouldNotStart(error) => {
-                Err(WorktreeError::refused(command, error.to_string()))
-            }
-            other => Err(WorktreeError::refused(command, format!("{other:?}"))),
+            other => Err(WorktreeError::refused(command, other.to_string())),
         }
     }
 

@@ -193,13 +193,11 @@ impl Driver<'_> {
             ProcessEnd::Stopped => {
                 return Err(resume::failure(held, Exit::Interrupted, "interrupted"));
             }
-            ProcessEnd::Exited(status) => {
+            how @ ProcessEnd::Exited(_) => {
                 let last = ended.stderr_tail.lines().last().unwrap_or_default();
-                format!("exit status {status}. {}", text::one_line(last, 200))
+                format!("{how}. {}", text::one_line(last, 200))
             }
-            ProcessEnd::TimedOut { after } => format!("not done after {} s", after.as_secs()),
-            ProcessEnd::Idle { after } => format!("silent for {} s", after.as_secs()),
-            how => format!("{how:?}"),
+            how => how.to_string(),
         };
         let problem = format!("the drafter failed: {}", text::one_line(&problem, 300));
         Err(internal_failure(held, &problem))

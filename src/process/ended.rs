@@ -54,27 +54,34 @@ impl ProcessOutput {
 }
 
 /// The way in which a process ended. If we ended it, its own status does not matter.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum ProcessEnd {
     /// An exit with this status.
+    #[error("exit status {0}")]
     Exited(i32),
     /// A signal ended it, which was not ours.
+    #[error("signal {0}")]
     Signalled(i32),
     /// We ended it after its whole time.
+    #[error("not done after {} s", .after.as_secs())]
     TimedOut {
         /// The limit.
         after: Duration,
     },
     /// We ended it after a silence.
+    #[error("silent for {} s", .after.as_secs())]
     Idle {
         /// The limit.
         after: Duration,
     },
     /// We ended it because the watcher asked to.
+    #[error("stopped")]
     Stopped,
     /// A program that never ran.
+    #[error("{0}")]
     CouldNotStart(StartError),
     /// A status that could not be read.
+    #[error("its exit status is unknown: {0}")]
     StatusLost(io::Error),
 }
 
