@@ -7,7 +7,7 @@ pub use crate::behaviours::observe::{
     WaitForSeen,
 };
 pub use crate::behaviours::verify::{self, Verified};
-pub use crate::behaviours::{Step, attempt, or_else, settle};
+pub use crate::behaviours::{Step, attempt, look, or_else, settle};
 pub use crate::generated;
 pub use crate::machine::facts::{LoopFacts, PhaseDeclaration};
 pub use crate::machine::persona::{Focus, PersonaInfo};

@@ -9,7 +9,9 @@ pub mod loop_message;
 pub mod observe;
 pub mod verify;
 
-use crate::machine::{EdgeAt, LoopHandle, Refused};
+use self::observe::Observed;
+use crate::machine::{EdgeAt, LoopHandle, Refusal, Refused};
+use crate::store::RunLock;
 
 /// The outcome of a stop.
 #[derive(Debug)]
@@ -57,6 +59,36 @@ pub enum Attempt<L, A> {
     Taken(A),
     /// A transition was refused for another reason than its guard.
     Failed(Refused<A>),
+}
+
+/// A loop that was looked at, and the outcome.
+#[derive(Debug)]
+pub struct Looked<L, A, S> {
+    /// The loop, before any transition.
+    pub attempt: Attempt<L, A>,
+    /// The outcome.
+    pub seen: S,
+    /// Held until the transition was taken: another process must not see the same again.
+    _lock: Option<RunLock>,
+}
+
+/// Begins an attempt with a loop and the result of a look at it. `note` sets the run that the next change counts.
+///
+/// # Errors
+/// Returns the loop and the reason if the look failed.
+pub fn look<L: Into<A>, A, S>(
+    held: L,
+    observed: Result<Observed<S>, Refusal>,
+    note: impl FnOnce(L, Option<String>) -> L,
+) -> Result<Looked<L, A, S>, Refused<A>> {
+    match observed {
+        Ok(observed) => Ok(Looked {
+            attempt: Attempt::Open(note(held, observed.run)),
+            seen: observed.seen,
+            _lock: observed.lock,
+        }),
+        Err(refusal) => Err(Refused::new(held.into(), refusal)),
+    }
 }
 
 /// Begins an attempt with the loop that was looked at.

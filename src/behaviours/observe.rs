@@ -28,8 +28,8 @@ pub struct Observed<S> {
     pub seen: S,
     /// The run that it comes from.
     pub run: Option<String>,
-    /// Held until the transition was taken: who comes meanwhile must not see the same again.
-    _lock: Option<RunLock>,
+    /// Held until the transition was taken.
+    pub(super) lock: Option<RunLock>,
 }
 
 impl<S> From<S> for Observed<S> {
@@ -40,11 +40,7 @@ impl<S> From<S> for Observed<S> {
 
 impl<S> Observed<S> {
     fn of_run(seen: S, run: Option<String>, lock: Option<RunLock>) -> Self {
-        Self {
-            seen,
-            run,
-            _lock: lock,
-        }
+        Self { seen, run, lock }
     }
 }
 
