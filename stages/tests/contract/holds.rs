@@ -1,4 +1,4 @@
-//! What holds of any summary file with any bytes: a function that the tests and a fuzzer call.
+//! The promises about any summary file with any bytes, as functions that the tests call.
 
 use stages::contract::{Context, Outcome, Summary, read};
 

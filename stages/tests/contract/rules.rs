@@ -47,7 +47,7 @@ fn unescape(text: &str) -> String {
     text.replace('\u{1}', "\\")
 }
 
-/// Returns the problem of the reading of a case.
+/// Returns the difference between a case and its reading.
 fn find_mismatch(text: &str, stage: u64, findings: &str, expected: &str) -> Option<String> {
     let line = |(rule, line, column): (Rule, usize, usize)| format!("{rule} {line}:{column}");
     let named: Vec<String> = found(text).into_iter().map(line).collect();
