@@ -6,7 +6,6 @@
 //! the text after `$ ` is typed, what follows is printed. `console fails`: the last command fails. In what is printed,
 //! `[…]` matches anything on a line, and alone on one any lines; any id, time and graph hash is as good as another.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -53,7 +52,7 @@ pub(crate) fn blocks(document: &str) -> Vec<Block> {
             (None, "console") => Kind::Console { fails: false },
             (None, "console fails") => Kind::Console { fails: true },
             (None, info) => panic!(
-                "line {}: nobody runs or writes this `{info}` block",
+                "line {}: this `{info}` block is neither run nor written",
                 number + 1
             ),
         };
@@ -82,24 +81,6 @@ fn marked(line: &str) -> Option<Kind> {
     }
 }
 
-/// The files of the crate as the document has them before this line.
-pub(crate) fn written(blocks: &[Block], before: usize) -> BTreeMap<String, String> {
-    let mut files: BTreeMap<String, String> = BTreeMap::new();
-    for block in blocks.iter().filter(|block| block.line < before) {
-        match &block.kind {
-            Kind::File(path) => drop(files.insert(path.clone(), block.text.clone())),
-            Kind::More(path) => files.get_mut(path).unwrap().push_str(&block.text),
-            Kind::Change(path) => {
-                let file = files.get_mut(path).unwrap();
-                *file = changed(file, &block.text, block.line);
-            }
-            Kind::Console { .. } => {}
-        }
-    }
-    files.retain(|path, _| !path.starts_with("~/"));
-    files
-}
-
 /// A reader: a folder to begin in, and a shell that keeps its folder and its variables from one command to the next.
 pub(crate) struct Reader {
     home: PathBuf,
@@ -113,8 +94,8 @@ pub(crate) struct Reader {
 const END: char = '\u{1e}';
 
 impl Reader {
-    /// A reader at home in `home`, whose files go to `work`. `shell` is set up but for its streams and its folder.
-    pub(crate) fn new(mut shell: Command, home: &Path, work: &Path) -> Self {
+    /// A reader at home in `home`. `shell` is set up but for its streams and its folder.
+    pub(crate) fn new(mut shell: Command, home: &Path) -> Self {
         let mut shell = shell
             .current_dir(home)
             .env("HOME", home)
@@ -128,7 +109,7 @@ impl Reader {
             home: home.to_owned(),
             shell,
             printed,
-            work: work.to_owned(),
+            work: home.to_owned(),
         }
     }
 
