@@ -251,18 +251,17 @@ fn shown_machine_files_are_what_they_claim() {
     let proved = read("ui-tests/illegal_edge.stderr");
     assert!(proved.starts_with(&block("error[E0277]")), "{proved}");
     // The diagrams are those of the machine files.
-    for (machine, document) in [
-        ("machine.toml", "docs/loop.md"),
-        ("stages/machine.toml", "docs/stages.md"),
-        ("taskie/machine.toml", "docs/taskie.md"),
+    for (machine, diagram) in [
+        ("machine.toml", "docs/img/plan.mermaid"),
+        ("stages/machine.toml", "docs/img/stages.mermaid"),
+        ("taskie/machine.toml", "docs/img/taskie.mermaid"),
     ] {
         let checked = claudex_build::check_source(machine, &read(machine));
         let checked = checked.unwrap_or_else(|found| panic!("{found}"));
-        let block = format!("```mermaid\n{}```\n", claudex_build::diagram(&checked));
         assert!(
-            read(document).contains(&block),
-            "the diagram in {document} is stale; replace it with the output of\n    \
-             cargo run --quiet -- machine diagram {machine}\n"
+            read(diagram) == claudex_build::diagram(&checked),
+            "{diagram} is stale; write it again:\n    \
+             cargo run --quiet -- machine diagram {machine} > {diagram}\n"
         );
     }
 }
