@@ -62,17 +62,20 @@ fn text(output: &Output) -> String {
     format!("{out}{}", String::from_utf8_lossy(&output.stderr))
 }
 
-/// README.md and every file of docs/, with the other Markdown files that we write by hand.
+/// README.md and every page below docs/, with the other Markdown files that we write by hand.
 fn documents() -> Vec<String> {
-    let names = fs::read_dir(root().join("docs"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
-    let pages = names.filter_map(|name| name.to_str().map(|name| format!("docs/{name}")));
-    let others = ["README.md", "codegen/README.md", "lint/README.md"].map(str::to_owned);
-    others
-        .into_iter()
-        .chain(pages.filter(|page| page.ends_with(".md")))
-        .collect()
+    let mut pages = ["README.md", "codegen/README.md", "lint/README.md"]
+        .map(str::to_owned)
+        .to_vec();
+    for folder in ["docs", "docs/dev", "docs/decisions"] {
+        for entry in fs::read_dir(root().join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") {
+                pages.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    pages
 }
 
 /// The texts of the fenced blocks of a page.

@@ -1,7 +1,7 @@
 //! Measures the costs of claudex beside the same work done otherwise, and prints one table of ratios: machines differ, ratios
 //! hardly do.
 //!
-//! `docs/performance.md` has the command and a table with its machine and date. With `ROW` behind it, only rows whose names
+//! `docs/dev/performance.md` has the command and a table with its machine and date. With `ROW` behind it, only rows whose names
 //! contain that are measured.
 
 mod commit;

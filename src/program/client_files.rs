@@ -1,6 +1,6 @@
 //! Claude Code's settings files and installed plugins, as far as they concern our Stop hook.
 //!
-//! They are only read. Measured on 2.1.330 (docs/clients.md). A file that is missing or unreadable
+//! They are only read. Measured on 2.1.330 (docs/dev/clients.md). A file that is missing or unreadable
 //! counts as empty: the client reports those itself.
 
 use std::collections::BTreeMap;

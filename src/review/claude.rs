@@ -1,6 +1,6 @@
 //! The reviewer `claude`: Claude Code without a terminal, with tools that only read, its answer by schema.
 //!
-//! Its events were measured (docs/clients.md).
+//! Its events were measured (docs/dev/clients.md).
 
 use serde_json::Value;
 

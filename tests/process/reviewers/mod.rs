@@ -1,5 +1,5 @@
 //! Reviewers that are programs, from outside: the clients are scripts that emit the events which the real ones were seen to emit
-//! (docs/clients.md).
+//! (docs/dev/clients.md).
 
 mod calls;
 mod choice;
