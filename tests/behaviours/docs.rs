@@ -35,14 +35,24 @@ fn document() -> String {
 #[test]
 fn every_example_is_a_valid_machine() {
     let document = document();
-    let (_, sections) = document.split_once("\n## require-file\n").unwrap();
+    let (intro, sections) = document.split_once("\n## require-file\n").unwrap();
+    let (_, shared) = intro.split_once("```toml\n[[transitions.finish]]").unwrap();
+    let (finish, remind) = shared.split_once("[[transitions.remind]]").unwrap();
+    let remind = remind.split("```").next().unwrap_or(remind);
+    let shared = [("finish", finish), ("remind", remind)];
     let blocks = sections.split("```toml\n[phases.drafting").skip(1);
     let examples: Vec<&str> = blocks
         .map(|rest| rest.split("```").next().unwrap_or(rest))
         .collect();
     assert_eq!(examples.len(), behaviours().len());
     for example in examples {
-        let source = format!("{AROUND}[phases.drafting{example}");
+        let mut source = format!("{AROUND}[phases.drafting{example}");
+        for (name, transition) in shared {
+            let heading = format!("[[transitions.{name}]]");
+            if example.contains(&format!("\"{name}\"")) && !example.contains(&heading) {
+                source += &format!("\n{heading}{transition}");
+            }
+        }
         if let Err(found) = claudex_build::check_source("example.toml", &source) {
             panic!("{found}\n{source}");
         }
