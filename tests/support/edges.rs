@@ -16,6 +16,8 @@ const STATES: u64 = 2_000;
 
 /// Fields by their names, and arguments of the transition by `args.NAME`.
 type Values = BTreeMap<String, Constant>;
+/// The values to try of each.
+type Choices = BTreeMap<String, Vec<Constant>>;
 
 /// Takes every edge once. Checks phase and fields of the loop that is returned and of the stored one.
 pub(crate) fn take_every_edge<M: Machine>(source: &str) {
@@ -175,37 +177,38 @@ fn written<M: Machine>(held: &Held<M>) -> Map<String, Json> {
     }
 }
 
-/// Returns values that open an edge.
+/// Returns values that open an edge, and from which its updates stay in range.
 fn solve<M: Machine>(model: &Model, entry: &Transition, from: usize) -> Option<Values> {
     let choices = choices::<M>(model, entry, from);
     let guard = entry.when.as_ref().map(|guard| &guard.value);
+    let is_small = |value: &Constant| !matches!(value, Constant::Count(0 | 1_000_001..));
+    let updated: Vec<&String> = entry.set.iter().map(|(field, _)| &field.value).collect();
     (0..100_000).find_map(|state| {
-        let values = random(&choices, state);
-        let is_open = guard.is_none_or(|guard| guard.holds(&|name| values[name].clone()));
-        // An update must stay in range.
-        let is_small = |value: &Constant| !matches!(value, Constant::Count(0 | 1_000_001..));
-        let sums = values.values().all(is_small) || state > 50_000;
-        (is_open && sums).then_some(values)
+        let value = |name: &str| pick(name, &choices[name], state);
+        let is_open = guard.is_none_or(|guard| guard.holds(&|name| value(name).clone()));
+        let mut counts = updated.iter().filter(|name| choices.contains_key(**name));
+        let is_in_range = is_open && (state > 10_000 || counts.all(|name| is_small(value(name))));
+        is_in_range.then(|| random(&choices, state))
     })
 }
 
 /// Returns a state, the same one for the same number.
-fn random(choices: &[(String, Vec<Constant>)], state: u64) -> Values {
-    let pick = |(name, values): &(String, Vec<Constant>)| {
-        let mut hasher = DefaultHasher::new();
-        (state, name).hash(&mut hasher);
-        let at = usize::try_from(hasher.finish() % values.len() as u64).unwrap();
-        (name.clone(), values[at].clone())
-    };
-    choices.iter().map(pick).collect()
+fn random(choices: &Choices, state: u64) -> Values {
+    choices
+        .iter()
+        .map(|(name, values)| (name.clone(), pick(name, values, state).clone()))
+        .collect()
+}
+
+/// Returns the value of a field or an argument in a state.
+fn pick<'v>(name: &str, values: &'v [Constant], state: u64) -> &'v Constant {
+    let mut hasher = DefaultHasher::new();
+    (state, name).hash(&mut hasher);
+    &values[usize::try_from(hasher.finish() % values.len() as u64).unwrap()]
 }
 
 /// Returns the values to try for each field of a phase and each argument: for a count the numbers near those of the guard.
-fn choices<M: Machine>(
-    model: &Model,
-    entry: &Transition,
-    from: usize,
-) -> Vec<(String, Vec<Constant>)> {
+fn choices<M: Machine>(model: &Model, entry: &Transition, from: usize) -> Choices {
     let guard = entry.when.as_ref().map(|guard| guard_numbers(&guard.value));
     let guard = guard.unwrap_or_default();
     let mut numbers: Vec<u64> = vec![1, 2, 3, 7];
