@@ -45,9 +45,10 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     terminal: &["done", "cancelled"],
 };
 
-/// A temporary folder, and its path.
+/// A temporary folder, and its path. It is in memory if the system has such a place, since each change is synced.
 pub(crate) fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
-    let made = tempfile::tempdir().unwrap();
+    let made = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    let made = made.unwrap();
     let path = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
     (made, path)
 }

@@ -8,8 +8,8 @@ use camino::Utf8PathBuf;
 use crate::store::testing::{change, started};
 use crate::store::{LoopId, Store};
 
-/// The schedules that are tried.
-const SCHEDULES: u64 = 10_000;
+/// The schedules that each of two threads tries.
+const SCHEDULES: u64 = 5_000;
 /// The changes of the loop.
 const CHANGES: usize = 6;
 
@@ -55,6 +55,15 @@ fn recorded(store: &Store, id: &LoopId) -> After {
 
 #[test]
 fn nothing_acknowledged_is_lost_with_the_power() {
+    std::thread::scope(|scope| {
+        for seed in [33, 34] {
+            scope.spawn(move || lose_power(seed));
+        }
+    });
+}
+
+/// Changes a loop, and opens it after each of many power losses.
+fn lose_power(seed: u64) {
     let (_kept, store, mut held) = started();
     let id = held.id().clone();
     let mark = mark(&store);
@@ -66,7 +75,7 @@ fn nothing_acknowledged_is_lost_with_the_power() {
         states.push(recorded(&store, &id));
     }
 
-    let mut numbers = Numbers(33);
+    let mut numbers = Numbers(seed);
     for schedule in 0..SCHEDULES {
         // The changes up to `acknowledged` were synced. Of the next line any part may be there.
         let acknowledged = numbers.below(CHANGES);
