@@ -8,8 +8,8 @@ use std::process::Command;
 
 use crate::document::{Reader, blocks};
 use crate::packages::packages;
+use crate::support::stranger::build_dir;
 use crate::support::stranger::{one_at_a_time, ours};
-use crate::support::target;
 
 /// A shell in which `cargo` is the one that runs these tests, and takes our crates from where they were unpacked.
 fn shell(home: &Path) -> Command {
@@ -36,7 +36,7 @@ fn shell(home: &Path) -> Command {
     let patch = packages().patch();
     let config = format!(
         "{patch}\n[net]\noffline = true\n\n[build]\nbuild-dir = {:?}\n",
-        target()
+        build_dir()
     );
     fs::create_dir(home.join(".cargo")).unwrap();
     fs::write(home.join(".cargo/config.toml"), config).unwrap();

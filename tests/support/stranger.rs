@@ -1,7 +1,7 @@
 //! A crate outside this workspace: a folder somewhere else, new for each case, built offline with the versions of
 //! our lock file. It knows how such a crate is laid out and built, and no machine.
 //!
-//! All crates of all test programs share one target folder below ours, so only the first compiles the dependencies.
+//! All crates of all test programs share one target folder below ours, and our build folder, so only what differs is compiled.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -79,6 +79,7 @@ pub(crate) fn cargo(folder: &Path) -> Command {
     cargo
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", target())
+        .env("CARGO_BUILD_BUILD_DIR", build_dir())
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_INCREMENTAL", "0")
         .env_remove("RUSTFLAGS")
@@ -89,6 +90,12 @@ pub(crate) fn cargo(folder: &Path) -> Command {
 /// The target folder that all these crates share; `target().join("debug").join(NAME)` is a program that was built.
 pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("stranger")
+}
+
+/// The folder in which cargo compiles these crates: ours, so that dependencies which we have compiled are not compiled again.
+pub(crate) fn build_dir() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
+    folder.unwrap().to_owned()
 }
 
 /// Our own crate's folder.
