@@ -20,7 +20,7 @@ struct Arguments {
 enum Tool {
     /// Play the scenarios of tests/e2e with the real Claude Code and Codex, against a model that they script
     E2e(e2e::Options),
-    /// Make the release for this machine in target/dist: archive, npm packages, checksums
+    /// Make the release for this machine in target/dist: archive and checksum
     Dist,
 }
 

@@ -41,22 +41,10 @@ impl Marketplace {
         Ok(Self { list, plugins })
     }
 
-    /// Returns the names of the programs, which are also those of their packages.
+    /// Returns the names of the programs.
     pub(super) fn programs(&self) -> Vec<String> {
         let plugins = self.plugins.iter();
         plugins.map(|(_, program)| program.clone()).collect()
-    }
-
-    /// Adds the list and the plugins to a tree.
-    pub(super) fn add_to(&self, root: &Path, tree: &mut Tree) -> miette::Result<()> {
-        tree.text(LIST, format!("{:#}\n", self.list));
-        for (folder, _) in &self.plugins {
-            tree.copy(&root.join(folder), folder)?;
-        }
-        for file in ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
-            tree.copy(&root.join(file), file)?;
-        }
-        tree.copy(&root.join("docs/install.md"), "README.md")
     }
 }
 
@@ -83,9 +71,14 @@ pub(super) fn archive(
     licences: String,
 ) -> miette::Result<Tree> {
     let mut tree = Tree::new("claudex-loop");
-    marketplace.add_to(root, &mut tree)?;
+    tree.text(LIST, format!("{:#}\n", marketplace.list));
+    for file in ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+        tree.copy(&root.join(file), file)?;
+    }
+    tree.copy(&root.join("docs/install.md"), "README.md")?;
     tree.text("THIRD-PARTY.txt", licences);
     for (folder, program) in &marketplace.plugins {
+        tree.copy(&root.join(folder), folder)?;
         let path = format!("bin/{program}");
         tree.copy(&programs.join(program), &path)?;
         tree.link(&format!("{folder}/bin/{}/{program}", platform.uname), &path);

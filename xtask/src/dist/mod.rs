@@ -5,13 +5,12 @@
 //! | `platform` | the names of a platform |
 //! | `build` | the programs |
 //! | `licences` | the licences of the crates in them |
-//! | `layout`, `npm` | the files of the archive and of the npm packages |
+//! | `layout` | the files of the archive |
 //! | `tree` | files on their way into an archive |
 
 mod build;
 mod layout;
 mod licences;
-mod npm;
 mod platform;
 mod tree;
 
@@ -26,10 +25,7 @@ use sha2::{Digest as _, Sha256};
 use layout::Marketplace;
 use platform::Platform;
 
-/// The version of the release.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Makes the archive, the npm packages and their checksums in `target/dist`.
+/// Makes the archive and its checksum in `target/dist`.
 pub(crate) fn run() -> miette::Result<ExitCode> {
     let root = crate::root()?;
     let platform = Platform::current()?;
@@ -44,17 +40,12 @@ pub(crate) fn run() -> miette::Result<ExitCode> {
     fs_err::create_dir_all(&folder).into_diagnostic()?;
     // No version in the name, so that the latest archive has one address.
     let name = format!("claudex-loop-{}.tar.gz", platform.target);
-    let archive = layout::archive(&root, &marketplace, platform, &programs, licences.clone())?;
-    let packages = npm::packages(&root, &marketplace, platform, &programs, licences)?;
-    let mut sums = String::new();
-    for (name, tree) in std::iter::once((name, archive)).chain(packages) {
-        let packed = tree.pack(Compression::best()).into_diagnostic()?;
-        for byte in Sha256::digest(&packed) {
-            sums.push_str(&format!("{byte:02x}"));
-        }
-        sums.push_str(&format!("  {name}\n"));
-        fs_err::write(folder.join(name), packed).into_diagnostic()?;
-    }
+    let archive = layout::archive(&root, &marketplace, platform, &programs, licences)?;
+    let packed = archive.pack(Compression::best()).into_diagnostic()?;
+    let digest = Sha256::digest(&packed);
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let sums = format!("{digest}  {name}\n");
+    fs_err::write(folder.join(name), packed).into_diagnostic()?;
     fs_err::write(folder.join("SHA256SUMS"), &sums).into_diagnostic()?;
     let _ = write!(std::io::stdout(), "{}:\n{sums}", folder.display());
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! The platforms that releases are made for, with their names in other systems.
+//! The platforms that releases are made for, with their names elsewhere.
 
 use miette::miette;
 
@@ -12,8 +12,6 @@ pub(super) struct Platform {
     /// The output of `uname -sm`, with a hyphen. The plugin's launcher looks for the program in a
     /// folder with this name.
     pub(super) uname: &'static str,
-    /// npm's names of the operating system and the processor.
-    pub(super) npm: (&'static str, &'static str),
 }
 
 pub(super) const PLATFORMS: [Platform; 3] = [
@@ -21,19 +19,16 @@ pub(super) const PLATFORMS: [Platform; 3] = [
         rust: ("linux", "x86_64"),
         target: "x86_64-unknown-linux-gnu",
         uname: "Linux-x86_64",
-        npm: ("linux", "x64"),
     },
     Platform {
         rust: ("linux", "aarch64"),
         target: "aarch64-unknown-linux-gnu",
         uname: "Linux-aarch64",
-        npm: ("linux", "arm64"),
     },
     Platform {
         rust: ("macos", "aarch64"),
         target: "aarch64-apple-darwin",
         uname: "Darwin-arm64",
-        npm: ("darwin", "arm64"),
     },
 ];
 
@@ -48,10 +43,5 @@ impl Platform {
     /// Returns whether programs can be linked statically with the system's C library.
     pub(super) fn is_static(&self) -> bool {
         self.rust.0 == "linux"
-    }
-
-    /// Returns the name of the npm package with the programs, such as `linux-x64`.
-    pub(super) fn package(&self) -> String {
-        format!("{}-{}", self.npm.0, self.npm.1)
     }
 }
