@@ -249,9 +249,9 @@ fn is_complete(plan: &str) -> bool {
         || plan.lines().count() >= COMPLETE_PLAN_LINES
 }
 
-/// Reads a word of a list.
+/// Reads a word of a list, in any case and with spaces or `_` instead of `-`.
 fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
-    W::from_str(found, false).map_err(|_| {
+    W::from_str(&found.replace([' ', '_'], "-"), true).map_err(|_| {
         let variants = W::value_variants().iter();
         let values = variants.filter_map(ValueEnum::to_possible_value);
         let words: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();

@@ -36,7 +36,11 @@ impl Bullet {
         for event in Parser::new(source) {
             match event {
                 Event::Start(Tag::Strong) => {
-                    is_in_name = bullet.name.is_empty() && bullet.value.trim().is_empty();
+                    let is_first = ["", "[ ]", "[x]"].contains(&bullet.value.trim());
+                    is_in_name = bullet.name.is_empty() && is_first;
+                    if is_in_name {
+                        bullet.value.clear();
+                    }
                 }
                 Event::End(TagEnd::Strong) => is_in_name = false,
                 Event::Text(text) if is_in_name => bullet.name.push_str(&text),
@@ -75,6 +79,13 @@ impl Bullet {
                 }
                 _ => {}
             }
+        }
+        // The name may be plain text.
+        if bullet.name.is_empty()
+            && let Some((name, value)) = bullet.value.split_once(':')
+        {
+            bullet.name = name.to_owned();
+            bullet.value = value.to_owned();
         }
         bullet
     }

@@ -49,7 +49,7 @@ impl TaskFile {
     pub fn parse(file: &str, task: u64, text: &str) -> Parsed<Self> {
         let mut subtasks = Vec::new();
         let mut problems = Vec::new();
-        for section in sections(text) {
+        for section in sections(text, task) {
             let line = section.line;
             match section.into_subtask(task) {
                 Ok(subtask) => subtasks.push(subtask),
@@ -136,17 +136,21 @@ impl Section {
     }
 }
 
-/// Returns the number of a subtask from its heading, such as `Subtask 2.1: title`.
+/// Returns the number of a subtask from its heading, such as `Subtask 2.1: title` or `2.1: title`.
 fn subtask_number(heading: &str, task: u64) -> Option<u64> {
-    let rest = heading.strip_prefix("Subtask ")?.trim_start();
+    let rest = heading
+        .strip_prefix("Subtask ")
+        .unwrap_or(heading)
+        .trim_start();
     let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
     let number = &rest[..end.unwrap_or(rest.len())];
     let (of, number) = number.trim_end_matches('.').split_once('.')?;
     parse_number(number).filter(|_| parse_number(of) == Some(task))
 }
 
-/// Returns the sections whose headings, of any level, begin as those of subtasks do.
-fn sections(text: &str) -> Vec<Section> {
+/// Returns the sections whose headings, of any level, begin as those of subtasks do. If none begins with the word, those with
+/// a number of this task do.
+fn sections(text: &str, task: u64) -> Vec<Section> {
     let line_at = line_counter(text);
     let mut sections: Vec<Section> = Vec::new();
     let mut heading: Option<Section> = None;
@@ -179,6 +183,9 @@ fn sections(text: &str) -> Vec<Section> {
             _ => {}
         }
     }
-    sections.retain(|section| section.heading.starts_with("Subtask "));
+    let has_word = |section: &Section| section.heading.starts_with("Subtask ");
+    let has_words = sections.iter().any(has_word);
+    let has_number = |section: &Section| subtask_number(&section.heading, task).is_some();
+    sections.retain(|section| has_word(section) || !has_words && has_number(section));
     sections
 }

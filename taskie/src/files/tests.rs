@@ -137,6 +137,21 @@ fn headings_of_any_level_are_subtasks() {
 }
 
 #[test]
+fn subtasks_are_read_as_people_write_them() {
+    for text in [
+        "### 2.1: plain number\n- **Status:** Awaiting review\n",
+        "### **Subtask 2.1** – bold\n* Status: awaiting_review\n",
+        "#### Subtask 2.1. boxes\n- [ ] **Status**: AWAITING-REVIEW\n",
+    ] {
+        let file = parse_task(text);
+        let statuses: Vec<_> = file.subtasks.iter().map(|one| one.status).collect();
+        assert_eq!(statuses, [super::task::Status::AwaitingReview], "{text}");
+    }
+    let text = "## 2.1 Goals\n\n### Subtask 2.1: a\n- **Status**: pending\n";
+    assert_eq!(parse_task(text).subtasks.len(), 1);
+}
+
+#[test]
 fn digest_ignores_how_far_a_task_is() {
     let reviewed = parse_task(TASK).digest();
     let done = TASK.replace("awaiting-review", "completed");
