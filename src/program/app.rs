@@ -1,28 +1,20 @@
 //! The machine of a program, for code that does not know its types.
 //!
-//! Generated code implements [`TypedApp`]. [`Typed`] makes the object-safe [`App`] of it, its stops and its extension, so no
-//! other module of the program has a type parameter.
+//! Generated code implements [`TypedApp`]. [`Typed`] makes the object-safe [`App`] of it and its stops, so no other module of the
+//! program has a type parameter.
 
 use std::any::Any;
 use std::fmt;
 
 use camino::Utf8PathBuf;
 use clap::{ArgMatches, FromArgMatches as _, Subcommand};
-use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::exit::Failure;
-use super::extension::NextAction;
-use super::extension::{Extension, NotTaken, Variables};
-use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
 use super::plugin::info::PluginInfo;
-use super::settings::Settings;
-use super::surroundings::Surroundings;
 use super::verb_args::LoopArgs;
 use crate::behaviours::Step;
 use crate::behaviours::ask::Asked;
-use crate::hooks::{HookOutput, Input};
 use crate::machine::import::ImportError;
 use crate::machine::raw::OpenError;
 use crate::machine::table::ModeInfo;
@@ -59,19 +51,6 @@ pub trait TypedApp: Machine {
     /// # Errors
     /// Returns the loop and the reason if the phase has no such transition, the evidence is missing, or the loop refuses.
     fn take(verb: Self::Verb, held: Self::Any) -> Result<Self::Any, Refused<Self::Any>>;
-
-    /// Returns the transition that a verb takes.
-    fn transition(verb: &Self::Verb) -> &'static str {
-        Self::parts(verb).0
-    }
-
-    /// Opens a loop.
-    ///
-    /// # Errors
-    /// See [`OpenError`].
-    fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self::Any, OpenError> {
-        Held::open(store, id, actor).map(Self::wrap)
-    }
 
     /// Starts a loop from a document that the engine did not write, at the phase that it names.
     ///
@@ -126,11 +105,6 @@ pub trait Stops<M: TypedApp> {
 /// A loop in any phase, whose type only its machine's crate knows.
 pub(super) type HeldLoop = Box<dyn LoopHandle>;
 
-fn as_typed<A: LoopHandle>(held: &dyn LoopHandle) -> &A {
-    let held: &dyn Any = held;
-    held.downcast_ref().expect(ONE_MACHINE)
-}
-
 /// Returns a loop with its type.
 pub(super) fn into_typed<A: LoopHandle>(held: HeldLoop) -> A {
     let held: Box<dyn Any> = held;
@@ -146,7 +120,7 @@ pub(super) fn into_untyped(held: impl LoopHandle) -> HeldLoop {
 const ONE_MACHINE: &str = "a program has the loops and verbs of one machine";
 
 /// A verb with its arguments, whose type only its machine's crate knows.
-pub(super) struct ParsedVerb {
+pub struct ParsedVerb {
     /// The transition that it takes.
     pub(super) transition: &'static str,
     /// The arguments that name its loop.
@@ -164,7 +138,11 @@ impl ParsedVerb {
         }
     }
 
-    fn as_typed<V: 'static>(&self) -> &V {
+    /// Returns the verb with its type.
+    ///
+    /// # Panics
+    /// Panics if it is the type of another machine.
+    pub fn typed<V: 'static>(&self) -> &V {
         self.verb.downcast_ref().expect(ONE_MACHINE)
     }
 
@@ -174,9 +152,7 @@ impl ParsedVerb {
     }
 }
 
-/// A machine with its stops and its extension, for code that knows none of its types.
-///
-/// The methods without documentation are those of [`TypedApp`], [`Stops`] and [`Extension`].
+/// A machine with its stops, for code that knows none of its types. The methods are those of [`TypedApp`] and [`Stops`].
 pub(super) trait App {
     /// Adds a subcommand for each verb.
     fn add_verbs(&self, command: clap::Command) -> clap::Command;
@@ -206,8 +182,7 @@ pub(super) trait App {
 
     fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, OpenError>;
 
-    /// Takes a verb's transition, with the data that the extension sets with it.
-    fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>;
+    fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, Refused<HeldLoop>>;
 
     fn stop(&self, held: HeldLoop) -> Result<Step<HeldLoop>, Refused<HeldLoop>>;
 
@@ -216,39 +191,10 @@ pub(super) trait App {
     fn verifies(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String>;
 
     fn subjects(&self, held: &dyn LoopHandle) -> Result<Vec<Subject>, String>;
-
-    fn arguments(&self, command: clap::Command) -> clap::Command;
-
-    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure>;
-
-    fn context(&self, held: &dyn LoopHandle, settings: &Settings, now: Timestamp) -> Variables;
-
-    fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf>;
-
-    fn entered(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String>;
-
-    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String>;
-
-    fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput>;
-
-    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String>;
-
-    fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>>;
-
-    fn caveats(&self, held: &dyn LoopHandle, settings: &Settings) -> Vec<String>;
-
-    fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)>;
-
-    fn status_line(&self, held: &dyn LoopHandle) -> Option<String>;
-
-    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction>;
 }
 
 /// The [`App`] of a machine.
-pub(super) struct Typed<M: TypedApp> {
-    pub(super) stops: Box<dyn Stops<M>>,
-    pub(super) extension: Box<dyn Extension<M>>,
-}
+pub(super) struct Typed<M: TypedApp>(pub(super) Box<dyn Stops<M>>);
 
 impl<M: TypedApp> App for Typed<M> {
     fn add_verbs(&self, command: clap::Command) -> clap::Command {
@@ -271,9 +217,7 @@ impl<M: TypedApp> App for Typed<M> {
         how: Beginning,
         actor: Actor,
     ) -> Result<HeldLoop, StartError> {
-        Held::begin(store, mode, fields, how, actor)
-            .map(M::wrap)
-            .map(into_untyped)
+        Held::begin(store, mode, fields, how, actor).map(untyped::<M>)
     }
 
     fn import(
@@ -288,88 +232,36 @@ impl<M: TypedApp> App for Typed<M> {
     }
 
     fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, OpenError> {
-        M::open(store, id, actor).map(into_untyped)
+        Held::open(store, id, actor).map(untyped::<M>)
     }
 
-    fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>> {
-        let mut held: M::Any = into_typed(held);
-        self.extension.before_take(&mut held, verb.as_typed())?;
+    fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, Refused<HeldLoop>> {
         let verb = verb.verb.downcast().expect(ONE_MACHINE);
-        let taken = M::take(*verb, held);
-        taken
+        M::take(*verb, into_typed(held))
             .map(into_untyped)
-            .map_err(|refused| NotTaken::Refused(refused.map(into_untyped)))
+            .map_err(|refused| refused.map(into_untyped))
     }
 
     fn stop(&self, held: HeldLoop) -> Result<Step<HeldLoop>, Refused<HeldLoop>> {
-        let stopped = self.stops.stop(into_typed(held));
-        stopped
+        self.0
+            .stop(into_typed(held))
             .map(|step| step.map(into_untyped))
             .map_err(|refused| refused.map(into_untyped))
     }
 
     fn asks(&self, held: &dyn LoopHandle) -> Result<Option<Asked>, String> {
-        self.stops.asks(as_typed(held))
+        self.0.asks(held.typed())
     }
 
     fn verifies(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String> {
-        self.stops.verifies(as_typed(held))
+        self.0.verifies(held.typed())
     }
 
     fn subjects(&self, held: &dyn LoopHandle) -> Result<Vec<Subject>, String> {
-        self.stops.subjects(as_typed(held))
+        self.0.subjects(held.typed())
     }
+}
 
-    fn arguments(&self, command: clap::Command) -> clap::Command {
-        self.extension.arguments(command)
-    }
-
-    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
-        self.extension.start(request)
-    }
-
-    fn context(&self, held: &dyn LoopHandle, settings: &Settings, now: Timestamp) -> Variables {
-        self.extension.context(as_typed(held), settings, now)
-    }
-
-    fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf> {
-        self.extension.earlier_findings(as_typed(held))
-    }
-
-    fn entered(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
-        self.extension.entered(as_typed(held), settings)
-    }
-
-    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
-        self.extension.reviewed(as_typed(held))
-    }
-
-    fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
-        self.extension.answered(input, surroundings)
-    }
-
-    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
-        self.extension.refusal_help(as_typed(held), transition)
-    }
-
-    fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>> {
-        self.extension
-            .start_instead(as_typed(held), verb.as_typed())
-    }
-
-    fn caveats(&self, held: &dyn LoopHandle, settings: &Settings) -> Vec<String> {
-        self.extension.caveats(as_typed(held), settings)
-    }
-
-    fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
-        self.extension.status(as_typed(held))
-    }
-
-    fn status_line(&self, held: &dyn LoopHandle) -> Option<String> {
-        self.extension.status_line(as_typed(held))
-    }
-
-    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
-        self.extension.next_action(as_typed(held))
-    }
+fn untyped<M: TypedApp>(held: Held<M>) -> HeldLoop {
+    into_untyped(M::wrap(held))
 }

@@ -35,6 +35,7 @@ pub struct Program {
     pub(super) required: &'static [&'static str],
     pub(super) plugin: Option<PluginInfo>,
     pub(super) app: Box<dyn App>,
+    pub(super) extension: Box<dyn Extension>,
     pub(super) commands: Vec<OwnCommand>,
     pub(super) flags: Vec<OwnFlag>,
     pub(super) verbs: Vec<OwnVerb>,
@@ -50,17 +51,15 @@ impl Program {
     /// Makes the program of a machine. Generated code calls it.
     pub fn new<M: TypedApp>(
         stops: impl Stops<M> + 'static,
-        extension: impl Extension<M> + 'static,
+        extension: impl Extension + 'static,
     ) -> Self {
         Self {
             info: M::INFO,
             version: M::VERSION,
             required: M::REQUIRED,
             plugin: M::PLUGIN,
-            app: Box::new(Typed {
-                stops: Box::new(stops),
-                extension: Box::new(extension),
-            }),
+            app: Box::new(Typed(Box::new(stops))),
+            extension: Box::new(extension),
             commands: Vec::new(),
             flags: Vec::new(),
             verbs: Vec::new(),
@@ -112,7 +111,7 @@ impl Program {
         more: Variables,
     ) -> Result<Option<String>, String> {
         let raw = held.raw();
-        let mut variables = self.app.context(held, settings, Timestamp::now());
+        let mut variables = self.extension.context(held, settings, Timestamp::now());
         if let Some(asked) = self.question(held)? {
             let question = loop_message::question(raw, &asked);
             variables.insert("question".to_owned(), question);

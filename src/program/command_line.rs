@@ -77,7 +77,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
         }
     }
     let command = command.about(info.table.doc).long_about(None);
-    grouped(program.app.arguments(command))
+    grouped(program.extension.arguments(command))
 }
 
 /// Returns the verbs of the machine's transitions, but not those that the program writes itself.

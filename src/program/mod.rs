@@ -77,7 +77,7 @@ mod verb_args;
 mod verbs;
 mod verify;
 
-pub use app::{Stops, TypedApp};
+pub use app::{ParsedVerb, Stops, TypedApp};
 pub use arguments::Time;
 pub use builder::Program;
 pub use clap;

@@ -238,7 +238,7 @@ fn value(verb: &Verb) -> Option<String> {
         }
         _ => None,
     };
-    Some(answer.map_or_else(|| Stages::transition(verb).to_owned(), String::clone))
+    Some(answer.map_or_else(|| Stages::parts(verb).0.to_owned(), String::clone))
 }
 
 /// Returns whether a transition leaves the dispatch open for a decision of the user.
