@@ -10,9 +10,9 @@ use camino::Utf8PathBuf;
 use clap::{ArgMatches, FromArgMatches as _, Subcommand};
 use serde_json::Value as Json;
 
+use super::arguments::LoopArgs;
 use super::info::ProgramInfo;
 use super::plugin::info::PluginInfo;
-use super::verb_args::LoopArgs;
 use crate::behaviours::Step;
 use crate::behaviours::ask::Asked;
 use crate::machine::import::ImportError;

@@ -6,7 +6,7 @@ use super::arguments::{Command, Report};
 use super::builder::Program;
 use super::help::{Group, grouped};
 use super::info::ProgramInfo;
-use super::{color, session_loops, start};
+use super::{session_loops, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, PhaseDeclaration as _, Table};
 
@@ -41,7 +41,6 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .arg(protocol().hide(true))
-        .arg(color::flag())
         .subcommand(start::command(program).hide(info.begin.is_some()));
     for own in &program.commands {
         command = command.subcommand((own.command)());

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use super::arguments::{Command, Hook, Report};
+use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
 use super::caller::Caller;
 use super::exit::{self, Exit, Failure};
@@ -35,7 +35,6 @@ impl Program {
             Ok(matches) => matches,
             Err(error) => return exit::bad_usage(&error).into(),
         };
-        color::apply(&matches);
         match dispatch(&self, &matches) {
             Ok(exit) => exit.into(),
             Err(failure) => {
@@ -161,7 +160,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Sweep => archive::sweep(info),
         Command::Rollback { yes, from_prompt } => archive::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
-        Command::Config(command) => config::config(info, &command),
+        Command::Config(Config::Show(format)) => config::show(info, format.json),
         Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
@@ -220,11 +219,7 @@ fn changes_loops(command: &Command) -> bool {
 /// Returns whether a command is about loops that are there already.
 fn is_about_loops(command: &Command) -> bool {
     match command {
-        Command::Status(_)
-        | Command::List(_)
-        | Command::Journal(_)
-        | Command::Report(_)
-        | Command::Sweep => true,
+        Command::Status(_) | Command::List(_) | Command::Journal(_) | Command::Report(_) => true,
         Command::State(_) => false,
         _ => changes_loops(command),
     }

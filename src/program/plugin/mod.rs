@@ -94,7 +94,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     });
     let mut files = Files::new();
     let mut add = |path: &str, text: String| files.insert(path.to_owned(), text);
-    add(".claude-plugin/plugin.json", manifest(program, name, info));
+    add(write::MANIFEST, manifest(program, name, info));
     add("README.md", template!("README.md").render(&facts)?);
     add("SPEC.md", info.spec.to_owned());
     let launcher = template!("launcher.sh").render(&facts)?;
@@ -116,7 +116,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     Ok(files)
 }
 
-/// Returns `.claude-plugin/plugin.json`. Keys that the package does not have are left out.
+/// Returns the manifest. Keys that the package does not have are left out.
 fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
     let doc = program.info.table.doc;
     let description = format!("{doc} Needs the program {}.", program.info.program);

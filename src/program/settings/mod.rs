@@ -30,8 +30,6 @@ mod tests;
 pub use layers::{Row, SettingsError};
 pub use paths::{project_path, user_path};
 
-/// A user's file with every table, as docs/configuration.md shows it.
-pub const EXAMPLE: &str = include_str!("example.toml");
 /// The reviewer's name that means any installed reviewer.
 const AUTO: &str = "auto";
 /// The field whose start value `rounds.MODE` is.
