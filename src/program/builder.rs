@@ -172,36 +172,31 @@ impl Program {
     /// # Panics
     /// Panics if the name has a meaning already, such as `lint` or `auto`.
     #[must_use]
-    pub fn reviewer(mut self, make: fn() -> Box<dyn Reviewer>) -> Self {
+    pub fn reviewer(self, make: fn() -> Box<dyn Reviewer>) -> Self {
         let name = make().name().to_owned();
         let taken = Settings::usual(self.info).reviewer_names(self.info);
         assert!(!taken.contains(&name), "{name} means another reviewer");
-        // It lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            reviewers: Box::leak([self.info.reviewers, &[make]].concat().into_boxed_slice()),
-            ..*self.info
-        }));
-        self
+        let reviewers = [self.info.reviewers, &[make]].concat();
+        self.with_info(|info| info.reviewers = reviewers.leak())
     }
 
     /// Sets the command of the program that imports a document of another program. The default is `import`.
     #[must_use]
-    pub fn takes_up(mut self, command: &'static str) -> Self {
-        // As for a reviewer: it lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            take_up: Some(command),
-            ..*self.info
-        }));
-        self
+    pub fn takes_up(self, command: &'static str) -> Self {
+        self.with_info(|info| info.take_up = Some(command))
     }
 
     /// Sets the command of the program that starts a loop. The help has it instead of `start`.
     #[must_use]
-    pub fn begins_with(mut self, command: &'static str) -> Self {
-        self.info = Box::leak(Box::new(ProgramInfo {
-            begin: Some(command),
-            ..*self.info
-        }));
+    pub fn begins_with(self, command: &'static str) -> Self {
+        self.with_info(|info| info.begin = Some(command))
+    }
+
+    /// Changes the names, which live as long as the program.
+    fn with_info(mut self, change: impl FnOnce(&mut ProgramInfo)) -> Self {
+        let mut info = *self.info;
+        change(&mut info);
+        self.info = Box::leak(Box::new(info));
         self
     }
 }
