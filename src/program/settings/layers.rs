@@ -32,9 +32,9 @@ const EXAMPLE_HELP: &str = "compare it with the example in docs/configuration.md
 #[error("{message}")]
 pub struct SettingsError {
     /// The problem, with its place.
-    pub(super) message: String,
+    pub(in crate::program) message: String,
     /// The next step.
-    pub(super) help: String,
+    pub(in crate::program) help: String,
 }
 
 claudex_loop_engine::impl_diagnostic!(SettingsError, |error| Some(error.help.clone()));
