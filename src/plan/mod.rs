@@ -28,7 +28,6 @@ use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::Failure;
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
@@ -36,11 +35,8 @@ use claudex_loop::program::surroundings::Surroundings;
 use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
 use claudex_loop::review::findings::Counts;
 
-pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
+pub use typestate::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, Start, Verb};
 use typestate::{DecisionSignal, Summarizing, Transition};
-
-/// The name of the plan loop's program in its messages.
-pub const INFO: &ProgramInfo = &ProgramInfo::new(&typestate::TABLE);
 
 /// The stops of the plan loop: as the machine file declares them.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,7 +5,7 @@ use std::fmt;
 use clap::ArgMatches;
 use jiff::Timestamp;
 
-use super::app::{App, HeldLoop, Stops, Typed, TypedApp, into_typed, into_untyped};
+use super::app::{App, HeldLoop, into_typed, into_untyped};
 use super::arguments::LOOP;
 use super::extension::{
     Extension, NotTaken, OwnCommand, OwnFlag, OwnVerb, RunCommand, RunVerb, Variables,
@@ -49,16 +49,20 @@ impl fmt::Debug for Program {
 
 impl Program {
     /// Makes the program of a machine. Generated code calls it.
-    pub fn new<M: TypedApp>(
-        stops: impl Stops<M> + 'static,
+    pub fn new(
+        info: &'static ProgramInfo,
+        version: &'static str,
+        required: &'static [&'static str],
+        plugin: Option<PluginInfo>,
+        app: impl App + 'static,
         extension: impl Extension + 'static,
     ) -> Self {
         Self {
-            info: M::INFO,
-            version: M::VERSION,
-            required: M::REQUIRED,
-            plugin: M::PLUGIN,
-            app: Box::new(Typed(Box::new(stops))),
+            info,
+            version,
+            required,
+            plugin,
+            app: Box::new(app),
             extension: Box::new(extension),
             commands: Vec::new(),
             flags: Vec::new(),

@@ -76,7 +76,7 @@ mod use_command;
 mod verbs;
 mod verify;
 
-pub use app::{ParsedVerb, Stops, TypedApp};
+pub use app::{App, HeldLoop, ParsedVerb, into_typed, into_untyped};
 pub use arguments::{LoopArgs, Rejecting, Time};
 pub use builder::Program;
 pub use clap;

@@ -22,14 +22,14 @@ use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{
-    Group, Program, TypedApp as _, attempts, incompatible, loops, messages, out, slash_arguments,
+    Group, Program, attempts, incompatible, loops, messages, out, slash_arguments,
 };
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Beginning, Store};
 
 use crate::context::{self, word};
 use crate::files::Directory;
-use crate::typestate::{Taskie, Verb};
+use crate::typestate::{PLUGIN, Verb};
 use crate::{AnyLoop, entered, stops};
 
 pub use take_up::normalized;
@@ -62,7 +62,7 @@ pub(crate) fn add(program: Program) -> Program {
         out::text(include_str!("../../messages/ground-rules.md"));
         Ok(Exit::Complete)
     });
-    let files = Taskie::PLUGIN.map_or(&[][..], |plugin| plugin.files);
+    let files = PLUGIN.map_or(&[][..], |plugin| plugin.files);
     let slash = files.iter().filter_map(|file| {
         let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
         let mut lines = file.text.lines();
@@ -237,7 +237,7 @@ impl Call {
     fn take(&self, held: AnyLoop, verb: Verb) -> Result<AnyLoop, Failure> {
         let store = held.raw().store().clone();
         let id = held.id().clone();
-        let now = Taskie::take(verb, held).map_err(|refused| {
+        let now = held.take(verb).map_err(|refused| {
             attempts::refused(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
             self.refused(format!("plan {id}: {refused}"), &help)
