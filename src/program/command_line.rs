@@ -64,18 +64,10 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
         .cloned()
         .collect();
-    command = command.subcommands(common);
-    if info
-        .table
-        .phases
-        .iter()
-        .all(|phase| phase.review().is_none())
-    {
-        for about_reviews in ["review", "personas"] {
-            command = command.mut_subcommand(about_reviews, |one| one.hide(true));
-        }
-    }
-    let command = command.about(info.table.doc).long_about(None);
+    let command = command
+        .subcommands(common)
+        .about(info.table.doc)
+        .long_about(None);
     grouped(program.extension.arguments(command))
 }
 
@@ -96,6 +88,7 @@ pub(super) fn is_machine_verb(program: &Program, name: &str) -> bool {
 fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
     match command.get_name() {
         "answer" => asks(info.table),
+        "review" | "personas" => info.reviews(),
         "verify" => verify::is_used(info.table),
         "use" => session_loops::has_many(info),
         _ => true,

@@ -119,11 +119,11 @@ fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
     let Some(file) = file.filter(|file| file.is_absolute()) else {
         return false;
     };
-    let own = env::current_exe().ok();
-    let ours = own.into_iter().chain(launcher.map(Into::into));
-    let mut ours = ours.filter_map(|file| file.canonicalize().ok());
-    file.canonicalize()
-        .is_ok_and(|file| ours.any(|own| own == file))
+    let ours = env::current_exe().into_iter();
+    let ours = ours.chain(launcher.map(Into::into));
+    let mut ours = ours.map(|ours| ours.canonicalize().ok());
+    let file = file.canonicalize().ok();
+    file.is_some() && ours.any(|ours| ours == file)
 }
 
 /// Returns whether a rule such as `Bash(taskie next:*)` allows a command. The program's name is checked before.

@@ -44,6 +44,15 @@ impl std::fmt::Debug for Chosen {
 }
 
 impl Chosen {
+    fn new(reviewer: Box<dyn Reviewer>, limits: Limits) -> Self {
+        Self {
+            shown: reviewer.name().to_owned(),
+            reviewer,
+            limits,
+            next: Vec::new(),
+        }
+    }
+
     /// Asks the reviewer and, if it cannot run, the next one, with a line about that. `cause_of` returns why there is no verdict.
     pub fn in_turn<T>(
         &self,
@@ -158,12 +167,7 @@ pub fn choose(
     }
     let own = settings.info.reviewers.iter().map(|make| make());
     if let Some(reviewer) = own.into_iter().find(|own| own.name() == name) {
-        return Ok(Chosen {
-            reviewer,
-            shown: name.to_owned(),
-            limits: settings.limits.review(),
-            next: Vec::new(),
-        });
+        return Ok(Chosen::new(reviewer, settings.limits.review()));
     }
     let (message, help) = settings.unknown_reviewer(name, settings.info);
     Err(SettingsError { message, help })
@@ -192,12 +196,7 @@ fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
             settings: settings.clone(),
         }),
     };
-    Chosen {
-        reviewer,
-        shown: name.to_owned(),
-        limits,
-        next: Vec::new(),
-    }
+    Chosen::new(reviewer, limits)
 }
 
 #[cfg(all(test, feature = "plan"))]

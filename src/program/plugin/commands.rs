@@ -113,7 +113,7 @@ fn written(
             "program": info.program,
             "plugin": plugin,
             "call": call,
-            "reviews": reviews(info.table),
+            "reviews": info.reviews(),
         }))?,
     };
     let usage = format!("/{plugin}:{} {arguments}", command.name);
@@ -190,7 +190,7 @@ pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) 
     let table = info.table;
     let mut rules = files_to_write(table);
     rules.extend(permits.iter().map(|rule| (*rule).to_owned()));
-    if reviews(table) {
+    if info.reviews() {
         rules.push(bash_rule(info, "review"));
     }
     if is_used(table) {
@@ -215,19 +215,19 @@ fn ends(table: &Table, transition: &str) -> bool {
     edges.all(|edge| table.phases[edge.to].terminal)
 }
 
-/// Returns whether a phase reviews.
-fn reviews(table: &Table) -> bool {
-    let mut behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
-    behaviours.any(|behaviour| behaviour.name == "review")
-}
-
-/// Returns the rules for the files that stops wait for.
+/// Returns the rules for the files that stops wait for. Fields in their paths have their initial values.
 fn files_to_write(table: &Table) -> Vec<String> {
     let behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
     let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
     let mut rules = Vec::new();
     for path in waiting.filter_map(|behaviour| behaviour.parameter("path")) {
-        let path = with_initial_values(table, path);
+        let path = table
+            .fields
+            .iter()
+            .fold(path.to_owned(), |path, field| match field.initial {
+                Constant::Text(text) => path.replace(&format!("{{{}}}", field.name), text),
+                _ => path,
+            });
         let rule = format!("Edit(/{path})");
         // Any other path could be a pattern that permits more than a file.
         let is_plain = |part: &str| {
@@ -239,17 +239,6 @@ fn files_to_write(table: &Table) -> Vec<String> {
         }
     }
     rules
-}
-
-/// Fills in the text fields of a path with their initial values.
-fn with_initial_values(table: &Table, path: &str) -> String {
-    let mut filled = path.to_owned();
-    for field in table.fields {
-        if let Constant::Text(text) = field.initial {
-            filled = filled.replace(&format!("{{{}}}", field.name), text);
-        }
-    }
-    filled
 }
 
 /// Returns the arguments of a start in a mode: `[--soak <SOAK>] <version>`.

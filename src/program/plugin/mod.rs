@@ -59,11 +59,7 @@ pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> 
 
 /// Returns the name of a variable of a program: `RELEASE_TRAIN_BIN` for `release-train` and `BIN`.
 pub(super) fn variable(program: &str, what: &str) -> String {
-    let letters = program.chars().map(|letter| match letter {
-        letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
-        _ => '_',
-    });
-    format!("{}_{what}", letters.collect::<String>())
+    format!("{}_{what}", program.replace('-', "_").to_uppercase())
 }
 
 /// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
