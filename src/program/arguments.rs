@@ -316,19 +316,6 @@ impl LoopArgs {
     }
 }
 
-/// The argument of a verb whose evidence says that nothing is open.
-#[derive(Debug, Clone, Default, Args)]
-pub struct Rejecting {
-    /// Why findings that are still open are rejected; the summary shows it.
-    #[arg(
-        id = "rejecting",
-        long = "rejecting",
-        value_name = "WHY",
-        allow_hyphen_values = true
-    )]
-    pub why: Option<String>,
-}
-
 /// The subcommands of `config`.
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {

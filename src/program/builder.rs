@@ -159,11 +159,12 @@ impl Program {
                 .value_name("LOOP")
                 .help("The loop [default: the active one]")
         };
-        let run = move |held: HeldLoop, arguments: &ArgMatches| {
-            run(into_typed(held), arguments)
-                .map(into_untyped)
-                .map_err(NotTaken::into_untyped)
-        };
+        let run =
+            move |held: HeldLoop, arguments: &ArgMatches| match run(into_typed(held), arguments) {
+                Ok(held) => Ok(into_untyped(held)),
+                Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
+                Err(NotTaken::Failed(failure)) => Err(failure.into()),
+            };
         self.verbs.push(OwnVerb {
             command: Box::new(move || command().arg(id())),
             run: Box::new(run),

@@ -5,7 +5,7 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::{HeldLoop, ParsedVerb, into_untyped};
+use super::app::{HeldLoop, ParsedVerb};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
@@ -209,16 +209,6 @@ pub enum NotTaken<A> {
     Refused(Refused<A>),
     /// Another failure.
     Failed(Failure),
-}
-
-impl<A: LoopHandle> NotTaken<A> {
-    /// Hides the type of the loop.
-    pub(super) fn into_untyped(self) -> NotTaken<HeldLoop> {
-        match self {
-            Self::Refused(refused) => NotTaken::Refused(refused.map(into_untyped)),
-            Self::Failed(failure) => NotTaken::Failed(failure),
-        }
-    }
 }
 
 impl<A, L: Into<A>> From<Refused<L>> for NotTaken<A> {

@@ -77,7 +77,7 @@ mod verbs;
 mod verify;
 
 pub use app::{App, HeldLoop, ParsedVerb, into_typed, into_untyped};
-pub use arguments::{LoopArgs, Rejecting, Time};
+pub use arguments::{LoopArgs, Time};
 pub use builder::Program;
 pub use clap;
 pub use color::Tone;
