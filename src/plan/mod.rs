@@ -25,21 +25,18 @@ use camino::Utf8PathBuf;
 use claudex_loop::Timestamp;
 use claudex_loop::behaviours::ask::{Answer, Asked};
 use claudex_loop::hooks::{HookOutput, Input};
+use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::Failure;
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::surroundings::Surroundings;
-use claudex_loop::program::{Extension, NextAction, Program, Variables};
+use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
 use claudex_loop::review::findings::Counts;
 
-pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
+pub use typestate::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, Start, Verb};
 use typestate::{DecisionSignal, Summarizing, Transition};
-
-/// The name of the plan loop's program in its messages.
-pub const INFO: &ProgramInfo = &ProgramInfo::new(&typestate::TABLE);
 
 /// The stops of the plan loop: as the machine file declares them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -84,7 +81,7 @@ pub fn program() -> Program {
         .flag("review", run::CHANGES, run::run_changes)
 }
 
-impl Extension<typestate::Plan> for PlanLoop {
+impl Extension for PlanLoop {
     fn arguments(&self, command: clap::Command) -> clap::Command {
         start::arguments(command)
     }
@@ -93,44 +90,44 @@ impl Extension<typestate::Plan> for PlanLoop {
         start::fields(request)
     }
 
-    fn context(&self, held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
-        context::variables(held, settings, now)
+    fn context(&self, held: &dyn LoopHandle, settings: &Settings, now: Timestamp) -> Variables {
+        context::variables(held.typed(), settings, now)
     }
 
-    fn earlier_findings(&self, held: &AnyLoop) -> Vec<Utf8PathBuf> {
-        runner::history(held)
+    fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf> {
+        runner::history(held.typed())
     }
 
-    fn entered(&self, held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
-        entered(held, settings)
+    fn entered(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
+        entered(held.typed(), settings)
     }
 
-    fn reviewed(&self, held: &AnyLoop) -> Vec<String> {
-        report::after_review(held)
+    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
+        report::after_review(held.typed())
     }
 
-    fn before_take(&self, held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
-        resume::refuse_session_resume(held, verb)
+    fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
+        resume::refuse_session_resume(held.typed(), verb.typed())
     }
 
     fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
         interview::take(input, surroundings)
     }
 
-    fn refusal_help(&self, held: &AnyLoop, transition: &str) -> Option<String> {
-        refused_verbs::help(held, transition)
+    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
+        refused_verbs::help(held.typed(), transition)
     }
 
-    fn start_instead(&self, held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> {
-        refused_verbs::start_instead(held, verb)
+    fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>> {
+        refused_verbs::start_instead(held.typed(), verb.typed())
     }
 
-    fn caveats(&self, held: &AnyLoop, settings: &Settings) -> Vec<String> {
-        notes(held, settings)
+    fn caveats(&self, held: &dyn LoopHandle, settings: &Settings) -> Vec<String> {
+        notes(held.typed(), settings)
     }
 
-    fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
-        resume::next_action(held)
+    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
+        resume::next_action(held.typed())
     }
 }
 

@@ -3,12 +3,11 @@
 use claudex_loop::Actor;
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{LoopArgs, NextAction, TypedApp as _};
+use claudex_loop::program::{LoopArgs, NextAction};
 use claudex_loop::program::{locate, loops};
 use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
 
-use super::typestate::Plan;
 use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 
 /// Returns how to resume a loop of `run`, also from another folder.
@@ -84,7 +83,7 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
             .map_err(refused)?;
     } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
         // The reviewer gets all its attempts again, as after `resume`.
-        let resumed = Plan::take(Verb::Resume(LoopArgs::default()), held);
+        let resumed = held.take(Verb::Resume(LoopArgs::default()));
         drop(resumed.map_err(|error| refused(*error.refusal))?);
     }
     AnyLoop::open(&store, &id, Actor::Hook).map_err(refused)

@@ -6,12 +6,11 @@ use std::io::ErrorKind;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::files::{MAX_BYTES, folder_of};
-use claudex_loop::machine::Held;
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::program::start::{StartFields, StartRequest, refused};
-use claudex_loop::program::{TypedApp as _, locate, loops};
+use claudex_loop::program::{locate, loops};
 use claudex_loop::review::Digest;
 use claudex_loop::review::changes::{self, ChangesError};
 use claudex_loop::review::worktree::WorktreeError;
@@ -19,7 +18,6 @@ use claudex_loop::store::{LoopId, StartError, StoreError};
 use claudex_loop::{Actor, Beginning, text};
 use serde_json::Value;
 
-use super::typestate::Plan;
 use super::{AnyLoop, INFO, Mode, resume, run};
 
 /// The default name of the plan's file.
@@ -245,8 +243,8 @@ pub(super) fn begin(
     given.retain(|(name, _)| !own.fields.iter().any(|(known, _)| known == name));
     given.extend(own.fields.into_iter().filter(|(_, value)| !value.is_null()));
     let how = Beginning { id: own.id, ..how };
-    let begun = Held::begin(&store, mode, given, how, Actor::Person);
-    begun.map(Plan::wrap).map_err(|error| {
+    let begun = AnyLoop::begin(&store, mode, given, how, Actor::Person);
+    begun.map_err(|error| {
         let exit = match &error {
             StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {
                 Exit::Active

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::SystemTime;
 
-use super::arguments::Target;
+use super::arguments::LoopArgs;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
@@ -15,7 +15,7 @@ use crate::store::{Listed, LoopId};
 use crate::text;
 
 /// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
-pub(super) fn adopt(program: &Program, target: &Target, yes: bool) -> Result<Exit, Failure> {
+pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<Exit, Failure> {
     let info = program.info;
     let (id, _, actor) = loops::named(info, target, "adopt")?;
     loops::person_only(info, actor, "adopt", id.as_deref())?;

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::SystemTime;
 
-use super::arguments::Target;
+use super::arguments::LoopArgs;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, locate, loops, out};
@@ -34,7 +34,7 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> Result<Exit, Failure> {
 
 /// Archives every loop. Asks first, unless the user passed `--yes` or typed the slash command.
 pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
-    let target = Target {
+    let target = LoopArgs {
         id: None,
         from_prompt,
     };

@@ -56,7 +56,7 @@ pub(super) enum Command {
     #[command(display_order = Group::Person.place())]
     Resume {
         #[command(flatten)]
-        target: Target,
+        target: LoopArgs,
         /// Take it over into this session, as `adopt` does
         #[arg(long)]
         adopt: bool,
@@ -66,12 +66,12 @@ pub(super) enum Command {
     },
     /// Pause a loop: no stop drives it until `resume`
     #[command(display_order = Group::Person.place())]
-    Pause(Target),
+    Pause(LoopArgs),
     /// Take a loop over into this session
     #[command(display_order = Group::Person.place())]
     Adopt {
         #[command(flatten)]
-        target: Target,
+        target: LoopArgs,
         /// Do not ask if another session may be at work on it
         #[arg(long)]
         yes: bool,
@@ -114,7 +114,7 @@ pub(super) enum Command {
     /// Check the installation
     #[command(display_order = Group::Look.place())]
     Doctor(Format),
-    /// Show and check the configuration
+    /// Show the configuration
     #[command(subcommand, display_order = Group::SetUp.place())]
     Config(Config),
     /// Print the hooks for .claude/settings.json
@@ -220,7 +220,7 @@ impl Time {
 #[derive(Debug, Args)]
 pub(super) struct Look {
     #[command(flatten)]
-    pub(super) target: Target,
+    pub(super) target: LoopArgs,
     #[command(flatten)]
     pub(super) format: Format,
 }
@@ -229,7 +229,7 @@ pub(super) struct Look {
 #[derive(Debug, Args)]
 pub(super) struct Report {
     #[command(flatten)]
-    pub(super) target: Target,
+    pub(super) target: LoopArgs,
     /// The format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(super) format: ReportFormat,
@@ -260,7 +260,7 @@ impl Report {
     /// Returns the report that a call of the verb asks for.
     pub(super) fn instead_of(given: &clap::ArgMatches) -> Option<Self> {
         let format = *given.try_get_one(FORMAT).ok()??;
-        let target = Target {
+        let target = LoopArgs {
             id: given.get_one(LOOP).cloned(),
             from_prompt: false,
         };
@@ -295,15 +295,25 @@ pub(super) struct Format {
     pub(super) json: bool,
 }
 
-/// The loop that a command is about.
-#[derive(Debug, Args)]
-pub(super) struct Target {
+/// The loop that a verb or command is about.
+#[derive(Debug, Clone, Default, Args)]
+pub struct LoopArgs {
     /// The loop [default: the active one]
     #[arg(value_name = "LOOP")]
-    pub(super) id: Option<String>,
-    /// Take the id from what the command's prompt hook stored
+    pub id: Option<String>,
+    /// Take the id from what the command's prompt hook stored.
     #[arg(long, hide = true, conflicts_with = "id")]
-    pub(super) from_prompt: bool,
+    pub from_prompt: bool,
+}
+
+impl LoopArgs {
+    /// Names a loop by its id.
+    pub fn with_id(id: impl Into<String>) -> Self {
+        Self {
+            id: Some(id.into()),
+            from_prompt: false,
+        }
+    }
 }
 
 /// The subcommands of `config`.
@@ -311,10 +321,6 @@ pub(super) struct Target {
 pub(super) enum Config {
     /// Print every setting that holds here, with its source
     Show(Format),
-    /// Print the paths of both files; exit 2 with the first problem, if there is one
-    Check,
-    /// Write the user's file with every setting commented out, if there is none
-    Init,
 }
 
 /// The subcommands of `state`.
@@ -366,7 +372,7 @@ pub(super) enum State {
 pub(super) enum Plugin {
     /// Write the plugin's folder: hooks, launcher, slash commands
     Write {
-        /// The folder, which is made. Files that an earlier write made are replaced, others never
+        /// The folder: a new one, or a plugin's, whose files are replaced
         #[arg(value_name = "DIR")]
         dir: Utf8PathBuf,
     },

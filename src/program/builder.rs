@@ -5,7 +5,7 @@ use std::fmt;
 use clap::ArgMatches;
 use jiff::Timestamp;
 
-use super::app::{App, HeldLoop, Stops, Typed, TypedApp, into_typed, into_untyped};
+use super::app::{App, HeldLoop, into_typed, into_untyped};
 use super::arguments::LOOP;
 use super::extension::{
     Extension, NotTaken, OwnCommand, OwnFlag, OwnVerb, RunCommand, RunVerb, Variables,
@@ -35,6 +35,7 @@ pub struct Program {
     pub(super) required: &'static [&'static str],
     pub(super) plugin: Option<PluginInfo>,
     pub(super) app: Box<dyn App>,
+    pub(super) extension: Box<dyn Extension>,
     pub(super) commands: Vec<OwnCommand>,
     pub(super) flags: Vec<OwnFlag>,
     pub(super) verbs: Vec<OwnVerb>,
@@ -48,19 +49,21 @@ impl fmt::Debug for Program {
 
 impl Program {
     /// Makes the program of a machine. Generated code calls it.
-    pub fn new<M: TypedApp>(
-        stops: impl Stops<M> + 'static,
-        extension: impl Extension<M> + 'static,
+    pub fn new(
+        info: &'static ProgramInfo,
+        version: &'static str,
+        required: &'static [&'static str],
+        plugin: Option<PluginInfo>,
+        app: impl App + 'static,
+        extension: impl Extension + 'static,
     ) -> Self {
         Self {
-            info: M::INFO,
-            version: M::VERSION,
-            required: M::REQUIRED,
-            plugin: M::PLUGIN,
-            app: Box::new(Typed {
-                stops: Box::new(stops),
-                extension: Box::new(extension),
-            }),
+            info,
+            version,
+            required,
+            plugin,
+            app: Box::new(app),
+            extension: Box::new(extension),
             commands: Vec::new(),
             flags: Vec::new(),
             verbs: Vec::new(),
@@ -112,7 +115,7 @@ impl Program {
         more: Variables,
     ) -> Result<Option<String>, String> {
         let raw = held.raw();
-        let mut variables = self.app.context(held, settings, Timestamp::now());
+        let mut variables = self.extension.context(held, settings, Timestamp::now());
         if let Some(asked) = self.question(held)? {
             let question = loop_message::question(raw, &asked);
             variables.insert("question".to_owned(), question);
@@ -156,11 +159,12 @@ impl Program {
                 .value_name("LOOP")
                 .help("The loop [default: the active one]")
         };
-        let run = move |held: HeldLoop, arguments: &ArgMatches| {
-            run(into_typed(held), arguments)
-                .map(into_untyped)
-                .map_err(NotTaken::into_untyped)
-        };
+        let run =
+            move |held: HeldLoop, arguments: &ArgMatches| match run(into_typed(held), arguments) {
+                Ok(held) => Ok(into_untyped(held)),
+                Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
+                Err(NotTaken::Failed(failure)) => Err(failure.into()),
+            };
         self.verbs.push(OwnVerb {
             command: Box::new(move || command().arg(id())),
             run: Box::new(run),
@@ -173,36 +177,31 @@ impl Program {
     /// # Panics
     /// Panics if the name has a meaning already, such as `lint` or `auto`.
     #[must_use]
-    pub fn reviewer(mut self, make: fn() -> Box<dyn Reviewer>) -> Self {
+    pub fn reviewer(self, make: fn() -> Box<dyn Reviewer>) -> Self {
         let name = make().name().to_owned();
         let taken = Settings::usual(self.info).reviewer_names(self.info);
         assert!(!taken.contains(&name), "{name} means another reviewer");
-        // It lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            reviewers: Box::leak([self.info.reviewers, &[make]].concat().into_boxed_slice()),
-            ..*self.info
-        }));
-        self
+        let reviewers = [self.info.reviewers, &[make]].concat();
+        self.with_info(|info| info.reviewers = reviewers.leak())
     }
 
     /// Sets the command of the program that imports a document of another program. The default is `import`.
     #[must_use]
-    pub fn takes_up(mut self, command: &'static str) -> Self {
-        // As for a reviewer: it lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            take_up: Some(command),
-            ..*self.info
-        }));
-        self
+    pub fn takes_up(self, command: &'static str) -> Self {
+        self.with_info(|info| info.take_up = Some(command))
     }
 
     /// Sets the command of the program that starts a loop. The help has it instead of `start`.
     #[must_use]
-    pub fn begins_with(mut self, command: &'static str) -> Self {
-        self.info = Box::leak(Box::new(ProgramInfo {
-            begin: Some(command),
-            ..*self.info
-        }));
+    pub fn begins_with(self, command: &'static str) -> Self {
+        self.with_info(|info| info.begin = Some(command))
+    }
+
+    /// Changes the names, which live as long as the program.
+    fn with_info(mut self, change: impl FnOnce(&mut ProgramInfo)) -> Self {
+        let mut info = *self.info;
+        change(&mut info);
+        self.info = Box::leak(Box::new(info));
         self
     }
 }

@@ -1,40 +1,15 @@
 //! Colours on a terminal. anstream removes them if stdout is not a terminal, or if `NO_COLOR` is set.
 
 use anstream::ColorChoice;
-use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Style};
-use clap::{Arg, ArgMatches};
 
 use super::caller::Caller;
 use crate::review::findings::Severity;
-
-/// Id and long name of the flag.
-const FLAG: &str = "color";
-
-/// Returns the flag, which every command takes.
-pub(super) fn flag() -> Arg {
-    Arg::new(FLAG)
-        .long(FLAG)
-        .value_name("WHEN")
-        .value_parser(PossibleValuesParser::new(["auto", "always", "never"]))
-        .hide_possible_values(true)
-        .global(true)
-        .help("Colours: auto, always or never [default: auto]")
-}
 
 /// Turns colours off inside a client, because an agent reads the output there.
 pub(super) fn disable_inside_client() {
     if Caller::from_env().inside {
         ColorChoice::Never.write_global();
-    }
-}
-
-/// Applies the value of the flag, if it was given.
-pub(super) fn apply(matches: &ArgMatches) {
-    match matches.get_one::<String>(FLAG).map(String::as_str) {
-        Some("always") => ColorChoice::Always.write_global(),
-        Some("never") => ColorChoice::Never.write_global(),
-        _ => {}
     }
 }
 
@@ -77,11 +52,9 @@ pub(super) fn toned(text: &str, word: &str, tone: Tone) -> String {
 
 /// Returns the tone of a Markdown heading, or `None` if the line is not a heading.
 pub(super) fn heading(line: &str) -> Option<Tone> {
-    let heading = line.trim_start_matches('#');
-    if heading.len() == line.len() || !heading.starts_with(' ') {
-        return None;
-    }
-    let is_heading = |one: &Severity| one.to_string().eq_ignore_ascii_case(heading.trim());
+    let heading = line.trim_start_matches('#').strip_prefix(' ')?;
+    let is_heading = |one: &Severity| one.to_string().eq_ignore_ascii_case(heading);
     let severity = Severity::ALL.into_iter().find(is_heading);
-    Some(severity.map_or(Tone::Heading, Tone::from))
+    line.starts_with('#')
+        .then(|| severity.map_or(Tone::Heading, Tone::from))
 }

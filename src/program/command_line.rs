@@ -6,7 +6,7 @@ use super::arguments::{Command, Report};
 use super::builder::Program;
 use super::help::{Group, grouped};
 use super::info::ProgramInfo;
-use super::{color, session_loops, start};
+use super::{session_loops, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, PhaseDeclaration as _, Table};
 
@@ -41,7 +41,6 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .arg(protocol().hide(true))
-        .arg(color::flag())
         .subcommand(start::command(program).hide(info.begin.is_some()));
     for own in &program.commands {
         command = command.subcommand((own.command)());
@@ -65,19 +64,11 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
         .cloned()
         .collect();
-    command = command.subcommands(common);
-    if info
-        .table
-        .phases
-        .iter()
-        .all(|phase| phase.review().is_none())
-    {
-        for about_reviews in ["review", "personas"] {
-            command = command.mut_subcommand(about_reviews, |one| one.hide(true));
-        }
-    }
-    let command = command.about(info.table.doc).long_about(None);
-    grouped(program.app.arguments(command))
+    let command = command
+        .subcommands(common)
+        .about(info.table.doc)
+        .long_about(None);
+    grouped(program.extension.arguments(command))
 }
 
 /// Returns the verbs of the machine's transitions, but not those that the program writes itself.
@@ -97,6 +88,7 @@ pub(super) fn is_machine_verb(program: &Program, name: &str) -> bool {
 fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
     match command.get_name() {
         "answer" => asks(info.table),
+        "review" | "personas" => info.reviews(),
         "verify" => verify::is_used(info.table),
         "use" => session_loops::has_many(info),
         _ => true,

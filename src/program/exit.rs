@@ -3,10 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, MietteDiagnostic, ThemeCharacters,
-    ThemeStyles,
-};
+use clap::builder::styling::AnsiColor;
+use miette::{Diagnostic, MietteDiagnostic};
 
 use super::out;
 use crate::text;
@@ -39,17 +37,18 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A diagnostic with its exit code.
+/// An error with its exit code, as it is printed.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit code of the process.
     pub exit: Exit,
-    report: Box<MietteDiagnostic>,
+    message: String,
+    help: Option<String>,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.report)
+        f.write_str(&self.message)
     }
 }
 
@@ -67,9 +66,12 @@ impl Failure {
 
     /// Makes a failure of an error under another message than its own.
     pub fn headed(exit: Exit, message: String, error: impl Diagnostic) -> Self {
+        // Quoted text is cleaned here.
+        let printed = |text: &str| text::pasteable(&text::plain(text));
         Self {
             exit,
-            report: Box::new(printed(&error, &message)),
+            message: printed(&message),
+            help: error.help().map(|help| printed(&help.to_string())),
         }
     }
 
@@ -86,23 +88,19 @@ impl Failure {
 
     /// Makes a failure that has no error type.
     pub fn plain(exit: Exit, message: String, help: &str) -> Self {
-        let error = MietteDiagnostic::new(message).with_help(help);
-        Self::new(exit, error)
+        Self::new(exit, MietteDiagnostic::new(message).with_help(help))
     }
 
-    /// Prints the report on stderr.
+    /// Prints message and help on stderr. Lines are not wrapped: that would cut ids and commands in two.
     pub fn print(&self) {
-        let theme = GraphicalTheme {
-            characters: ThemeCharacters::unicode(),
-            styles: ThemeStyles::ansi(),
-        };
-        // Our messages name their cause themselves. Wrapping would cut ids and commands in two.
-        let handler = GraphicalReportHandler::new_themed(theme)
-            .with_wrap_lines(false)
-            .with_links(false)
-            .without_cause_chain();
-        let mut report = String::new();
-        let _ = handler.render_report(&mut report, self.report.as_ref());
+        let red = AnsiColor::Red.on_default();
+        let cyan = AnsiColor::Cyan.on_default();
+        let message = self.message.replace('\n', &format!("\n  {red}│{red:#} "));
+        let mut report = format!("  {red}×{red:#} {message}");
+        if let Some(help) = &self.help {
+            let help = help.replace('\n', "\n        ");
+            report += &format!("\n{cyan}  help: {cyan:#}{help}");
+        }
         out::report(&report);
     }
 }
@@ -118,19 +116,6 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
     message = message.replace("' exists\n", "' works: the flag stands behind that word\n");
     out::note(message.trim_end());
     Exit::Usage
-}
-
-/// Returns an error under a message, with all its texts as they are printed, also those of quoted text.
-fn printed(error: &dyn Diagnostic, message: &str) -> MietteDiagnostic {
-    let printed = |text: &str| text::pasteable(&text::plain(text));
-    MietteDiagnostic {
-        message: printed(message),
-        code: None,
-        severity: error.severity(),
-        help: error.help().map(|help| printed(&help.to_string())),
-        url: None,
-        labels: None,
-    }
 }
 
 /// Returns an error with its help in one sentence.

@@ -5,7 +5,7 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::{HeldLoop, TypedApp, into_untyped};
+use super::app::{HeldLoop, ParsedVerb};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
@@ -20,8 +20,10 @@ use crate::store::{LoopId, Store};
 pub type Variables = Map<String, Json>;
 
 /// The parts of a program that its machine's crate writes in Rust. Each method has a default, which adds nothing.
+///
+/// `held.typed()` is the loop with its type, `AnyLoop`, and `verb.typed()` the generated `Verb`.
 #[expect(unused_variables, reason = "the defaults ignore their arguments")]
-pub trait Extension<M: TypedApp> {
+pub trait Extension {
     /// Changes the command line: adds flags to `start`, or limits an argument of a verb.
     fn arguments(&self, command: clap::Command) -> clap::Command {
         command
@@ -36,12 +38,12 @@ pub trait Extension<M: TypedApp> {
     }
 
     /// Returns the variables that only this program's messages and prompts have. `context` of the machine file lists their names.
-    fn context(&self, held: &M::Any, settings: &Settings, now: Timestamp) -> Variables {
+    fn context(&self, held: &dyn LoopHandle, settings: &Settings, now: Timestamp) -> Variables {
         Variables::new()
     }
 
     /// Returns the findings files of other loops that a reviewer sees before this loop's own, the oldest first.
-    fn earlier_findings(&self, held: &M::Any) -> Vec<Utf8PathBuf> {
+    fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf> {
         Vec::new()
     }
 
@@ -49,12 +51,12 @@ pub trait Extension<M: TypedApp> {
     ///
     /// # Errors
     /// Returns an error if the work failed. The transition stays.
-    fn entered(&self, held: &M::Any, settings: &Settings) -> Result<Vec<String>, String> {
+    fn entered(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
 
     /// Does the work after a review with a verdict. Returns lines that are printed below the findings.
-    fn reviewed(&self, held: &M::Any) -> Vec<String> {
+    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
         Vec::new()
     }
 
@@ -62,7 +64,7 @@ pub trait Extension<M: TypedApp> {
     ///
     /// # Errors
     /// Returns an error if the verb is refused.
-    fn before_take(&self, held: &mut M::Any, verb: &M::Verb) -> Result<(), Failure> {
+    fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -72,32 +74,32 @@ pub trait Extension<M: TypedApp> {
     }
 
     /// Returns the help of a refused transition, or of an `answer` if nothing is asked.
-    fn refusal_help(&self, held: &M::Any, transition: &str) -> Option<String> {
+    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
         None
     }
 
     /// Returns the arguments of a start that replaces a user's verb, such as more rounds of a loop that is over.
-    fn start_instead(&self, held: &M::Any, verb: &M::Verb) -> Option<Vec<String>> {
+    fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>> {
         None
     }
 
     /// Returns the caveats of a loop for `status` and `report`, each a sentence, the outcome first.
-    fn caveats(&self, held: &M::Any, settings: &Settings) -> Vec<String> {
+    fn caveats(&self, held: &dyn LoopHandle, settings: &Settings) -> Vec<String> {
         Vec::new()
     }
 
     /// Returns the lines that only this program's `status` has, each with a name.
-    fn status(&self, held: &M::Any) -> Vec<(&'static str, String)> {
+    fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
     /// Returns the place of a loop that `statusline` shows instead of its phase and round.
-    fn status_line(&self, held: &M::Any) -> Option<String> {
+    fn status_line(&self, held: &dyn LoopHandle) -> Option<String> {
         None
     }
 
     /// Returns what a loop waits for and what comes next, or `None` if the machine file has it.
-    fn next_action(&self, held: &M::Any) -> Option<NextAction> {
+    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
         None
     }
 }
@@ -168,7 +170,7 @@ pub struct StartFields {
 #[derive(Debug)]
 pub struct NoExtension;
 
-impl<M: TypedApp> Extension<M> for NoExtension {}
+impl Extension for NoExtension {}
 
 /// Makes the arguments of a command. A hook never calls it, to save time at each stop.
 type MakeCommand = Box<dyn Fn() -> clap::Command>;
@@ -207,16 +209,6 @@ pub enum NotTaken<A> {
     Refused(Refused<A>),
     /// Another failure.
     Failed(Failure),
-}
-
-impl<A: LoopHandle> NotTaken<A> {
-    /// Hides the type of the loop.
-    pub(super) fn into_untyped(self) -> NotTaken<HeldLoop> {
-        match self {
-            Self::Refused(refused) => NotTaken::Refused(refused.map(into_untyped)),
-            Self::Failed(failure) => NotTaken::Failed(failure),
-        }
-    }
 }
 
 impl<A, L: Into<A>> From<Refused<L>> for NotTaken<A> {

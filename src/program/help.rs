@@ -37,12 +37,7 @@ impl Group {
     }
 
     fn has(self, command: &Command) -> bool {
-        let place = command.get_display_order().max(PLACES);
-        (self.place()..self.place() + PLACES).contains(&place)
-    }
-
-    fn has_names_alone(self) -> bool {
-        matches!(self, Self::Client | Self::SetUp)
+        command.get_display_order().max(PLACES) / PLACES == self.place() / PLACES
     }
 }
 
@@ -54,8 +49,8 @@ pub(super) fn grouped(command: Command) -> Command {
     let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
     let mut shown: Vec<&Command> = visible.collect();
     shown.sort_by_key(|one| one.get_display_order().max(PLACES));
-    let is_described = |one: &&&Command| !Group::SetUp.has(one) && !Group::Client.has(one);
-    let described = shown.iter().filter(is_described);
+    let is_described = |one: &Command| !Group::SetUp.has(one) && !Group::Client.has(one);
+    let described = shown.iter().filter(|one| is_described(one));
     let width = described.map(|one| one.get_name().len()).max();
     let width = width.unwrap_or_default();
 
@@ -69,10 +64,10 @@ pub(super) fn grouped(command: Command) -> Command {
         for one in commands {
             let name = one.get_name();
             let about = one.get_about().unwrap_or_default();
-            text += &if group.has_names_alone() {
-                format!(" {name},")
-            } else {
+            text += &if is_described(one) {
                 format!("\n  {literal}{name:<width$}{literal:#}  {about}")
+            } else {
+                format!(" {name},")
             };
         }
         text = text.trim_end_matches(',').to_owned() + "\n\n";

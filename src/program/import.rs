@@ -79,7 +79,7 @@ pub(super) fn import(
     for repair in raw.repairs() {
         out::note(&info.line(&repair.to_string()));
     }
-    if let Err(error) = program.app.entered(&*held, &settings) {
+    if let Err(error) = program.extension.entered(&*held, &settings) {
         store.log(&format!("{} import: {error}", raw.id()));
     }
     out::line(&format!(

@@ -1,6 +1,6 @@
 //! A program's names: in its messages, in a terminal, and as slash commands.
 
-use crate::machine::Table;
+use crate::machine::{PhaseDeclaration as _, Table};
 use crate::review::reviewer::Reviewer;
 use crate::store::StateSpec;
 use crate::text::COMMAND;
@@ -43,6 +43,12 @@ impl ProgramInfo {
             take_up: None,
             begin: None,
         }
+    }
+
+    /// Returns whether a phase of the machine reviews.
+    pub(super) fn reviews(&self) -> bool {
+        let mut phases = self.table.phases.iter();
+        phases.any(|phase| phase.review().is_some())
     }
 
     /// Returns the names of its own reviewers.

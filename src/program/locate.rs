@@ -131,7 +131,7 @@ pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Optio
                 .map(|one| one.id),
         );
     }
-    suggest::id(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
+    suggest::word(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
 }
 
 /// Returns the help if no loop is active: how to continue one that is not the user's or is archived, or to list finished ones.

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 
 use super::app::HeldLoop;
-use super::arguments::Target;
+use super::arguments::LoopArgs;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
@@ -204,7 +204,7 @@ pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
 /// Returns the id that was typed here or after the slash command, whether `--adopt` was typed there, and the actor.
 pub(super) fn named(
     info: &ProgramInfo,
-    target: &Target,
+    target: &LoopArgs,
     command: &str,
 ) -> Result<(Option<String>, bool, Actor), Failure> {
     let caller = Caller::from_env();
@@ -222,7 +222,7 @@ pub(super) fn named(
 /// Returns the id that was typed here or after one of these slash commands, which only show a loop.
 pub(super) fn id_to_show(
     info: &ProgramInfo,
-    target: &Target,
+    target: &LoopArgs,
     commands: &[&str],
 ) -> Result<Option<String>, Failure> {
     if !target.from_prompt {

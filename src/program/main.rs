@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use super::arguments::{Command, Hook, Report};
+use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
 use super::caller::Caller;
 use super::exit::{self, Exit, Failure};
@@ -23,9 +23,10 @@ use crate::process::environment::GUARD;
 impl Program {
     /// Runs the program: reads its arguments, runs the command, prints an error.
     pub fn main(self) -> ExitCode {
-        if let Some((asked, call)) = frequent() {
+        if let Some((asked, command)) = frequent() {
             let ended = asked.and_then(|wanted| speak(&self, &wanted));
-            let exit = ended.unwrap_or_else(|| answer_client(&self, &call));
+            let exit = ended.or_else(|| run(&self, command).ok());
+            let exit = exit.unwrap_or(Exit::Complete);
             // The process ends here, so freeing memory would be wasted time.
             std::mem::forget(self);
             return exit.into();
@@ -35,7 +36,6 @@ impl Program {
             Ok(matches) => matches,
             Err(error) => return exit::bad_usage(&error).into(),
         };
-        color::apply(&matches);
         match dispatch(&self, &matches) {
             Ok(exit) => exit.into(),
             Err(failure) => {
@@ -56,15 +56,9 @@ fn speak(program: &Program, wanted: &str) -> Option<Exit> {
     }
 }
 
-/// A call that a client makes at every turn or more often. It is recognized without clap, whose parser takes longer than the answer.
-#[derive(Debug)]
-enum Frequent {
-    Hook(Hook),
-    Statusline,
-}
-
-/// Returns the frequent call of this process and the value of `--protocol`, or `None` if clap has to parse the arguments.
-fn frequent() -> Option<(Option<String>, Frequent)> {
+/// Returns the command of this process and the value of `--protocol`, if it is one that a client calls at every turn or more
+/// often. clap's parser takes longer than the answer. `None`: clap has to parse the arguments.
+fn frequent() -> Option<(Option<String>, Command)> {
     let mut words: Vec<String> = (std::env::args_os().skip(1))
         .map(|word| word.into_string().ok())
         .collect::<Option<_>>()?;
@@ -73,14 +67,16 @@ fn frequent() -> Option<(Option<String>, Frequent)> {
         .and_then(|first| first.strip_prefix("--protocol="))
         .map(str::to_owned);
     words.drain(..usize::from(protocol.is_some()));
-    let call = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let command = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         // The most frequent call does not wait for clap's list of names.
-        ["hook", "stop"] => Frequent::Hook(Hook::Stop),
-        ["hook", name] => Frequent::Hook(Hook::from_str(name, false).ok()?),
-        ["statusline"] => Frequent::Statusline,
+        ["hook", "stop"] => Command::Hook { hook: Hook::Stop },
+        ["hook", name] => Command::Hook {
+            hook: Hook::from_str(name, false).ok()?,
+        },
+        ["statusline"] => Command::Statusline,
         _ => return None,
     };
-    Some((protocol, call))
+    Some((protocol, command))
 }
 
 /// Runs the command that the arguments name.
@@ -161,23 +157,20 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Sweep => archive::sweep(info),
         Command::Rollback { yes, from_prompt } => archive::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
-        Command::Config(command) => config::config(info, &command),
+        Command::Config(Config::Show(format)) => config::show(info, format.json),
         Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
-        Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
+        Command::Statusline => Ok(display::statusline(program)),
         Command::Completions { shell } => {
             generate::completions(&command_line::command(program), info, shell)
         }
-        Command::Hook { hook } => Ok(answer_client(program, &Frequent::Hook(hook))),
+        Command::Hook { hook } => Ok(answer_hook(program, hook)),
         Command::State(command) => state::state(program, command),
     }
 }
 
-/// Answers the client. A hook always exits 0.
-fn answer_client(program: &Program, call: &Frequent) -> Exit {
-    let Frequent::Hook(hook) = call else {
-        return display::statusline(program);
-    };
+/// Answers a hook of the client, which always exits 0.
+fn answer_hook(program: &Program, hook: Hook) -> Exit {
     let info = program.info;
     let surroundings = Surroundings::from_env();
     match hook {
@@ -220,11 +213,7 @@ fn changes_loops(command: &Command) -> bool {
 /// Returns whether a command is about loops that are there already.
 fn is_about_loops(command: &Command) -> bool {
     match command {
-        Command::Status(_)
-        | Command::List(_)
-        | Command::Journal(_)
-        | Command::Report(_)
-        | Command::Sweep => true,
+        Command::Status(_) | Command::List(_) | Command::Journal(_) | Command::Report(_) => true,
         Command::State(_) => false,
         _ => changes_loops(command),
     }

@@ -32,7 +32,7 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
             format!("the user continues it:{resume}"),
         );
     }
-    if let Some(own) = program.app.next_action(held) {
+    if let Some(own) = program.extension.next_action(held) {
         return own;
     }
     let asked = program.question(held);

@@ -119,11 +119,11 @@ fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
     let Some(file) = file.filter(|file| file.is_absolute()) else {
         return false;
     };
-    let own = env::current_exe().ok();
-    let ours = own.into_iter().chain(launcher.map(Into::into));
-    let mut ours = ours.filter_map(|file| file.canonicalize().ok());
-    file.canonicalize()
-        .is_ok_and(|file| ours.any(|own| own == file))
+    let ours = env::current_exe().into_iter();
+    let ours = ours.chain(launcher.map(Into::into));
+    let mut ours = ours.map(|ours| ours.canonicalize().ok());
+    let file = file.canonicalize().ok();
+    file.is_some() && ours.any(|ours| ours == file)
 }
 
 /// Returns whether a rule such as `Bash(taskie next:*)` allows a command. The program's name is checked before.
@@ -141,33 +141,24 @@ fn allows_file(rule: &str, path: &Utf8Path) -> bool {
     let pattern = rule
         .strip_prefix("Edit(/")
         .and_then(|rule| rule.strip_suffix(')'));
-    let names: Vec<&str> = path.as_str().split('/').collect();
-    pattern.is_some_and(|pattern| {
-        let parts: Vec<&str> = pattern.split('/').collect();
-        matches_parts(&parts, &names)
-    })
+    pattern.is_some_and(|pattern| matches(pattern, path.as_str()))
 }
 
-fn matches_parts(parts: &[&str], names: &[&str]) -> bool {
-    match (parts, names) {
-        ([], []) => true,
-        (["**"], [_, ..]) => true,
-        ([part, parts @ ..], [name, names @ ..]) => {
-            matches_name(part, name) && matches_parts(parts, names)
-        }
-        _ => false,
+/// Returns whether a path matches a pattern: `*` is any text of a name that is not hidden, `**` at the end anything below a folder.
+fn matches(pattern: &str, path: &str) -> bool {
+    let Some((start, end)) = pattern.split_once('*') else {
+        return pattern == path;
+    };
+    let Some(rest) = path.strip_prefix(start) else {
+        return false;
+    };
+    if end == "*" {
+        return !rest.is_empty();
     }
-}
-
-/// Returns whether a name matches a pattern, in which one `*` matches any text.
-fn matches_name(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, end)) => {
-            let rest = name.strip_prefix(start);
-            !name.starts_with('.') && rest.is_some_and(|rest| rest.ends_with(end))
-        }
-    }
+    let name = rest.split('/').next().unwrap_or_default();
+    let is_hidden = name.starts_with('.') && (start.is_empty() || start.ends_with('/'));
+    let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+    !is_hidden && ends.any(|at| matches(end, &rest[at..]))
 }
 
 /// Returns an absolute path without symlinks. A part that is not there yet stays as it is.

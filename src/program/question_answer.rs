@@ -26,7 +26,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     if surroundings.reviewer_child {
         return HookOutput::default();
     }
-    if let Some(output) = program.app.answered(input, surroundings) {
+    if let Some(output) = program.extension.answered(input, surroundings) {
         return output;
     }
     let answers = answers::from_input(input);
@@ -75,7 +75,7 @@ pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Resul
         .question(&*held)
         .map_err(|problem| refused(format!("cannot ask: {problem}"), None))?;
     let Some(asked) = asked else {
-        let help = program.app.refusal_help(&*held, "answer");
+        let help = program.extension.refusal_help(&*held, "answer");
         return Err(refused("it asks nothing now".to_owned(), help.as_deref()));
     };
     let answer = asked

@@ -1,6 +1,6 @@
 //! `pause` and `resume`: no stop drives a loop that the user paused; a paused, archived or waiting loop continues.
 
-use super::arguments::Target;
+use super::arguments::LoopArgs;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
@@ -14,7 +14,7 @@ use crate::text;
 /// Resumes a loop: brings it back from the archive, ends its pause, and takes its transition `resume`, if it has one here.
 pub(super) fn resume(
     program: &Program,
-    target: &Target,
+    target: &LoopArgs,
     adopt: bool,
     yes: bool,
 ) -> Result<Exit, Failure> {
@@ -68,7 +68,7 @@ pub(super) fn resume(
 }
 
 /// Pauses a loop.
-pub(super) fn pause(program: &Program, target: &Target) -> Result<Exit, Failure> {
+pub(super) fn pause(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
     let info = program.info;
     let (id, _, actor) = loops::named(info, target, "pause")?;
     loops::person_only(info, actor, "pause", id.as_deref())?;

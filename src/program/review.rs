@@ -217,7 +217,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         print_findings(&findings);
     }
     if report.how.digest().is_some() {
-        let more = program.app.reviewed(&*held);
+        let more = program.extension.reviewed(&*held);
         if !more.is_empty() {
             out::line("");
         }
@@ -270,13 +270,15 @@ pub fn run(
     let raw = held.raw();
     verify_first(raw, job.spec, listener)?;
 
-    let mut earlier = program.app.earlier_findings(held);
+    let mut earlier = program.extension.earlier_findings(held);
     earlier.extend(prompt::earlier(raw, job.spec));
     let prompt = Prompt {
         raw,
         spec: job.spec,
         persona: job.personas.of_round(raw.count(job.spec.round)),
-        context: program.app.context(held, job.settings, Timestamp::now()),
+        context: program
+            .extension
+            .context(held, job.settings, Timestamp::now()),
         earlier,
         verified: verify::text(raw),
         failed: verify::failed(raw),

@@ -6,13 +6,11 @@
 use std::path::PathBuf;
 
 use camino::Utf8Path;
-use thiserror::Error;
 
 use crate::machine::Raw;
 use crate::process::environment::find_installed;
 use crate::process::limits::Limits;
-use crate::program::settings::Settings;
-use crate::program::suggest;
+use crate::program::settings::{Settings, SettingsError};
 use crate::review::Lint;
 use crate::review::ReviewSpec;
 use crate::review::client::Client;
@@ -23,26 +21,6 @@ use crate::text;
 
 /// The reviewers that `auto` tries, in this order.
 pub const AUTO: [&str; 2] = ["codex", "claude"];
-
-/// An unknown name of a reviewer.
-#[derive(Debug, Error)]
-#[error("`{name}` is not a reviewer")]
-pub struct UnknownReviewer {
-    /// The name, on one line.
-    name: String,
-    /// The reviewer that was probably meant.
-    near: Option<String>,
-    /// The known names.
-    known: String,
-}
-
-claudex_loop_engine::impl_diagnostic!(UnknownReviewer, |error| {
-    let known = format!(
-        "the reviewers here are {}, and `auto`: the first of codex and claude that is installed, else lint",
-        error.known
-    );
-    Some(suggest::help(error.near.as_deref(), &known))
-});
 
 /// A reviewer and how it was chosen.
 pub struct Chosen {
@@ -66,6 +44,15 @@ impl std::fmt::Debug for Chosen {
 }
 
 impl Chosen {
+    fn new(reviewer: Box<dyn Reviewer>, limits: Limits) -> Self {
+        Self {
+            shown: reviewer.name().to_owned(),
+            reviewer,
+            limits,
+            next: Vec::new(),
+        }
+    }
+
     /// Asks the reviewer and, if it cannot run, the next one, with a line about that. `cause_of` returns why there is no verdict.
     pub fn in_turn<T>(
         &self,
@@ -143,7 +130,7 @@ pub fn choose(
     preferred: Option<&Preferred>,
     settings: &Settings,
     root: &Utf8Path,
-) -> Result<Chosen, UnknownReviewer> {
+) -> Result<Chosen, SettingsError> {
     let name = name.unwrap_or(&settings.reviewer).trim();
     if name == "auto" {
         let installed = |name: &&str| {
@@ -180,24 +167,10 @@ pub fn choose(
     }
     let own = settings.info.reviewers.iter().map(|make| make());
     if let Some(reviewer) = own.into_iter().find(|own| own.name() == name) {
-        return Ok(Chosen {
-            reviewer,
-            shown: name.to_owned(),
-            limits: settings.limits.review(),
-            next: Vec::new(),
-        });
+        return Ok(Chosen::new(reviewer, settings.limits.review()));
     }
-    let names = settings.reviewer_names(settings.info);
-    let known: Vec<String> = names
-        .iter()
-        .filter(|name| *name != "auto")
-        .map(|name| format!("`{}`", text::one_line(name, 60)))
-        .collect();
-    Err(UnknownReviewer {
-        name: text::one_line(name, 60),
-        near: suggest::word(name, names.iter().map(String::as_str)).map(str::to_owned),
-        known: known.join(", "),
-    })
+    let (message, help) = settings.unknown_reviewer(name, settings.info);
+    Err(SettingsError { message, help })
 }
 
 /// Returns whether the program of a reviewer is installed. It may not be logged in.
@@ -216,19 +189,14 @@ fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
         timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
         idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
     };
-    let shown = name.to_owned();
-    let name = shown.clone();
-    let settings = settings.clone();
     let reviewer: Box<dyn Reviewer> = match settings.kind {
         ReviewerKind::Lint => Box::new(Lint),
-        _ => Box::new(Client { name, settings }),
+        _ => Box::new(Client {
+            name: name.to_owned(),
+            settings: settings.clone(),
+        }),
     };
-    Chosen {
-        reviewer,
-        shown,
-        limits,
-        next: Vec::new(),
-    }
+    Chosen::new(reviewer, limits)
 }
 
 #[cfg(all(test, feature = "plan"))]
@@ -267,8 +235,7 @@ mod tests {
             ("own", "own")
         );
         let error = choose(Some("onw"), None, &settings, ROOT.into()).unwrap_err();
-        assert_eq!(error.near.as_deref(), Some("own"));
-        assert_eq!(error.known, "`claude`, `codex`, `lint`, `own`");
+        assert_eq!(error.help, "did you mean `own`?");
     }
 
     #[test]
@@ -336,7 +303,6 @@ mod tests {
         )
         .unwrap_err();
         assert_eq!(error.to_string(), "`no such one` is not a reviewer");
-        let help = miette::Diagnostic::help(&error).unwrap().to_string();
-        assert!(help.contains("`claude`, `codex`, `lint`"), "{help}");
+        assert_eq!(error.help, "there are `auto`, `claude`, `codex` and `lint`");
     }
 }

@@ -12,10 +12,10 @@ use crate::hooks::prompt;
 use crate::store::{LoopId, StateHome};
 
 /// The hidden flag by which a command takes what was typed.
-pub(super) const FROM_PROMPT: &str = "from_prompt";
+pub const FROM_PROMPT: &str = "from_prompt";
 
 /// Returns the flag.
-pub(super) fn flag() -> Arg {
+pub fn flag() -> Arg {
     Arg::new(FROM_PROMPT)
         .long("from-prompt")
         .action(ArgAction::SetTrue)
@@ -43,7 +43,10 @@ pub(super) fn take(
 }
 
 /// Takes and removes the text typed after a slash command of the user's.
-pub(super) fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<String, Failure> {
+///
+/// # Errors
+/// Returns an error if nothing was typed after it in the last ten minutes, or if the text cannot be read.
+pub fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<String, Failure> {
     take(info, command, caller)?.ok_or_else(|| {
         Failure::plain(
             Exit::Usage,

@@ -313,7 +313,7 @@ fn started(
     raw.store()
         .log(&format!("{} start by {}", raw.id(), raw.actor()));
     // There is no stop before the first phase that would do it; a failure here is reported at the next one.
-    if let Err(error) = program.app.entered(&*held, &settings) {
+    if let Err(error) = program.extension.entered(&*held, &settings) {
         store.log(&format!("{} start: {error}", raw.id()));
     }
     if mode.message.is_none() {
@@ -401,7 +401,7 @@ fn begin(
     let given = given(program, mode, matches)?;
     let now = Timestamp::now();
     remove_scratch_on_signals();
-    let own = program.app.start(StartRequest {
+    let own = program.extension.start(StartRequest {
         mode,
         given: given.clone(),
         arguments: matches,

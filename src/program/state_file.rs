@@ -3,8 +3,8 @@
 //! A file that names its machine is refused by everything that writes: it is changed through its [`Store`](crate::store::Store).
 //! Writers hold the lock `.lock` beside the file.
 
-use std::io;
-use std::time::{Duration, Instant};
+use std::io::{self, ErrorKind};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -31,9 +31,11 @@ pub(super) fn read_field(
     field: &str,
     parse: impl Fn(&[u8]) -> Result<Document, DocumentError>,
 ) -> Result<Option<String>, StoreError> {
-    let bytes = read(&open(path)?, path)?;
-    let document = parse(&bytes).map_err(invalid("read", path))?;
-    Ok(document.text(field))
+    let read = || {
+        let document = parse(&read(&open(path)?, path)?).map_err(invalid)?;
+        Ok(document.text(field))
+    };
+    read().map_err(failed("read", path))
 }
 
 /// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text, quoted where it must be.
@@ -44,10 +46,8 @@ pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), 
         return Err(StoreError::input("set a field of", path.to_owned(), why));
     }
     edit(path, |document| {
+        document.set(UPDATED, &durations::time(Timestamp::now()).into());
         document.set(field, &parse_plain(text));
-        if field != UPDATED {
-            stamp(document);
-        }
         true
     })?;
     Ok(())
@@ -59,7 +59,7 @@ pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, S
         let is_from = document.text(PHASE).is_some_and(|phase| phase == from);
         if is_from {
             document.set(PHASE, &to.into());
-            stamp(document);
+            document.set(UPDATED, &durations::time(Timestamp::now()).into());
         }
         is_from
     })
@@ -67,15 +67,16 @@ pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, S
 
 /// Replaces the file, with any bytes. A reader sees the old file or the new one.
 pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let folder = open(path)?;
-    let _lock = lock(&folder)?;
-    match read_unowned(&folder, path) {
-        // A symlink, or a file of a machine.
-        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::InvalidInput => {
-            Err(failed("write", path)(source))
+    let replace = || {
+        let folder = open(path)?;
+        let _lock = lock(&folder)?;
+        match read_unowned(&folder, path) {
+            // A symlink, or a file of a machine.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
+            _ => folder.replace(name(path), bytes),
         }
-        _ => write(&folder, path, bytes),
-    }
+    };
+    replace().map_err(failed("write", path))
 }
 
 /// Returns the newest state file of a folder by time of modification, regardless of its name or phase; the greater name of two
@@ -107,78 +108,63 @@ pub(super) fn has_live_process(path: &Utf8Path) -> bool {
 
 /// Changes a document under its lock, if `change` says so. Returns whether it did.
 fn edit(path: &Utf8Path, change: impl FnOnce(&mut Document) -> bool) -> Result<bool, StoreError> {
-    let folder = open(path)?;
-    let _lock = lock(&folder)?;
-    let mut document = read_unowned(&folder, path)?;
-    let is_changed = change(&mut document);
-    if is_changed {
-        let bytes = document.to_bytes();
-        Form::Lines.parse(&bytes).map_err(invalid("write", path))?;
-        write(&folder, path, &bytes)?;
-    }
-    Ok(is_changed)
-}
-
-/// Sets the time of the last change to now.
-fn stamp(document: &mut Document) {
-    document.set(UPDATED, &durations::time(Timestamp::now()).into());
+    let edit = || {
+        let folder = open(path)?;
+        let _lock = lock(&folder)?;
+        let mut document = read_unowned(&folder, path)?;
+        let is_changed = change(&mut document);
+        if is_changed {
+            let bytes = document.to_bytes();
+            Form::Lines.parse(&bytes).map_err(invalid)?;
+            folder.replace(name(path), &bytes)?;
+        }
+        Ok(is_changed)
+    };
+    edit().map_err(failed("change", path))
 }
 
 /// Opens the folder of a file that a user or script named. Symlinks to the folder are followed.
-fn open(path: &Utf8Path) -> Result<Folder, StoreError> {
-    Folder::open(path.parent().unwrap_or(path)).map_err(failed("open", path))
+fn open(path: &Utf8Path) -> io::Result<Folder> {
+    Folder::open(path.parent().unwrap_or(path))
 }
 
-fn lock(folder: &Folder) -> Result<Lock, StoreError> {
-    let begun = Instant::now();
-    let path = folder.path().join(LOCK);
-    let lock = Lock::take(folder, LOCK, LOCK_TIMEOUT).map_err(failed("lock", &path))?;
-    let waited = begun.elapsed();
-    lock.ok_or(StoreError::Busy { path, waited })
+fn name(path: &Utf8Path) -> &str {
+    path.file_name().unwrap_or_default()
 }
 
-fn read(folder: &Folder, path: &Utf8Path) -> Result<Vec<u8>, StoreError> {
-    let name = path.file_name().unwrap_or_default();
-    let bytes = folder.read(name, MAX_BYTES as u64);
-    bytes.map_err(failed("read", path))
+fn lock(folder: &Folder) -> io::Result<Lock> {
+    Lock::take(folder, LOCK, LOCK_TIMEOUT)?.ok_or_else(|| {
+        let why = format!("another process has locked {}", folder.path().join(LOCK));
+        io::Error::new(ErrorKind::TimedOut, why)
+    })
+}
+
+fn read(folder: &Folder, path: &Utf8Path) -> io::Result<Vec<u8>> {
+    folder.read(name(path), MAX_BYTES as u64)
 }
 
 /// Reads the document, unless it names a machine.
-fn read_unowned(folder: &Folder, path: &Utf8Path) -> Result<Document, StoreError> {
-    let document = Form::Lines.parse(&read(folder, path)?);
-    let document = document.map_err(invalid("read", path))?;
+fn read_unowned(folder: &Folder, path: &Utf8Path) -> io::Result<Document> {
+    let document = Form::Lines.parse(&read(folder, path)?).map_err(invalid)?;
     match document.text(MACHINE) {
         None => Ok(document),
         Some(machine) => {
             let why = format!("only the machine `{machine}` changes it");
-            Err(StoreError::input("change", path.to_owned(), why))
+            Err(io::Error::new(ErrorKind::InvalidInput, why))
         }
     }
 }
 
-fn write(folder: &Folder, path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let name = path.file_name().unwrap_or_default();
-    folder.replace(name, bytes).map_err(failed("write", path))
-}
-
-/// Turns the system's error into the store's. A file that is not there is a loop that is not there.
 fn failed(doing: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> StoreError {
-    move |source| match source.kind() {
-        io::ErrorKind::NotFound => StoreError::NotFound {
-            archived: false,
-            id: path.file_stem().unwrap_or_default().to_owned(),
-            folder: path.parent().unwrap_or(Utf8Path::new(".")).to_owned(),
-        },
-        _ => StoreError::Io {
-            doing,
-            path: path.to_owned(),
-            source,
-        },
+    move |source| StoreError::Io {
+        doing,
+        path: path.to_owned(),
+        source,
     }
 }
 
-fn invalid(doing: &'static str, path: &Utf8Path) -> impl FnOnce(DocumentError) -> StoreError {
-    move |error| failed(doing, path)(io::Error::new(io::ErrorKind::InvalidData, error))
+fn invalid(error: DocumentError) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, error)
 }
 
 #[cfg(test)]
@@ -293,7 +279,7 @@ mod tests {
         ));
         assert!(matches!(
             read_field(&path.with_extension("no"), "x"),
-            Err(StoreError::NotFound { .. })
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound
         ));
         let link = path.with_file_name("link.state");
         std::os::unix::fs::symlink(&path, &link).unwrap();

@@ -185,7 +185,7 @@ impl Stop<'_> {
     fn render_wait(&self, held: &dyn LoopHandle) -> Result<Decision, String> {
         let info = self.program.info;
         let asked = self.program.question(held)?;
-        let own = self.program.app.next_action(held);
+        let own = self.program.extension.next_action(held);
         let note = next_action::waiting(info, held.raw(), asked.as_ref(), own.as_ref());
         let first = note.lines().next().unwrap_or_default();
         let reason = first.trim_end_matches([':', '.']);
@@ -209,7 +209,7 @@ impl Stop<'_> {
         let table = raw.table();
         program.prepare(held, settings, Actor::Hook);
         self.log(&self.describe_move(raw, edge));
-        let caveats = program.app.entered(held, settings)?;
+        let caveats = program.extension.entered(held, settings)?;
 
         if edge.lets_turn_end(table) || runs::is_parked(raw) {
             messages::clear(raw);
@@ -267,7 +267,7 @@ impl Stop<'_> {
         }
         let review = table.phases[edge.to].review();
         let next = program
-            .app
+            .extension
             .next_action(held)
             .or_else(|| review.map(|_| next_action::describe(program, held)));
         let note = messages::ended(program.info, held.raw(), caveats, next);

@@ -40,7 +40,7 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     }
     let held = loops::opened(info, opened)?;
     if let Some(arguments) = program
-        .app
+        .extension
         .start_instead(&*held, &verb)
         .filter(|_| actor == Actor::Person)
     {
@@ -200,7 +200,10 @@ pub(super) fn try_take(
     settings: &Settings,
 ) -> Result<HeldLoop, NotTaken<HeldLoop>> {
     let name = verb.name();
-    let take = |held| program.app.take(verb, held);
+    let take = |mut held: HeldLoop| {
+        program.extension.before_take(&mut *held, &verb)?;
+        Ok(program.app.take(verb, held)?)
+    };
     change(program, &name, held, settings, take)
 }
 
@@ -228,14 +231,17 @@ fn change(
     let phase = messages::phase(now.raw()).name;
     store.log(&format!("{id} {name} by {actor}: now {phase}"));
     messages::clear(now.raw());
-    program.app.entered(&*now, settings).map_err(|error| {
-        let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
-        Failure::plain(
-            Exit::Internal,
-            format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}"),
-            &format!("free disk space or make the folder writable, then:{resume}"),
-        )
-    })?;
+    program
+        .extension
+        .entered(&*now, settings)
+        .map_err(|error| {
+            let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
+            Failure::plain(
+                Exit::Internal,
+                format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}"),
+                &format!("free disk space or make the folder writable, then:{resume}"),
+            )
+        })?;
     Ok(now)
 }
 
@@ -258,7 +264,7 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         || format!("{name} {id}"),
         |edge| loop_message::call(id.as_str(), &edge),
     );
-    let own = || program.app.refusal_help(&*refused.held, &transition);
+    let own = || program.extension.refusal_help(&*refused.held, &transition);
     let (message, help) = match &*refused.refusal {
         Refusal::Actor { .. } if raw.actor() == Actor::Person => (
             format!("loop {id}: only the agent may run ‘{name}’"),

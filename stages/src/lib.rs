@@ -24,11 +24,11 @@ mod summary;
 mod take_up;
 
 use claudex_loop::Timestamp;
+use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
-use claudex_loop::program::{Extension, NextAction, Program, Variables};
-use typestate::Verb;
+use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
 
 pub use typestate::{AnyLoop, Phase};
 
@@ -37,7 +37,7 @@ pub fn program() -> Program {
     commands::add(typestate::extended_program(stops::Stages, stops::Stages))
 }
 
-impl Extension<typestate::Stages> for stops::Stages {
+impl Extension for stops::Stages {
     fn arguments(&self, command: clap::Command) -> clap::Command {
         take_up::arguments(command)
     }
@@ -55,36 +55,36 @@ impl Extension<typestate::Stages> for stops::Stages {
         })
     }
 
-    fn before_take(&self, held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
-        questions::record_verb(held, verb)
+    fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
+        questions::record_verb(held.typed_mut(), verb.typed())
     }
 
-    fn status(&self, held: &AnyLoop) -> Vec<(&'static str, String)> {
-        summary::status_lines(held)
+    fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
+        summary::status_lines(held.typed())
     }
 
-    fn caveats(&self, held: &AnyLoop, _: &Settings) -> Vec<String> {
-        summary::caveats(held)
+    fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
+        summary::caveats(held.typed())
     }
 
-    fn status_line(&self, held: &AnyLoop) -> Option<String> {
-        Some(summary::status_line(held))
+    fn status_line(&self, held: &dyn LoopHandle) -> Option<String> {
+        Some(summary::status_line(held.typed()))
     }
 
-    fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
-        summary::next_action(held)
+    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
+        summary::next_action(held.typed())
     }
 
-    fn refusal_help(&self, held: &AnyLoop, transition: &str) -> Option<String> {
-        summary::refused(held, transition)
+    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
+        summary::refused(held.typed(), transition)
     }
 
-    fn context(&self, held: &AnyLoop, _: &Settings, _: Timestamp) -> Variables {
-        let text = instruction::text_of(held);
+    fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
+        let text = instruction::text_of(held.typed());
         std::iter::once(("instruction".to_owned(), text.into())).collect()
     }
 
-    fn entered(&self, held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
+    fn entered(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
         digest::write(state::Pipeline(held.raw()))
             .map(|()| Vec::new())
             .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))

@@ -3,7 +3,6 @@
 
 use claudex_loop::behaviours::ask::{self, Answer, Asked};
 use claudex_loop::machine::{FieldError, Raw};
-use claudex_loop::program::TypedApp as _;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::{Refusal, text};
 use serde_json::{Value as Json, json};
@@ -11,9 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::contract::{NextAction, Question, Stage, sha256};
 use crate::follows::mapped;
 use crate::state::{Keys, Open, Pipeline, now};
-use crate::typestate::{
-    AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Stages, Transition, Verb,
-};
+use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition, Verb};
 use crate::{record, stops};
 
 /// The longest label that the engine takes, in characters.
@@ -238,7 +235,7 @@ fn value(verb: &Verb) -> Option<String> {
         }
         _ => None,
     };
-    Some(answer.map_or_else(|| Stages::transition(verb).to_owned(), String::clone))
+    Some(answer.map_or_else(|| verb.parts().0.to_owned(), String::clone))
 }
 
 /// Returns whether a transition leaves the dispatch open for a decision of the user.

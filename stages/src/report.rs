@@ -3,7 +3,7 @@
 
 use camino::Utf8PathBuf;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{LoopArgs, NotTaken, TypedApp as _};
+use claudex_loop::program::{LoopArgs, NotTaken};
 use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
@@ -13,7 +13,7 @@ use crate::follows::{completed, follows, recorded_answer};
 use crate::questions::{answer_key, dispatch_after, keeps_dispatch};
 use crate::record;
 use crate::state::{CountedSummary, Keys, Open, Pipeline};
-use crate::typestate::{AnyLoop, Phase, Stages, Verb};
+use crate::typestate::{AnyLoop, Phase, Verb};
 
 /// The longest refusal that is kept, in characters.
 const MAX_DETAIL_CHARS: usize = 500;
@@ -279,5 +279,5 @@ fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> Report
     record::note_sections(&mut held, &verb)?;
     held.set_open(&open)?;
     held.add_text(&record::entry(stage, summary.as_ref(), &verb));
-    Ok(Stages::take(verb, held)?)
+    Ok(held.take(verb)?)
 }

@@ -11,7 +11,7 @@ use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
-use claudex_loop::program::{TypedApp as _, locate, loops, out, start};
+use claudex_loop::program::{locate, loops, out, start};
 use claudex_loop::store::MAX_BYTES;
 use claudex_loop::{Beginning, Timestamp, text};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use crate::contract::{self, Stage};
 use crate::instruction::text_of;
 use crate::state::first_open;
-use crate::typestate::{StageStatus, Stages};
+use crate::typestate::{AnyLoop, INFO, StageStatus};
 
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
@@ -113,9 +113,9 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     let document = convert(&bytes, store.root()).map_err(refused)?;
     let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
     let beginning = Beginning::now(session);
-    let held = Stages::import(&store, document.as_bytes(), path, beginning, actor);
+    let held = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
     let held = held.map_err(|error| match error {
-        ImportError::Start(error) => start::refused(Stages::INFO, error),
+        ImportError::Start(error) => start::refused(INFO, error),
         error => refused(error.to_string()),
     })?;
     store.log(&format!("{} taken up by {actor}", held.id()));
@@ -146,7 +146,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     let actor = Caller::from_env().actor(request.flag("from_prompt"));
-    loops::person_only(Stages::INFO, actor, "start --anew", None)?;
+    loops::person_only(INFO, actor, "start --anew", None)?;
 
     let moved = move_aside(store.root()).map_err(|error| {
         let message = format!("cannot move aside what another program wrote: {error}");
@@ -155,7 +155,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     })?;
     if let Some(folder) = moved {
         let line = format!("what another program wrote was moved to requirements/{folder}.");
-        out::note(&Stages::INFO.line(&line));
+        out::note(&INFO.line(&line));
     }
     Ok(())
 }

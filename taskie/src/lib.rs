@@ -28,6 +28,7 @@ mod summary;
 mod work;
 
 use claudex_loop::Timestamp;
+use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Extension, NextAction, Program, Variables};
 
@@ -41,20 +42,20 @@ pub fn program() -> Program {
         .command(demo::command, demo::demo)
 }
 
-impl Extension<typestate::Taskie> for stops::Taskie {
-    fn context(&self, held: &AnyLoop, _: &Settings, _: Timestamp) -> Variables {
+impl Extension for stops::Taskie {
+    fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
         context::variables(held.raw())
     }
 
-    fn entered(&self, held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
+    fn entered(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
         entered::entered(held.raw())
     }
 
-    fn caveats(&self, held: &AnyLoop, _: &Settings) -> Vec<String> {
+    fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
         summary::lines(held.raw())
     }
 
-    fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
+    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
         summary::next_action(held.raw())
     }
 }

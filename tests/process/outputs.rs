@@ -98,7 +98,6 @@ fn commands_without_a_loop_are_whole() {
         &["list"],
         &["journal"],
         &["personas"],
-        &["config", "check"],
         &["rollback", "--yes"],
     ];
     let outputs = outputs.map(|arguments| {

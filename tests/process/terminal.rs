@@ -15,7 +15,7 @@ fn project() -> Project {
 const ESCAPE: &str = "\u{1b}";
 
 #[test]
-fn terminal_gets_colours_unless_told_otherwise() {
+fn terminal_gets_colours_unless_switched_off() {
     let project = project();
     let run = "run PLAN.md --rounds 1 --reviewer lint";
     for (line, shows) in [
@@ -29,10 +29,6 @@ fn terminal_gets_colours_unless_told_otherwise() {
         ),
     ] {
         project.on_terminal(100, line, "").shows(shows);
-        let never = format!("{line} --color never");
-        let screen = project.on_terminal(100, &never, "").lines.join("\n");
-        // The status line moves the cursor; a colour ends in an m.
-        lacks(&screen, "\u{1b}[0m");
     }
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLAUDECODE", "1")] {
         let project = self::project().with(name, value);
@@ -50,9 +46,10 @@ fn pipe_gets_colours_only_if_asked_for() {
         let ran = project.run(line);
         lacks(&(ran.out + &ran.err), ESCAPE);
     }
-    has(&project.run("--color always status").out, ESCAPE);
-    has(&project.run("status nope --color=always").err, ESCAPE);
-    // What programs read has none all the same.
+    // What programs read has none, also if colours are asked for.
+    let project = project.with("CLICOLOR_FORCE", "1");
+    has(&project.run("status").out, ESCAPE);
+    has(&project.run("status nope").err, ESCAPE);
     for line in [
         "status --json",
         "list --json",
@@ -60,10 +57,9 @@ fn pipe_gets_colours_only_if_asked_for() {
         "run PLAN.md --json --reviewer lint",
         "start plan x",
     ] {
-        lacks(&project.run(&format!("--color always {line}")).out, ESCAPE);
+        lacks(&project.run(line).out, ESCAPE);
     }
-    let stop = project.run_with_stdin("--color always hook stop", b"{}");
+    let stop = project.run_with_stdin("hook stop", b"{}");
     lacks(&stop.out, ESCAPE);
     Stop::read(&stop);
-    project.answers("status --color blue", 2, "auto, always, never");
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{Project, Ran, tree, write};
 
 /// Everything that looks, asks, or is called before a user has started anything.
-const LOOKS: [&str; 15] = [
+const LOOKS: [&str; 14] = [
     "status",
     "status --json",
     "list",
@@ -16,7 +16,6 @@ const LOOKS: [&str; 15] = [
     "doctor",
     "config path",
     "config show",
-    "config check",
     "machine diagram",
     "sweep",
     "rollback --yes",

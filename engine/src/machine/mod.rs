@@ -46,6 +46,29 @@ pub trait LoopHandle: Any + Debug {
     fn raw(&self) -> &Raw;
 }
 
+impl dyn LoopHandle {
+    /// Returns the loop with its type.
+    ///
+    /// # Panics
+    /// Panics if it is a loop of another type.
+    pub fn typed<A: LoopHandle>(&self) -> &A {
+        let held: &dyn Any = self;
+        held.downcast_ref().expect(ONE_MACHINE)
+    }
+
+    /// Returns the loop with its type, to set data.
+    ///
+    /// # Panics
+    /// Panics if it is a loop of another type.
+    pub fn typed_mut<A: LoopHandle>(&mut self) -> &mut A {
+        let held: &mut dyn Any = self;
+        held.downcast_mut().expect(ONE_MACHINE)
+    }
+}
+
+/// The reason why the type of a loop is known.
+const ONE_MACHINE: &str = "a program has the loops of one machine";
+
 /// A machine that `claudex-build` generated. The marker type of the generated module implements it.
 pub trait Machine: Sized + Send + Sync + 'static {
     /// The phases.

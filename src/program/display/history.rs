@@ -1,6 +1,5 @@
 //! `journal`: the entries of a loop's journal, one line each, with their reasons and outcomes.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -26,28 +25,24 @@ const MAX_REASON_CHARS: usize = 300;
 pub(in crate::program) struct Past {
     pub(in crate::program) entries: Arc<Vec<Entry>>,
     pub(in crate::program) runs: Vec<Run>,
-    /// The findings of each run, by its id.
-    counts: BTreeMap<String, Counts>,
+    store: Store,
+    id: LoopId,
 }
 
 impl Past {
     /// Reads the runs and findings of a journal.
     pub(in crate::program) fn new(store: &Store, id: &LoopId, entries: Arc<Vec<Entry>>) -> Self {
-        let runs = runs::read(&entries);
-        let counts = runs.iter().filter_map(|run| {
-            let counts = rounds::counts_of_run(store, id, run)?;
-            Some((run.began.run.clone(), counts))
-        });
         Self {
-            counts: counts.collect(),
+            runs: runs::read(&entries),
             entries,
-            runs,
+            store: store.clone(),
+            id: id.clone(),
         }
     }
 
     /// Returns the counts of the findings of a run.
     pub(super) fn counts(&self, run: &Run) -> Option<Counts> {
-        self.counts.get(&run.began.run).copied()
+        rounds::counts_of_run(&self.store, &self.id, run)
     }
 
     /// Returns the last change but for `bind`, after which the same stop decides.

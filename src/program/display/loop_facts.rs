@@ -99,10 +99,10 @@ pub(super) fn facts(
         let value = short(raw.value(field.name), MAX_TEXT_CHARS);
         (field.name.to_owned(), value)
     });
-    let shows = program.app.status(held).into_iter();
+    let shows = program.extension.status(held).into_iter();
     let shows = shows.map(|(name, text)| (name.to_owned(), short(text.into(), MAX_TEXT_CHARS)));
 
-    let mut notes = program.app.caveats(held, settings);
+    let mut notes = program.extension.caveats(held, settings);
     notes.extend(rounds::caveats(raw, &past.entries));
     let outcome = past.runs.last().and_then(|run| run.ended.as_ref());
     if let Some(cause) = outcome.and_then(RunOutcome::cause) {

@@ -32,7 +32,7 @@ fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option
     let held = opened.ok()?;
     let raw = held.raw();
     let spec = rounds::spec(raw);
-    let mut parts = match program.app.status_line(&*held) {
+    let mut parts = match program.extension.status_line(&*held) {
         Some(place) => vec![place],
         None => {
             let phase = messages::phase(raw).stored.to_owned();

@@ -37,7 +37,6 @@ struct Known {
     by_user: bool,
     /// Whether the loop may go on after it, so that it also needs the permissions for the loop's requests.
     goes_on: bool,
-    description: &'static str,
     arguments: String,
     /// The text for the agent.
     body: Message,
@@ -58,29 +57,34 @@ pub(super) fn all(
     plugin: &str,
     info: &PluginInfo,
 ) -> Result<Vec<Written>, MessageError> {
-    let whole = command_line::command(program);
+    let mut whole = command_line::command(program);
+    whole.build();
     let rules = loop_rules(program.info, &whole, info.permits);
     let commands = info.commands.iter();
-    let written = commands.map(|command| {
-        let known = known(program, &whole, command);
-        written(program.info, plugin, command, known, &rules)
-    });
+    let written = commands.map(|command| written(program, plugin, &whole, command, &rules));
     written.collect()
 }
 
 fn written(
-    info: &ProgramInfo,
+    program: &Program,
     plugin: &str,
+    whole: &Command,
     command: &CommandInfo,
-    known: Known,
     loop_rules: &[String],
 ) -> Result<Written, MessageError> {
-    let arguments = command.arguments.unwrap_or(&known.arguments);
+    let info = program.info;
+    let known = known(program, whole, command);
+    let mut names = known.call.split(' ');
+    let about = names
+        .try_fold(whole, |command, name| command.find_subcommand(name))
+        .and_then(Command::get_about)
+        .map(ToString::to_string);
     let description = match command.doc {
-        "" => known.description,
-        doc => doc,
+        "" => about.unwrap_or_default(),
+        doc => doc.to_owned(),
     };
     let description = text::one_line(description.trim_end_matches('.'), 300);
+    let arguments = command.arguments.unwrap_or(&known.arguments);
     let ticket = if known.by_user { " --from-prompt" } else { "" };
     let call = format!("{}{ticket}", known.call);
     let mut rules = Vec::new();
@@ -109,7 +113,7 @@ fn written(
             "program": info.program,
             "plugin": plugin,
             "call": call,
-            "reviews": reviews(info.table),
+            "reviews": info.reviews(),
         }))?,
     };
     let usage = format!("/{plugin}:{} {arguments}", command.name);
@@ -123,6 +127,8 @@ fn written(
 
 fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
     let table = program.info.table;
+    let name = command.name;
+    let id = format!("[{}]", table.state.fields.id.replace('_', "-"));
     match command.does {
         Does::Start(mode) => Known {
             call: if table.modes.len() > 1 {
@@ -132,70 +138,45 @@ fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
             },
             by_user: true,
             goes_on: true,
-            description: "Start a loop",
             arguments: start_hint(program, whole, mode),
             body: body!("start.md"),
         },
-        Does::Take(transition) => Known {
-            call: command.name.to_owned(),
-            by_user: true,
-            goes_on: !ends(table, transition),
-            description: "Take a step of the loop",
-            arguments: verb_hint(table, whole, command.name),
-            body: if ends(table, transition) {
-                body!("ends.md")
-            } else {
-                body!("goes-on.md")
-            },
-        },
-        Does::Own => own(table, command.name),
-    }
-}
-
-/// Returns a description of one of the commands that every program has.
-fn own(table: &Table, name: &str) -> Known {
-    let (body, description) = match name {
-        "history" => (
-            body!("history.md"),
-            "Show what happened to a loop, change by change; without an id, list the loops",
-        ),
-        "resume" => (
-            body!("goes-on.md"),
-            "Let a waiting or archived loop go on, its counters begun anew",
-        ),
-        "pause" => (
-            body!("ends.md"),
-            "Hold a loop: no stop drives it until it is resumed",
-        ),
-        "adopt" => (
-            body!("goes-on.md"),
-            "Take over a loop of another session, after a crash",
-        ),
-        "rollback" => (
-            body!("rollback.md"),
-            "Move every file of every loop of this project aside, but the log",
-        ),
-        "doctor" => (
-            body!("doctor.md"),
-            "Check what the loop needs, from the program to the state folder",
-        ),
-        _ => (
-            body!("status.md"),
-            "Show the loops of this project: where each is, and what comes next",
-        ),
-    };
-    let takes_id = !["rollback", "doctor", "status"].contains(&name);
-    Known {
-        call: name.replace("history", "journal"),
-        by_user: takes_id || name == "rollback",
-        goes_on: !["pause", "rollback", "doctor"].contains(&name),
-        description,
-        arguments: if takes_id {
-            id_hint(table)
-        } else {
-            String::new()
-        },
-        body,
+        Does::Take(transition) => {
+            let goes_on = !ends(table, transition);
+            let flags = flags(whole.find_subcommand(name));
+            let flags = flags.map(|flag| flag_hint(flag, flag.is_required_set()));
+            Known {
+                call: name.to_owned(),
+                by_user: true,
+                goes_on,
+                arguments: std::iter::once(id)
+                    .chain(flags)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+                body: if goes_on {
+                    body!("goes-on.md")
+                } else {
+                    body!("ends.md")
+                },
+            }
+        }
+        Does::Own => {
+            let takes_id = !["rollback", "doctor", "status"].contains(&name);
+            Known {
+                call: name.replace("history", "journal"),
+                by_user: takes_id || name == "rollback",
+                goes_on: !["pause", "rollback", "doctor"].contains(&name),
+                arguments: if takes_id { id } else { String::new() },
+                body: match name {
+                    "history" => body!("history.md"),
+                    "resume" | "adopt" => body!("goes-on.md"),
+                    "pause" => body!("ends.md"),
+                    "rollback" => body!("rollback.md"),
+                    "doctor" => body!("doctor.md"),
+                    _ => body!("status.md"),
+                },
+            }
+        }
     }
 }
 
@@ -209,7 +190,7 @@ pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) 
     let table = info.table;
     let mut rules = files_to_write(table);
     rules.extend(permits.iter().map(|rule| (*rule).to_owned()));
-    if reviews(table) {
+    if info.reviews() {
         rules.push(bash_rule(info, "review"));
     }
     if is_used(table) {
@@ -234,19 +215,19 @@ fn ends(table: &Table, transition: &str) -> bool {
     edges.all(|edge| table.phases[edge.to].terminal)
 }
 
-/// Returns whether a phase reviews.
-fn reviews(table: &Table) -> bool {
-    let mut behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
-    behaviours.any(|behaviour| behaviour.name == "review")
-}
-
-/// Returns the rules for the files that stops wait for.
+/// Returns the rules for the files that stops wait for. Fields in their paths have their initial values.
 fn files_to_write(table: &Table) -> Vec<String> {
     let behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
     let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
     let mut rules = Vec::new();
     for path in waiting.filter_map(|behaviour| behaviour.parameter("path")) {
-        let path = with_initial_values(table, path);
+        let path = table
+            .fields
+            .iter()
+            .fold(path.to_owned(), |path, field| match field.initial {
+                Constant::Text(text) => path.replace(&format!("{{{}}}", field.name), text),
+                _ => path,
+            });
         let rule = format!("Edit(/{path})");
         // Any other path could be a pattern that permits more than a file.
         let is_plain = |part: &str| {
@@ -260,23 +241,7 @@ fn files_to_write(table: &Table) -> Vec<String> {
     rules
 }
 
-/// Fills in the text fields of a path with their initial values.
-fn with_initial_values(table: &Table, path: &str) -> String {
-    let mut filled = path.to_owned();
-    for field in table.fields {
-        if let Constant::Text(text) = field.initial {
-            filled = filled.replace(&format!("{{{}}}", field.name), text);
-        }
-    }
-    filled
-}
-
-/// Returns the argument of a command that takes an id, by the name of the field that holds it: `[id]`.
-fn id_hint(table: &Table) -> String {
-    format!("[{}]", table.state.fields.id.replace('_', "-"))
-}
-
-/// Returns the arguments of a start in a mode: `[--soak <soak>] <version>`.
+/// Returns the arguments of a start in a mode: `[--soak <SOAK>] <version>`.
 fn start_hint(program: &Program, whole: &Command, mode: &str) -> String {
     let in_words = start::in_words(program).map(|field| field.name);
     let command = start::of_mode(whole, mode);
@@ -289,34 +254,19 @@ fn start_hint(program: &Program, whole: &Command, mode: &str) -> String {
     parts.join(" ")
 }
 
-/// Returns the arguments of a transition: `[id] --why <why>`.
-fn verb_hint(table: &Table, whole: &Command, verb: &str) -> String {
-    let flags =
-        flags(whole.find_subcommand(verb)).map(|flag| flag_hint(flag, flag.is_required_set()));
-    let parts: Vec<String> = std::iter::once(id_hint(table)).chain(flags).collect();
-    parts.join(" ")
-}
-
-/// Returns the flags of a command that are not hidden.
+/// Returns the flags of a command that are not hidden, without `--help`.
 fn flags(command: Option<&Command>) -> impl Iterator<Item = &Arg> {
     let arguments = command.into_iter().flat_map(Command::get_arguments);
-    arguments.filter(|argument| !argument.is_hide_set() && !argument.is_positional())
+    arguments.filter(|argument| {
+        !argument.is_hide_set() && !argument.is_positional() && argument.get_id() != "help"
+    })
 }
 
 /// Returns a flag with its value, in brackets if it is optional.
 fn flag_hint(flag: &Arg, is_required: bool) -> String {
-    let name = flag.get_long().unwrap_or_default();
-    let needs_value = flag
-        .get_num_args()
-        .is_none_or(|number| number.min_values() > 0);
-    let value = if flag.get_action().takes_values() && needs_value {
-        format!(" <{name}>")
-    } else {
-        String::new()
-    };
     if is_required {
-        format!("--{name}{value}")
+        flag.to_string()
     } else {
-        format!("[--{name}{value}]")
+        format!("[{flag}]")
     }
 }

@@ -59,11 +59,7 @@ pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> 
 
 /// Returns the name of a variable of a program: `RELEASE_TRAIN_BIN` for `release-train` and `BIN`.
 pub(super) fn variable(program: &str, what: &str) -> String {
-    let letters = program.chars().map(|letter| match letter {
-        letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
-        _ => '_',
-    });
-    format!("{}_{what}", letters.collect::<String>())
+    format!("{}_{what}", program.replace('-', "_").to_uppercase())
 }
 
 /// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
@@ -94,7 +90,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     });
     let mut files = Files::new();
     let mut add = |path: &str, text: String| files.insert(path.to_owned(), text);
-    add(".claude-plugin/plugin.json", manifest(program, name, info));
+    add(write::MANIFEST, manifest(program, name, info));
     add("README.md", template!("README.md").render(&facts)?);
     add("SPEC.md", info.spec.to_owned());
     let launcher = template!("launcher.sh").render(&facts)?;
@@ -116,7 +112,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     Ok(files)
 }
 
-/// Returns `.claude-plugin/plugin.json`. Keys that the package does not have are left out.
+/// Returns the manifest. Keys that the package does not have are left out.
 fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
     let doc = program.info.table.doc;
     let description = format!("{doc} Needs the program {}.", program.info.program);

@@ -25,16 +25,16 @@ const MAX_DOTS: usize = 500;
 /// The longest error or help, in characters.
 const MAX_ERROR_CHARS: usize = 500;
 /// The help if there is no other.
-const EXAMPLE_HELP: &str = "`config init` writes an example with every setting";
+const EXAMPLE_HELP: &str = "compare it with the example in docs/configuration.md";
 
 /// Settings that cannot be used: the file or variable, the place in it, the problem and the next step.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct SettingsError {
     /// The problem, with its place.
-    pub(super) message: String,
+    pub(in crate::program) message: String,
     /// The next step.
-    pub(super) help: String,
+    pub(in crate::program) help: String,
 }
 
 claudex_loop_engine::impl_diagnostic!(SettingsError, |error| Some(error.help.clone()));

@@ -30,8 +30,6 @@ mod tests;
 pub use layers::{Row, SettingsError};
 pub use paths::{project_path, user_path};
 
-/// A user's file with every table, as docs/configuration.md shows it.
-pub const EXAMPLE: &str = include_str!("example.toml");
 /// The reviewer's name that means any installed reviewer.
 const AUTO: &str = "auto";
 /// The field whose start value `rounds.MODE` is.
@@ -164,32 +162,17 @@ impl Settings {
     /// Returns the values that a start in a mode takes for `max_rounds` and `max_failures`, if the machine has these
     /// fields and a layer above the defaults has a value.
     pub fn start_values(&self, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
-        let values = [
-            (MAX_ROUNDS, self.max_rounds(mode.name)),
-            (MAX_FAILURES, self.max_failures()),
+        let keys = [
+            (MAX_ROUNDS, ["rounds", mode.name]),
+            (MAX_FAILURES, ["limits", "max-failures"]),
         ];
-        let values = values.into_iter().filter_map(|(name, value)| {
+        let values = keys.into_iter().filter_map(|(name, path)| {
             let field = self.info.table.field(name).filter(|field| field.at_start)?;
-            Some((field.name, Value::from(value?)))
+            let row = self.rows.iter().find(|row| row.path == path)?;
+            let is_set = !row.source.starts_with("default");
+            is_set.then(|| (field.name, row.value.clone()))
         });
         values.collect()
-    }
-
-    /// Returns the rounds of a mode, or `None` if they are those of the machine's file.
-    pub fn max_rounds(&self, mode: &str) -> Option<u64> {
-        self.configured(&["rounds", mode])
-    }
-
-    /// Returns the failures of a reviewer that end a loop, or `None` if they are those of the machine's file.
-    pub fn max_failures(&self) -> Option<u64> {
-        self.configured(&["limits", "max-failures"])
-    }
-
-    /// Returns the number of a key, or `None` if no layer above the defaults has it.
-    fn configured(&self, path: &[&str]) -> Option<u64> {
-        let row = self.rows.iter().find(|row| row.path == path)?;
-        let number = row.value.as_u64();
-        number.filter(|_| !row.source.starts_with("default"))
     }
 }
 

@@ -3,7 +3,6 @@
 use super::*;
 use crate::machine::persona::Focus;
 use crate::process::limits::Spelled;
-use crate::program::config::example_to_edit;
 use crate::review::settings::ReviewerSettings;
 use crate::text;
 
@@ -15,6 +14,13 @@ fn user(text: &str) -> Result<Settings, SettingsError> {
     let mut layers = Settings::usual(crate::plan::INFO);
     layers.add_user(USER.into(), text)?;
     layers.finish()
+}
+
+/// Returns the example of docs/configuration.md, a user's file with every table.
+fn example() -> &'static str {
+    let page = include_str!("../../../docs/configuration.md");
+    let (_, block) = page.split_once("```toml\n").unwrap();
+    block.split("```").next().unwrap()
 }
 
 /// The user's file and over it the project's.
@@ -77,7 +83,6 @@ fn file_without_values_changes_nothing() {
         "# a comment\r\n",
         "\u{feff}",
         "[programs.claudex-loop.rounds]\n[reviewers]\n",
-        &example_to_edit(crate::plan::INFO),
     ] {
         assert_eq!(user(text).unwrap().rows, usual.rows, "{text:?}");
         assert_eq!(user(text).unwrap().values, usual.values, "{text:?}");
@@ -199,7 +204,7 @@ fn rows_have_values_and_sources() {
         rows.collect::<String>()
     };
     insta::assert_snapshot!("default_rows", rows(&Settings::usual(crate::plan::INFO)));
-    let all = both(EXAMPLE, "rounds.review = 2\n").unwrap();
+    let all = both(example(), "rounds.review = 2\n").unwrap();
     insta::assert_snapshot!("example_rows", rows(&all));
 }
 
@@ -246,7 +251,7 @@ fn example_has_every_key() {
         };
         let keys = error.split('`').skip(3).step_by(2);
         for key in keys {
-            let is_there = EXAMPLE.lines().any(|line| {
+            let is_there = example().lines().any(|line| {
                 let line = line.trim_start_matches('[');
                 line.strip_prefix(key)
                     .is_some_and(|rest| rest.starts_with([' ', '.', ']']))

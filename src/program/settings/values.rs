@@ -56,15 +56,21 @@ impl Values {
         names
     }
 
+    /// Returns the error about a name that means no reviewer, and its help.
+    pub(crate) fn unknown_reviewer(&self, name: &str, info: &ProgramInfo) -> (String, String) {
+        let known = self.reviewer_names(info);
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let name = text::one_line(name, MAX_LABEL_CHARS);
+        let help = suggest::among(&name, &known);
+        (format!("`{name}` is not a reviewer"), help)
+    }
+
     /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
     /// help in a second line.
     pub(super) fn check(&self, info: &ProgramInfo) -> Result<(), String> {
-        let chosen = &self.reviewer;
-        let known = self.reviewer_names(info);
-        if !known.contains(chosen) {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let help = suggest::among(chosen, &known);
-            return Err(format!("`{chosen}` is not a reviewer\n{help}"));
+        if !self.reviewer_names(info).contains(&self.reviewer) {
+            let (message, help) = self.unknown_reviewer(&self.reviewer, info);
+            return Err(format!("{message}\n{help}"));
         }
         if self.reviewers.contains_key(AUTO) {
             let help = "`auto` means any installed reviewer; give yours another name";
@@ -167,23 +173,23 @@ fn commands<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, ConfiguredCommand>, D::Error> {
     let tables = BTreeMap::<String, CommandTable>::deserialize(deserializer)?;
-    let mut commands = BTreeMap::new();
-    for (name, table) in tables {
-        let timeout = table.timeout.map(|Spelled(timeout)| timeout);
-        let command = ConfiguredCommand {
-            program: table.program,
-            arguments: table.arguments,
-            environment: table.environment,
-            timeout: timeout.unwrap_or(ConfiguredCommand::USUAL_TIMEOUT),
-        };
-        if command.timeout > ConfiguredCommand::LONGEST_TIMEOUT {
+    let command = |(name, table): (String, CommandTable)| {
+        let usual = Spelled(ConfiguredCommand::USUAL_TIMEOUT);
+        let Spelled(timeout) = table.timeout.unwrap_or(usual);
+        if timeout > ConfiguredCommand::LONGEST_TIMEOUT {
             let help = "give it less to do, or have the agent run what takes longer";
             let message = format!("a command runs within a stop, for 9m at most\n{help}");
             return Err(D::Error::custom(message));
         }
-        commands.insert(name, command);
-    }
-    Ok(commands)
+        let command = ConfiguredCommand {
+            program: table.program,
+            arguments: table.arguments,
+            environment: table.environment,
+            timeout,
+        };
+        Ok((name, command))
+    };
+    tables.into_iter().map(command).collect()
 }
 
 fn visible_lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {

@@ -16,21 +16,20 @@ mod start;
 mod take_up;
 mod work;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use claudex_loop::behaviours::loop_message;
-use claudex_loop::hooks::prompt;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{
-    Group, Program, TypedApp as _, attempts, incompatible, loops, messages, out,
+    Group, Program, attempts, incompatible, loops, messages, out, slash_arguments,
 };
 use claudex_loop::store::LoopId;
-use claudex_loop::{Actor, Beginning, StateHome, Store};
+use claudex_loop::{Actor, Beginning, Store};
 
 use crate::context::{self, word};
 use crate::files::Directory;
-use crate::typestate::{Taskie, Verb};
+use crate::typestate::{PLUGIN, Verb};
 use crate::{AnyLoop, entered, stops};
 
 pub use take_up::normalized;
@@ -63,7 +62,7 @@ pub(crate) fn add(program: Program) -> Program {
         out::text(include_str!("../../messages/ground-rules.md"));
         Ok(Exit::Complete)
     });
-    let files = Taskie::PLUGIN.map_or(&[][..], |plugin| plugin.files);
+    let files = PLUGIN.map_or(&[][..], |plugin| plugin.files);
     let slash = files.iter().filter_map(|file| {
         let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
         let mut lines = file.text.lines();
@@ -78,7 +77,6 @@ pub(crate) fn add(program: Program) -> Program {
 /// The names of the arguments.
 const FIRST: &str = "first";
 const WORDS: &str = "words";
-const FROM_PROMPT: &str = "from_prompt";
 /// The command's own name.
 const NAME: &str = "name";
 
@@ -92,7 +90,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
     };
     let first = first.map(|value| {
         let first = Arg::new(FIRST).value_name(value);
-        first.required_unless_present(FROM_PROMPT)
+        first.required_unless_present(slash_arguments::FROM_PROMPT)
     });
     let words = Arg::new(WORDS).num_args(0..);
     let words = match name {
@@ -105,8 +103,6 @@ fn command(name: &'static str, about: &'static str) -> Command {
             .value_name("PLAN")
             .help("The plan’s id [default: the active one]"),
     };
-    let from_prompt = Arg::new(FROM_PROMPT).long("from-prompt");
-    let from_prompt = from_prompt.action(ArgAction::SetTrue).hide(true);
     let after = (name == "next").then_some(
         "In state.json next_phase is what is to be done; phase is what ran last, the last cycle’s context: it is for people, and no \
          edge depends on it.",
@@ -119,7 +115,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .hide(name.starts_with("post-"))
         .args(first)
         .arg(words)
-        .arg(from_prompt)
+        .arg(slash_arguments::flag())
         .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
 }
 
@@ -162,9 +158,9 @@ impl Call {
         };
         let name = texts(NAME).collect::<String>();
         let caller = Caller::from_env();
-        let from_prompt = matches.get_flag(FROM_PROMPT);
+        let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
         let words = if from_prompt {
-            let words = typed(info, &name, &caller)?;
+            let words = slash_arguments::taken(info, &name, &caller)?;
             if !words.trim().is_empty() {
                 out::text(&format!(
                     "The user typed after /taskie:{name}:\n{words}\n\n"
@@ -241,7 +237,7 @@ impl Call {
     fn take(&self, held: AnyLoop, verb: Verb) -> Result<AnyLoop, Failure> {
         let store = held.raw().store().clone();
         let id = held.id().clone();
-        let now = Taskie::take(verb, held).map_err(|refused| {
+        let now = held.take(verb).map_err(|refused| {
             attempts::refused(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
             self.refused(format!("plan {id}: {refused}"), &help)
@@ -297,26 +293,4 @@ impl Call {
         }
         Ok(Exit::Complete)
     }
-}
-
-/// Takes the text typed after a slash command of this session.
-fn typed(info: &ProgramInfo, name: &str, caller: &Caller) -> Result<String, Failure> {
-    let home = StateHome::of_user(info.program);
-    let taken = match (home.folder(), caller.session.as_deref()) {
-        (Some(home), Some(session)) => prompt::take(session, name, home),
-        _ => Ok(None),
-    };
-    let (exit, why) = match taken {
-        Ok(Some(words)) => return Ok(words),
-        Ok(None) => (
-            Exit::Usage,
-            format!("nothing was typed after {name} in this session"),
-        ),
-        Err(error) => (
-            Exit::Internal,
-            format!("cannot read the command that was typed: {error}"),
-        ),
-    };
-    let help = "type the slash command itself: it keeps what follows it for ten minutes";
-    Err(Failure::plain(exit, why, help))
 }

@@ -1,7 +1,6 @@
 //! Takes up a directory that the bash version wrote, or a fresh clone.
 
 use claudex_loop::machine::import::ImportError;
-use claudex_loop::program::TypedApp as _;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::{loops, start};
 use claudex_loop::store::{LoopId, MAX_BYTES, Store};
@@ -11,7 +10,6 @@ use super::Call;
 use crate::context::{parse_word, word};
 use crate::files::Directory;
 use crate::next::{Fields, State, implied_fields};
-use crate::typestate::Taskie;
 use crate::{AnyLoop, Phase, entered};
 
 /// Reads a document as far as the table needs it. A file that is not a JSON object has no state.
@@ -98,7 +96,7 @@ pub(super) fn take_up(
         .map_err(|error| refused(error.to_string()))?;
     let document = normalized(bytes.as_deref(), files).map_err(&refused)?;
     let how = call.beginning(id.clone());
-    let imported = Taskie::import(store, &document, path, how, call.actor);
+    let imported = AnyLoop::import(store, &document, path, how, call.actor);
     let held = imported.map_err(|error| match error {
         ImportError::Start(error) => start::refused(call.info, error),
         error => refused(error.to_string()),

@@ -1,15 +1,11 @@
 //! Stale plugin files: the committed plugin is compared with the one that the program writes now.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::report::{Wrong, ensure};
 use crate::walk::Walk;
-
-/// The list of the files that were written.
-const LIST: &str = ".claude-plugin/files.sha256";
 
 /// Writes the plugin again and compares it. Files that a user put beside the written ones are not compared.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
@@ -23,15 +19,9 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
         output.code == Some(0),
         "the plugin cannot be written: {output}"
     );
-    let lists = [committed, &written].map(|folder| fs::read_to_string(folder.join(LIST)));
-    let lists = lists.map(Result::unwrap_or_default);
-    let lines = lists.iter().flat_map(|list| list.lines());
-    let mut names: BTreeSet<&str> = lines
-        .filter_map(|line| Some(line.split_once("  ")?.1))
-        .collect();
-    names.insert(LIST);
-
-    let is_stale = |name: &&&str| read(&committed.join(name)) != read(&written.join(name));
+    let mut names = Vec::new();
+    collect(&written, Path::new(""), &mut names);
+    let is_stale = |name: &&PathBuf| read(&committed.join(name)) != read(&written.join(name));
     let stale: Vec<_> = names.iter().filter(is_stale).collect();
     ensure!(
         stale.is_empty(),
@@ -39,6 +29,19 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     );
     let count = names.len();
     Ok(format!("{count} files are as the program writes them"))
+}
+
+/// Collects the paths of the files below a folder.
+fn collect(top: &Path, below: &Path, names: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(top.join(below)).into_iter().flatten();
+    for entry in entries.flatten() {
+        let path = below.join(entry.file_name());
+        if top.join(&path).is_dir() {
+            collect(top, &path, names);
+        } else {
+            names.push(path);
+        }
+    }
 }
 
 /// Returns a file's bytes, and whether it is a program.

@@ -9,7 +9,7 @@ use crate::support::{Project, has, tree, write};
 #[test]
 fn wrong_setting_is_named_with_help() {
     let project = Project::new().configured("[limits]\ntimeuot = \"5m\"\n");
-    let ran = project.run("config check").exits(2);
+    let ran = project.run("config show").exits(2);
     let user = project.user_file();
     let said = format!(
         "× {}:2:1: unknown field `timeuot` help: did you mean `timeout`?\n",
@@ -46,7 +46,7 @@ fn project_file_ignores_reviewer_and_commands() {
     let shown = project.run("config show").exits(0);
     has(&shown.out, "reviewer = \"codex\"");
     has(&shown.out, "allow_commands = [\"make\"]");
-    for arguments in ["config show", "config check", "start plan x"] {
+    for arguments in ["config show", "start plan x"] {
         let ran = project.run(arguments).exits(0);
         assert_eq!(plain(&ran.err), plain(&line), "{arguments}");
     }
@@ -132,7 +132,6 @@ fn wrong_configuration_traps_nobody_and_changes_nothing() {
                 "mark-done ID",
                 "resume ID",
                 "config show",
-                "config check",
                 "personas",
             ] {
                 let ran = project.run(&line.replace("ID", &id)).exits(2);
@@ -180,7 +179,7 @@ fn linked_project_file_is_refused_with_one_line() {
             remove(folder);
         }
         symlink(target, at).unwrap();
-        let ran = project.run("config check").exits(2);
+        let ran = project.run("config show").exits(2);
         let message = format!("{} is not trusted: it is a symlink", at.display());
         has(&plain(&ran.err), &plain(&message));
         if at != folder {

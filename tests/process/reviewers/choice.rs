@@ -50,7 +50,7 @@ fn reviewer_changed_in_mid_loop_is_said() {
     bench.review("codex", "").exits(0).says(codex);
     let ran = bench.review("codx", "").exits(2);
     ran.says("`codx` is not a reviewer")
-        .says("`claude`, `codex`, `lint`");
+        .says("did you mean `codex`?");
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::EXAMPLE;
-use super::{USER, both, user, wrong};
+use super::{USER, both, example, user, wrong};
 
 #[test]
 fn each_mistake_has_an_error_with_place_and_help() {
@@ -114,9 +113,9 @@ proptest! {
     }
 
     #[test]
-    fn no_example_with_a_hole_makes_it_panic(at in 0usize..EXAMPLE.len(), length in 0usize..40, more in ".{0,5}") {
-        let end = (at + length).min(EXAMPLE.len());
-        if let (Some(before), Some(after)) = (EXAMPLE.get(..at), EXAMPLE.get(end..)) {
+    fn no_example_with_a_hole_makes_it_panic(at in 0usize..example().len(), length in 0usize..40, more in ".{0,5}") {
+        let end = (at + length).min(example().len());
+        if let (Some(before), Some(after)) = (example().get(..at), example().get(end..)) {
             let text = format!("{before}{more}{after}");
             let _ = user(&text);
         }

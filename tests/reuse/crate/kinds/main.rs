@@ -2,9 +2,8 @@
 claudex_loop::machine!(release);
 
 use claudex_loop::__private::clap::{self, CommandFactory as _, Parser};
-use claudex_loop::program::TypedApp as _;
 use claudex_loop::{Actor, Beginning, Store};
-use release::{AnyLoop, HasPercent, InPhase, Loop, Mode, Release, Start, Verb};
+use release::{AnyLoop, HasPercent, InPhase, Loop, Mode, Start, Verb};
 
 #[derive(Parser)]
 #[command(name = "kinds")]
@@ -60,11 +59,11 @@ fn main() {
 
     let open = |actor| AnyLoop::open(&store, &id, actor).unwrap();
     show(&open(Actor::Person));
-    let taken = Release::take(verb("kinds note --text x,\"]"), open(Actor::Person)).unwrap();
+    let taken = open(Actor::Person).take(verb("kinds note --text x,\"]")).unwrap();
     show(&taken);
-    let taken = Release::take(verb("kinds note --file -a/b --more 3 --quick"), taken).unwrap();
+    let taken = taken.take(verb("kinds note --file -a/b --more 3 --quick")).unwrap();
     show(&taken);
-    let taken = Release::take(verb("kinds note --quick=false"), taken).unwrap();
+    let taken = taken.take(verb("kinds note --quick=false")).unwrap();
     show(&taken);
     let AnyLoop::Canary(canary) = open(Actor::Hook) else { panic!("it is in canary") };
     let rollout = canary.widen().unwrap();
@@ -73,7 +72,7 @@ fn main() {
     let building = rollout.back().unwrap();
     println!("{:?} {:?}", building.into_any().fields().percent, open(Actor::Hook).fields().mood);
     show(&open(Actor::Hook));
-    let done = Release::take(verb("kinds finish --why w --file f --most 7"), open(Actor::Person)).unwrap();
+    let done = open(Actor::Person).take(verb("kinds finish --why w --file f --most 7")).unwrap();
     show(&done);
 
     for wrong in ["kinds note --more -1", "kinds finish --why w", "kinds note --quick=maybe"] {

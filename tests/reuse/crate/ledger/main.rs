@@ -2,6 +2,7 @@
 use std::process::ExitCode;
 
 use claudex_loop::Timestamp;
+use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Extension, Variables};
 use claudex_loop::review::Subject;
@@ -25,8 +26,8 @@ impl OnStop for Ledger {
     }
 }
 
-impl Extension<ledger::Ledger> for Ledger {
-    fn context(&self, held: &AnyLoop, _: &Settings, _: Timestamp) -> Variables {
+impl Extension for Ledger {
+    fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
         let rule = format!("Round {}: sums have two digits.", held.raw().count("round"));
         [("rule".to_owned(), rule.into())].into_iter().collect()
     }
