@@ -270,8 +270,7 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Check {
 
 /// Checks that files in the state folder can be written.
 fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
-    let store = locate::stores(info.state, &[here]).into_iter().next();
-    let store = store.unwrap_or_else(|| locate::for_start(info.state, here));
+    let store = locate::nearest(info.state, here);
     if let Some(refusal) = store.refusal() {
         return Check::refused(refusal, "look at what is there");
     }

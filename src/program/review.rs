@@ -156,7 +156,7 @@ pub fn users_choice(review: &str) -> Failure {
 pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    let (store, id) = loops::find_called(info, arguments.id.as_deref(), &caller)?;
+    let (store, id) = loops::find(info, arguments.id.as_deref())?;
     if arguments.follow {
         return follow(program, &store, &id);
     }

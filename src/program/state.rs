@@ -210,7 +210,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
     };
     let held = program.app.open(&own.store, &own.id, own.actor);
     let held = held.map_err(|error| incompatible::failure(info, error))?;
-    loops::own_session(info, held.raw(), own.actor)?;
+    loops::check_opened(info, held.raw(), own.actor)?;
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }

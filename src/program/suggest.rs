@@ -1,7 +1,4 @@
-//! Suggestions for mistyped words: the nearest name, or the loop whose id begins or ends so.
-
-/// The fewest characters of an id that suggest one.
-const MIN_ID_CHARS: usize = 4;
+//! Suggestions for mistyped words: the nearest name.
 
 /// The longest word that is compared, in bytes.
 const MAX_WORD_BYTES: usize = 64;
@@ -24,21 +21,6 @@ pub fn word<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option
         .filter(|(distance, known)| *distance <= most && *distance < known.chars().count())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)
-}
-
-/// Returns the only id that begins or ends with a text, or else the nearest one, or `None` if several fit.
-pub fn id<'k>(given: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<&'k str> {
-    let given = given.trim().to_lowercase();
-    if given.chars().count() >= MIN_ID_CHARS {
-        let mut same = known
-            .clone()
-            .into_iter()
-            .filter(|known| known.starts_with(&given) || known.ends_with(&given));
-        if let Some(one) = same.next() {
-            return same.next().is_none().then_some(one);
-        }
-    }
-    word(&given, known)
 }
 
 /// Returns the help of an error: the suggestion, then the rest.
@@ -79,12 +61,6 @@ pub(super) fn list(names: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const IDS: [&str; 3] = [
-        "20261122-005333-0a1b2c",
-        "20261122-005401-ffee00",
-        "20261123-101112-123456",
-    ];
-
     #[test]
     fn mistyped_word_finds_nearest_name() {
         let known = ["--rounds", "--from-draft", "--plan", "max-failures", "lint"];
@@ -102,21 +78,6 @@ mod tests {
             assert_eq!(word(given, known), meant, "{given}");
         }
         assert_eq!(word("x", ["a", "b"]), None, "no letter in common");
-    }
-
-    #[test]
-    fn part_of_one_id_finds_it() {
-        for (given, meant) in [
-            ("20261123", Some(IDS[2])),
-            ("20261122-0053", Some(IDS[0])),
-            (" 0A1B2C ", Some(IDS[0])),
-            ("20261122-005333-0a1b2d", Some(IDS[0])),
-            ("20261122", None),
-            ("202", None),
-            ("../../etc/passwd", None),
-        ] {
-            assert_eq!(id(given, IDS), meant, "{given}");
-        }
     }
 
     #[test]
