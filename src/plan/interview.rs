@@ -22,7 +22,8 @@ const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
-    let (store, id) = session_loops::owned(INFO, input, surroundings, session)?;
+    let owned = session_loops::owned(INFO, input, surroundings, session);
+    let (store, id) = owned.into_iter().next()?;
     let held = AnyLoop::open(&store, &id, Actor::Person).map_err(|error| error.to_string());
     if held.as_ref().is_ok_and(|held| !takes_answers(held)) {
         return None;

@@ -1,6 +1,5 @@
 //! The progress of a run, in plain lines. With `--json` they go to stderr.
 
-use std::io::{self, IsTerminal as _};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +29,7 @@ impl Progress {
     pub(super) fn new(json: bool) -> Self {
         Self {
             to_stderr: json,
-            lines: new_lines(),
+            lines: review::Lines::default(),
             interrupted: review::interrupts(),
             polled: Instant::now(),
         }
@@ -51,7 +50,7 @@ impl Progress {
 
     /// Shows that a round begins.
     pub(super) fn show_round(&mut self, round: u64, max_rounds: u64, persona: &str) {
-        self.lines = new_lines();
+        self.lines = review::Lines::default();
         let line = format!("Round {round} of {max_rounds}, {persona}");
         self.show_toned(&line, &line, Tone::Heading);
     }
@@ -128,9 +127,4 @@ impl Progress {
             ControlFlow::Continue(())
         }
     }
-}
-
-/// Returns the lines of one round. A terminal shows all of them.
-fn new_lines() -> review::Lines {
-    review::Lines::limited(!io::stdout().is_terminal())
 }

@@ -10,29 +10,31 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::session_start::{self, RECENT};
 use super::{durations, last_message, locate, loops, messages, out};
-use crate::machine::Raw;
+use crate::machine::{Actor, Raw};
 use crate::store::{Listed, LoopId};
 use crate::text;
 
 /// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
 pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<Exit, Failure> {
     let info = program.info;
-    let (id, _, actor) = loops::named(info, target, "adopt")?;
-    loops::person_only(info, actor, "adopt", id.as_deref())?;
-    let (store, id) = loops::find(info, id.as_deref())?;
+    let (id, _) = loops::named_by_user(info, target, "adopt")?;
+    let (store, id) = match &id {
+        Some(id) => loops::find(info, Some(id))?,
+        None => loops::find_active(info)?,
+    };
     if !yes && !target.from_prompt && !is_consented(info, &id, &format!("adopt {id}"))? {
         out::line("Nothing was changed.");
         return Ok(Exit::Refused);
     }
-    let taken = store.take_over(&id, &actor.to_string());
+    let taken = store.take_over(&id, &Actor::Person.to_string());
     if taken.map_err(|error| Failure::new(Exit::Refused, error))? {
-        store.log(&format!("{id} taken over by {actor}"));
+        store.log(&format!("{id} taken over by the user"));
         let root = store.root();
         out::line(&format!(
             "Loop {id} was taken over: it belongs to {root} now."
         ));
     }
-    let held = loops::open(program, &store, &id, actor)?;
+    let held = loops::open(program, &store, &id, Actor::Person)?;
     let exit = adopt_held(held.raw())?;
     last_message::print(program, &*held);
     Ok(exit)

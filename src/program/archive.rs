@@ -38,8 +38,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         id: None,
         from_prompt,
     };
-    let (_, _, actor) = loops::named(info, &target, "rollback")?;
-    loops::person_only(info, actor, "rollback", None)?;
+    loops::named_by_user(info, &target, "rollback")?;
     let program = info.program;
     let stores = locate::stores(info.state, &[&loops::here()?]);
     let mut names = Vec::new();
@@ -87,7 +86,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     for store in stores {
         let moved = store.archive_all();
         for name in moved.map_err(|error| Failure::new(Exit::Internal, error))? {
-            store.log(&format!("{name} rolled back by {actor}"));
+            store.log(&format!("{name} rolled back by the user"));
             let name = text::one_line(&name, 100);
             let folder = text::shown(store.folder());
             out::line(&format!("Loop {name} was moved to {folder}/archive/{name}"));

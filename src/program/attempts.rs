@@ -20,7 +20,7 @@ pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
 }
 
 /// A note of an attempt as a line of the journal: `refused mark-done by the agent: it is not open …`. None for other notes.
-pub fn told(note: &NoteEntry) -> Option<String> {
+pub fn describe(note: &NoteEntry) -> Option<String> {
     let name = match note.note.as_str() {
         REFUSED => "refused",
         REPAIRED => "repaired",
@@ -28,12 +28,16 @@ pub fn told(note: &NoteEntry) -> Option<String> {
         _ => return None,
     };
     let data = &note.data;
-    let said = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
-    let tried = said("tried").or_else(|| said("file"));
-    let tried = tried.map(|tried| format!(" {tried}")).unwrap_or_default();
-    let by = said("by").map(|by| format!(" by {}", super::change_text::who(&by)));
-    let why = said("why").or_else(|| said("what")).unwrap_or_default();
-    Some(format!("{name}{tried}{}: {why}", by.unwrap_or_default()))
+    let text = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
+    let mut line = name.to_owned();
+    if let Some(tried) = text("tried").or_else(|| text("file")) {
+        line += &format!(" {tried}");
+    }
+    if let Some(by) = text("by") {
+        line += &format!(" by {}", super::change_text::who(&by));
+    }
+    let why = text("why").or_else(|| text("what"));
+    Some(format!("{line}: {}", why.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -42,8 +46,8 @@ mod tests {
 
     use super::*;
 
-    fn told_of(note: &str, data: serde_json::Value) -> Option<String> {
-        told(&NoteEntry::now(note, &data).unwrap())
+    fn line_of(note: &str, data: serde_json::Value) -> Option<String> {
+        describe(&NoteEntry::now(note, &data).unwrap())
     }
 
     #[test]
@@ -66,16 +70,16 @@ mod tests {
             ),
             ("refused", json!({"why": "no more"}), "refused: no more"),
         ] {
-            assert_eq!(told_of(note, data).as_deref(), Some(line));
+            assert_eq!(line_of(note, data).as_deref(), Some(line));
         }
-        assert_eq!(told_of("run-began", json!({})), None);
+        assert_eq!(line_of("run-began", json!({})), None);
     }
 
     #[test]
     fn forged_note_steers_no_terminal() {
         let forged = json!({"by": ["x"], "tried": "a\u{1b}[2J\nb", "why": "\u{202e}c"});
         assert_eq!(
-            told_of("refused", forged).as_deref(),
+            line_of("refused", forged).as_deref(),
             Some("refused a[2J b: c")
         );
     }

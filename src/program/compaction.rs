@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 
 use super::builder::Program;
 use super::info::ProgramInfo;
-use super::session_loops::all_owned;
+use super::session_loops::owned;
 use super::surroundings::Surroundings;
 use crate::hooks::Input;
 use crate::hooks::seen::{Chosen, Compacted, Seen, SessionRecord as _};
@@ -27,7 +27,7 @@ pub(super) fn note(info: &ProgramInfo, input: &Input, surroundings: &Surrounding
     let Some((home, session, client)) = identify(info, input) else {
         return;
     };
-    if let Some((store, id)) = all_owned(info, input, surroundings, &session).first()
+    if let Some((store, id)) = owned(info, input, surroundings, &session).first()
         && let Err(error) = (Compacted { session }).keep(&client, &home)
     {
         store.log(&format!("{id} cannot note the compaction: {error}"));
@@ -45,7 +45,7 @@ pub(super) fn follow(program: &Program, input: &Input, surroundings: &Surroundin
         return Vec::new();
     };
 
-    let mut followed = all_owned(info, input, surroundings, &before);
+    let mut followed = owned(info, input, surroundings, &before);
     followed.retain(|(store, id)| {
         let adopted = program
             .app

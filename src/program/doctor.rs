@@ -23,7 +23,7 @@ use crate::process::environment::{Environment, clean_path, find_installed};
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::review::claude;
-use crate::store::{Listed, StateHome, Store};
+use crate::store::StateHome;
 use crate::text;
 
 /// The longest time for a program to print its version.
@@ -118,27 +118,24 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
     if phases.any(|phase| phase.review().is_some()) {
         checks.push(("reviewer", check_reviewer(&settings, &root)));
     }
-    let checks = checks.into_iter();
-    let checks: Vec<Check> = checks
-        .map(|(name, check)| Check { name, ..check })
-        .collect();
-
+    let named = |(name, check)| Check { name, ..check };
+    let checks: Vec<Check> = checks.into_iter().map(named).collect();
     let is_broken = checks.iter().any(|check| check.result == "problem");
-    let (exit, conclusion) = if is_broken {
-        (
-            Exit::Refused,
-            "Fix each problem first: until then no loop runs as it should.",
-        )
-    } else {
-        (Exit::Complete, "Loops can run.")
-    };
     if json {
         out::json(&checks);
     } else {
         checks.iter().for_each(Check::print);
-        out::line(conclusion);
+        out::line(if is_broken {
+            "Fix each problem first: until then no loop runs as it should."
+        } else {
+            "Loops can run."
+        });
     }
-    Ok(exit)
+    Ok(if is_broken {
+        Exit::Refused
+    } else {
+        Exit::Complete
+    })
 }
 
 /// Runs a program and returns the first line that it prints.
@@ -179,19 +176,16 @@ fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Check {
     let own = std::env::current_exe().unwrap_or_default();
     let this = format!("{version}, {}", own.display());
     let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
-    let files = std::env::split_paths(&path).map(|folder| folder.join(info.program));
-    let is_launcher = |file: &PathBuf| file.with_file_name("../.claude-plugin").is_dir();
-    let (launchers, programs): (Vec<_>, Vec<_>) =
-        files.filter(|file| file.is_file()).partition(is_launcher);
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(info.program));
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
-    let Some(first) = programs.first() else {
-        return match launchers.is_empty() {
-            // A plugin's launcher has started this program.
-            false => Check::ok(this),
-            true => Check::warning(format!("{this}, is not on PATH"), help),
-        };
+    let Some(first) = files.find(|file| file.is_file()) else {
+        return Check::warning(format!("{this}, is not on PATH"), help);
     };
-    let line = first_line(first, "--protocol", Environment::default(), root);
+    // A plugin's launcher has started this program.
+    if first.with_file_name("../.claude-plugin").is_dir() {
+        return Check::ok(this);
+    }
+    let line = first_line(&first, "--protocol", Environment::default(), root);
     let line = line.unwrap_or_else(|why| why);
     if line == version {
         return Check::ok(this);
@@ -270,8 +264,7 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Check {
 
 /// Checks that files in the state folder can be written.
 fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
-    let store = locate::stores(info.state, &[here]).into_iter().next();
-    let store = store.unwrap_or_else(|| locate::for_start(info.state, here));
+    let store = locate::nearest(info.state, here);
     if let Some(refusal) = store.refusal() {
         return Check::refused(refusal, "look at what is there");
     }
@@ -282,21 +275,20 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
 /// Checks that each loop of the project can be read.
 fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
     let loops = locate::loops(info.state, here);
-    let problem = |(store, listed): &(Store, Listed)| {
+    for (store, listed) in &loops {
+        let unreadable = || Some(store.journal(&listed.id).err()?.to_string());
         let is_read = listed.ours && !listed.terminal;
-        let error = || Some(store.journal(&listed.id).err()?.to_string());
-        let why = listed.problem.clone();
-        let why = why.or_else(|| error().filter(|_| is_read))?;
-        Some(format!("{}: {why}", listed.path))
-    };
-    if let Some(broken) = loops.iter().find_map(problem) {
-        let program = info.program;
-        let help = format!("move all loops to the archive:\n    {program} rollback");
-        return Check::warning(broken, help);
+        let problem = listed.problem.clone();
+        if let Some(why) = problem.or_else(|| unreadable().filter(|_| is_read)) {
+            let help = format!(
+                "move all loops to the archive:\n    {} rollback",
+                info.program
+            );
+            return Check::warning(format!("{}: {why}", listed.path), help);
+        }
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
-    let count = loops.len();
-    Check::ok(format!("{count} in this project, {active} active"))
+    Check::ok(format!("{} in this project, {active} active", loops.len()))
 }
 
 /// Checks that the user's own folder outside of every project is closed to others and can be written.

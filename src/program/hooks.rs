@@ -110,23 +110,25 @@ pub fn settings(program: &str, asks: bool) -> Value {
 /// # Errors
 /// Returns an error if the path of this program is unknown.
 pub fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
-    let program = if by_name {
-        info.program.to_owned()
-    } else {
-        own_path()?
+    let path = || {
+        std::env::current_exe()
+            .ok()?
+            .into_os_string()
+            .into_string()
+            .ok()
     };
-    out::json(&settings(&program, asks));
-    Ok(Exit::Complete)
-}
-
-fn own_path() -> Result<String, Failure> {
-    let path = std::env::current_exe().ok();
-    let path = path.and_then(|path| path.into_os_string().into_string().ok());
-    path.ok_or_else(|| {
+    let program = if by_name {
+        Some(info.program.to_owned())
+    } else {
+        path()
+    };
+    let program = program.ok_or_else(|| {
         Failure::plain(
             Exit::Internal,
             "the path of this program is unknown or not UTF-8".to_owned(),
             "put the program on the PATH, and use --by-name",
         )
-    })
+    })?;
+    out::json(&settings(&program, asks));
+    Ok(Exit::Complete)
 }

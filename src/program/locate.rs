@@ -1,219 +1,247 @@
-//! The loop that a call is about: by id, or the active one of the working directory.
+//! The state folders above a folder, and the loops in them. Creates nothing.
+
+use std::cmp::Reverse;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{incompatible, suggest};
-use crate::store::{IdForm, Listed, LoopId, StateSpec, Store};
+use crate::store::{Listed, StateHome, StateSpec, Store};
 use crate::text;
 
-pub use super::state_folders::{for_start, stores};
+/// The most state folders that are looked at. An unpacked archive with hundreds must not hold up a turn.
+pub(super) const MAX_FOLDERS: usize = 32;
+
+/// Finds the state folders in each start and its ancestors, nearest first, each once, at most 32. One that is not
+/// trusted is among them: see [`Store::refusal`].
+pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
+    let named = named_folder(state);
+    let mut stores: Vec<Store> = Vec::new();
+    for start in starts {
+        let Ok(start) = start.canonicalize_utf8() else {
+            continue;
+        };
+        for ancestor in start.ancestors() {
+            let found = state_folder(ancestor, &named);
+            // This follows symlinks: a store that is refused later must not be passed over in silence.
+            if !found.exists() || stores.iter().any(|store| store.folder() == found) {
+                continue;
+            }
+            let root = if named.is_absolute() {
+                git_top(&start).unwrap_or(&start)
+            } else {
+                ancestor
+            };
+            stores.push(store_at(state, found, root));
+            if stores.len() == MAX_FOLDERS {
+                return stores;
+            }
+        }
+    }
+    stores
+}
+
+/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, or in `dir` if there is none.
+pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
+    let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
+    let root = git_top(&dir).unwrap_or(&dir);
+    store_at(state, state_folder(root, &named_folder(state)), root)
+}
+
+/// Returns the folder that the machine's environment variable names, or the one that the machine names.
+///
+/// An absolute path names one folder for all projects: the root of its store is then the project of the first start, which the
+/// caller compares with the root of each loop.
+fn named_folder(state: &StateSpec) -> Utf8PathBuf {
+    let named = state.folder_env.and_then(|name| std::env::var(name).ok());
+    let named = named.filter(|value| !value.trim().is_empty());
+    named.map_or_else(|| state.folder.into(), Utf8PathBuf::from)
+}
+
+fn store_at(state: &'static StateSpec, folder: Utf8PathBuf, root: &Utf8Path) -> Store {
+    Store::at(
+        folder,
+        root.to_owned(),
+        state,
+        StateHome::of_user(state.program),
+    )
+}
+
+/// Returns the nearest ancestor of `folder`, itself included, that holds `.git`.
+fn git_top(folder: &Utf8Path) -> Option<&Utf8Path> {
+    let mut ancestors = folder.ancestors();
+    ancestors.find(|ancestor| ancestor.join(".git").exists())
+}
+
+/// Returns the state folder of a root. An absolute path is the user's own choice, so symlinks on the way to it are followed,
+/// here and never again.
+fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
+    if !named.is_absolute() {
+        return root.join(named);
+    }
+    let real = |there: &Utf8Path| {
+        let rest = named.strip_prefix(there).ok()?;
+        Some(there.canonicalize_utf8().ok()?.join(rest))
+    };
+    let found = named.ancestors().find_map(real);
+    found.unwrap_or_else(|| named.to_owned())
+}
 
 /// Returns the working directory.
 ///
 /// # Errors
 /// Returns an error if it does not exist any more, or if its path is not UTF-8.
 pub fn here() -> Result<Utf8PathBuf, Failure> {
-    let here = std::env::current_dir().and_then(|path| {
-        let not_text =
-            |path: std::path::PathBuf| format!("the path {} is not UTF-8", path.display());
-        Utf8PathBuf::from_path_buf(path).map_err(|path| std::io::Error::other(not_text(path)))
-    });
-    here.map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            error.to_string(),
-            "change to a folder that exists and has a UTF-8 path",
-        )
+    let here = std::env::current_dir().map_err(|error| error.to_string());
+    here.and_then(|path| {
+        Utf8PathBuf::from_path_buf(path)
+            .map_err(|path| format!("the path {} is not UTF-8", path.display()))
+    })
+    .map_err(|problem| {
+        let help = "change to a folder that exists and has a UTF-8 path";
+        Failure::plain(Exit::Internal, problem, help)
     })
 }
 
 /// Returns the root of the project of a folder: that of the nearest state folder, or else of the one that a start would make.
 pub fn root(state: &'static StateSpec, from: &Utf8Path) -> Utf8PathBuf {
+    nearest(state, from).root().to_owned()
+}
+
+/// Returns the nearest state folder above a folder, or else the one that a start would make.
+pub(super) fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
     let nearest = stores(state, &[from]).into_iter().next();
-    let store = nearest.unwrap_or_else(|| for_start(state, from));
-    store.root().to_owned()
+    nearest.unwrap_or_else(|| for_start(state, from))
+}
+
+/// Returns the loops of this project in these state folders, in the order of the folders, the newest first in each.
+pub(super) fn loops_in(stores: &[Store]) -> Vec<(Store, Listed)> {
+    let mut loops = Vec::new();
+    for store in stores {
+        let listed = store.list().into_iter();
+        let ours = listed.filter(|listed| store.is_for(listed.root.as_deref()));
+        loops.extend(ours.map(|listed| (store.clone(), listed)));
+    }
+    loops
 }
 
 /// Returns the loops above a folder, the newest first.
 pub fn loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    of_stores(state, from, Store::list)
-}
-
-/// Returns the active loops above a folder, the newest first. Finished loops are not opened.
-pub fn active_loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    of_stores(state, from, Store::list_active)
-}
-
-/// Returns the loop above a folder that finished last.
-pub fn last_over(state: &'static StateSpec, from: &Utf8Path) -> Option<(Store, Listed)> {
-    let last = |store: &Store| store.last_over().into_iter().collect();
-    of_stores(state, from, last).into_iter().next()
-}
-
-/// Returns the loops of this project that `look` finds in each state folder above a folder, the newest first.
-pub(super) fn of_stores(
-    state: &'static StateSpec,
-    from: &Utf8Path,
-    mut look: impl FnMut(&Store) -> Vec<Listed>,
-) -> Vec<(Store, Listed)> {
-    let mut loops = Vec::new();
-    for store in stores(state, &[from]) {
-        let listed = look(&store).into_iter();
-        let ours = listed.filter(|listed| store.is_for(listed.root.as_deref()));
-        loops.extend(ours.map(|listed| (store.clone(), listed)));
-    }
-    loops.sort_by_key(|(_, listed)| std::cmp::Reverse(listed.modified));
+    let mut loops = loops_in(&stores(state, &[from]));
+    loops.sort_by_key(|(_, listed)| Reverse(listed.modified));
     loops
+}
+
+/// Returns the active loops above a folder, the newest first.
+pub fn active_loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
+    let mut active = loops(state, from);
+    active.retain(|(_, listed)| !listed.terminal);
+    active
 }
 
 /// Returns the archived loops above a folder, each with its store in the archive.
 pub fn archived(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
     let mut found = Vec::new();
     for store in stores(state, &[from]) {
-        for listed in store.archived() {
-            if !store.is_for(listed.root.as_deref()) {
-                continue;
-            }
-            found.push((store.archived_store(listed.id.as_str()), listed));
-        }
+        let archived = store.archived().into_iter();
+        let ours = archived.filter(|listed| store.is_for(listed.root.as_deref()));
+        found.extend(ours.map(|listed| (store.archived_store(listed.id.as_str()), listed)));
     }
     found
 }
 
-/// Returns the store that has a loop.
-pub(super) fn by_id(
-    info: &ProgramInfo,
-    from: &Utf8Path,
-    text: &str,
-) -> Result<(Store, LoopId), Failure> {
-    let program = info.program;
-    let near = || near_id(info.state, from, text);
-    let id = LoopId::parse(text, info.state.ids).map_err(|_| {
-        let shape = match info.state.ids {
-            IdForm::Stamp => "an id looks like 20261122-005333-0a1b2c",
-            IdForm::Name => "an id is 1 to 64 of A-Z, a-z, 0-9, _ and -",
-        };
-        Failure::plain(
-            Exit::Usage,
-            format!("`{}` is not the id of a loop", text::one_line(text, 60)),
-            &suggest::help(
-                near().as_deref(),
-                &format!("{shape}; `{program} list` shows them"),
-            ),
-        )
-    })?;
-    let holds = |store: &Store| {
-        let folder = store.loop_folder(&id);
-        store.path_of(&id).symlink_metadata().is_ok() || folder.is_dir() || store.has_archived(&id)
-    };
-    let store = stores(info.state, &[from]).into_iter().find(holds);
-    let store = store.ok_or_else(|| {
-        let list = format!("`{program} list` shows the loops of this project");
-        Failure::plain(
-            Exit::Refused,
-            format!("there is no loop {id} in {}", text::shown(from)),
-            &suggest::help(near().as_deref(), &list),
-        )
-    })?;
-    Ok((store, id))
-}
-
-/// Returns the id of the loop above a folder that was probably meant.
-pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Option<String> {
-    let mut known: Vec<LoopId> = Vec::new();
-    for store in stores(state, &[from]) {
-        let of_store = store.list().into_iter().chain(store.archived());
-        known.extend(
-            of_store
-                .filter(|one| store.is_for(one.root.as_deref()))
-                .map(|one| one.id),
-        );
-    }
-    suggest::word(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
-}
-
-/// Returns the help if no loop is active: how to continue one that is not the user's or is archived, or to list finished ones.
-fn none_active(info: &ProgramInfo, from: &Utf8Path) -> String {
-    let not_ours = active_loops(info.state, from)
-        .into_iter()
-        .find(|(store, listed)| listed.left_alone && store.has_journal(&listed.id));
-    if let Some((_, listed)) = not_ours {
-        let id = listed.id.as_str();
-        let help = incompatible::take_over(info, id);
-        return format!("loop {id} exists, but it is not yours; {help}");
-    }
-    match (archived(info.state, from).first(), info.plugin) {
-        (Some((_, archived)), _) => format!(
-            "loop {} is in the archive; {}",
-            archived.id,
-            incompatible::bring_back(info, archived.id.as_str())
-        ),
-        (None, Some(plugin)) => format!(
-            "to see finished loops: /{plugin}:history, or in a terminal `{} list`",
-            info.program
-        ),
-        (None, None) => format!("to see finished loops: `{} list`", info.program),
-    }
-}
-
-/// Returns the only active loop above a folder.
-pub(super) fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), Failure> {
-    let mut active = active_loops(info.state, from);
-    active.retain(|(_, listed)| listed.problem.is_none());
-    let refused = |message: String, help: &str| Err(Failure::plain(Exit::Refused, message, help));
-    match active.as_slice() {
-        [] => {
-            let message = format!("no loop is active in {}", text::shown(from));
-            refused(message, &none_active(info, from))
-        }
-        [(store, listed)] => Ok((store.clone(), listed.id.clone())),
-        _ => {
-            let ids: Vec<&str> = active
-                .iter()
-                .map(|(_, listed)| listed.id.as_str())
-                .collect();
-            let message = format!("more than one loop is active: {}", ids.join(", "));
-            refused(message, "give one of these ids")
-        }
-    }
-}
-
-/// Returns a sentence for each state folder of these folders that is gone with the user's loops in it.
-pub(super) fn name_vanished(info: &ProgramInfo, folders: &[&Utf8Path]) -> Vec<String> {
-    vanished(info, folders)
-        .iter()
-        .map(vanished_sentence)
-        .collect()
-}
-
-/// Returns a sentence for each folder that this hook has not named yet.
-pub(super) fn name_vanished_once(
+/// Returns a sentence for each state folder of these folders that is gone with the user's loops in it. A hook names each folder
+/// once.
+pub(super) fn name_vanished(
     info: &ProgramInfo,
     folders: &[&Utf8Path],
-    hook: &str,
+    hook: Option<&str>,
 ) -> Vec<String> {
-    let mut vanished = vanished(info, folders);
-    vanished.retain(|store| store.note_vanished(hook));
-    vanished.iter().map(vanished_sentence).collect()
+    let stores = folders.iter().map(|folder| for_start(info.state, folder));
+    let mut vanished: Vec<Store> = stores.filter(Store::has_vanished).collect();
+    vanished.dedup_by(|one, other| one.folder() == other.folder());
+    vanished.retain(|store| hook.is_none_or(|hook| store.note_vanished(hook)));
+    let sentence = |store: &Store| {
+        format!(
+            "the state folder {} is gone with its loops (removed, moved, or on another branch); put it back to continue them",
+            text::shown(store.folder())
+        )
+    };
+    vanished.iter().map(sentence).collect()
 }
 
-fn vanished(info: &ProgramInfo, folders: &[&Utf8Path]) -> Vec<Store> {
-    let mut stores: Vec<Store> = Vec::new();
-    for folder in folders {
-        let store = for_start(info.state, folder);
-        let is_known = stores.iter().any(|other| other.folder() == store.folder());
-        if !is_known && store.has_vanished() {
-            stores.push(store);
+#[cfg(all(test, feature = "plan"))]
+mod tests {
+    use super::*;
+    use crate::plan::INFO;
+
+    const FOLDER: &str = ".claude/claudex";
+
+    fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
+        let made = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
+        (made, path)
+    }
+
+    fn make(folder: &Utf8Path) {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+
+    /// Returns a state whose folder has this name.
+    fn state_in(folder: &str) -> &'static StateSpec {
+        Box::leak(Box::new(StateSpec {
+            folder: folder.to_owned().leak(),
+            folder_env: None,
+            ..*INFO.state
+        }))
+    }
+
+    #[test]
+    fn folders_above_are_found_once_each() {
+        let (_kept, top) = folder();
+        let deep = top.join("a b/é/c");
+        let below = deep.join("d");
+        make(&top.join(FOLDER));
+        make(&deep.join(FOLDER));
+        make(&below);
+        std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
+        let starts = [&below, &top, &top.join("link"), &top.join("none")];
+        let found = stores(state_in(FOLDER), &starts.map(|start| &**start));
+        let roots = found.iter().map(|store| store.root().to_owned());
+        let roots: Vec<_> = roots.filter(|root| root.starts_with(&top)).collect();
+        assert_eq!(roots, [deep, top]);
+        assert!(stores(state_in("elsewhere"), &[&below]).is_empty());
+        assert!(!below.join(".claude").exists(), "creates nothing");
+    }
+
+    #[test]
+    fn absolute_folder_is_one_for_all() {
+        let (_kept, top) = folder();
+        let folder = top.join("state");
+        let project = top.join("p");
+        make(&folder);
+        make(&project.join(".git"));
+        make(&project.join("q"));
+        let state = state_in(folder.as_str());
+        let mut found = stores(state, &[&project.join("q"), &top]);
+        assert_eq!(found.len(), 1);
+        found.push(for_start(state, &project.join("q")));
+        for store in found {
+            assert_eq!(store.folder(), folder);
+            assert_eq!(store.root(), project);
         }
     }
-    stores
-}
 
-fn vanished_sentence(store: &Store) -> String {
-    format!(
-        "the state folder {} is gone with its loops (removed, moved, or on another branch); put it back to continue them",
-        text::shown(store.folder())
-    )
+    #[test]
+    fn start_belongs_at_the_git_top_level() {
+        let (_kept, top) = folder();
+        let deep = top.join("p/q/r");
+        make(&deep);
+        let state = state_in(FOLDER);
+        assert_eq!(for_start(state, &deep).folder(), deep.join(FOLDER));
+        std::fs::write(top.join("p/.git"), "gitdir: elsewhere\n").unwrap();
+        let store = for_start(state, &deep);
+        assert_eq!(store.root(), top.join("p"));
+        assert!(!store.folder().exists());
+    }
 }

@@ -7,10 +7,9 @@ use super::arguments::LoopArgs;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
-use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{attempts, locate, messages, out, session_loops, slash_arguments};
+use super::{attempts, incompatible, locate, messages, out, session_loops, slash_arguments};
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
 use crate::store::{Listed, LoopId, Store};
@@ -30,16 +29,94 @@ pub fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
     }
 }
 
-/// Finds the loop with an id, or the active one.
+/// Finds the loop with an id. Without one: the loop that the stops of the caller's session drive, or an archived one of the
+/// session, or the only active one.
 ///
 /// # Errors
 /// Returns an error if there is no such loop.
 pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
     let here = here()?;
-    match id {
-        Some(id) => locate::by_id(info, &here, id),
-        None => locate::active(info, &here),
+    let stores = locate::stores(info.state, &[&here]);
+    let Some(id) = id else {
+        let own = Caller::from_env().session.and_then(|session| {
+            let loops = session_loops::own(info, locate::loops_in(&stores), &session);
+            let own = loops.into_iter().next();
+            own.map(|(store, listed)| (store, listed.id))
+                .or_else(|| session_loops::archived(&stores, &session))
+        });
+        return own.map_or_else(|| find_active(info), Ok);
+    };
+
+    let list = format!("`{} list` shows the loops of this project", info.program);
+    let id = LoopId::parse(id, info.state.ids).map_err(|_| {
+        let problem = format!("`{}` is not the id of a loop", text::one_line(id, 60));
+        Failure::plain(Exit::Usage, problem, &list)
+    })?;
+    let has_loop = |store: &Store| {
+        let folder = store.loop_folder(&id);
+        store.path_of(&id).symlink_metadata().is_ok() || folder.is_dir() || store.has_archived(&id)
+    };
+    match stores.into_iter().find(has_loop) {
+        Some(store) => Ok((store, id)),
+        None => {
+            let problem = format!("there is no loop {id} in {}", text::shown(&here));
+            Err(Failure::plain(Exit::Refused, problem, &list))
+        }
     }
+}
+
+/// Finds the only active loop.
+///
+/// # Errors
+/// Returns an error if none or more than one is active.
+pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
+    let here = here()?;
+    let (active, unusable): (Vec<_>, Vec<_>) = locate::active_loops(info.state, &here)
+        .into_iter()
+        .partition(|(_, listed)| listed.problem.is_none());
+    let (problem, help) = match active.as_slice() {
+        [(store, listed)] => return Ok((store.clone(), listed.id.clone())),
+        [] => {
+            let mut unusable = unusable.iter();
+            let not_ours =
+                unusable.find(|(store, one)| one.left_alone && store.has_journal(&one.id));
+            let archived = locate::archived(info.state, &here);
+            let help = if let Some((_, Listed { id, .. })) = not_ours {
+                let help = incompatible::take_over(info, id.as_str());
+                format!("loop {id} exists, but it is not yours; {help}")
+            } else if let Some((_, Listed { id, .. })) = archived.first() {
+                let help = incompatible::bring_back(info, id.as_str());
+                format!("loop {id} is in the archive; {help}")
+            } else {
+                let list = info.named_command("history", "list");
+                format!("to see finished loops:{list}")
+            };
+            (format!("no loop is active in {}", text::shown(&here)), help)
+        }
+        _ => {
+            let ids = active.iter().map(|(_, listed)| listed.id.as_str());
+            let ids = ids.collect::<Vec<_>>().join(", ");
+            (
+                format!("more than one loop is active: {ids}"),
+                "give one of these ids".to_owned(),
+            )
+        }
+    };
+    Err(Failure::plain(Exit::Refused, problem, &help))
+}
+
+/// Returns the active loops of the working directory, or else the one that finished last.
+///
+/// # Errors
+/// Returns an error if the working directory does not exist any more.
+pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, Listed)>, Failure> {
+    let mut loops = locate::loops(info.state, &here()?);
+    if loops.iter().any(|(_, listed)| !listed.terminal) {
+        loops.retain(|(_, listed)| !listed.terminal);
+    } else {
+        loops.truncate(1);
+    }
+    Ok(loops)
 }
 
 /// Finds the loop with an id, or the active one, or the one that finished last.
@@ -47,52 +124,10 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
 /// # Errors
 /// Returns an error if there is no such loop, or if more than one is active.
 pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
-    let newest = |failure: Failure| {
-        let here = here()?;
-        if id.is_some() || !locate::active_loops(info.state, &here).is_empty() {
-            return Err(failure);
-        }
-        let last = locate::last_over(info.state, &here);
-        last.map(|(store, listed)| (store, listed.id))
-            .ok_or(failure)
-    };
-    find(info, id).or_else(newest)
-}
-
-/// Finds the loop that the caller means without an id: the one that the stops of the session drive, or an archived one of the
-/// session, or the only active one.
-///
-/// # Errors
-/// Returns an error if there is no such loop.
-pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), Failure> {
-    let here = here()?;
-    if let Some(session) = caller.session.as_deref() {
-        let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;
-        let mut active = locate::active_loops(info.state, &here);
-        active.retain(|(_, listed)| own(listed));
-        session_loops::order(info, session, &mut active);
-        if let Some((store, listed)) = active.into_iter().next() {
-            return Ok((store, listed.id));
-        }
-        if let Some(archived) =
-            session_loops::archived(&locate::stores(info.state, &[&here]), session)
-        {
-            return Ok(archived);
-        }
-    }
-    find(info, None)
-}
-
-/// Finds the loop with an id, or the one that the caller means ([`find_for`]).
-pub(super) fn find_called(
-    info: &ProgramInfo,
-    id: Option<&str>,
-    caller: &Caller,
-) -> Result<(Store, LoopId), Failure> {
-    match id {
-        Some(_) => find(info, id),
-        None => find_for(info, caller),
-    }
+    find(info, id).or_else(|failure| match (id, newest(info)?.as_slice()) {
+        (None, [(store, listed)]) => Ok((store.clone(), listed.id.clone())),
+        _ => Err(failure),
+    })
 }
 
 /// Refuses a command of the user's to an agent, and notes the attempt in the loop that it is about. `command` is the command line.
@@ -130,11 +165,47 @@ pub fn person_only(
     ))
 }
 
-/// Refuses an agent a change of another session's loop, and notes the attempt there.
+/// Opens a loop for a change, and prints the repairs.
+pub(super) fn open(
+    program: &Program,
+    store: &Store,
+    id: &LoopId,
+    actor: Actor,
+) -> Result<HeldLoop, Failure> {
+    opened(program.info, program.app.open(store, id, actor))
+}
+
+/// Finds and opens a loop for a change by the caller, and loads its project's settings.
+pub(super) fn open_found(
+    program: &Program,
+    id: Option<&str>,
+) -> Result<(HeldLoop, Settings), Failure> {
+    let actor = Caller::from_env().actor(false);
+    let (store, id) = find(program.info, id)?;
+    let settings = settings(program.info, store.root(), None)?;
+    let held = open(program, &store, &id, actor)?;
+    program.prepare(&*held, &settings, actor);
+    Ok((held, settings))
+}
+
+/// Checks a loop that was opened for a change, and prints the repairs.
+pub(super) fn opened(
+    info: &ProgramInfo,
+    opened: Result<HeldLoop, OpenError>,
+) -> Result<HeldLoop, Failure> {
+    let held = opened.map_err(|error| incompatible::failure(info, error))?;
+    check_opened(info, held.raw(), held.raw().actor())?;
+    Ok(held)
+}
+
+/// Prints the repairs of a loop that was opened for a change, and refuses an agent the loop of another session.
 ///
 /// # Errors
 /// Returns an error if `actor` is an agent and the loop belongs to another session.
-pub fn own_session(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), Failure> {
+pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), Failure> {
+    for repair in raw.repairs() {
+        out::note(&info.line(repair));
+    }
     let id = raw.id();
     let owner = raw.text(info.state.fields.session);
     let is_own = Caller::from_env().session.as_ref() == Some(&owner);
@@ -150,40 +221,12 @@ pub fn own_session(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), Fa
     ))
 }
 
-/// Prints the repairs of a loop that was opened for a change.
-pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
-    for repair in raw.repairs() {
-        out::note(&info.line(&repair.to_string()));
-    }
-}
-
-/// Opens a loop for a change, and prints the repairs.
-pub(super) fn open(
-    program: &Program,
-    store: &Store,
-    id: &LoopId,
-    actor: Actor,
-) -> Result<HeldLoop, Failure> {
-    opened(program.info, program.app.open(store, id, actor))
-}
-
-/// Checks a loop that was opened for a change, and prints the repairs.
-pub(super) fn opened(
-    info: &ProgramInfo,
-    opened: Result<HeldLoop, OpenError>,
-) -> Result<HeldLoop, Failure> {
-    let held = opened.map_err(|error| incompatible::failure(info, error))?;
-    tell_repairs(info, held.raw());
-    own_session(info, held.raw(), held.raw().actor())?;
-    Ok(held)
-}
-
 /// Returns whether a transition gives up a loop that this version of the machine cannot open. It must end loops in any phase.
 pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transition: &str) -> bool {
     matches!(
         opened,
         Err(OpenError::Phase { .. } | OpenError::Field { .. })
-    ) && ends_anywhere(table, transition)
+    ) && incompatible::ends_anywhere(table, transition)
 }
 
 /// Archives a loop that this version of the machine cannot open.
@@ -201,22 +244,26 @@ pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Returns the id that was typed here or after the slash command, whether `--adopt` was typed there, and the actor.
-pub(super) fn named(
+/// Returns the id that the user typed here or after the slash command, and whether `--adopt` was typed there.
+///
+/// # Errors
+/// Returns an error if the call comes from an agent.
+pub(super) fn named_by_user(
     info: &ProgramInfo,
     target: &LoopArgs,
     command: &str,
-) -> Result<(Option<String>, bool, Actor), Failure> {
-    let caller = Caller::from_env();
-    if !target.from_prompt {
-        return Ok((target.id.clone(), false, caller.actor(false)));
+) -> Result<(Option<String>, bool), Failure> {
+    if target.from_prompt {
+        let typed = slash_arguments::taken(info, command, &Caller::from_env())?;
+        let (flags, id): (Vec<&str>, Vec<&str>) = typed
+            .split_whitespace()
+            .partition(|word| ["--adopt", "--yes"].contains(word));
+        let id = Some(id.join(" ")).filter(|id| !id.is_empty());
+        return Ok((id, flags.contains(&"--adopt")));
     }
-    let typed = slash_arguments::taken(info, command, &caller)?;
-    let words = typed.split_whitespace();
-    let (flags, id): (Vec<&str>, Vec<&str>) =
-        words.partition(|word| ["--adopt", "--yes"].contains(word));
-    let id = Some(id.join(" ")).filter(|id| !id.is_empty());
-    Ok((id, flags.contains(&"--adopt"), caller.actor(true)))
+    let actor = Caller::from_env().actor(false);
+    person_only(info, actor, command, target.id.as_deref())?;
+    Ok((target.id.clone(), false))
 }
 
 /// Returns the id that was typed here or after one of these slash commands, which only show a loop.

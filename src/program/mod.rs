@@ -13,7 +13,7 @@
 //! | `hooks`, `surroundings`, `turn_end`, `session_loops` | parts of a hook: input, environment, the turn that ends, the session's loop |
 //! | `session_start`, `compaction`, `question_answer`, `permission` | the other hooks |
 //! | `start`, `verbs`, `resume`, `adopt`, `use_command`, `archive`, `import`, `review`, `verify`, `display`, `config`, `state`, `generate` | the commands |
-//! | `loops`, `locate`, `state_folders`, `caller` | finding a loop, and who may decide about it |
+//! | `loops`, `locate`, `caller` | finding a loop, and who may decide about it |
 //! | `doctor`, `client_files` | checks of the installation, and the client's files |
 //! | `settings`, `reviewers` | the user's configuration, and the reviewers |
 //! | `info`, `messages`, `next_action`, `last_message`, `change_text`, `durations`, `rounds` | texts about a loop and its journal |
@@ -67,7 +67,6 @@ pub mod slash_arguments;
 pub mod start;
 mod state;
 mod state_file;
-mod state_folders;
 mod stop;
 pub mod suggest;
 pub mod surroundings;

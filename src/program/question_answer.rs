@@ -7,7 +7,7 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::{NotTaken, Variables};
-use super::session_loops::all_owned;
+use super::session_loops::owned;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{loops, messages, verbs};
@@ -35,7 +35,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     };
     // Of several loops the one that asked is meant, not the one that a stop would drive.
     let mut output = HookOutput::default();
-    for (store, id) in all_owned(info, input, surroundings, session) {
+    for (store, id) in owned(info, input, surroundings, session) {
         match take(program, &store, &id, &answers, &mut output) {
             Ok(false) => {}
             Ok(true) => break,
@@ -59,10 +59,8 @@ pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Resul
     let info = program.info;
     let actor = Caller::from_env().actor(false);
     loops::person_only(info, actor, "answer LABEL", id)?;
-    let (store, id) = loops::find(info, id)?;
-    let settings = loops::settings(info, store.root(), None)?;
-    let held = loops::open(program, &store, &id, actor)?;
-    program.prepare(&*held, &settings, actor);
+    let (held, settings) = loops::open_found(program, id)?;
+    let id = held.raw().id().clone();
     let unchanged = messages::unchanged(held.raw());
     let refused = |why: String, help: Option<&str>| {
         Failure::plain(

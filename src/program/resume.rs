@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, incompatible, last_message, loops, messages, next_action, out, rounds, verbs};
 use crate::machine::raw::OpenError;
-use crate::machine::{PhaseDeclaration as _, Raw};
+use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -19,11 +19,9 @@ pub(super) fn resume(
     yes: bool,
 ) -> Result<Exit, Failure> {
     let info = program.info;
-    let caller = Caller::from_env();
-    let (id, is_adopt_typed, actor) = loops::named(info, target, "resume")?;
+    let (id, is_adopt_typed) = loops::named_by_user(info, target, "resume")?;
     let adopt = adopt || is_adopt_typed;
-    loops::person_only(info, actor, "resume", id.as_deref())?;
-    let (store, id) = loops::find_called(info, id.as_deref(), &caller)?;
+    let (store, id) = loops::find(info, id.as_deref())?;
     let command = format!("resume {id} --adopt");
     if adopt && !yes && !target.from_prompt && !adopt::is_consented(info, &id, &command)? {
         out::line("Nothing was changed.");
@@ -31,13 +29,12 @@ pub(super) fn resume(
     }
 
     let settings = loops::settings(info, store.root(), None)?;
-    bring_back(&store, &id)?;
-    write_again(info, &store, &id)?;
-    let held = loops::open(program, &store, &id, actor)?;
+    bring_back(info, &store, &id)?;
+    let held = loops::open(program, &store, &id, Actor::Person)?;
     if set_paused(&store, &id, false)? {
         out::line(&format!("Loop {id} is no longer paused."));
     }
-    program.prepare(&*held, &settings, actor);
+    program.prepare(&*held, &settings, Actor::Person);
 
     let phase = messages::phase(held.raw());
     let adopt = adopt || messages::is_for_any_session(info.table, held.raw().phase());
@@ -48,11 +45,16 @@ pub(super) fn resume(
         .filter(|_| phase.terminal || edges.next().is_some());
     if let Some(verb) = verb {
         let held = verbs::take(program, verb, held, &settings)?;
+        let raw = held.raw();
+        let phase = messages::phase(raw);
+        let round = phase.review().filter(|spec| !spec.is_numbered());
+        let round = round.map(|spec| format!(", {}", rounds::of_most(raw, spec)));
         out::line(&format!(
-            "Loop {id} goes on in phase {}.",
-            describe_phase(held.raw())
+            "Loop {id} goes on in phase {}{}.",
+            phase.name,
+            round.unwrap_or_default()
         ));
-        return print_session(info, held.raw(), &caller, adopt);
+        return print_session(info, raw, adopt);
     }
     if phase.terminal {
         return Err(loops::over(held.raw()));
@@ -62,7 +64,7 @@ pub(super) fn resume(
         "Loop {id} is in phase {} and waits for {}\nNext: {}",
         phase.name, next.waits_for, next.next
     ));
-    print_session(info, held.raw(), &caller, adopt)?;
+    print_session(info, held.raw(), adopt)?;
     last_message::print(program, &*held);
     Ok(Exit::Complete)
 }
@@ -70,10 +72,9 @@ pub(super) fn resume(
 /// Pauses a loop.
 pub(super) fn pause(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
     let info = program.info;
-    let (id, _, actor) = loops::named(info, target, "pause")?;
-    loops::person_only(info, actor, "pause", id.as_deref())?;
-    let (store, id) = loops::find_called(info, id.as_deref(), &Caller::from_env())?;
-    let held = loops::open(program, &store, &id, actor)?;
+    let (id, _) = loops::named_by_user(info, target, "pause")?;
+    let (store, id) = loops::find(info, id.as_deref())?;
+    let held = loops::open(program, &store, &id, Actor::Person)?;
     if messages::phase(held.raw()).terminal {
         return Err(loops::over(held.raw()));
     }
@@ -96,33 +97,20 @@ fn set_paused(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure>
     Ok(is_new)
 }
 
-/// Returns the phase of a loop, with its round if it has rounds.
-fn describe_phase(raw: &Raw) -> String {
-    let phase = messages::phase(raw);
-    match phase.review().filter(|spec| !spec.is_numbered()) {
-        Some(spec) => format!("{}, {}", phase.name, rounds::of_most(raw, spec)),
-        None => phase.name.to_owned(),
-    }
-}
-
 /// Prints whose stops drive a loop, and takes it over before that if `adopt` says so.
-fn print_session(
-    info: &ProgramInfo,
-    raw: &Raw,
-    caller: &Caller,
-    adopt: bool,
-) -> Result<Exit, Failure> {
+fn print_session(info: &ProgramInfo, raw: &Raw, adopt: bool) -> Result<Exit, Failure> {
     let id = raw.id();
+    let session = Caller::from_env().session;
     let owner = text::one_line(&raw.text(info.state.fields.session), 200);
-    if adopt && caller.session.as_ref() != Some(&owner) {
+    if adopt && session.as_ref() != Some(&owner) {
         return adopt::adopt_held(raw);
     }
-    let line = match &caller.session {
+    out::line(&match session {
         _ if [UNKNOWN, ""].contains(&owner.as_str()) => {
             "It belongs to no session: the next one that ends a turn in this project takes it."
                 .to_owned()
         }
-        Some(session) if *session == owner => "The next stop of this session drives it.".to_owned(),
+        Some(session) if session == owner => "The next stop of this session drives it.".to_owned(),
         Some(_) => format!(
             "It belongs to session {owner}; to take it over into this one:{}",
             info.command(&format!("adopt {id}"))
@@ -131,28 +119,19 @@ fn print_session(
             "The stops of session {owner} drive it. To hand it to the next session that ends a turn in this project:{}",
             text::command_lines(&[format!("{} resume {id} --adopt", info.program)])
         ),
-    };
-    out::line(&line);
+    });
     Ok(Exit::Complete)
 }
 
-/// Brings a loop back if it is archived.
-fn bring_back(store: &Store, id: &LoopId) -> Result<(), Failure> {
-    if !store.has_archived(id) {
-        return Ok(());
+/// Brings a loop back if it is archived, and writes its document again if an older one was put back, such as by a checkout.
+fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<(), Failure> {
+    if store.has_archived(id) {
+        store
+            .unarchive(id)
+            .map_err(|error| Failure::new(Exit::Refused, error))?;
+        let folder = text::shown(store.folder());
+        out::line(&format!("Loop {id} was brought back from {folder}/archive"));
     }
-    store
-        .unarchive(id)
-        .map_err(|error| Failure::new(Exit::Refused, error))?;
-    out::line(&format!(
-        "Loop {id} was brought back from {}/archive",
-        text::shown(store.folder())
-    ));
-    Ok(())
-}
-
-/// Writes the document of a loop again if an older one was put back, such as by a checkout.
-fn write_again(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<(), Failure> {
     let kept = store
         .render_again(id)
         .map_err(|error| incompatible::failure(info, OpenError::Store(error)))?;

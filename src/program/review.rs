@@ -21,7 +21,6 @@ use crate::behaviours::verify::{self, Commands, Missing, Purpose};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::process::environment::Environment;
-use crate::review::findings::Findings;
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
 use crate::review::round::{self, Brief, Report, ReportSource, RoundError, RoundEvent};
@@ -30,7 +29,7 @@ use crate::review::{ReviewSpec, evidence};
 use crate::store::{LoopId, Store};
 use crate::text;
 
-/// The reason for which an agent may not choose the reviewer: it could choose one that finds nothing.
+/// The reason for which an agent may not choose the reviewer.
 const USERS_CHOICE: &str = "the user chooses the reviewer, and this call comes from an agent";
 
 /// The number of the reviewer's last lines with which `--follow` begins.
@@ -47,7 +46,7 @@ impl Console {
     fn new(info: &'static ProgramInfo) -> Self {
         Self {
             info,
-            lines: Lines::limited(!std::io::stdout().is_terminal()),
+            lines: Lines::default(),
             interrupted: interrupts(),
         }
     }
@@ -114,14 +113,11 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
         return Ok(Exit::Complete);
     };
     if !is_running {
-        let which = if has_lines {
-            "its last lines are above"
+        console.line(if has_lines {
+            "no review is running; this was the last one, its last lines are above"
         } else {
-            "and it left no lines"
-        };
-        console.line(&format!(
-            "no review is running; this was the last one, {which}"
-        ));
+            "no review is running; this was the last one, and it left no lines"
+        });
     }
     console.line(&format!(
         "run {} of round {} by {}: {}",
@@ -156,7 +152,7 @@ pub fn users_choice(review: &str) -> Failure {
 pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    let (store, id) = loops::find_called(info, arguments.id.as_deref(), &caller)?;
+    let (store, id) = loops::find(info, arguments.id.as_deref())?;
     if arguments.follow {
         return follow(program, &store, &id);
     }
@@ -171,7 +167,8 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     program.prepare(&*held, &settings, actor);
 
     let named = arguments.reviewer.as_deref();
-    if let Some(named) = named.filter(|named| may_not_choose(actor, named, &settings)) {
+    let is_other = |named: &&str| actor == Actor::Agent && *named != settings.reviewer;
+    if let Some(named) = named.filter(is_other) {
         let tried = format!("review --reviewer {}", text::one_line(named, 60));
         store.log(&format!("{id} {tried} refused: {USERS_CHOICE}"));
         attempts::note(&store, &id, Actor::Agent, &tried, USERS_CHOICE);
@@ -203,7 +200,14 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     console.line(&format!("{}, {persona}", rounds::of_most(raw, spec)));
     let shown = chosen.shown_in(raw, round);
     let mut listener = |event: RoundEvent<'_>| console.event(event, &shown);
-    let report = run(program, &*held, &job, &chosen, &mut listener).map_err(failure)?;
+    let report = run(program, &*held, &job, &chosen, &mut listener).map_err(|error| {
+        let exit = match error {
+            RoundError::Interrupted => Exit::Interrupted,
+            RoundError::Refused { .. } | RoundError::Changes(_) => Exit::Refused,
+            _ => Exit::Internal,
+        };
+        Failure::new(exit, error)
+    })?;
 
     out::toned(&info.line(&result(&report)), NOTHING, Tone::Good);
     let output = round::output_path(&store, &id, &report.run.began.run);
@@ -227,20 +231,6 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         None => Exit::Complete,
         Some(_) => Exit::Reviewer,
     })
-}
-
-/// Returns whether an agent names another reviewer than the one that the user configured.
-fn may_not_choose(actor: Actor, named: &str, settings: &Settings) -> bool {
-    actor == Actor::Agent && named != settings.reviewer
-}
-
-fn failure(error: RoundError) -> Failure {
-    let exit = match error {
-        RoundError::Interrupted => Exit::Interrupted,
-        RoundError::Refused { .. } | RoundError::Changes(_) => Exit::Refused,
-        _ => Exit::Internal,
-    };
-    Failure::new(exit, error)
 }
 
 /// The settings of a round.
@@ -375,20 +365,22 @@ const MAX_PROGRAM_BYTES: usize = 8 * 1024;
 /// The lines of progress that are printed.
 #[derive(Debug)]
 pub struct Lines {
-    /// The bytes that a program's lines may still have, or `None` if there is no limit or it is used up.
-    bytes_left: Option<usize>,
-    is_limited: bool,
+    /// The bytes that a program's lines may still have.
+    bytes_left: usize,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        let bytes_left = if std::io::stdout().is_terminal() {
+            usize::MAX
+        } else {
+            MAX_PROGRAM_BYTES
+        };
+        Self { bytes_left }
+    }
 }
 
 impl Lines {
-    /// Makes one with or without a limit.
-    pub fn limited(is_limited: bool) -> Self {
-        Self {
-            bytes_left: is_limited.then_some(MAX_PROGRAM_BYTES),
-            is_limited,
-        }
-    }
-
     /// Returns the line for an event, if there is one.
     pub fn shown(&mut self, event: RoundEvent<'_>, reviewer: &str) -> Option<String> {
         match event {
@@ -407,14 +399,13 @@ impl Lines {
 
     /// Returns a line that a program wrote. At the limit it returns a note instead, and then nothing.
     pub fn of_program<'l>(&mut self, line: &'l str) -> Option<&'l str> {
-        if !self.is_limited {
-            return Some(line);
+        let before = self.bytes_left;
+        self.bytes_left = before.saturating_sub(line.len() + 10);
+        match (before, self.bytes_left) {
+            (0, _) => None,
+            (_, 0) => Some("it says more than is shown"),
+            _ => Some(line),
         }
-        self.bytes_left = self.bytes_left?.checked_sub(line.len() + 10);
-        Some(
-            self.bytes_left
-                .map_or("it says more than is shown", |_| line),
-        )
     }
 }
 
@@ -424,8 +415,12 @@ pub const NOTHING: &str = "no substantive findings";
 /// Returns the result of a round on one line.
 pub fn result(report: &Report) -> String {
     let verdict = match &report.how {
-        RunOutcome::Clean { .. } => clean_line(&report.path),
-        RunOutcome::Findings { .. } => findings_line(&report.findings, &report.path),
+        RunOutcome::Clean { .. } => format!("{NOTHING}. {}", text::shown(&report.path)),
+        RunOutcome::Findings { .. } => format!(
+            "{}. Findings: {}",
+            report.findings.counts(),
+            text::shown(&report.path)
+        ),
         RunOutcome::CouldNotRun { cause } => return format!("could not run: {cause}"),
         RunOutcome::Unreadable { cause } => return format!("unreadable: {cause}"),
     };
@@ -433,12 +428,4 @@ pub fn result(report: &Report) -> String {
         ReportSource::Before => format!("reviewed before: {verdict}"),
         ReportSource::Ran | ReportSource::Followed => verdict,
     }
-}
-
-fn clean_line(path: &Utf8Path) -> String {
-    format!("{NOTHING}. {}", text::shown(path))
-}
-
-fn findings_line(findings: &Findings, path: &Utf8Path) -> String {
-    format!("{}. Findings: {}", findings.counts(), text::shown(path))
 }

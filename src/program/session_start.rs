@@ -3,19 +3,19 @@
 //! It also names a state folder that is not used or gone, and another plugin that works on it. After a compaction the agent gets
 //! the message of its loop again. The line quotes no text of users or models, and a project without a loop stays as it is.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::builder::Program;
 use super::client_files::ClientFiles;
 use super::durations::elapsed;
 use super::exit::with_help;
 use super::info::ProgramInfo;
-use super::session_loops::{archived, is_drivable, is_unowned, order};
+use super::session_loops::{self, is_unowned};
 use super::surroundings::Surroundings;
 use super::{compaction, incompatible, last_message, locate, messages, next_action};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
-use crate::store::{Listed, Store};
+use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
 /// A session that has changed its loop within this time may still be at work.
@@ -32,7 +32,8 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     }
     let info = program.info;
     let source = input.source.as_deref().unwrap_or_default();
-    let mut notes = locate::name_vanished_once(info, &surroundings.folders(input), "session-start");
+    let mut notes =
+        locate::name_vanished(info, &surroundings.folders(input), Some("session-start"));
     if source == "compact" {
         let followed = compaction::follow(program, input, surroundings);
         notes.extend(followed.iter().map(|id| {
@@ -64,75 +65,55 @@ fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &st
     let info = program.info;
     let session = input.session_id.as_deref();
     let is_compacted = source == "compact";
-    let mut active: Vec<(Store, Listed)> = Vec::new();
-    for store in stores {
-        let mut listed = store.list_active();
-        listed.retain(|one| is_drivable(store, one));
-        active.extend(listed.into_iter().map(|one| (store.clone(), one)));
-    }
-    order(info, session.unwrap_or_default(), &mut active);
+    let active = session_loops::drivable(info, locate::loops_in(stores), session);
     let find = |is_meant: &dyn Fn(&Listed) -> bool| active.iter().find(|(_, one)| is_meant(one));
 
     let is_own = |one: &Listed| !is_unowned(one) && one.session.as_deref() == session;
-    if let Some((store, listed)) = find(&is_own) {
-        return describe_own(program, store, listed, is_compacted);
+    let is_for_any = |one: &Listed| !is_unowned(one) && is_for_any_session(info, one);
+    let own = find(&is_own).or_else(|| find(&is_for_any).filter(|_| !is_compacted));
+    if let Some((store, listed)) = own {
+        return describe_own(program, store, &listed.id, is_compacted);
     }
-    let of_another = find(&|one| !is_unowned(one) && !is_for_any_session(info, one));
-    if is_compacted {
-        // The session has heard the rest when it began.
-        return of_another.map_or_else(HookOutput::default, |(store, listed)| {
-            describe_foreign(info, store, listed, false)
-        });
-    }
-    if let Some((store, listed)) = find(&|one| !is_unowned(one) && is_for_any_session(info, one)) {
-        return describe_own(program, store, listed, false);
-    }
-    if let Some((_, listed)) = find(&is_unowned) {
+    let unowned = find(&is_unowned).filter(|_| !is_compacted);
+    if let Some((_, listed)) = unowned {
         let line = format!(
             "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
             listed.id,
-            phase(info, listed),
+            phase(listed),
             info.command("status"),
         );
         return inform(info, &line);
     }
-    if let Some((_, id)) = session.and_then(|session| archived(stores, session)) {
+    let archived = session.and_then(|session| session_loops::archived(stores, session));
+    if let Some((_, id)) = archived.filter(|_| !is_compacted) {
         let line = format!(
             "loop {id} of this session was archived because it was idle for too long. To continue it:{}",
             info.command(&format!("resume {id}")),
         );
         return inform(info, &line);
     }
-    if let Some((store, listed)) = of_another {
+    if let Some((store, listed)) = find(&|one| !is_unowned(one) && !is_for_any(one)) {
         return describe_foreign(info, store, listed, source == "clear");
     }
     let refusal = stores.iter().find_map(Store::refusal);
-    let note = refusal.map(|refusal| text::note(&with_help(&refusal), MAX_REASON_CHARS));
+    let refusal = refusal.filter(|_| !is_compacted);
     HookOutput {
-        person: note.map(|note| info.line(&note)),
+        person: refusal.map(|error| info.line(&text::note(&with_help(&error), MAX_REASON_CHARS))),
         ..HookOutput::default()
     }
 }
 
 /// Returns a description of the session's own loop, or one that any session can continue. After a compaction the agent continues it; at a start
 /// the user decides.
-fn describe_own(
-    program: &Program,
-    store: &Store,
-    listed: &Listed,
-    is_compacted: bool,
-) -> HookOutput {
+fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: bool) -> HookOutput {
     let info = program.info;
-    let id = &listed.id;
     let held = match program.app.open(store, id, Actor::Hook) {
         Ok(held) => held,
         Err(error) => {
             let error = incompatible::line(info, &store.path_of(id), &error);
             let error = text::note(&error, 300);
-            return inform(
-                info,
-                &format!("loop {id} of this session cannot go on: {error}"),
-            );
+            let line = format!("loop {id} of this session cannot go on: {error}");
+            return inform(info, &line);
         }
     };
     let raw = held.raw();
@@ -154,11 +135,9 @@ fn describe_own(
         };
     }
 
-    let place = if messages::is_for_any_session(info.table, raw.phase()) {
-        format!("loop {id} is in phase {phase} and waits for {waits_for}.")
-    } else {
-        format!("loop {id} of this session is in phase {phase} and waits for {waits_for}.")
-    };
+    let is_for_any = messages::is_for_any_session(info.table, raw.phase());
+    let owner = if is_for_any { "" } else { " of this session" };
+    let place = format!("loop {id}{owner} is in phase {phase} and waits for {waits_for}.");
     let mut resume = info.table.edges_at("resume", raw.phase());
     let can_resume = resume.next().is_some() || store.is_paused(id);
     let agent = match info.plugin.filter(|_| can_resume) {
@@ -169,22 +148,19 @@ fn describe_own(
         ),
         None => format!("{place} If the user wants it to continue: {next}"),
     };
-    let how = if can_resume {
-        format!("To continue it:{}", info.command(&format!("resume {id}")))
+    let person = if can_resume {
+        let resume = info.command(&format!("resume {id}"));
+        format!("{place} To continue it:{resume}")
     } else {
-        format!(
-            "The next stop of this session continues it. To see where it is:{}",
-            info.command("status")
-        )
+        let status = info.command("status");
+        format!("{place} The next stop of this session continues it. To see where it is:{status}")
     };
-    let mut person = info.line(&format!("{place} {how}"));
-    if !repairs.is_empty() {
-        person += &format!("\n{repairs}");
-    }
+    let repairs = Vec::from_iter(Some(repairs).filter(|repairs| !repairs.is_empty()));
+    let person = std::iter::once(info.line(&person)).chain(repairs);
     HookOutput {
         agent: Some(info.line(&agent)),
         more: None,
-        person: Some(person),
+        person: Some(person.collect::<Vec<_>>().join("\n")),
     }
 }
 
@@ -196,7 +172,7 @@ fn describe_foreign(
     is_cleared: bool,
 ) -> HookOutput {
     let id = &listed.id;
-    let phase = phase(info, listed);
+    let phase = phase(listed);
     let adopt = info.command(&format!("adopt {id}"));
     if is_cleared {
         let line = format!(
@@ -207,9 +183,7 @@ fn describe_foreign(
     if store.is_running(id) {
         return HookOutput::default();
     }
-    let idle = SystemTime::now()
-        .duration_since(listed.modified)
-        .unwrap_or_default();
+    let idle = listed.modified.elapsed().unwrap_or_default();
     let age = elapsed(idle.as_secs());
     let sign = format!(
         "its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
@@ -235,19 +209,14 @@ fn inform(info: &ProgramInfo, line: &str) -> HookOutput {
     }
 }
 
-/// Returns the name of the phase of a listed loop.
-fn phase(info: &ProgramInfo, listed: &Listed) -> &'static str {
-    place(info, listed).map_or("unknown", |at| info.table.phases[at].name)
+/// Returns the phase of a listed loop, which can be opened.
+fn phase(listed: &Listed) -> &str {
+    listed.phase.as_deref().unwrap_or("unknown")
 }
 
 /// Returns whether a listed loop is in a phase that any session can continue.
 pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &Listed) -> bool {
-    place(info, listed).is_some_and(|at| messages::is_for_any_session(info.table, at))
-}
-
-/// Returns the index of the phase of a listed loop.
-fn place(info: &ProgramInfo, listed: &Listed) -> Option<usize> {
-    let stored = listed.phase.as_deref().unwrap_or_default();
-    let mut phases = info.table.phases.iter();
-    phases.position(|phase| phase.stored == stored)
+    let phase = listed.phase.as_deref();
+    let phase = phase.and_then(|phase| info.table.stored(phase));
+    phase.is_some_and(|phase| messages::is_for_any_session(info.table, phase))
 }

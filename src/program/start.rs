@@ -3,27 +3,26 @@
 //! The flags are the fields with `at_start`, each of its field's type; of several modes each is a subcommand with its own. A machine
 //! that requires one text takes it as the words after the flags, too. [`Extension::start`](super::Extension::start) sets other fields.
 
-use camino::Utf8PathBuf;
-use clap::builder::{ArgAction, PossibleValuesParser};
+use std::ffi::OsString;
+
+use camino::Utf8Path;
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 pub use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{incompatible, locate, loops, messages, out, shell, slash_arguments, suggest};
-use crate::machine::Actor;
-use crate::machine::Beginning;
+use super::{command_line, incompatible, locate, loops, messages, out, slash_arguments};
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
+use crate::machine::{Beginning, LoopHandle};
 use crate::review::scratch;
-use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, WhyNotOurs};
+use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, StoreError, WhyNotOurs};
 use crate::text;
-use serde_json::Value;
 
 /// The name of the argument that takes the text without a flag; no field's name has a space.
 pub const WORDS: &str = "the words";
@@ -78,40 +77,30 @@ pub(super) fn of_mode(whole: &Command, mode: &str) -> Option<Command> {
 fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> Command {
     let table = program.info.table;
     if table.state.ids == IdForm::Name {
+        let is_taken = fields(table).any(|field| field.name == "id");
         command = command.arg(
             Arg::new(ID)
-                .long(id_flag(table))
+                .long(if is_taken { "loop-id" } else { "id" })
                 .value_name("NAME")
                 .required(true)
                 .help("The loop's id: 1 to 64 of A-Z, a-z, 0-9, _ and -"),
         );
     }
-    let in_words = in_words(program).map(|field| field.name);
-    command = command.arg(slash_arguments::flag());
-    for field in fields(table) {
-        command = command.arg(flag(field, mode));
-    }
-    if let Some(name) = in_words {
-        command = command.arg(
-            Arg::new(WORDS)
-                .value_name(kebab(name).to_uppercase())
-                .num_args(1..)
-                .trailing_var_arg(true)
-                .allow_hyphen_values(true)
-                .conflicts_with(name)
-                .help(format!("The same as --{}, without quotes", kebab(name))),
-        );
-    }
-    command
-}
-
-/// The flag that names the loop, where people choose its id.
-fn id_flag(table: &'static Table) -> &'static str {
-    if fields(table).any(|field| field.name == "id") {
-        "loop-id"
-    } else {
-        "id"
-    }
+    let fields = fields(table).filter(|field| field.exists_in(mode.start));
+    command = command
+        .arg(slash_arguments::flag())
+        .args(fields.map(|field| flag(field, mode)));
+    let Some(FieldInfo { name, .. }) = in_words(program) else {
+        return command;
+    };
+    command.arg(
+        Arg::new(WORDS)
+            .value_name(kebab(name).to_uppercase())
+            .num_args(1..)
+            .trailing_var_arg(true)
+            .conflicts_with(name)
+            .help(format!("The same as --{}, without quotes", kebab(name))),
+    )
 }
 
 fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
@@ -120,19 +109,12 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
         FieldKind::Path => "PATH".to_owned(),
         _ => kebab(field.name).to_uppercase(),
     };
-    let mut letters = field.doc.chars();
-    let doc: String = letters
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .chain(letters)
-        .collect();
+    let (first, rest) = field.doc.split_at_checked(1).unwrap_or((field.doc, ""));
+    let doc = first.to_uppercase() + rest;
     let arg = Arg::new(field.name)
         .long(kebab(field.name))
         .value_name(value)
-        .help(format!("{doc}{}", usual(field, mode)))
-        // It is refused with the reason.
-        .hide(!field.exists_in(mode.start));
+        .help(format!("{doc}{}", default_help(field, mode)));
     match field.kind {
         FieldKind::Count => arg.value_parser(value_parser!(u64).range(..=MOST_COUNT)),
         FieldKind::Flag => arg
@@ -143,83 +125,49 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
             .value_parser(value_parser!(bool)),
         FieldKind::OneOf(words) => arg.value_parser(PossibleValuesParser::new(words)),
         FieldKind::Text | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
-            arg.action(ArgAction::Set).allow_hyphen_values(true)
+            arg.allow_hyphen_values(true)
         }
     }
 }
 
 /// Returns the default of a field for its help: ` [default: 3]`.
-fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
+fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
     let of_mode = mode.initial.iter().find(|(name, _)| *name == field.name);
     let value = match of_mode.map_or(field.initial, |(_, value)| *value) {
         Constant::Count(count) => count.to_string(),
         Constant::Text(text) if field.kind != FieldKind::Text => text.to_owned(),
         _ => String::new(),
     };
-    match value.as_str() {
-        "" => value,
-        _ if [MAX_ROUNDS, MAX_FAILURES].contains(&field.name) => {
-            format!(" [default: {value}, or as configured]")
-        }
-        _ => format!(" [default: {value}]"),
+    if value.is_empty() {
+        value
+    } else if [MAX_ROUNDS, MAX_FAILURES].contains(&field.name) {
+        format!(" [default: {value}, or as configured]")
+    } else {
+        format!(" [default: {value}]")
     }
 }
 
-/// Returns the given value of a field.
-fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
-    match field.kind {
-        FieldKind::Count => matches.get_one::<u64>(field.name).copied().map(Value::from),
-        FieldKind::Flag => matches
-            .get_one::<bool>(field.name)
-            .copied()
-            .map(Value::from),
-        _ => matches
-            .get_one::<String>(field.name)
-            .cloned()
-            .map(Value::from),
-    }
-}
-
-/// Every field that was given.
-fn given(
-    program: &Program,
-    mode: &ModeInfo,
-    matches: &ArgMatches,
-) -> Result<Vec<(&'static str, Value)>, Failure> {
-    let in_words = in_words(program);
-    let mut given = Vec::new();
-    for field in fields(program.info.table) {
-        let words = || {
-            let words = matches.get_many::<String>(WORDS)?;
-            Some(Value::from(words.cloned().collect::<Vec<_>>().join(" ")))
-        };
-        let value = match in_words {
-            Some(of) if of.name == field.name => value(field, matches).or_else(words),
-            _ => value(field, matches),
-        };
-        // A text of white space alone says nothing.
-        let message = |value: &Value| {
-            !program.required.contains(&field.name)
-                || value.as_str().is_none_or(|text| !text.trim().is_empty())
-        };
-        let Some(value) = value.filter(message) else {
-            continue;
-        };
-        if !field.exists_in(mode.start) {
-            return Err(Failure::plain(
-                Exit::Usage,
-                format!(
-                    "--{}: the field does not exist in phase {}, where mode {} begins",
-                    kebab(field.name),
-                    program.info.table.phases[mode.start].name,
-                    mode.name
-                ),
-                "leave it out; nothing was started",
-            ));
+/// Returns the value of a field in the arguments, unless it is a required text of white space alone.
+fn value(program: &Program, field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
+    let text = match field.kind {
+        FieldKind::Count => {
+            return matches
+                .get_one::<u64>(field.name)
+                .map(|&count| count.into());
         }
-        given.push((field.name, value));
-    }
-    Ok(given)
+        FieldKind::Flag => return matches.get_one::<bool>(field.name).map(|&flag| flag.into()),
+        _ => matches.get_one::<String>(field.name).cloned(),
+    };
+    let words = || {
+        in_words(program).filter(|words| words.name == field.name)?;
+        let words = matches.get_many::<String>(WORDS)?;
+        Some(words.cloned().collect::<Vec<_>>().join(" "))
+    };
+    let is_blank = |text: &String| text.trim().is_empty();
+    let text = text.or_else(words);
+    let is_required = program.required.contains(&field.name);
+    let text = text.filter(|text| !is_required || !is_blank(text))?;
+    Some(text.into())
 }
 
 /// Returns the mode of a start, and its arguments.
@@ -227,82 +175,127 @@ fn mode<'a>(
     info: &ProgramInfo,
     matches: &'a ArgMatches,
 ) -> Result<(&'static ModeInfo, &'a ArgMatches), Failure> {
-    let modes = info.table.modes;
+    let mut modes = info.table.modes.iter();
     let found = match matches.subcommand() {
-        Some((name, given)) => modes.iter().find(|mode| mode.name == name).zip(Some(given)),
-        None => modes.first().zip(Some(matches)),
+        Some((name, arguments)) => modes.find(|mode| mode.name == name).zip(Some(arguments)),
+        None => modes.next().zip(Some(matches)),
     };
     found.ok_or_else(|| {
-        Failure::plain(
-            Exit::Usage,
-            "this machine has no such mode".to_owned(),
-            "`--help` lists them",
-        )
+        let problem = "this machine has no such mode".to_owned();
+        Failure::plain(Exit::Usage, problem, "`--help` lists them")
     })
 }
 
 /// The most bytes of a text that a start takes.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// Starts a loop.
+/// Starts a loop with the arguments of the command line, or with those that were typed after the slash command of its mode.
 pub(super) fn start(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (mode, matches) = mode(program.info, matches)?;
-    let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
-    let reparsed = if from_prompt {
-        Some(from_typed(program, mode, &Caller::from_env())?)
-    } else {
-        None
-    };
-    let matches = reparsed.as_ref().unwrap_or(matches);
-    started(program, mode, matches, from_prompt)
+    let (mode, arguments) = mode(program.info, matches)?;
+    if !arguments.get_flag(slash_arguments::FROM_PROMPT) {
+        return begin(program, matches, false);
+    }
+    let has_modes = program.info.table.modes.len() > 1;
+    let name = if has_modes { mode.name } else { "start" };
+    let typed = slash_arguments::taken(program.info, &kebab(name), &Caller::from_env())?;
+    let command = of_mode(&command_line::command(program), mode.name);
+    let (flags, text) = slash_arguments::split(&command.unwrap_or_default(), &typed);
+    let mut arguments = Vec::from_iter(has_modes.then_some(name));
+    arguments.extend(flags);
+    arguments.push("--from-prompt");
+    if !text.is_empty() {
+        arguments.extend(["--", text]);
+    }
+    start_with(program, arguments)
 }
 
-/// Starts a loop as a user decided: in this mode, with these arguments.
-pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> Result<Exit, Failure> {
-    let whole = super::command_line::command(program);
-    let start = whole.find_subcommand("start").cloned();
-    let start = start
-        .unwrap_or_else(|| command(program))
-        .no_binary_name(true);
+/// Starts a loop with the user's arguments, first the mode if there are several.
+pub(super) fn start_with(
+    program: &Program,
+    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Exit, Failure> {
+    let whole = command_line::command(program);
+    let start = whole.find_subcommand("start").cloned().unwrap_or_default();
     let matches = start
+        .no_binary_name(true)
         .try_get_matches_from(arguments)
         .map_err(|error| Failure::usage(&error))?;
-    let (mode, matches) = mode(program.info, &matches)?;
-    started(program, mode, matches, true)
+    begin(program, &matches, true)
 }
 
-fn started(
-    program: &Program,
-    mode: &'static ModeInfo,
-    matches: &ArgMatches,
-    from_prompt: bool,
-) -> Result<Exit, Failure> {
+/// Starts a loop: reads the arguments, lets the extension and the configuration add fields, begins the loop, and prints its first
+/// message. `by_user`: the user decided so, also inside a session.
+fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    if caller.inside && caller.session.is_none() {
-        return Err(Failure::plain(
-            Exit::Usage,
-            "this runs inside Claude Code, and CLAUDE_CODE_SESSION_ID is not set: the loop would belong to nobody"
-                .to_owned(),
-            "update Claude Code, or start the loop in a terminal of your own",
-        ));
-    }
+    let (mode, matches) = mode(info, matches)?;
+    let id = match info.table.state.ids {
+        IdForm::Stamp => None,
+        IdForm::Name => matches.get_one::<String>(ID),
+    };
+    let id = id
+        .map(|name| LoopId::parse(name, IdForm::Name))
+        .transpose()
+        .map_err(|error| Failure::plain(Exit::Usage, error.to_string(), "nothing was started"))?;
+    let given: Vec<_> = fields(info.table)
+        .filter(|field| field.exists_in(mode.start))
+        .filter_map(|field| Some((field.name, value(program, field, matches)?)))
+        .collect();
+
     let here = loops::here()?;
     let store = locate::for_start(info.state, &here);
-    let actor = caller.actor(from_prompt);
     let settings = loops::settings(info, store.root(), None)?;
-    let call = Call {
-        caller,
-        actor,
-        here,
-        settings,
+    let now = Timestamp::now();
+    remove_scratch_on_signals();
+    let own = program.extension.start(StartRequest {
+        mode,
+        given: given.clone(),
+        arguments: matches,
+        here: &here,
+        store: &store,
+        now,
+    })?;
+    let mut fields = own.fields;
+    for (name, value) in given.into_iter().chain(settings.start_values(mode)) {
+        if !fields.iter().any(|(known, _)| *known == name) {
+            fields.push((name, value));
+        }
+    }
+    fields.retain(|(_, value)| *value != Value::Null);
+    check(program, mode, &fields)?;
+
+    let how = Beginning {
+        now,
+        stale_after: Some(settings.stale_after()),
+        session: caller.session.clone().unwrap_or(UNKNOWN.to_owned()),
+        id: id.or(own.id),
     };
-    let held = begin(program, mode, matches, &store, &call)?;
-    let Call {
-        caller, settings, ..
-    } = call;
+    let actor = caller.actor(by_user);
+    let held = program
+        .app
+        .begin(&store, mode, fields, how, actor)
+        .map_err(|error| refused(info, error))?;
+    store.log(&format!("{} start by {actor}", held.raw().id()));
+    // There is no stop before the first phase that would do it; a failure here is reported at the next one.
+    if let Err(error) = program.extension.entered(&*held, &settings) {
+        store.log(&format!("{} start: {error}", held.raw().id()));
+    }
+    print(program, mode, &*held, matches, by_user, &settings);
+    Ok(Exit::Complete)
+}
+
+/// Prints the message of a mode, or else of the first phase, below the place of the loop.
+fn print(
+    program: &Program,
+    mode: &ModeInfo,
+    held: &dyn LoopHandle,
+    matches: &ArgMatches,
+    from_prompt: bool,
+    settings: &Settings,
+) {
+    let info = program.info;
     let raw = held.raw();
-    let state = text::exact(store.path_of(raw.id()));
+    let state = text::exact(raw.store().path_of(raw.id()));
     let mut notes = messages::repairs(raw);
     notes.extend(raw.archived().iter().map(|id| {
         format!(
@@ -310,30 +303,23 @@ fn started(
             info.command(&format!("resume {id}"))
         )
     }));
-    raw.store()
-        .log(&format!("{} start by {}", raw.id(), raw.actor()));
-    // There is no stop before the first phase that would do it; a failure here is reported at the next one.
-    if let Err(error) = program.extension.entered(&*held, &settings) {
-        store.log(&format!("{} start: {error}", raw.id()));
-    }
     if mode.message.is_none() {
         for note in &notes {
             out::note(&info.line(note));
         }
-        out::text(&format!(
-            "Loop {} is in phase {}. Its state: {state}\n",
-            raw.id(),
-            messages::phase(raw).name,
-        ));
-        out::line(match caller.session {
+        let phase = messages::phase(raw).name;
+        let driver = match Caller::from_env().session {
             Some(_) => "The next stop of this session drives it.",
             None => "The next session that ends a turn in this project drives it.",
-        });
+        };
+        out::text(&format!(
+            "Loop {} is in phase {phase}. Its state: {state}\n{driver}\n",
+            raw.id()
+        ));
     }
     let is_set =
         |id: &&clap::Id| matches!(matches.try_get_one::<bool>(id.as_str()), Ok(Some(true)));
     let flags: Vec<&str> = matches.ids().filter(is_set).map(clap::Id::as_str).collect();
-    let message = mode.message.or(info.table.phases[raw.phase()].message);
     let variables = [
         ("notes", json!(notes)),
         ("from_prompt", json!(from_prompt)),
@@ -341,232 +327,95 @@ fn started(
         ("state", json!(state)),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value));
-    match program.render(&*held, message, &settings, variables.into_iter().collect()) {
+    let message = mode.message.or(messages::phase(raw).message);
+    match program.render(held, message, settings, variables.into_iter().collect()) {
         Ok(Some(text)) if mode.message.is_some() => out::line(text.trim_end()),
-        Ok(Some(text)) => out::line(&format!("\n{}", text.trim_end())),
+        Ok(Some(text)) => out::line(&format!(
+            "
+{}",
+            text.trim_end()
+        )),
         Ok(None) => {}
         Err(problem) => out::note(&info.line(&problem)),
     }
-    Ok(Exit::Complete)
-}
-
-/// Parses the text typed after the slash command of a mode as if it had been typed in a terminal.
-fn from_typed(program: &Program, mode: &ModeInfo, caller: &Caller) -> Result<ArgMatches, Failure> {
-    let name = if program.info.table.modes.len() > 1 {
-        kebab(mode.name)
-    } else {
-        "start".to_owned()
-    };
-    let typed = slash_arguments::taken(program.info, &name, caller)?;
-    let mut command = of_mode(&super::command_line::command(program), mode.name)
-        .unwrap_or_else(|| command(program))
-        .no_binary_name(true);
-    let (flags, rest) = slash_arguments::split(&command, &typed);
-    let mut arguments = flags;
-    arguments.push("--from-prompt");
-    if !rest.is_empty() {
-        arguments.extend(["--", rest]);
-    }
-    command
-        .try_get_matches_from_mut(arguments)
-        .map_err(|error| Failure::usage(&error))
-}
-
-/// The circumstances of a start.
-struct Call {
-    caller: Caller,
-    actor: Actor,
-    here: Utf8PathBuf,
-    settings: Settings,
-}
-
-/// Begins a loop with the given fields, those of the program, and those of the configuration.
-fn begin(
-    program: &Program,
-    mode: &'static ModeInfo,
-    matches: &ArgMatches,
-    store: &Store,
-    call: &Call,
-) -> Result<HeldLoop, Failure> {
-    let info = program.info;
-    let named = match info.table.state.ids {
-        IdForm::Stamp => None,
-        IdForm::Name => matches.get_one::<String>(ID),
-    };
-    let named = named
-        .map(|name| LoopId::parse(name, IdForm::Name))
-        .transpose()
-        .map_err(|error| Failure::plain(Exit::Usage, error.to_string(), "nothing was started"))?;
-    refuse_unknown_flag(program, mode, matches)?;
-    let given = given(program, mode, matches)?;
-    let now = Timestamp::now();
-    remove_scratch_on_signals();
-    let own = program.extension.start(StartRequest {
-        mode,
-        given: given.clone(),
-        arguments: matches,
-        here: &call.here,
-        store,
-        now,
-    })?;
-    let mut fields = own.fields;
-    for (name, value) in given.into_iter().chain(call.settings.start_values(mode)) {
-        if !fields.iter().any(|(known, _)| *known == name) {
-            fields.push((name, value));
-        }
-    }
-    fields.retain(|(_, value)| *value != Value::Null);
-    complete(program, mode, &fields)?;
-    let how = Beginning {
-        now,
-        stale_after: Some(call.settings.stale_after()),
-        session: call
-            .caller
-            .session
-            .clone()
-            .unwrap_or_else(|| UNKNOWN.to_owned()),
-        id: named.or(own.id),
-    };
-    let held = program.app.begin(store, mode, fields, how, call.actor);
-    held.map_err(|error| refused(info, error))
-}
-
-/// Refuses a first word that looks like a flag and is not one. A text that begins with `--` goes after ` -- `.
-fn refuse_unknown_flag(
-    program: &Program,
-    mode: &ModeInfo,
-    matches: &ArgMatches,
-) -> Result<(), Failure> {
-    let words = program
-        .required
-        .first()
-        .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
-    let first = words.and_then(|mut words| words.next());
-    let typed = std::env::args().any(|argument| argument == "--")
-        || matches.get_flag(slash_arguments::FROM_PROMPT);
-    let Some(flag) = first
-        .filter(|word| word.starts_with("--") && !word.contains(char::is_whitespace) && !typed)
-    else {
-        return Ok(());
-    };
-    let command = of_mode(&super::command_line::command(program), mode.name);
-    let known: Vec<String> = command
-        .iter()
-        .flat_map(Command::get_arguments)
-        .filter(|argument| !argument.is_hide_set())
-        .filter_map(|argument| Some(format!("--{}", argument.get_long()?)))
-        .collect();
-    let name = flag.split('=').next().unwrap_or(flag);
-    let near = suggest::word(name, known.iter().map(String::as_str));
-    let otherwise = format!(
-        "flags: {}; a text that begins with `--` goes after ` -- `",
-        known.join(", ")
-    );
-    Err(Failure::plain(
-        Exit::Usage,
-        format!("`start` has no flag `{}`", text::one_line(flag, 60)),
-        &suggest::help(near, &otherwise),
-    ))
 }
 
 /// Refuses a start that lacks a field, or has a text that no state file should hold.
-fn complete(
+fn check(
     program: &Program,
     mode: &ModeInfo,
     fields: &[(&'static str, Value)],
 ) -> Result<(), Failure> {
-    for &name in program.required {
-        if !fields.iter().any(|(given, _)| *given == name) {
-            let words = in_words(program).is_some_and(|field| field.name == name);
-            let how = if words {
-                format!("give it after the flags: start {} <{name}>", mode.name)
-            } else {
-                format!("give it: --{} <{name}>", kebab(name))
-            };
-            return Err(Failure::plain(
-                Exit::Usage,
-                format!("mode {} requires a {}", mode.name, name.replace('_', " ")),
-                &how,
-            ));
+    let is_there = |name: &str| fields.iter().any(|(known, _)| *known == name);
+    if let Some(name) = program.required.iter().find(|name| !is_there(name)) {
+        let problem = format!("mode {} requires a {}", mode.name, name.replace('_', " "));
+        let help = match in_words(program).filter(|field| field.name == *name) {
+            Some(_) => format!("give it after the flags: start {} <{name}>", mode.name),
+            None => format!("give it: --{} <{name}>", kebab(name)),
+        };
+        return Err(Failure::plain(Exit::Usage, problem, &help));
+    }
+    for (name, value) in fields {
+        let bytes = value.as_str().map_or(0, str::len);
+        if bytes > MAX_TEXT_BYTES {
+            let name = name.replace('_', " ");
+            let problem =
+                format!("the {name} is {bytes} bytes long, and {MAX_TEXT_BYTES} are the most");
+            let help = "put the details into a file of the project and name it there";
+            return Err(Failure::plain(Exit::Usage, problem, help));
         }
     }
-    let long = fields.iter().find_map(|(name, value)| {
-        let bytes = value.as_str()?.len();
-        (bytes > MAX_TEXT_BYTES).then_some((name, bytes))
-    });
-    match long {
-        None => Ok(()),
-        Some((name, bytes)) => Err(Failure::plain(
-            Exit::Usage,
-            format!(
-                "the {} is {bytes} bytes long, and {MAX_TEXT_BYTES} are the most",
-                name.replace('_', " ")
-            ),
-            "put the details into a file of the project and name it there",
-        )),
-    }
+    Ok(())
 }
 
 /// Returns a start that the store refused as a failure, with the ways out.
 pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
-    let message = error.to_string();
-    let help = match error {
-        StartError::Actor { mode, .. } => format!("whoever may do it:{}", info.start(mode)),
+    let help = match &error {
+        StartError::Actor { mode, .. } => format!("ask the user to start it:{}", info.start(mode)),
+        StartError::Store(StoreError::NotOurs { id, path, why }) => match why {
+            WhyNotOurs::Journal(_) => in_the_way(info, id),
+            WhyNotOurs::OtherFile => format!(
+                "move it away, or the user takes it up as it is:{}",
+                incompatible::import(info, Utf8Path::new(""), path)
+            ),
+            _ => return Failure::new(Exit::Internal, error),
+        },
         StartError::Store(StoreError::Active {
             id, phase: Some(_), ..
-        }) => return refused_by_active(info, &id, message),
-        StartError::Store(StoreError::NotOurs {
-            id,
-            why: WhyNotOurs::Journal(_),
-            ..
-        }) => incompatible::in_the_way(info, &id),
-        StartError::Store(StoreError::NotOurs {
-            path,
-            why: WhyNotOurs::OtherFile,
-            ..
-        }) => {
-            let import = || format!("import {}", shell::quoted(path.as_str()));
-            let command = info.command(&info.take_up.map_or_else(import, str::to_owned));
-            format!("move it away, or the user takes it up as it is:{command}")
-        }
-        StartError::Store(error @ StoreError::Active { .. }) => {
-            return Failure::new(Exit::Refused, error);
-        }
-        StartError::Store(error) => return Failure::new(Exit::Internal, error),
+        }) => in_the_way(info, id),
+        StartError::Store(StoreError::Active { .. }) => return Failure::new(Exit::Refused, error),
+        StartError::Store(_) => return Failure::new(Exit::Internal, error),
     };
-    Failure::plain(Exit::Refused, message, &help)
+    Failure::plain(Exit::Refused, error.to_string(), &help)
 }
 
-/// Returns a start that another loop blocks as a failure, with the ways out.
-fn refused_by_active(info: &ProgramInfo, id: &str, message: String) -> Failure {
+/// Returns the ways out if another loop blocks a start: its own, or those of a document that no start made here.
+fn in_the_way(info: &ProgramInfo, id: &str) -> String {
     let here = loops::here().ok();
-    let listed = here.map(|here| locate::active_loops(info.state, &here));
-    let mut listed = listed.into_iter().flatten().map(|(_, one)| one);
-    let program = info.program;
-    let (message, help) = match listed.find(|one| one.id.as_str() == id) {
-        Some(one) if one.left_alone => (
-            one.problem.unwrap_or(message),
-            incompatible::in_the_way(info, id),
-        ),
-        Some(one) if one.ours => {
-            let give_up =
-                incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
-            let help = format!(
-                "see it with `{program} status`; to take it over into this session:{}{}",
-                info.command(&format!("adopt {id}")),
+    let active = here.map(|here| locate::active_loops(info.state, &here));
+    let mut active = active.into_iter().flatten();
+    let way_on = match active.find(|(_, listed)| listed.id.as_str() == id) {
+        Some((_, listed)) if listed.left_alone => {
+            format!("it is not yours; {}", incompatible::take_over(info, id))
+        }
+        Some((_, listed)) if listed.ours => {
+            let adopt = info.command(&format!("adopt {id}"));
+            let give_up = incompatible::way_out(info, id);
+            let give_up = give_up.map(|way| format!("\nto give it up:\n    {way}"));
+            return format!(
+                "see it with `{} status`; to take it over into this session:{adopt}{}",
+                info.program,
                 give_up.unwrap_or_default()
             );
-            (message, help)
         }
-        _ => {
-            let help = format!(
-                "if an older version began it, the user takes it up: {program} import FILE; else finish it with the program \
-                 that began it, or archive every loop of the project:\n    {program} rollback"
-            );
-            (message, help)
-        }
+        Some((store, listed)) => format!(
+            "if an older version began it, the user takes it up:{}",
+            incompatible::import(info, store.root(), &listed.path)
+        ),
+        None => "finish it with the program that began it".to_owned(),
     };
-    Failure::plain(Exit::Refused, message, &help)
+    let rollback = info.command("rollback");
+    format!("{way_on}\nor archive every loop of the project:{rollback}")
 }
 
 /// Removes scratch data, such as a copy of the work tree, if a signal ends the start.

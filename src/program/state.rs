@@ -37,7 +37,9 @@ pub(super) fn changes(command: &State) -> bool {
 /// Runs a helper.
 pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> {
     let info = program.info;
-    let personas = || Ok::<_, Failure>(loops::settings_here(info)?.values.personas);
+    let absolute = |file: &Utf8Path| Ok::<_, Failure>(loops::here()?.join(file));
+    let persona =
+        |round| Ok::<_, Failure>(loops::settings_here(info)?.personas.of_round(round).clone());
     let value = match command {
         State::NewId => {
             let id = LoopId::new_stamp(Timestamp::now());
@@ -77,8 +79,8 @@ pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> 
             let bytes = files::read(&file).unwrap_or_default();
             Some(rounds::counts_of(&bytes).unwrap_or_default().to_string())
         }
-        State::Persona { round } => Some(personas()?.of_round(round).prompt.clone()),
-        State::PersonaLabel { round } => Some(personas()?.of_round(round).label.clone()),
+        State::Persona { round } => Some(persona(round)?.prompt),
+        State::PersonaLabel { round } => Some(persona(round)?.label),
     };
     if let Some(value) = &value {
         out::exact(value);
@@ -101,10 +103,6 @@ fn refused(error: impl miette::Diagnostic) -> Failure {
 fn failure(exit: Exit, problem: impl ToString) -> Failure {
     let problem = problem.to_string();
     Failure::plain(exit, problem, "nothing was changed")
-}
-
-fn absolute(file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
-    Ok(loops::here()?.join(file))
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {
@@ -210,7 +208,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
     };
     let held = program.app.open(&own.store, &own.id, own.actor);
     let held = held.map_err(|error| incompatible::failure(info, error))?;
-    loops::own_session(info, held.raw(), own.actor)?;
+    loops::check_opened(info, held.raw(), own.actor)?;
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }

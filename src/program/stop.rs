@@ -55,7 +55,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
     }
     let info = program.info;
     let stores = surroundings.stores(info, input);
-    let vanished = locate::name_vanished_once(info, &surroundings.folders(input), "stop");
+    let vanished = locate::name_vanished(info, &surroundings.folders(input), Some("stop"));
     let located = session_loops::locate(info, &stores, input.session_id.as_deref());
     let decision = match (located, stores.first()) {
         (_, Some(nearest)) if surroundings.budget.is_over() => {

@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::info::ProgramInfo;
-use super::{locate, state_folders};
+use super::locate;
 use crate::hooks::Input;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::process::environment::GUARD;
@@ -57,7 +57,7 @@ impl Surroundings {
 
     /// Returns the state folders that a call is about, the nearest first.
     pub(super) fn stores(&self, info: &ProgramInfo, input: &Input) -> Vec<Store> {
-        state_folders::stores(info.state, &self.folders(input))
+        locate::stores(info.state, &self.folders(input))
             .into_iter()
             .map(|store| store.within(&self.budget))
             .collect()

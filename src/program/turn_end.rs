@@ -14,21 +14,11 @@ use crate::store::{Entry, StateHome};
 const READ_ONLY_COMMANDS: [&str; 3] = ["status", "history", "doctor"];
 
 /// The meaning of a turn's end for its loop.
-#[derive(Default)]
 pub(super) struct TurnEnd {
     /// The reason why the loop stays as it is, for the folder's log, or `None` if the stop drives the loop.
     pub(super) stays: Option<&'static str>,
     /// A sentence for the user.
     pub(super) note: Option<String>,
-}
-
-impl TurnEnd {
-    fn stays(reason: &'static str, note: Option<String>) -> Self {
-        Self {
-            stays: Some(reason),
-            note,
-        }
-    }
 }
 
 /// Returns the meaning of a turn's end for a loop.
@@ -41,32 +31,31 @@ pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> TurnEnd {
             .log(&format!("{id} cannot note the turn: {error}"));
         Turns::default()
     });
-    if raw.store().is_paused(id) {
+    let (stays, note) = if raw.store().is_paused(id) {
         let resume = info.command(&format!("resume {id}"));
         let note = format!("loop {id} is paused. To continue it:{resume}");
-        return TurnEnd::stays("it is paused", Some(note));
-    }
-    if turns.looks_after_interruption() {
+        (Some("it is paused"), Some(note))
+    } else if turns.looks_after_interruption() {
         let note = format!(
             "loop {id} stays as it is, because the turn before was interrupted. Your next prompt continues it"
         );
         let reason = "the turn only looked at it, after one that was interrupted";
-        return TurnEnd::stays(reason, Some(note));
-    }
-    match wait {
-        Wait::Waits => TurnEnd::stays("its review or a helper of the agent is running", None),
-        // The loop let the turn end, and another Stop hook held it. Our next reminder or retry is for the user's turn.
-        _ if input.stop_hook_active == Some(true) && has_let_turn_end(raw) => {
-            TurnEnd::stays("it let the turn end before, and another hook held it", None)
-        }
-        Wait::GivesUp => TurnEnd {
-            stays: None,
-            note: Some(format!(
-                "three stops have waited for the same background task, so loop {id} goes on while that runs"
-            )),
-        },
-        Wait::GoesOn => TurnEnd::default(),
-    }
+        (Some(reason), Some(note))
+    } else if wait == Wait::Waits {
+        (Some("its review or a helper of the agent is running"), None)
+    } else if input.stop_hook_active == Some(true) && has_let_turn_end(raw) {
+        // Our next reminder or retry is for the user's turn.
+        let reason = "it let the turn end before, and another hook held it";
+        (Some(reason), None)
+    } else if wait == Wait::GivesUp {
+        let note = format!(
+            "three stops have waited for the same background task, so loop {id} goes on while that runs"
+        );
+        (None, Some(note))
+    } else {
+        (None, None)
+    };
+    TurnEnd { stays, note }
 }
 
 /// Records that a prompt came.

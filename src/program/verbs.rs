@@ -30,9 +30,7 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
         (verb, caller.actor(false))
     };
     let named = verb.loop_args.id.as_deref();
-    let found = loops::find_called(info, named, &caller);
-    let (store, id) =
-        found.or_else(|failure| loops::find_to_look(info, named).map_err(|_| failure))?;
+    let (store, id) = loops::find_to_look(info, named)?;
     let settings = settings(info, verb.transition, &store)?;
     let opened = program.app.open(&store, &id, actor);
     if loops::can_be_given_up(&opened, info.table, verb.transition) {
@@ -61,10 +59,10 @@ pub(super) fn own(
     let info = program.info;
     let caller = Caller::from_env();
     let named = given.get_one::<String>(LOOP).map(String::as_str);
-    let (store, id) = loops::find_called(info, named, &caller)?;
+    let (store, id) = loops::find(info, named)?;
     let settings = settings(info, name, &store)?;
     let actor = caller.actor(false);
-    let held = loops::opened(info, program.app.open(&store, &id, actor))?;
+    let held = loops::open(program, &store, &id, actor)?;
     program.prepare(&*held, &settings, actor);
     let before = held.raw().record().revision();
     let run = |held| (own.run)(held, given);
@@ -156,7 +154,7 @@ fn settings(
     store: &Store,
 ) -> Result<Settings, Failure> {
     match loops::settings(info, store.root(), None) {
-        Err(_) if incompatible::ends_loops(info.table, transition) => Ok(Settings::usual(info)),
+        Err(_) if incompatible::ends_anywhere(info.table, transition) => Ok(Settings::usual(info)),
         settings => settings,
     }
 }

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use super::builder::Program;
-use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out, review};
 use crate::behaviours::verify::{self, Missing, Purpose};
@@ -13,13 +12,9 @@ use crate::text;
 /// Runs the commands of the phase that a loop is in.
 pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failure> {
     let info = program.info;
-    let caller = Caller::from_env();
-    let actor = caller.actor(false);
-    let (store, id) = loops::find_called(info, id, &caller)?;
-    let settings = loops::settings(info, store.root(), None)?;
-    let held = loops::open(program, &store, &id, actor)?;
+    let (held, _) = loops::open_found(program, id)?;
     let raw = held.raw();
-    program.prepare(&*held, &settings, actor);
+    let id = raw.id();
     let refused = |why: String| {
         let help = messages::unchanged(raw);
         Failure::plain(Exit::Refused, format!("loop {id}: {why}"), &help)

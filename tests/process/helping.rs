@@ -6,9 +6,6 @@ use crate::support::{Project, begins, has, lacks};
 fn slip_gets_the_name_that_was_meant() {
     let project = Project::new();
     let id = project.start(&[]);
-    let last = if id.ends_with('0') { '1' } else { '0' };
-    let slip = format!("{}{last}", &id[..21]);
-    let meant = format!("did you mean `{id}`?");
     for (line, says) in [
         ("stauts", "‘status’"),
         ("mark_done", "‘mark-done’"),
@@ -18,13 +15,9 @@ fn slip_gets_the_name_that_was_meant() {
             "start --rounds 2 plan x",
             "‘plan --rounds’ works: the flag stands behind that word",
         ),
-        ("start plan --round 2 x", "did you mean `--rounds`?"),
-        ("start plan --continu=x x", "did you mean `--continue`?"),
+        ("start plan --round 2 x", "‘--rounds’"),
+        ("start plan --continu=x x", "‘--continue’"),
         ("review ID --reviewer lnit", "did you mean `lint`?"),
-        (&format!("review {}", &id[..15]), &meant),
-        (&format!("journal {}", &id[16..]), &meant),
-        (&format!("cancel {slip}"), &meant),
-        (&format!("status {slip}"), &meant),
     ] {
         let ran = project.run(&line.replace("ID", &id));
         assert_ne!(ran.code, 0, "{line:?}");
@@ -39,7 +32,7 @@ fn slip_gets_the_name_that_was_meant() {
     let ran = project
         .slash("s1", "/claudex:plan --ruonds 2 x", "start plan")
         .exits(2);
-    has(&ran.err, "did you mean `--rounds`?");
+    has(&ran.err, "‘--rounds’");
 }
 
 #[test]
@@ -53,7 +46,6 @@ fn refusals_have_a_code_and_a_help() {
         "review 20250101-000000-abcdef",
         "journal x",
         "rollback",
-        "start plan --what x",
         "adopt 20250101-000000-abcdef",
     ] {
         let ran = project.run(line);

@@ -72,7 +72,10 @@ fn loop_of_the_bash_plugin_is_imported() {
     );
     let start = project.run("start plan y").exits(1);
     has(&start.err, "is already active");
-    has(&start.err, "claudex-loop import FILE");
+    has(
+        &start.err,
+        &format!("claudex-loop import .claude/claudex/{id}.state"),
+    );
     has(&start.err, "claudex-loop rollback");
     lacks(&start.err, "claudex-loop cancel");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), old);

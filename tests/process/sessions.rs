@@ -252,13 +252,3 @@ fn agent_changes_no_loop_of_another_session() {
     assert_eq!((project.state(&id), project.changes(&id)), before);
     project.run(&format!("cancel {id}")).exits(0);
 }
-
-#[test]
-fn start_in_client_without_session_id_is_refused() {
-    let project = Project::new();
-    let before = tree(&project.root);
-    let mut start = project.command("start plan topic");
-    let ran = Ran::new(start.env("CLAUDECODE", "1").output().unwrap()).exits(2);
-    ran.says("CLAUDE_CODE_SESSION_ID");
-    assert_eq!(tree(&project.root), before);
-}

@@ -63,7 +63,7 @@ fn bad_arguments_exit_with_2_and_leave_nothing() {
         ("plan --rounds 99999999999999999999 x", "positive integer"),
         ("plan --rounds", "a value is required"),
         ("plan --from-draft x", "requires PLAN.md to exist"),
-        ("plan --frobnicate x", "`--frobnicate`"),
+        ("plan --frobnicate x", "‘-- --frobnicate’"),
         ("review --from-draft", "only applies to plan mode"),
         ("review --rounds 0", "positive integer"),
         ("banana x", "banana"),
@@ -96,7 +96,7 @@ fn hostile_topic_is_kept_byte_for_byte() {
         "0x10",
     ] {
         let project = Project::new();
-        let id = id_of(&project.run(&["start", "plan", topic]).exits(0));
+        let id = id_of(&project.run(&["start", "plan", "--", topic]).exits(0));
         assert_eq!(project.field(&id, "topic"), topic);
         let path = project.state_path(&id);
         let got = project

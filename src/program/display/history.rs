@@ -183,8 +183,8 @@ pub(super) fn change_line(table: &'static Table, past: &Past, change: &ChangeEnt
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
 fn note_line(past: &Past, note: &NoteEntry) -> String {
-    if let Some(told) = attempts::told(note) {
-        return told;
+    if let Some(line) = attempts::describe(note) {
+        return line;
     }
     let data = &note.data;
     let plain = |text: &str| text::one_line(text, 100);

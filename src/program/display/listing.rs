@@ -156,7 +156,7 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
 /// Prints the loops of this project, newest first, and the archived ones after them. Returns whether there are loops.
 pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
     let here = loops::here()?;
-    for line in locate::name_vanished(info, &[&here]) {
+    for line in locate::name_vanished(info, &[&here], None) {
         out::note(&info.line(&line));
     }
     let now = Timestamp::now();

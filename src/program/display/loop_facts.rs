@@ -14,7 +14,7 @@ use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
 use crate::program::{change_text, durations, messages, next_action, rounds, session_loops};
 use crate::review::runs::RunOutcome;
-use crate::store::{ChangeEntry, Entry, Listed, LoopId, Store};
+use crate::store::{ChangeEntry, Entry, Listed, Store};
 use crate::text;
 
 /// The longest text of a field, in characters.
@@ -115,7 +115,7 @@ pub(super) fn facts(
             format!("another session has this loop; to take it over into this one:{adopt}");
     }
     let session = raw.text(names.session);
-    let driven = session_loops::driven(info, &session, active);
+    let driven = session_loops::own(info, active.to_vec(), &session);
     json!({
         "id": raw.id().as_str(),
         "machine": table.name,
@@ -124,7 +124,7 @@ pub(super) fn facts(
         "doc": phase.doc,
         "terminal": phase.terminal,
         "session": line(names.session),
-        "driven": driven.filter(|_| !phase.terminal).map(LoopId::as_str),
+        "driven": driven.first().filter(|_| !phase.terminal).map(|(_, one)| one.id.as_str()),
         "started": names.started.map(line),
         "elapsed_seconds": rounds::seconds(raw, now),
         "last_change": last_change.map(|change| change_facts(raw, &past, change, now)),

@@ -118,12 +118,7 @@ fn picked(
         }
         return Ok(vec![(store, id)]);
     }
-    let here = loops::here()?;
-    let mut picked = locate::active_loops(info.state, &here);
-    if picked.is_empty() {
-        picked.extend(locate::last_over(info.state, &here));
-    }
-    Ok(picked
+    Ok(loops::newest(info)?
         .into_iter()
         .map(|(store, listed)| (store, listed.id))
         .collect())

@@ -25,7 +25,8 @@ pub(in crate::program) fn statusline(program: &Program) -> Exit {
 
 fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<String> {
     let session = input.session_id.as_deref()?;
-    let (store, id) = session_loops::owned(program.info, input, surroundings, session)?;
+    let owned = session_loops::owned(program.info, input, surroundings, session);
+    let (store, id) = owned.into_iter().next()?;
     let opened = program
         .app
         .open(&store.clone().to_look(), &id, Actor::Person);

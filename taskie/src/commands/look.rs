@@ -124,7 +124,7 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let found = if is_named {
         loops::find(call.info, named)
     } else {
-        loops::find_for(call.info, &call.caller).or_else(|_| loops::find_to_look(call.info, None))
+        loops::find_to_look(call.info, None)
     };
     let alone = || {
         if is_named {

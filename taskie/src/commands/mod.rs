@@ -214,8 +214,7 @@ impl Call {
             return Err(self.refused(problem, &help));
         }
         let held = self.open_loop(&store, &id, actor)?;
-        loops::tell_repairs(self.info, held.raw());
-        loops::own_session(self.info, held.raw(), self.actor)?;
+        loops::check_opened(self.info, held.raw(), self.actor)?;
         Ok(held)
     }
 
