@@ -7,6 +7,7 @@ use super::arguments::LoopArgs;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, locate, loops, out};
+use crate::store::Store;
 use crate::text;
 
 /// The most loops that the question names.
@@ -43,23 +44,19 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     let stores = locate::stores(info.state, &[&loops::here()?]);
     let mut names = Vec::new();
     let mut active = 0;
-    for store in &stores {
-        for listed in store.list() {
-            if store.is_running(&listed.id) {
-                let id = listed.id;
-                let problem = format!("cannot archive loop {id}: a review of it is running");
-                let help = format!("wait for it, or stop it; `{program} status` shows it");
-                return Err(refused(problem, &help));
-            }
-            if store.is_for(listed.root.as_deref()) {
-                active += usize::from(!listed.terminal);
-                names.push(listed.id.to_string());
-            }
+    for (store, listed) in locate::loops_in(&stores) {
+        let id = listed.id;
+        if store.is_running(&id) {
+            let problem = format!("cannot archive loop {id}: a review of it is running");
+            let help = format!("wait for it, or stop it; `{program} status` shows it");
+            return Err(Failure::plain(Exit::Refused, problem, &help));
         }
-        for foreign in store.list_foreign() {
-            active += usize::from(!foreign.terminal);
-            names.extend(foreign.path.file_name().map(str::to_owned));
-        }
+        active += usize::from(!listed.terminal);
+        names.push(id.to_string());
+    }
+    for foreign in stores.iter().flat_map(Store::list_foreign) {
+        active += usize::from(!foreign.terminal);
+        names.extend(foreign.path.file_name().map(str::to_owned));
     }
     if names.is_empty() {
         out::line("There are no loops to archive.");
@@ -72,7 +69,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             let problem = format!("cannot archive {counted}: there is no terminal to ask on");
             let help =
                 format!("run it in a terminal, or confirm with:\n    {program} rollback --yes");
-            return Err(refused(problem, &help));
+            return Err(Failure::plain(Exit::Refused, problem, &help));
         }
         let named = names.iter().take(MAX_NAMED_LOOPS);
         let named = named.map(|name| format!("  {}\n", text::one_line(name, 100)));
@@ -93,8 +90,4 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         }
     }
     Ok(Exit::Complete)
-}
-
-fn refused(problem: String, help: &str) -> Failure {
-    Failure::plain(Exit::Refused, problem, help)
 }

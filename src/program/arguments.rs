@@ -50,7 +50,7 @@ pub(super) enum Command {
     Use {
         /// The loop
         #[arg(value_name = "LOOP")]
-        id: Option<String>,
+        id: String,
     },
     /// Resume a waiting, paused or archived loop
     #[command(display_order = Group::Person.place())]

@@ -59,13 +59,13 @@ pub(super) fn import(
     };
     let settings = Settings::for_call(info, store.root(), &caller, None);
     let settings = settings.map_err(|error| Failure::new(Exit::Usage, error))?;
-    let how = Beginning {
+    let beginning = Beginning {
         now: Timestamp::now(),
         stale_after: Some(settings.stale_after()),
         session: caller.session.unwrap_or_else(|| UNKNOWN.to_owned()),
         id,
     };
-    let held = program.app.import(&store, &bytes, path, how, actor);
+    let held = program.app.import(&store, &bytes, path, beginning, actor);
     let held = held.map_err(|error| match error {
         ImportError::Start(error) => start::refused(info, error),
         error => {
@@ -76,9 +76,7 @@ pub(super) fn import(
     let raw = held.raw();
     raw.store()
         .log(&format!("{} import by {}", raw.id(), raw.actor()));
-    for repair in raw.repairs() {
-        out::note(&info.line(&repair.to_string()));
-    }
+    loops::check_opened(info, raw, actor)?;
     if let Err(error) = program.extension.entered(&*held, &settings) {
         store.log(&format!("{} import: {error}", raw.id()));
     }

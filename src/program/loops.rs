@@ -145,7 +145,6 @@ pub fn person_only(
     }
     let name = command.split(' ').next().unwrap_or(command);
     if let Ok((store, id)) = find(info, id) {
-        store.log(&format!("{id} {name} refused: it came from an agent"));
         attempts::note(&store, &id, actor, name, "only for the user");
     }
     let help = match info.slash(command) {

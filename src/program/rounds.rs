@@ -173,14 +173,6 @@ pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     u64::try_from(until.as_second() - began.unwrap_or(first.as_second())).unwrap_or_default()
 }
 
-/// Returns the evidence that transitions were taken with, by transition, oldest first.
-pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
-    let changes = journal.iter().filter_map(Entry::change);
-    changes
-        .filter_map(|change| Some((change.what.as_str(), record(change)?)))
-        .collect()
-}
-
 /// Returns the evidence that a change was made with.
 pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
     EvidenceRecord::deserialize(change.evidence.as_ref()?).ok()
@@ -195,15 +187,14 @@ pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
         let record = record(change).filter(|record| record.rejecting.is_some());
         standing.extend(record.map(|record| (change, record)));
     }
-    let named = standing.into_iter();
-    named
+    let standing = standing.into_iter();
+    standing
         .map(|(change, record)| (change.what.as_str(), record))
         .collect()
 }
 
 /// Returns the caveats of a loop's reviews, each a sentence.
 pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
-    let records = records(journal);
     let mut admitted = Vec::new();
     for (what, record) in rejections(journal) {
         if let Some(why) = &record.rejecting {
@@ -214,18 +205,16 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
             ));
         }
     }
-    let waived: Vec<_> = records.iter().filter(|(_, record)| record.waived).collect();
+    let records = journal.iter().filter_map(Entry::change).filter_map(record);
+    let waived = records.filter(|record| record.waived);
+    let mut waived: Vec<String> = waived.map(|record| record.round.to_string()).collect();
+    waived.dedup();
     if !waived.is_empty() {
-        let mut rounds: Vec<String> = waived
-            .iter()
-            .map(|(_, record)| record.round.to_string())
-            .collect();
-        rounds.dedup();
         let info = super::info::ProgramInfo::new(raw.table());
         admitted.push(format!(
             "Not reviewed ({}=optional): round {}.",
             info.variable("EVIDENCE"),
-            rounds.join(", ")
+            waived.join(", ")
         ));
     }
     let history = spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
@@ -238,9 +227,8 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     for pair in runs.windows(2) {
         let [failed, instead] = pair else { continue };
         let cause = failed.ended.as_ref().and_then(RunOutcome::cause);
-        let how = instead.ended.as_ref();
         if let Some(cause) = cause.filter(|cause| cause.kind.falls_over())
-            && how.is_some_and(|how| how.digest().is_some())
+            && instead.digest().is_some()
             && instead.began.round == failed.began.round
             && instead.began.reviewer != failed.began.reviewer
         {
@@ -266,8 +254,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
 pub fn reviewers(raw: &Raw) -> String {
     let mut names: Vec<String> = Vec::new();
     for run in runs(raw) {
-        let gave_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
-        if gave_verdict && !names.contains(&run.began.reviewer) {
+        if run.digest().is_some() && !names.contains(&run.began.reviewer) {
             names.push(run.began.reviewer);
         }
     }

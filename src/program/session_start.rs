@@ -172,27 +172,19 @@ fn describe_foreign(
     is_cleared: bool,
 ) -> HookOutput {
     let id = &listed.id;
-    let phase = phase(listed);
-    let adopt = info.command(&format!("adopt {id}"));
-    if is_cleared {
-        let line = format!(
-            "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one:{adopt}"
-        );
-        return inform(info, &line);
-    }
-    if store.is_running(id) {
+    if store.is_running(id) && !is_cleared {
         return HookOutput::default();
     }
     let idle = listed.modified.elapsed().unwrap_or_default();
-    let age = elapsed(idle.as_secs());
-    let sign = format!(
-        "its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
+    let line = format!(
+        "another session has loop {id} (phase {}); its last sign of life was {} ago. If that session is over, this takes it over:{}",
+        phase(listed),
+        elapsed(idle.as_secs()),
+        info.command(&format!("adopt {id}"))
     );
-    if idle >= RECENT {
-        let line = format!("loop {id} of another session waits in phase {phase}; {sign}");
+    if is_cleared || idle >= RECENT {
         return inform(info, &line);
     }
-    let line = format!("another session has loop {id} (phase {phase}) in its hands; {sign}");
     HookOutput {
         person: Some(info.line(&line)),
         ..HookOutput::default()

@@ -264,7 +264,7 @@ fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Result<Exit,
     fields.retain(|(_, value)| *value != Value::Null);
     check(program, mode, &fields)?;
 
-    let how = Beginning {
+    let beginning = Beginning {
         now,
         stale_after: Some(settings.stale_after()),
         session: caller.session.clone().unwrap_or(UNKNOWN.to_owned()),
@@ -273,7 +273,7 @@ fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Result<Exit,
     let actor = caller.actor(by_user);
     let held = program
         .app
-        .begin(&store, mode, fields, how, actor)
+        .begin(&store, mode, fields, beginning, actor)
         .map_err(|error| refused(info, error))?;
     store.log(&format!("{} start by {actor}", held.raw().id()));
     // There is no stop before the first phase that would do it; a failure here is reported at the next one.

@@ -67,7 +67,6 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
                 input,
                 store: &store,
                 id: &id,
-                now: Timestamp::now(),
             };
             let decision = stop.run_steps().unwrap_or_else(|error| stop.fail(&error));
             turn_end::record_stop(info, input, &decision);
@@ -88,7 +87,6 @@ struct Stop<'a> {
     input: &'a Input,
     store: &'a Store,
     id: &'a LoopId,
-    now: Timestamp,
 }
 
 impl Stop<'_> {
@@ -106,7 +104,10 @@ impl Stop<'_> {
 
         let settings = self.load_settings()?;
         self.program.prepare(&*held, &settings, Actor::Hook);
-        let asked = self.question(&*held)?;
+        let asked = self.program.question(&*held);
+        let asked = asked
+            .map_err(|error| format!("cannot ask: {error}"))?
+            .is_some();
 
         let step = self.let_machine_decide(held)?;
 
@@ -157,14 +158,6 @@ impl Stop<'_> {
                 .map_err(|error| format!("cannot keep the session's reviewer: {error}"))?;
         }
         Ok(settings)
-    }
-
-    /// Returns whether the phase asks the user a question.
-    fn question(&self, held: &dyn LoopHandle) -> Result<bool, String> {
-        let asked = self.program.question(held);
-        asked
-            .map(|asked| asked.is_some())
-            .map_err(|error| format!("cannot ask: {error}"))
     }
 
     /// Lets the machine look at the loop, choose a transition, and commit it. Returns `None` if another process was faster and
@@ -218,7 +211,6 @@ impl Stop<'_> {
 
         // A question that cannot be asked lets the turn end.
         program.question(held)?;
-        let note = |text: &str| Some(program.info.line(text));
         let rendered = program.render(held, edge.words(table), settings, Variables::new());
         Ok(match rendered {
             Ok(None) => Decision::approve(None),
@@ -227,10 +219,10 @@ impl Stop<'_> {
                 let waits_for = text::one_line(&waits_for, 150);
                 Decision {
                     action: Action::Remind(message),
-                    note: note(&format!(
+                    note: Some(program.info.line(&format!(
                         "reminded the agent: loop {} waits for {waits_for}",
                         self.id
-                    )),
+                    ))),
                 }
             }
             Ok(Some(message)) => Decision {
@@ -242,7 +234,7 @@ impl Stop<'_> {
                 let next = next_action::describe(program, held).next;
                 Decision {
                     action: Action::Block(messages::fallback(program.info, raw, &next)),
-                    note: note(&error),
+                    note: Some(program.info.line(&error)),
                 }
             }
         })
@@ -284,7 +276,7 @@ impl Stop<'_> {
             line += &format!(", {}", rounds::of_most(raw, spec));
         }
         if to.terminal {
-            let elapsed = rounds::elapsed(rounds::seconds(raw, self.now));
+            let elapsed = rounds::elapsed(rounds::seconds(raw, Timestamp::now()));
             line += &format!(", elapsed {elapsed}");
         }
         line

@@ -181,7 +181,9 @@ fn loop_of_other_session_is_told_by_age() {
     let (project, id) = reviewing();
     let adopt = format!("\n    /claudex:adopt {id}\n    claudex-loop adopt {id}");
     let recent = begin(&project, "s2", "startup");
-    let at_work = format!("claudex: another session has loop {id} (phase reviewing) in its hands");
+    let at_work = format!(
+        "claudex: another session has loop {id} (phase reviewing); its last sign of life was"
+    );
     begins(&recent.user, &at_work);
     ends(&recent.user, &adopt);
     assert_eq!(
@@ -191,7 +193,7 @@ fn loop_of_other_session_is_told_by_age() {
     // The session before a /clear is gone.
     let said = begin(&project, "s2", "clear");
     for text in [&said.user, &said.agent] {
-        has(text, "the one that /clear ended");
+        has(text, "If that session is over, this takes it over");
         has(text, &format!("/claudex:adopt {id}"));
     }
     // What a session calls itself is not repeated, and `unknown` owns nothing.
@@ -205,7 +207,7 @@ fn loop_of_other_session_is_told_by_age() {
     let said = begin(&project, "s2", "startup");
     begins(
         &said.user,
-        &format!("claudex: loop {id} of another session waits in phase reviewing"),
+        &format!("claudex: another session has loop {id} (phase reviewing)"),
     );
     has(&said.user, "3h 0m ago");
     ends(&said.user, &adopt);
