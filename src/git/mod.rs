@@ -89,14 +89,6 @@ pub fn call(
     Git::hardened(root, Some(deadline))?.lines(arguments, &[])
 }
 
-/// The output of a command that succeeded.
-pub(crate) struct Answer {
-    /// The stdout, whole unless `cut`.
-    pub(crate) stdout: Vec<u8>,
-    /// Whether the end of stdout was dropped.
-    pub(crate) cut: bool,
-}
-
 impl Git {
     /// Makes one for the work tree whose top is `root`.
     pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
@@ -204,8 +196,8 @@ impl Git {
         }
     }
 
-    /// Runs a command that has to succeed.
-    pub(crate) fn ask(&self, arguments: &[&str], stdin: &[u8]) -> Result<Answer, WorktreeError> {
+    /// Runs a command that has to succeed, and returns its whole output.
+    pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
         let command = command_of(arguments);
         let time_left = self
             .deadline
@@ -232,10 +224,8 @@ impl Git {
         };
         let ended = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
         match ended.how {
-            ProcessEnd::Exited(0) => Ok(Answer {
-                stdout: ended.stdout,
-                cut: ended.dropped > 0,
-            }),
+            ProcessEnd::Exited(0) if ended.truncated() => Err(WorktreeError::TooMany),
+            ProcessEnd::Exited(0) => Ok(ended.stdout),
             ProcessEnd::Exited(_) => Err(WorktreeError::refused(
                 command,
                 complaint(&ended.stderr_tail),
@@ -243,15 +233,6 @@ impl Git {
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(timed_out),
             other => Err(WorktreeError::refused(command, other.to_string())),
         }
-    }
-
-    /// Runs a command that has to succeed, and returns its whole output.
-    pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
-        let answer = self.ask(arguments, stdin)?;
-        if answer.cut {
-            return Err(WorktreeError::TooMany);
-        }
-        Ok(answer.stdout)
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.

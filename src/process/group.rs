@@ -57,24 +57,15 @@ impl Group {
         }
     }
 
-    /// Asks all of the group to end.
-    pub(super) fn terminate(&self) {
-        self.signal(Signal::TERM);
-    }
-
-    /// Ends all of the group.
-    pub(super) fn kill(&self) {
-        self.signal(Signal::KILL);
-    }
-
-    fn signal(&self, signal: Signal) {
+    /// Sends a signal to all of the group.
+    pub(super) fn signal(&self, signal: Signal) {
         if !self.reaped {
             // It fails only if nobody is left to hear it.
             let _ = kill_process_group(self.id, signal);
         }
     }
 
-    /// Waits for the head to die after [`kill`](Self::kill) and returns its status.
+    /// Waits for the head to die after a KILL and returns its status.
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
         self.reaped = true;
         self.head.wait()
@@ -84,7 +75,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.reaped {
-            self.kill();
+            self.signal(Signal::KILL);
             let _ = self.reap();
         }
     }

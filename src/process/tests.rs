@@ -230,7 +230,7 @@ fn missing_program_or_directory_is_named() {
     let error = start("no-such-reviewer", &here);
     assert!(matches!(error, StartError::NotInstalled { .. }));
     let error = start("/bin/sh", &here.join("gone"));
-    assert!(matches!(error, StartError::NoDirectory { .. }));
+    assert!(matches!(error, StartError::Io { .. }));
     // A file that the system will not take as a program.
     let odd = here.join("odd");
     fs::write(&odd, [0u8, 1, 2, 3]).unwrap();

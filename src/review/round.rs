@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
-use super::cause::CauseKind;
+use super::cause::{Cause, CauseKind};
 use super::digest::Digest;
 use super::findings::Findings;
 use super::progress::{self, Progress};
 use super::prompt::Prompt;
-use super::reviewer::{Event, Outcome, Request, Reviewer, Trace};
+use super::reviewer::{Event, Request, Reviewer, Trace};
 use super::round_error::io_error;
 use super::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
 use super::subject::SubjectText;
@@ -199,9 +199,10 @@ fn perform(
         }
     };
     let mut ask = |request: &Request<'_>| reviewer.review(request, &mut watch);
-    let outcome = chunks.review(&request, &mut ask).with(&prompt.failed);
-    if matches!(outcome, Outcome::CouldNotRun(_))
-        && (is_stopped || is_interrupted(&outcome, listener))
+    let answer = chunks.review(&request, &mut ask);
+    if let Err(cause) = &answer
+        && !cause.kind.is_unreadable()
+        && (is_stopped || is_interrupted(cause, listener))
     {
         return Err(RoundError::Interrupted);
     }
@@ -216,12 +217,14 @@ fn perform(
 
     let mut findings = Findings::default();
     let mut file = None;
-    let how = match outcome {
-        Outcome::CouldNotRun(cause) => RunOutcome::CouldNotRun { cause },
-        Outcome::Unreadable(cause) => RunOutcome::Unreadable { cause },
-        Outcome::Clean | Outcome::Findings(_) => {
+    let how = match answer {
+        Err(cause) if cause.kind.is_unreadable() => RunOutcome::Unreadable { cause },
+        Err(cause) => RunOutcome::CouldNotRun { cause },
+        Ok(found) => {
+            findings = found;
+            findings.0.extend_from_slice(&prompt.failed);
+
             // Evidence: a finding of an earlier round keeps its id.
-            findings = outcome.into_findings();
             let earlier = evidence::history(raw, spec);
             let earlier = earlier.map_err(io_error("could not read the earlier rounds"))?;
             finding_history::assign_ids(&earlier, &mut findings, persona, subject.document());
@@ -255,10 +258,10 @@ fn perform(
 
 /// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and the listener then cancels, too. A
 /// client that handles the signal exits with 128 and its number.
-fn is_interrupted(outcome: &Outcome, listener: &mut Listener<'_>) -> bool {
-    let signal = match outcome.cause().map(|cause| cause.kind) {
-        Some(CauseKind::Crashed { signal }) => signal,
-        Some(CauseKind::Failed { status }) => status - 128,
+fn is_interrupted(cause: &Cause, listener: &mut Listener<'_>) -> bool {
+    let signal = match cause.kind {
+        CauseKind::Crashed { signal } => signal,
+        CauseKind::Failed { status } => status - 128,
         _ => return false,
     };
     let end = Instant::now() + INTERRUPT_GRACE;

@@ -153,16 +153,18 @@ fn diffs(
     let options = ["-p", "--src-prefix=a/", "--dst-prefix=b/"];
     let mut call = [&DIFF[..], &options, &trees, &["--"]].concat();
     call.extend(paths.iter().map(String::as_str));
-    let answer = differ.ask(&call, &[])?;
-    if answer.cut {
-        // A single diff that is cut is too long for the text, too.
-        for one in files.iter().filter(|_| files.len() > 1) {
-            diffs.extend(self::diffs(differ, trees, &[one])?);
+    let written = match differ.call(&call, &[]) {
+        Err(WorktreeError::TooMany) => {
+            // A single diff that is cut is too long for the text, too.
+            for one in files.iter().filter(|_| files.len() > 1) {
+                diffs.extend(self::diffs(differ, trees, &[one])?);
+            }
+            return Ok(diffs);
         }
-        return Ok(diffs);
-    }
+        written => written?,
+    };
     let mut heading = Vec::new();
-    for line in answer.stdout.split_inclusive(|byte| *byte == b'\n') {
+    for line in written.split_inclusive(|byte| *byte == b'\n') {
         if line.starts_with(DIFF_LINE) {
             heading = line.to_vec();
         }
