@@ -18,8 +18,6 @@ pub struct ProcessOutput {
     pub dropped: u64,
     /// The last kilobytes of its stderr, made plain.
     pub stderr_tail: String,
-    /// The time from before the start to after the end of the group.
-    pub elapsed: Duration,
 }
 
 impl ProcessOutput {

@@ -37,13 +37,13 @@ impl Group {
     }
 
     /// Takes the head's streams, which must be piped.
-    pub(super) fn streams(&mut self) -> io::Result<(ChildStdin, ChildStdout, ChildStderr)> {
+    pub(super) fn streams(&mut self) -> (ChildStdin, ChildStdout, ChildStderr) {
         let head = &mut self.head;
-        let outputs = head.stdout.take().zip(head.stderr.take());
-        let streams = head.stdin.take().zip(outputs);
-        let (stdin, (stdout, stderr)) =
-            streams.ok_or_else(|| io::Error::other("a stream is not piped"))?;
-        Ok((stdin, stdout, stderr))
+        let streams = (head.stdin.take(), head.stdout.take(), head.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            unreachable!("all streams are piped");
+        };
+        (stdin, stdout, stderr)
     }
 
     /// Returns whether the head has exited; it stays to be reaped.

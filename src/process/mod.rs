@@ -108,7 +108,6 @@ pub fn supervise_events(
         stderr_tail: output.stderr_tail(),
         stdout: output.stdout,
         dropped: output.dropped,
-        elapsed: begun.elapsed(),
     }
 }
 
@@ -166,7 +165,7 @@ impl<'i, 'f> Running<'i, 'f> {
             source,
         };
         let mut group = Group::spawn(command).map_err(failed)?;
-        let (mut stdin, stdout, stderr) = group.streams().map_err(failed)?;
+        let (mut stdin, stdout, stderr) = group.streams();
         // Few and bounded: a child that writes faster than we look must wait, so that our memory does not grow.
         let (sender, messages) = sync_channel(16);
         let bytes = call.stdin.to_vec();

@@ -185,7 +185,6 @@ mod tests {
             stdout: stdout.into(),
             dropped: 0,
             stderr_tail: stderr.into(),
-            elapsed: Duration::from_secs(1),
         }
     }
 

@@ -177,6 +177,7 @@ impl Reader {
             return Ok(());
         }
         if is_list_title(&title) {
+            self.other |= level != 1;
             self.open(block.line, level, SeverityWords::default())?;
             self.section.is_title = is_title;
             return Ok(());

@@ -1,16 +1,4 @@
-//! The text of changes: a head of lines that begin with `#`, then the diffs as git writes them.
-//!
-//! ```text
-//! # changes of feature-x against main
-//! # compared with: commit <id> of 2026-11-20T10:00:00Z, where feature-x left main
-//! # work tree: tree <id>, with what is uncommitted and untracked
-//! # files: 3 (+12 -4 lines), 1 binary
-//! # binary: logo.png (12345 bytes)
-//! # left out: Cargo.lock (+900 -10 lines, generated)
-//!
-//! diff --git a/src/x.rs b/src/x.rs
-//! ...
-//! ```
+//! The text of changes: a head of lines that begin with `#` (`head.md`), then the diffs as git writes them.
 //!
 //! Control characters and bidirectional ones, which could change how the text is read, are written as `<U+202E>`. A carriage
 //! return at the end of a line stays.
