@@ -28,7 +28,7 @@ use self::environment::{Environment, find_program};
 use self::group::Group;
 use self::limits::Limits;
 pub use self::output::Stream;
-use self::output::{Output, shown};
+use self::output::{Output, plain_line};
 
 /// The time between two questions to the watcher while the child is silent.
 const TICK_INTERVAL: Duration = Duration::from_millis(100);
@@ -251,9 +251,9 @@ impl<'i, 'f> Running<'i, 'f> {
         let mut hand = |stream, line: &[u8]| {
             let text = match (stream, interpret.as_mut()) {
                 (Stream::Stdout, Some(interpret)) => {
-                    interpret(line).map_or_else(String::new, |text| shown(text.as_bytes()))
+                    interpret(line).map_or_else(String::new, |text| plain_line(text.as_bytes()))
                 }
-                _ => shown(line),
+                _ => plain_line(line),
             };
             if text.is_empty() {
                 return ControlFlow::Continue(());

@@ -40,7 +40,7 @@ pub(super) struct Output {
 }
 
 /// Returns a line of a child's output as users see it: plain, short, perhaps empty.
-pub(super) fn shown(line: &[u8]) -> String {
+pub(super) fn plain_line(line: &[u8]) -> String {
     text::one_line(&String::from_utf8_lossy(line), MAX_SHOWN_CHARS)
 }
 
@@ -124,7 +124,7 @@ mod tests {
             b"st",
         ];
         let lines = lines(&mut Output::default(), Stream::Stderr, &chunks);
-        let lines: Vec<_> = lines.iter().map(|line| shown(line)).collect();
+        let lines: Vec<_> = lines.iter().map(|line| plain_line(line)).collect();
         assert_eq!(lines, ["Überü", "10%", "20%", "last"]);
     }
 
@@ -134,8 +134,8 @@ mod tests {
         let long = vec![b'x'; 100_000];
         let chunks = [&long[..], b"\n\x1b[2J\xff\xe2\x80\xaeb\n"];
         let lines = lines(&mut output, Stream::Stderr, &chunks);
-        assert_eq!(shown(&lines[0]).chars().count(), MAX_SHOWN_CHARS);
-        assert_eq!(shown(&lines[1]), "[2J\u{fffd}b");
+        assert_eq!(plain_line(&lines[0]).chars().count(), MAX_SHOWN_CHARS);
+        assert_eq!(plain_line(&lines[1]), "[2J\u{fffd}b");
         assert!(output.stderr_tail().len() <= MAX_TAIL_BYTES + 10);
         assert!(output.stderr_tail().ends_with("[2J\u{fffd}b\n"));
     }

@@ -87,7 +87,7 @@ impl<'t> Chunks<'t> {
             found.retain(|finding| !findings.contains(finding));
             findings.append(&mut found);
         }
-        if !self.are_shown() && request.trace.missed(request.parts) {
+        if !self.are_shown() && request.trace.has_missed(request.parts) {
             let problem = format!("it was given without opening {name}");
             return Err(Cause::not_a_verdict(&problem));
         }

@@ -348,7 +348,7 @@ impl<'r> Round<'r> {
     fn settle(&self, mut reviewed: Reviewed, why: Option<String>) -> Result<Settled, Missing> {
         let now = self.subject.as_ref().map(Digest::as_str);
         if !reviewed.is_waived() && now != reviewed.record.subject.as_deref() {
-            let subject = subject::shown(self.raw, self.spec);
+            let subject = subject::title(self.raw, self.spec);
             return Err(Missing(format!(
                 "{subject} was changed after the review of round {}; end your turn, and the next round reviews it",
                 self.number

@@ -116,7 +116,7 @@ impl<'r> Known<'r> {
 }
 
 /// The number of ways in which a finding repeats an earlier one.
-const WAYS: usize = 4;
+const MAX_CLAIMS: usize = 4;
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
@@ -132,7 +132,7 @@ pub(super) fn assign_ids(earlier: &[Round], new: &mut Findings, persona: &str, d
     let findings = new.0.iter();
     let found: Vec<Known<'_>> = findings.map(|one| Known::new(one, persona, 0)).collect();
     let mut repeated: Vec<Option<&Known<'_>>> = vec![None; found.len()];
-    for way in 0..WAYS {
+    for way in 0..MAX_CLAIMS {
         for (at, one) in found.iter().enumerate() {
             let is_taken = |id: &str| repeated.iter().flatten().any(|other| other.id == id);
             let mut claimed = known
@@ -201,7 +201,7 @@ fn words(text: &str) -> String {
 }
 
 /// Returns in which ways a new finding repeats an earlier one, the best first: the same id, words, check, or place.
-fn repeats(old: &Known<'_>, new: &Known<'_>, lines: &[&str]) -> [bool; WAYS] {
+fn repeats(old: &Known<'_>, new: &Known<'_>, lines: &[&str]) -> [bool; MAX_CLAIMS] {
     let has_same_id = old.id == new.id;
     let has_same_words = old.words == new.words;
     let is_same_persona = old.persona == new.persona;

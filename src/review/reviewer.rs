@@ -66,7 +66,7 @@ impl Trace {
     }
 
     /// Returns whether the client reports the files that it opens, and nothing of this subject was opened. Of changes, anything counts.
-    pub(super) fn missed(&self, subject: &[Part]) -> bool {
+    pub(super) fn has_missed(&self, subject: &[Part]) -> bool {
         let opened = self.opened.borrow();
         let is_opened = |opened: &String, part: &Part| match part.kind {
             PartKind::Diff => !opened.is_empty(),

@@ -79,7 +79,7 @@ impl SubjectText {
             None if with_tree => tree_id(raw.store(), None),
             None => None,
         };
-        let name = shown(raw, spec);
+        let name = title(raw, spec);
         let files = files(raw, spec, changes.as_ref().map(|found| found.text.as_str()));
         let files = files.map_err(io_error(format!("could not read {name}")))?;
         if files.is_empty() {
@@ -170,7 +170,7 @@ pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
 }
 
 /// Returns the name of the subject: `PLAN.md, tasks/task-*.md`.
-pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
+pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
     let subjects = spec.subject.iter().enumerate();
     let shown = subjects.map(|(at, one)| match *one {
         CHANGES => "the work tree’s changes".to_owned(),
@@ -218,7 +218,7 @@ pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) 
 }
 
 /// Returns the name and the text of a run's document if they were kept and are as the journal noted them.
-pub fn kept(raw: &Raw, run: &Run) -> Option<(String, String)> {
+pub fn text_of_run(raw: &Raw, run: &Run) -> Option<(String, String)> {
     let path = kept_path(raw, &run.began.run);
     let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
     let (name, text) = named.split_once('\n')?;
