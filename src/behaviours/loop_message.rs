@@ -161,7 +161,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     Some(match behaviour.name {
         "require-file" => format!("{} to be written", filled("path")?),
         "review" => {
-            let subject = subject::shown(raw, raw.table().phases[raw.phase()].review()?);
+            let subject = subject::title(raw, raw.table().phases[raw.phase()].review()?);
             let subject = text::one_line(&subject, MAX_FIELD_CHARS);
             format!("the review of {subject}")
         }

@@ -89,14 +89,6 @@ pub fn call(
     Git::hardened(root, Some(deadline))?.lines(arguments, &[])
 }
 
-/// The output of a command that succeeded.
-pub(crate) struct Answer {
-    /// The stdout, whole unless `cut`.
-    pub(crate) stdout: Vec<u8>,
-    /// Whether the end of stdout was dropped.
-    pub(crate) cut: bool,
-}
-
 impl Git {
     /// Makes one for the work tree whose top is `root`.
     pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
@@ -145,15 +137,9 @@ impl Git {
         &self.root
     }
 
-    fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+    /// Sets a variable of every command.
+    pub(crate) fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.environment = self.environment.clone().setting(name, value);
-    }
-
-    /// Uses another index and another folder for new objects. `others` are the folders of the old ones, as git quotes them.
-    pub(crate) fn redirect(&mut self, index: &Utf8Path, objects: &Utf8Path, others: &str) {
-        self.set("GIT_INDEX_FILE", index.as_str());
-        self.set("GIT_OBJECT_DIRECTORY", objects.as_str());
-        self.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", others);
     }
 
     /// Returns one that ignores the attributes of the work tree, which could call a text binary and so hide it from the reviewer. A
@@ -179,13 +165,13 @@ impl Git {
             if let Some(name) = key.and_then(filter_name).filter(|_| is_theirs) {
                 let why = "the repository's configuration names a filter that is not UTF-8";
                 let name = std::str::from_utf8(name);
-                let name = name.map_err(|_| WorktreeError::refused("config", why))?;
+                let name = name.map_err(|_| WorktreeError::refusal("config", why))?;
                 filters.insert(name.to_owned());
             }
         }
         if !is_proven {
             let why = "this git does not take configuration from its environment; install git 2.31 or newer";
-            return Err(WorktreeError::refused("config", why));
+            return Err(WorktreeError::refusal("config", why));
         }
         self.configure(&filters);
         Ok(())
@@ -204,20 +190,13 @@ impl Git {
         }
     }
 
-    /// Runs a command that has to succeed.
-    pub(crate) fn ask(&self, arguments: &[&str], stdin: &[u8]) -> Result<Answer, WorktreeError> {
+    /// Runs a command that has to succeed, and returns its whole output.
+    pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
         let command = command_of(arguments);
         let time_left = self
             .deadline
             .map(|at| at.saturating_duration_since(Instant::now()));
         let timeout = time_left.unwrap_or(COMMAND_TIMEOUT).min(COMMAND_TIMEOUT);
-        let timed_out = WorktreeError::TimedOut {
-            command: command.to_owned(),
-            after: timeout,
-        };
-        if timeout.is_zero() {
-            return Err(timed_out);
-        }
         let arguments: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
         let call = Call {
             program: &self.program,
@@ -232,32 +211,24 @@ impl Git {
         };
         let ended = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
         match ended.how {
-            ProcessEnd::Exited(0) => Ok(Answer {
-                stdout: ended.stdout,
-                cut: ended.dropped > 0,
-            }),
-            ProcessEnd::Exited(_) => Err(WorktreeError::refused(
+            ProcessEnd::Exited(0) if ended.truncated() => Err(WorktreeError::TooMany),
+            ProcessEnd::Exited(0) => Ok(ended.stdout),
+            ProcessEnd::Exited(_) => Err(WorktreeError::refusal(
                 command,
                 complaint(&ended.stderr_tail),
             )),
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(timed_out),
-            other => Err(WorktreeError::refused(command, other.to_string())),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(WorktreeError::TimedOut {
+                command: command.to_owned(),
+                after: timeout,
+            }),
+            other => Err(WorktreeError::refusal(command, other.to_string())),
         }
-    }
-
-    /// Runs a command that has to succeed, and returns its whole output.
-    pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
-        let answer = self.ask(arguments, stdin)?;
-        if answer.cut {
-            return Err(WorktreeError::TooMany);
-        }
-        Ok(answer.stdout)
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.
     pub(crate) fn lines(&self, arguments: &[&str], stdin: &[u8]) -> Result<String, WorktreeError> {
         let mut text = String::from_utf8(self.call(arguments, stdin)?).map_err(|_| {
-            WorktreeError::refused(command_of(arguments), "its answer is not UTF-8")
+            WorktreeError::refusal(command_of(arguments), "its answer is not UTF-8")
         })?;
         text.truncate(text.trim_end_matches('\n').len());
         Ok(text)

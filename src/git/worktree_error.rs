@@ -78,11 +78,11 @@ impl WorktreeError {
     /// Makes an error of an answer that has an unexpected form.
     pub(crate) fn unreadable(command: &str, answer: &[u8]) -> Self {
         let answer = text::one_line(&String::from_utf8_lossy(answer), 100);
-        Self::refused(command, format!("it answered {answer}"))
+        Self::refusal(command, format!("it answered {answer}"))
     }
 
     /// Makes an error of a command that git refused.
-    pub(super) fn refused(command: &str, said: impl Into<String>) -> Self {
+    pub(super) fn refusal(command: &str, said: impl Into<String>) -> Self {
         Self::Refused {
             command: command.to_owned(),
             said: said.into(),

@@ -37,13 +37,13 @@ impl Group {
     }
 
     /// Takes the head's streams, which must be piped.
-    pub(super) fn streams(&mut self) -> io::Result<(ChildStdin, ChildStdout, ChildStderr)> {
+    pub(super) fn streams(&mut self) -> (ChildStdin, ChildStdout, ChildStderr) {
         let head = &mut self.head;
-        let outputs = head.stdout.take().zip(head.stderr.take());
-        let streams = head.stdin.take().zip(outputs);
-        let (stdin, (stdout, stderr)) =
-            streams.ok_or_else(|| io::Error::other("a stream is not piped"))?;
-        Ok((stdin, stdout, stderr))
+        let streams = (head.stdin.take(), head.stdout.take(), head.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            unreachable!("all streams are piped");
+        };
+        (stdin, stdout, stderr)
     }
 
     /// Returns whether the head has exited; it stays to be reaped.
@@ -57,24 +57,15 @@ impl Group {
         }
     }
 
-    /// Asks all of the group to end.
-    pub(super) fn terminate(&self) {
-        self.signal(Signal::TERM);
-    }
-
-    /// Ends all of the group.
-    pub(super) fn kill(&self) {
-        self.signal(Signal::KILL);
-    }
-
-    fn signal(&self, signal: Signal) {
+    /// Sends a signal to all of the group.
+    pub(super) fn signal(&self, signal: Signal) {
         if !self.reaped {
             // It fails only if nobody is left to hear it.
             let _ = kill_process_group(self.id, signal);
         }
     }
 
-    /// Waits for the head to die after [`kill`](Self::kill) and returns its status.
+    /// Waits for the head to die after a KILL and returns its status.
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
         self.reaped = true;
         self.head.wait()
@@ -84,7 +75,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.reaped {
-            self.kill();
+            self.signal(Signal::KILL);
             let _ = self.reap();
         }
     }

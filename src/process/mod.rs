@@ -21,13 +21,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
+use rustix::process::Signal;
 
 pub use self::ended::{ProcessEnd, ProcessOutput, StartError};
 use self::environment::{Environment, find_program};
 use self::group::Group;
 use self::limits::Limits;
 pub use self::output::Stream;
-use self::output::{Output, shown};
+use self::output::{Output, plain_line};
 
 /// The time between two questions to the watcher while the child is silent.
 const TICK_INTERVAL: Duration = Duration::from_millis(100);
@@ -81,19 +82,11 @@ pub type Watch<'w> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'w;
 
 /// Runs a child to its end, or ends it. Afterwards nothing of its group is alive.
 pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> ProcessOutput {
-    run(call, None, watch)
+    supervise_events(call, None, watch)
 }
 
-/// Runs a child whose stdout is a series of events, one per line: `interpret` gets each line whole, up to 4 MiB.
+/// Runs a child. If its stdout is a series of events, one per line, `interpret` gets each line whole, up to 4 MiB.
 pub fn supervise_events(
-    call: &Call<'_>,
-    interpret: &mut Interpret<'_>,
-    watch: &mut Watch<'_>,
-) -> ProcessOutput {
-    run(call, Some(interpret), watch)
-}
-
-fn run(
     call: &Call<'_>,
     interpret: Option<&mut Interpret<'_>>,
     watch: &mut Watch<'_>,
@@ -112,23 +105,16 @@ fn run(
     };
     ProcessOutput {
         how,
-        stdout_end: output.stdout_end().to_vec(),
         stderr_tail: output.stderr_tail(),
         stdout: output.stdout,
         dropped: output.dropped,
-        elapsed: begun.elapsed(),
     }
 }
 
 /// Returns how a process ended that we did not end.
 fn end_of(status: ExitStatus) -> ProcessEnd {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => ProcessEnd::Exited(code),
-        (None, Some(signal)) => ProcessEnd::Signalled(signal),
-        (None, None) => {
-            ProcessEnd::StatusLost(io::Error::other(format!("unknown wait status {status:?}")))
-        }
-    }
+    let signal = || ProcessEnd::Signalled(status.signal().unwrap_or_default());
+    status.code().map_or_else(signal, ProcessEnd::Exited)
 }
 
 /// A message of the reading threads.
@@ -163,11 +149,6 @@ impl<'i, 'f> Running<'i, 'f> {
         let path = variables.get(OsStr::new("PATH")).map(OsString::as_os_str);
         let file = find_program(call.program, path, call.directory)
             .ok_or_else(|| StartError::NotInstalled { program: program() })?;
-        if !call.directory.is_dir() {
-            return Err(StartError::NoDirectory {
-                directory: call.directory.to_owned(),
-            });
-        }
         let mut command = Command::new(file);
         command
             .args(call.arguments)
@@ -184,7 +165,7 @@ impl<'i, 'f> Running<'i, 'f> {
             source,
         };
         let mut group = Group::spawn(command).map_err(failed)?;
-        let (mut stdin, stdout, stderr) = group.streams().map_err(failed)?;
+        let (mut stdin, stdout, stderr) = group.streams();
         // Few and bounded: a child that writes faster than we look must wait, so that our memory does not grow.
         let (sender, messages) = sync_channel(16);
         let bytes = call.stdin.to_vec();
@@ -242,14 +223,14 @@ impl<'i, 'f> Running<'i, 'f> {
     /// Ends the rest of the group: asks, waits a little, kills; then the head can be reaped.
     fn end(&mut self, watch: &mut Watch<'_>) {
         if !self.is_over() {
-            self.group.terminate();
+            self.group.signal(Signal::TERM);
             let asked = Instant::now();
             while !self.is_over() && asked.elapsed() < TERM_GRACE_TIME {
                 // It is being ended already: a second request to stop says nothing new.
                 let _ = self.take(watch);
             }
         }
-        self.group.kill();
+        self.group.signal(Signal::KILL);
         let killed = Instant::now();
         // On a busy machine much of it may still wait to be taken, the answer among it.
         while self.open > 0
@@ -270,9 +251,9 @@ impl<'i, 'f> Running<'i, 'f> {
         let mut hand = |stream, line: &[u8]| {
             let text = match (stream, interpret.as_mut()) {
                 (Stream::Stdout, Some(interpret)) => {
-                    interpret(line).map_or_else(String::new, |text| shown(text.as_bytes()))
+                    interpret(line).map_or_else(String::new, |text| plain_line(text.as_bytes()))
                 }
-                _ => shown(line),
+                _ => plain_line(line),
             };
             if text.is_empty() {
                 return ControlFlow::Continue(());

@@ -134,22 +134,24 @@ fn error_status_and_signal_differ() {
 #[test]
 fn hanging_child_is_ended_with_its_children() {
     let bench = Bench::new();
+    let begun = Instant::now();
     let script = "sleep 600 & echo $! >>pids; echo $$ >>pids; wait";
     let ended = bench.run(script, b"", SHORT_LIMITS);
     check_end(&ended, "TimedOut { after: 800ms }");
     // TERM was enough.
-    assert!(ended.elapsed < SHORT_TIMEOUT + TERM_GRACE_TIME);
+    assert!(begun.elapsed() < SHORT_TIMEOUT + TERM_GRACE_TIME);
     bench.check_all_dead(2);
 }
 
 #[test]
 fn child_that_ignores_term_is_killed() {
     let bench = Bench::new();
+    let begun = Instant::now();
     let script = "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! >>pids; echo $$ >>pids; \
                   while :; do sleep 1; done";
     let ended = bench.run(script, b"", SHORT_LIMITS);
     check_end(&ended, "TimedOut { after: 800ms }");
-    assert!(ended.elapsed >= SHORT_TIMEOUT + TERM_GRACE_TIME);
+    assert!(begun.elapsed() >= SHORT_TIMEOUT + TERM_GRACE_TIME);
     bench.check_all_dead(2);
 }
 
@@ -196,6 +198,7 @@ fn child_that_never_reads_does_not_block() {
 #[test]
 fn silence_is_idle_and_output_on_stderr_is_not() {
     let bench = Bench::new();
+    let begun = Instant::now();
     let idle = |idle| Limits { idle, ..NO_LIMITS };
     let script = "echo begin; exec sleep 600";
     let ended = bench.run(script, b"", idle(SHORT_TIMEOUT));
@@ -206,7 +209,7 @@ fn silence_is_idle_and_output_on_stderr_is_not() {
     let ended = bench.run(script, b"", idle(2 * SHORT_TIMEOUT));
     check_end(&ended, "Exited(0)");
     // A shorter run would prove nothing.
-    assert!(ended.elapsed > 2 * SHORT_TIMEOUT);
+    assert!(begun.elapsed() > 2 * SHORT_TIMEOUT);
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn missing_program_or_directory_is_named() {
     let error = start("no-such-reviewer", &here);
     assert!(matches!(error, StartError::NotInstalled { .. }));
     let error = start("/bin/sh", &here.join("gone"));
-    assert!(matches!(error, StartError::NoDirectory { .. }));
+    assert!(matches!(error, StartError::Io { .. }));
     // A file that the system will not take as a program.
     let odd = here.join("odd");
     fs::write(&odd, [0u8, 1, 2, 3]).unwrap();

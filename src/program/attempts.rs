@@ -3,7 +3,7 @@
 //! Only refusals are noted, not lost races or full disks. The store limits the number of notes.
 
 use crate::machine::{Actor, Refusal};
-use crate::store::{LoopId, NoteEntry, REFUSED, REPAIRED, Store, UNEXPLAINED};
+use crate::store::{LoopId, NoteEntry, REFUSED, REPAIRED, Store};
 use crate::text;
 
 /// Records that a verb was refused by the machine.
@@ -24,13 +24,12 @@ pub fn describe(note: &NoteEntry) -> Option<String> {
     let name = match note.note.as_str() {
         REFUSED => "refused",
         REPAIRED => "repaired",
-        UNEXPLAINED => "unexplained",
         _ => return None,
     };
     let data = &note.data;
     let text = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
     let mut line = name.to_owned();
-    if let Some(tried) = text("tried").or_else(|| text("file")) {
+    if let Some(tried) = text("tried") {
         line += &format!(" {tried}");
     }
     if let Some(by) = text("by") {
@@ -62,11 +61,6 @@ mod tests {
                 "repaired",
                 json!({"what": "the state was edited by hand (phase)", "fields": "phase"}),
                 "repaired: the state was edited by hand (phase)",
-            ),
-            (
-                "unexplained",
-                json!({"file": "/p/findings-round-1.md", "why": "no review wrote it"}),
-                "unexplained /p/findings-round-1.md: no review wrote it",
             ),
             ("refused", json!({"why": "no more"}), "refused: no more"),
         ] {

@@ -120,7 +120,7 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
             format!("the agent, to deal with the findings of {of}"),
             format!(
                 "revise {} and end the turn{}",
-                subject::shown(raw, spec),
+                subject::title(raw, spec),
                 marks_done(raw)
             ),
         ),

@@ -23,7 +23,7 @@ use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::process::environment::Environment;
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
-use crate::review::round::{self, Brief, Report, ReportSource, RoundError, RoundEvent};
+use crate::review::round::{self, Brief, Report, RoundError, RoundEvent};
 use crate::review::runs::RunOutcome;
 use crate::review::{ReviewSpec, evidence};
 use crate::store::{LoopId, Store};
@@ -261,7 +261,7 @@ pub fn run(
     verify_first(raw, job.spec, listener)?;
 
     let mut earlier = program.extension.earlier_findings(held);
-    earlier.extend(prompt::earlier(raw, job.spec));
+    earlier.extend(prompt::earlier_files(raw, job.spec));
     let prompt = Prompt {
         raw,
         spec: job.spec,
@@ -424,8 +424,9 @@ pub fn result(report: &Report) -> String {
         RunOutcome::CouldNotRun { cause } => return format!("could not run: {cause}"),
         RunOutcome::Unreadable { cause } => return format!("unreadable: {cause}"),
     };
-    match report.source {
-        ReportSource::Before => format!("reviewed before: {verdict}"),
-        ReportSource::Ran | ReportSource::Followed => verdict,
+    if report.was_reviewed {
+        format!("reviewed before: {verdict}")
+    } else {
+        verdict
     }
 }

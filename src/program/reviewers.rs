@@ -206,7 +206,8 @@ mod tests {
     use super::*;
     use crate::process::limits::Spelled;
     use crate::program::info::ProgramInfo;
-    use crate::review::reviewer::{Outcome, Request, Watch};
+    use crate::review::findings::Findings;
+    use crate::review::reviewer::{Cause, Request, Watch};
 
     const ROOT: &str = "/p";
 
@@ -217,8 +218,8 @@ mod tests {
             "own"
         }
 
-        fn review(&self, _: &Request<'_>, _: &mut Watch<'_>) -> Outcome {
-            Outcome::Clean
+        fn review(&self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<Findings, Cause> {
+            Ok(Findings::default())
         }
     }
 

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::findings::{Finding, Severity, UNREVIEWED};
-use super::reviewer::{Cause, Outcome, Request, Reviewer};
+use super::findings::{Finding, Findings, Severity, UNREVIEWED};
+use super::reviewer::{Cause, Request, Reviewer};
 use crate::message::MessageError;
 
 /// Most bytes of a document that one prompt shows.
@@ -61,13 +61,15 @@ impl<'t> Chunks<'t> {
         pairs.all(|(chunk, prompt)| prompt.contains(chunk.text))
     }
 
-    /// Asks about each chunk and merges the findings, with lines of the whole document. The first chunk without a verdict decides. A
-    /// reviewer that neither saw nor opened the subject has given no verdict.
+    /// Asks about each chunk and merges the findings, with lines of the whole document.
+    ///
+    /// # Errors
+    /// Returns the reason of the first chunk without a verdict, or if the reviewer neither saw nor opened the subject.
     pub fn review(
         &self,
         request: &Request<'_>,
-        ask: &mut dyn FnMut(&Request<'_>) -> Outcome,
-    ) -> Outcome {
+        ask: &mut dyn FnMut(&Request<'_>) -> Result<Findings, Cause>,
+    ) -> Result<Findings, Cause> {
         let name = request.subject_name;
         let unreviewed = self.chunks.get(MAX_CHUNKS);
         let mut findings: Vec<Finding> = unreviewed
@@ -75,26 +77,21 @@ impl<'t> Chunks<'t> {
             .into_iter()
             .collect();
         for (chunk, prompt) in self.chunks.iter().zip(&self.prompts) {
-            match ask(&Request { prompt, ..*request }) {
-                Outcome::Clean => {}
-                Outcome::Findings(mut found) => {
-                    for finding in &mut found.0 {
-                        if finding.file.as_deref().is_none_or(|file| file == name) {
-                            let before = u32::try_from(chunk.first - 1).unwrap_or(u32::MAX);
-                            finding.line = finding.line.map(|line| line.saturating_add(before));
-                        }
-                    }
-                    found.0.retain(|finding| !findings.contains(finding));
-                    findings.append(&mut found.0);
-                }
-                failed => return failed,
+            let mut found = ask(&Request { prompt, ..*request })?.0;
+            let before = u32::try_from(chunk.first - 1).unwrap_or(u32::MAX);
+            let is_here =
+                |finding: &&mut Finding| finding.file.as_deref().is_none_or(|file| file == name);
+            for finding in found.iter_mut().filter(is_here) {
+                finding.line = finding.line.map(|line| line.saturating_add(before));
             }
+            found.retain(|finding| !findings.contains(finding));
+            findings.append(&mut found);
         }
-        if !self.are_shown() && request.trace.missed(request.parts) {
+        if !self.are_shown() && request.trace.has_missed(request.parts) {
             let problem = format!("it was given without opening {name}");
-            return Err(Cause::not_a_verdict(&problem)).into();
+            return Err(Cause::not_a_verdict(&problem));
         }
-        Outcome::Clean.with(&findings)
+        Ok(Findings(findings))
     }
 }
 
@@ -110,7 +107,7 @@ fn unreviewed_lines(Chunk { first, last, .. }: &Chunk<'_>, name: &str) -> Findin
     }
 }
 
-/// Splits a text at line ends into chunks, and one more with all that is beyond [`MAX_CHUNKS`].
+/// Splits a text at headings, or else at line ends, into chunks, and one more with all that is beyond [`MAX_CHUNKS`].
 fn split(text: &str) -> Vec<Chunk<'_>> {
     let mut chunks = Vec::new();
     let mut left = text;
@@ -118,11 +115,12 @@ fn split(text: &str) -> Vec<Chunk<'_>> {
     loop {
         let most = left.floor_char_boundary(MAX_CHUNK_BYTES);
         let is_last = most == left.len() || chunks.len() == MAX_CHUNKS;
-        let line_end = left[..most].rfind('\n').map(|at| at + 1);
+        let heading = left[..most].rfind("\n#").filter(|at| *at > most / 2);
+        let line_end = heading.or(left[..most].rfind('\n'));
         let end = if is_last {
             left.len()
         } else {
-            line_end.unwrap_or(most)
+            line_end.map_or(most, |at| at + 1)
         };
         let (text, rest) = left.split_at(end);
         chunks.push(Chunk {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::answer::CLOSING;
 use super::digest::Digest;
 use super::findings::Findings;
-use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer, Trace};
+use super::reviewer::{self, Cause, CauseKind, Request, Reviewer, Trace};
 use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
 use super::{claude, codex};
@@ -84,15 +84,9 @@ impl Reviewer for Client {
         &self.name
     }
 
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        self.findings(request, watch).into()
-    }
-}
-
-impl Client {
     /// Asks for a review, and if the answer of a model cannot be read, sends it back once with the wanted form. That question reviews
     /// nothing again.
-    fn findings(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
+    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
         let invocation = match self.settings.kind {
             ReviewerKind::Codex => codex::invocation(&self.settings, request.root)?,
             ReviewerKind::Claude => claude::invocation(&self.settings),
@@ -143,7 +137,9 @@ impl Client {
             Err(_) => answer,
         }
     }
+}
 
+impl Client {
     /// Returns the answer to one question, and sets a model's last message.
     fn ask(
         &self,
@@ -201,7 +197,7 @@ impl Client {
         let mut gave_up = false;
         let ended = supervise_events(
             &call,
-            &mut |line| session.borrow_mut().line(line, invocation.read?),
+            Some(&mut |line| session.borrow_mut().line(line, invocation.read?)),
             &mut |event| {
                 let idle = call.limits.idle;
                 gave_up |= event == Event::Tick && session.borrow().is_unreachable(idle);

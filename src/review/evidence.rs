@@ -12,13 +12,11 @@ use std::time::{Duration, Instant};
 
 use super::digest::Digest;
 use super::findings::{Counts, Findings};
-use super::findings_json::{FindingsJson, findings_name, findings_path};
+use super::findings_json::FindingsJson;
 use super::runs::{self, Run, RunOutcome};
 use super::{finding_history, subject, worktree};
 use crate::machine::table::{Blocking, ReviewSpec};
 use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement};
-use crate::store::UNEXPLAINED;
-use crate::text;
 
 pub use crate::machine::EvidencePolicy;
 
@@ -134,12 +132,6 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
     }
     if raw.policy() == EvidencePolicy::Optional {
         return Ok((Found::Findings(round.waived()), None));
-    }
-    if let Some(file) = round.unexplained()? {
-        // For a user who reads the journal.
-        let why = "no review of this loop wrote it; it counts for nothing";
-        let data = [("file", &*file), ("why", why)];
-        raw.store().note_attempt(raw.id(), UNEXPLAINED, &data);
     }
     Ok((Found::Nothing, None))
 }
@@ -323,25 +315,11 @@ impl<'r> Round<'r> {
                 "the findings of round {round} are not those of its run any more; run the review again"
             )
         } else {
-            let file = self.unexplained()?.map(|file| {
-                let file = text::shown(file);
-                format!(": {file} is there, and no review of this loop wrote it")
-            });
-            let file = file.unwrap_or_default();
-            format!("round {round} was not reviewed yet{file}; run the review first")
+            format!("round {round} was not reviewed yet; run the review first")
         };
         let program = self.raw.table().state.program;
         let review = format!("{program} review {}", self.raw.id());
         Err(Missing(format!("{why}:\n    {review}")))
-    }
-
-    /// Returns the name of the round's findings file if no run of it was ever noted.
-    fn unexplained(&self) -> io::Result<Option<String>> {
-        let file = findings_path(self.raw.store(), self.raw.id(), self.number);
-        let is_noted = |run: &Run| run.began.round == self.number;
-        let is_there = file.symlink_metadata().is_ok();
-        let is_unexplained = is_there && !self.all_runs()?.iter().any(is_noted);
-        Ok(is_unexplained.then(|| findings_name(self.number)))
     }
 
     /// Makes evidence of a run.
@@ -370,7 +348,7 @@ impl<'r> Round<'r> {
     fn settle(&self, mut reviewed: Reviewed, why: Option<String>) -> Result<Settled, Missing> {
         let now = self.subject.as_ref().map(Digest::as_str);
         if !reviewed.is_waived() && now != reviewed.record.subject.as_deref() {
-            let subject = subject::shown(self.raw, self.spec);
+            let subject = subject::title(self.raw, self.spec);
             return Err(Missing(format!(
                 "{subject} was changed after the review of round {}; end your turn, and the next round reviews it",
                 self.number

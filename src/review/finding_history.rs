@@ -115,11 +115,8 @@ impl<'r> Known<'r> {
     }
 }
 
-/// A check whether a new finding is an earlier one. It gets the lines of the document.
-type Claim = fn(&Known<'_>, &Known<'_>, &[&str]) -> bool;
-
-/// All claims, the best first.
-const CLAIMS: [Claim; 4] = [has_same_id, has_same_words, is_same_check, is_at_same_place];
+/// The number of ways in which a finding repeats an earlier one.
+const MAX_CLAIMS: usize = 4;
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
@@ -135,10 +132,13 @@ pub(super) fn assign_ids(earlier: &[Round], new: &mut Findings, persona: &str, d
     let findings = new.0.iter();
     let found: Vec<Known<'_>> = findings.map(|one| Known::new(one, persona, 0)).collect();
     let mut repeated: Vec<Option<&Known<'_>>> = vec![None; found.len()];
-    for claim in CLAIMS {
+    for way in 0..MAX_CLAIMS {
         for (at, one) in found.iter().enumerate() {
             let is_taken = |id: &str| repeated.iter().flatten().any(|other| other.id == id);
-            let mut claimed = known.iter().rev().filter(|old| claim(old, one, &lines));
+            let mut claimed = known
+                .iter()
+                .rev()
+                .filter(|old| repeats(old, one, &lines)[way]);
             if repeated[at].is_none() {
                 repeated[at] = claimed.find(|old| !is_taken(old.id));
             }
@@ -200,38 +200,28 @@ fn words(text: &str) -> String {
     words.join(" ")
 }
 
-fn has_same_id(old: &Known<'_>, new: &Known<'_>, _: &[&str]) -> bool {
-    old.id == new.id
-}
-
-fn has_same_words(old: &Known<'_>, new: &Known<'_>, _: &[&str]) -> bool {
-    old.words == new.words
-        && old.finding.check == new.finding.check
-        && old.finding.file == new.finding.file
-}
-
-/// Returns whether the same check of a document found both: it speaks once in a review, with other words as the document changes.
-/// One of many files may speak often in the same file.
-fn is_same_check(old: &Known<'_>, new: &Known<'_>, _: &[&str]) -> bool {
-    let [old, new] = [old.finding, new.finding];
-    old.check.is_some() && old.check == new.check && old.file.is_none() && new.file.is_none()
-}
-
-/// Returns whether the same persona found both at one line: the one with the same text if that is still there, else the one with the
-/// same number.
-fn is_at_same_place(old: &Known<'_>, new: &Known<'_>, lines: &[&str]) -> bool {
+/// Returns in which ways a new finding repeats an earlier one, the best first: the same id, words, check, or place.
+fn repeats(old: &Known<'_>, new: &Known<'_>, lines: &[&str]) -> [bool; MAX_CLAIMS] {
+    let has_same_id = old.id == new.id;
+    let has_same_words = old.words == new.words;
     let is_same_persona = old.persona == new.persona;
     let [old, new] = [old.finding, new.finding];
-    let text = old.line_text.as_deref();
-    let is_same_line = match text.filter(|text| lines.contains(text)) {
-        Some(text) => new.line_text.as_deref() == Some(text),
-        None => old.line == new.line,
+    let is_same_origin = old.check == new.check && old.file == new.file;
+    // The check of a document speaks once in a review, with other words as the document changes. One of many files may speak often.
+    let is_same_check = is_same_origin && old.check.is_some() && old.file.is_none();
+    // The line with the same text if that is still there, else the one with the same number.
+    let is_same_line = || match old.line_text.as_ref() {
+        Some(text) if lines.contains(&text.as_str()) => new.line_text.as_ref() == Some(text),
+        _ => old.line == new.line,
     };
-    is_same_persona
-        && is_same_line
-        && new.line.is_some()
-        && old.check == new.check
-        && old.file == new.file
+    let is_at_same_place =
+        is_same_persona && is_same_origin && new.line.is_some() && is_same_line();
+    [
+        has_same_id,
+        has_same_words && is_same_origin,
+        is_same_check,
+        is_at_same_place,
+    ]
 }
 
 /// Returns the history of each finding, in the order in which they were first found.

@@ -42,11 +42,7 @@ impl Severity {
 
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::High => "High",
-            Self::Medium => "Medium",
-            Self::Low => "Low",
-        })
+        f.pad(&format!("{self:?}"))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::machine::persona::Focus;
 use crate::process::output::Stream;
-use crate::review::findings::{Finding, Severity};
-use crate::review::reviewer::{Cause, CauseKind, Event, Outcome, Request, Reviewer, Watch};
+use crate::review::findings::{Finding, Findings, Severity};
+use crate::review::reviewer::{Cause, CauseKind, Event, Request, Reviewer, Watch};
 use crate::review::subject::{Part, PartKind};
 
 /// `lint`: no model, no network, the same findings for the same text.
@@ -15,7 +15,7 @@ impl Reviewer for Lint {
         "lint"
     }
 
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
+    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
         let lines = request.parts.iter().map(|part| part.text.lines().count());
         let lines: usize = lines.sum();
         let line = Event::Line {
@@ -23,7 +23,7 @@ impl Reviewer for Lint {
             text: &format!("reading {} ({lines} lines)", request.subject_name),
         };
         if watch(line).is_break() {
-            return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
+            return Err(Cause::new(CauseKind::Stopped, ""));
         }
         let is_one = request.parts.len() == 1;
         let of_part = |part: &Part| {
@@ -41,8 +41,8 @@ impl Reviewer for Lint {
             }
             found
         };
-        let findings: Vec<_> = request.parts.iter().flat_map(of_part).collect();
-        Outcome::Clean.with(&ours(findings))
+        let findings = request.parts.iter().flat_map(of_part).collect();
+        Ok(Findings(ours(findings)))
     }
 
     fn runs_a_program(&self) -> bool {

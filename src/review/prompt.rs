@@ -87,7 +87,7 @@ impl Prompt<'_> {
             "persona": self.persona.label,
             "who": self.persona.prompt,
             "kind": kind,
-            "subject": subject::shown(self.raw, self.spec),
+            "subject": subject::title(self.raw, self.spec),
             "earlier": self.findings(),
             "known": self.known(),
             "verified": text::plain(&self.verified),
@@ -128,7 +128,7 @@ impl Prompt<'_> {
 }
 
 /// Returns the findings files of a loop's rounds before this one, the latest of them, oldest first.
-pub fn earlier(raw: &Raw, spec: &ReviewSpec) -> Vec<Utf8PathBuf> {
+pub fn earlier_files(raw: &Raw, spec: &ReviewSpec) -> Vec<Utf8PathBuf> {
     let round = raw.count(spec.round);
     (round.saturating_sub(MAX_EARLIER_FILES as u64).max(1)..round)
         .map(|round| findings_file::findings_path(raw.store(), raw.id(), round))

@@ -1,4 +1,4 @@
-//! A reviewer: asked about one subject, it returns one of four outcomes. A failure never counts as a verdict.
+//! A reviewer: asked about one subject, it returns findings or the reason for which there is no verdict. A failure never counts as a verdict.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -8,7 +8,7 @@ use camino::Utf8Path;
 
 use super::answer;
 pub use super::cause::{Cause, CauseKind};
-use super::findings::{Finding, Findings};
+use super::findings::Findings;
 use super::subject::{Part, PartKind};
 use crate::files::Folder;
 use crate::machine::persona::Focus;
@@ -66,7 +66,7 @@ impl Trace {
     }
 
     /// Returns whether the client reports the files that it opens, and nothing of this subject was opened. Of changes, anything counts.
-    pub(super) fn missed(&self, subject: &[Part]) -> bool {
+    pub(super) fn has_missed(&self, subject: &[Part]) -> bool {
         let opened = self.opened.borrow();
         let is_opened = |opened: &String, part: &Part| match part.kind {
             PartKind::Diff => !opened.is_empty(),
@@ -88,63 +88,14 @@ pub trait Reviewer {
     fn name(&self) -> &str;
 
     /// Reviews, and reports progress to `watch`. If that returns `Break`, the review is cancelled.
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome;
+    ///
+    /// # Errors
+    /// Returns the reason for which there is no verdict. An answer without findings is clean.
+    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause>;
 
     /// Returns whether it runs a program, which could change files of the work tree.
     fn runs_a_program(&self) -> bool {
         true
-    }
-}
-
-/// The outcome of a review.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The reviewer found nothing.
-    Clean,
-    /// The reviewer found something; never empty.
-    Findings(Findings),
-    /// No review.
-    CouldNotRun(Cause),
-    /// The reviewer ran to its end, but its answer is no verdict.
-    Unreadable(Cause),
-}
-
-impl Outcome {
-    /// Returns the reason for which there is no verdict, if there is none.
-    pub fn cause(&self) -> Option<&Cause> {
-        match self {
-            Self::Clean | Self::Findings(_) => None,
-            Self::CouldNotRun(cause) | Self::Unreadable(cause) => Some(cause),
-        }
-    }
-
-    /// Returns the findings; none if there is no verdict.
-    pub fn into_findings(self) -> Findings {
-        match self {
-            Self::Findings(findings) => findings,
-            Self::Clean | Self::CouldNotRun(_) | Self::Unreadable(_) => Findings::default(),
-        }
-    }
-
-    /// Returns the outcome with the program's own findings, if it is a verdict.
-    pub(super) fn with(self, own: &[Finding]) -> Self {
-        if self.cause().is_some() {
-            return self;
-        }
-        let mut findings = self.into_findings();
-        findings.0.extend_from_slice(own);
-        Ok(findings).into()
-    }
-}
-
-impl From<Result<Findings, Cause>> for Outcome {
-    fn from(answer: Result<Findings, Cause>) -> Self {
-        match answer {
-            Ok(findings) if findings.is_empty() => Self::Clean,
-            Ok(findings) => Self::Findings(findings),
-            Err(cause) if cause.kind.is_unreadable() => Self::Unreadable(cause),
-            Err(cause) => Self::CouldNotRun(cause),
-        }
     }
 }
 
@@ -187,7 +138,7 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
                 StartError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                     CauseKind::NotInstalled
                 }
-                StartError::Io { .. } | StartError::NoDirectory { .. } => CauseKind::Io,
+                StartError::Io { .. } => CauseKind::Io,
             };
             return Some(Cause::new(kind, &error.to_string()));
         }
@@ -233,9 +184,7 @@ mod tests {
             how,
             stdout: stdout.into(),
             dropped: 0,
-            stdout_end: Vec::new(),
             stderr_tail: stderr.into(),
-            elapsed: Duration::from_secs(1),
         }
     }
 

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
-use super::cause::CauseKind;
+use super::cause::{Cause, CauseKind};
 use super::digest::Digest;
 use super::findings::Findings;
 use super::progress::{self, Progress};
 use super::prompt::Prompt;
-use super::reviewer::{Event, Outcome, Request, Reviewer, Trace};
+use super::reviewer::{Event, Request, Reviewer, Trace};
 use super::round_error::io_error;
 use super::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
 use super::subject::SubjectText;
@@ -48,22 +48,11 @@ pub struct Brief<'a> {
     pub environment: &'a Environment,
 }
 
-/// The source of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportSource {
-    /// This process ran the reviewer.
-    Ran,
-    /// This process followed the run of another one.
-    Followed,
-    /// The round was reviewed before.
-    Before,
-}
-
 /// The report of a round.
 #[derive(Debug)]
 pub struct Report {
-    /// The source.
-    pub source: ReportSource,
+    /// Whether the round had its verdict before.
+    pub was_reviewed: bool,
     /// The run.
     pub run: Run,
     /// The outcome.
@@ -78,12 +67,12 @@ impl Report {
     /// Makes the report of a run that has ended.
     fn new(
         raw: &Raw,
-        source: ReportSource,
+        was_reviewed: bool,
         run: Run,
         findings: Findings,
     ) -> Result<Self, RoundError> {
         Ok(Self {
-            source,
+            was_reviewed,
             how: run.ended.clone().ok_or(RoundError::CutOff)?,
             path: run.findings_path(raw.store(), raw.id()),
             run,
@@ -107,27 +96,27 @@ pub fn run(
     let folder = raw.store().open_loop_folder(raw.id());
     let folder = folder.map_err(io_error("could not open the loop's folder"))?;
 
-    let mut source = ReportSource::Before;
+    let mut is_followed = false;
     let _lock = loop {
         if let Some(lock) = RunLock::try_take(&folder)? {
             break lock;
         }
         progress::watch(raw, usize::MAX, listener)?;
-        source = ReportSource::Followed;
+        is_followed = true;
     };
     let verdict = evidence::verdict(raw, spec);
     let verdict = verdict.map_err(io_error("could not read the earlier runs"))?;
     if let Some((run, json)) = verdict {
-        return Report::new(raw, source, run, json.findings);
+        return Report::new(raw, !is_followed, run, json.findings);
     }
-    if source == ReportSource::Before {
+    if !is_followed {
         return perform(&folder, brief, reviewer, listener);
     }
     let round = raw.count(spec.round);
     let runs = runs::read(&raw.recent()?);
     let last = runs.into_iter().rfind(|run| run.is_of(raw, round));
     let last = last.ok_or(RoundError::CutOff)?;
-    Report::new(raw, source, last, Findings::default())
+    Report::new(raw, false, last, Findings::default())
 }
 
 /// Performs a run, step by step.
@@ -199,9 +188,10 @@ fn perform(
         }
     };
     let mut ask = |request: &Request<'_>| reviewer.review(request, &mut watch);
-    let outcome = chunks.review(&request, &mut ask).with(&prompt.failed);
-    if matches!(outcome, Outcome::CouldNotRun(_))
-        && (is_stopped || is_interrupted(&outcome, listener))
+    let answer = chunks.review(&request, &mut ask);
+    if let Err(cause) = &answer
+        && !cause.kind.is_unreadable()
+        && (is_stopped || is_interrupted(cause, listener))
     {
         return Err(RoundError::Interrupted);
     }
@@ -216,12 +206,14 @@ fn perform(
 
     let mut findings = Findings::default();
     let mut file = None;
-    let how = match outcome {
-        Outcome::CouldNotRun(cause) => RunOutcome::CouldNotRun { cause },
-        Outcome::Unreadable(cause) => RunOutcome::Unreadable { cause },
-        Outcome::Clean | Outcome::Findings(_) => {
+    let how = match answer {
+        Err(cause) if cause.kind.is_unreadable() => RunOutcome::Unreadable { cause },
+        Err(cause) => RunOutcome::CouldNotRun { cause },
+        Ok(found) => {
+            findings = found;
+            findings.0.extend_from_slice(&prompt.failed);
+
             // Evidence: a finding of an earlier round keeps its id.
-            findings = outcome.into_findings();
             let earlier = evidence::history(raw, spec);
             let earlier = earlier.map_err(io_error("could not read the earlier rounds"))?;
             finding_history::assign_ids(&earlier, &mut findings, persona, subject.document());
@@ -250,15 +242,15 @@ fn perform(
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
     run.end(ended, Timestamp::now());
-    Report::new(raw, ReportSource::Ran, run, findings)
+    Report::new(raw, false, run, findings)
 }
 
 /// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and the listener then cancels, too. A
 /// client that handles the signal exits with 128 and its number.
-fn is_interrupted(outcome: &Outcome, listener: &mut Listener<'_>) -> bool {
-    let signal = match outcome.cause().map(|cause| cause.kind) {
-        Some(CauseKind::Crashed { signal }) => signal,
-        Some(CauseKind::Failed { status }) => status - 128,
+fn is_interrupted(cause: &Cause, listener: &mut Listener<'_>) -> bool {
+    let signal = match cause.kind {
+        CauseKind::Crashed { signal } => signal,
+        CauseKind::Failed { status } => status - 128,
         _ => return false,
     };
     let end = Instant::now() + INTERRUPT_GRACE;

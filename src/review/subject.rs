@@ -79,7 +79,7 @@ impl SubjectText {
             None if with_tree => tree_id(raw.store(), None),
             None => None,
         };
-        let name = shown(raw, spec);
+        let name = title(raw, spec);
         let files = files(raw, spec, changes.as_ref().map(|found| found.text.as_str()));
         let files = files.map_err(io_error(format!("could not read {name}")))?;
         if files.is_empty() {
@@ -170,7 +170,7 @@ pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
 }
 
 /// Returns the name of the subject: `PLAN.md, tasks/task-*.md`.
-pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
+pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
     let subjects = spec.subject.iter().enumerate();
     let shown = subjects.map(|(at, one)| match *one {
         CHANGES => "the work tree’s changes".to_owned(),
@@ -218,7 +218,7 @@ pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) 
 }
 
 /// Returns the name and the text of a run's document if they were kept and are as the journal noted them.
-pub fn kept(raw: &Raw, run: &Run) -> Option<(String, String)> {
+pub fn text_of_run(raw: &Raw, run: &Run) -> Option<(String, String)> {
     let path = kept_path(raw, &run.began.run);
     let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
     let (name, text) = named.split_once('\n')?;
@@ -333,16 +333,18 @@ fn sources_of_program(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)
 /// Returns the paths of the files that match a pattern, by name. A `*` in the value of a field is no pattern.
 fn sources_of_pattern(raw: &Raw, pattern: &str) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
     let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
-    let pieces: Vec<String> = name.split('*').map(|piece| raw.fill(piece)).collect();
-    let ends = name.split_once(NUMBER);
-    let ends = ends.map(|(before, after)| (raw.fill(before), raw.fill(after)));
+    let ends = name.split_once(NUMBER).or(name.split_once('*'));
+    let (before, after) = ends.unwrap_or((name, ""));
+    let (before, after) = (raw.fill(before), raw.fill(after));
+    let is_numbered = name.contains(NUMBER);
     let Some((folder, _)) = if_there(raw.folder_at(&raw.path(folder).join("*")))? else {
         return Ok(Vec::new());
     };
     let mut names = folder.names()?;
-    names.retain(|name| match &ends {
-        Some((before, after)) => number_in(name, before, after).is_some(),
-        None => after_pieces(name, &pieces).is_some(),
+    names.retain(|name| {
+        let rest = name.strip_prefix(&before);
+        let is_between = rest.is_some_and(|rest| rest.ends_with(&after));
+        is_between && (!is_numbered || number_in(name, &before, &after).is_some())
     });
     names.truncate(MAX_FILES + 1);
     names.sort();
@@ -358,43 +360,4 @@ fn sources_of_pattern(raw: &Raw, pattern: &str) -> io::Result<Vec<(Utf8PathBuf, 
 /// Returns whether a subject is a pattern for several files.
 fn is_pattern(subject: &str) -> bool {
     subject.contains('*') || subject.contains(NUMBER)
-}
-
-/// Returns the rest of a name between these pieces, which stand in it in this order, the first and the last at its ends.
-fn after_pieces<'n>(name: &'n str, pieces: &[String]) -> Option<&'n str> {
-    let [first, middle @ .., last] = pieces else {
-        return None;
-    };
-    let inner = name.strip_prefix(first)?.strip_suffix(last.as_str())?;
-    let mut middle = middle.iter();
-    middle.try_fold(inner, |rest, piece| Some(rest.split_once(piece)?.1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::after_pieces;
-
-    #[test]
-    fn pattern_matches_pieces_in_order() {
-        let fits = |name: &str, pattern: &str| {
-            let pieces: Vec<String> = pattern.split('*').map(str::to_owned).collect();
-            after_pieces(name, &pieces).is_some()
-        };
-        for (name, pattern) in [
-            ("task-1.md", "task-*.md"),
-            ("task-.md", "task-*.md"),
-            ("abc", "*"),
-            ("aXbYc", "a*b*c"),
-        ] {
-            assert!(fits(name, pattern), "{name} {pattern}");
-        }
-        for (name, pattern) in [
-            ("task.md", "task-*.md"),
-            ("task-1.md.bak", "task-*.md"),
-            ("aa", "a*a*a"),
-            ("a-c-b", "a*b*c"),
-        ] {
-            assert!(!fits(name, pattern), "{name} {pattern}");
-        }
-    }
 }

@@ -174,11 +174,11 @@ fn is_subject(text: &str) -> bool {
     let name = file_name(text);
     let folder = &text[..text.len() - name.len()];
     let has_any = |text: &str, parts: [&str; 2]| parts.iter().any(|part| text.contains(part));
-    let numbers = name.matches(NUMBER).count();
+    let patterns = name.matches(NUMBER).count() + name.matches('*').count();
     interpolated(text).is_ok()
         && !has_any(folder, ["*", NUMBER])
         && !has_any(text, ["{changes}", PROGRAM])
-        && (numbers == 0 || numbers == 1 && !name.contains('*'))
+        && patterns <= 1
 }
 
 /// Returns the names between braces with their places in the text, or the place of a brace that has no name in it.

@@ -72,7 +72,7 @@ pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use loop_folder::{LoopFolder, RunLock};
-pub use open::{Opened, REFUSED, REPAIRED, UNEXPLAINED};
+pub use open::{Opened, REFUSED, REPAIRED};
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;

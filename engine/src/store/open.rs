@@ -17,8 +17,6 @@ use crate::text;
 pub const REFUSED: &str = "refused";
 /// The note of a document that was edited by hand or missing, and was written again.
 pub const REPAIRED: &str = "repaired";
-/// The note of a file that nothing in the journal explains.
-pub const UNEXPLAINED: &str = "unexplained";
 
 /// A loop that was opened, and the repair of its document.
 #[derive(Debug, Clone)]

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use super::blocks::{Block, BlockKind, blocks};
 use super::severity::{
-    SeverityWords, caption, is_file_title, is_list_title, is_none, is_summary_title, label,
-    severity_words, stated_severity,
+    SeverityWords, is_list_title, is_none, is_summary_title, label, severity_words, stated_severity,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{CLEAN_LINE, Finding, Findings, Severity};
@@ -41,7 +40,6 @@ pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
     };
     for (index, block) in all.iter().enumerate() {
         reader.block(block, all.get(index + 1))?;
-        reader.started = true;
     }
     reader.verdict()
 }
@@ -123,7 +121,6 @@ struct Section {
 struct Reader {
     /// The level of the title, if the first heading is one.
     title: Option<u8>,
-    started: bool,
     place: Place,
     /// The newest section.
     section: Section,
@@ -162,14 +159,13 @@ impl Reader {
         if let Some(words) = severity_words(&title) {
             return self.open(block.line, level, words);
         }
-        let caption = caption(&title).filter(|_| next.is_some_and(Block::has_items));
         let is_finding = !is_list_title(&title) && !is_summary_title(&title);
         let stated = next.filter(|_| is_finding).and_then(Block::stated_severity);
         let stated = stated.map(|severity| (severity, item::bullet(&title).unwrap_or(&title)));
-        if let Some((severity, rest)) = caption.or_else(|| label(&title)).or(stated) {
-            if caption.is_some() || is_none(rest) {
+        if let Some((severity, rest)) = label(&title).or(stated) {
+            if is_none(rest) {
                 self.open(block.line, level, severity.into())?;
-                self.section.says_none = caption.is_none();
+                self.section.says_none = true;
                 return Ok(());
             }
             if !is_within {
@@ -181,7 +177,7 @@ impl Reader {
             return Ok(());
         }
         if is_list_title(&title) {
-            self.other |= level != 1 || self.started || !is_file_title(&title);
+            self.other |= level != 1;
             self.open(block.line, level, SeverityWords::default())?;
             self.section.is_title = is_title;
             return Ok(());

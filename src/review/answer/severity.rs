@@ -110,12 +110,6 @@ pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     words.severities.first().copied()
 }
 
-/// Splits `High (text)`.
-pub(super) fn caption(title: &str) -> Option<(Severity, &str)> {
-    let (severity, rest) = title.strip_suffix(')')?.split_once(" (")?;
-    Some((*severity_words(severity)?.severities.first()?, rest))
-}
-
 /// Returns whether a text only states that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
 pub(crate) fn is_none(text: &str) -> bool {
     !text.contains('"') && text.split(". ").all(says_none)
@@ -155,10 +149,4 @@ pub(super) fn is_summary_title(text: &str) -> bool {
     let is_known =
         |word: &str| is_filler(word) || is_number(word) || is_one_of(SUMMARY_WORDS, word);
     words(text).split_whitespace().all(is_known)
-}
-
-/// Returns whether a heading is that of a findings file: `Findings`, `Round 2 findings`.
-pub(super) fn is_file_title(text: &str) -> bool {
-    let words = words(text).replace(|c: char| c.is_ascii_digit(), "");
-    matches!(words.as_str(), " findings " | " round  findings ")
 }

@@ -1,16 +1,4 @@
-//! The text of changes: a head of lines that begin with `#`, then the diffs as git writes them.
-//!
-//! ```text
-//! # changes of feature-x against main
-//! # compared with: commit <id> of 2026-11-20T10:00:00Z, where feature-x left main
-//! # work tree: tree <id>, with what is uncommitted and untracked
-//! # files: 3 (+12 -4 lines), 1 binary
-//! # binary: logo.png (12345 bytes)
-//! # left out: Cargo.lock (+900 -10 lines, generated)
-//!
-//! diff --git a/src/x.rs b/src/x.rs
-//! ...
-//! ```
+//! The text of changes: a head of lines that begin with `#` (`head.md`), then the diffs as git writes them.
 //!
 //! Control characters and bidirectional ones, which could change how the text is read, are written as `<U+202E>`. A carriage
 //! return at the end of a line stays.
@@ -153,16 +141,18 @@ fn diffs(
     let options = ["-p", "--src-prefix=a/", "--dst-prefix=b/"];
     let mut call = [&DIFF[..], &options, &trees, &["--"]].concat();
     call.extend(paths.iter().map(String::as_str));
-    let answer = differ.ask(&call, &[])?;
-    if answer.cut {
-        // A single diff that is cut is too long for the text, too.
-        for one in files.iter().filter(|_| files.len() > 1) {
-            diffs.extend(self::diffs(differ, trees, &[one])?);
+    let written = match differ.call(&call, &[]) {
+        Err(WorktreeError::TooMany) => {
+            // A single diff that is cut is too long for the text, too.
+            for one in files.iter().filter(|_| files.len() > 1) {
+                diffs.extend(self::diffs(differ, trees, &[one])?);
+            }
+            return Ok(diffs);
         }
-        return Ok(diffs);
-    }
+        written => written?,
+    };
     let mut heading = Vec::new();
-    for line in answer.stdout.split_inclusive(|byte| *byte == b'\n') {
+    for line in written.split_inclusive(|byte| *byte == b'\n') {
         if line.starts_with(DIFF_LINE) {
             heading = line.to_vec();
         }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::super::client::tests::{cause, play};
-use super::super::reviewer::{Outcome, Trace};
+use super::super::reviewer::Trace;
 use super::*;
 
 fn result(extra: Value) -> Value {
@@ -15,9 +15,9 @@ fn result(extra: Value) -> Value {
 fn structured_answer_counts_before_text() {
     let answer = json!({"verdict": "clean", "findings": []});
     let ended = result(json!({"structured_output": answer, "result": "## High\n- x"}));
-    assert_eq!(play(read, 0, &[ended]).0, Outcome::Clean);
+    assert_eq!(play(read, 0, &[ended]).0, Ok(Findings::default()));
     let ended = result(json!({"result": "Well:\n\n## High\n- x (y)\n"}));
-    assert!(matches!(play(read, 0, &[ended]).0, Outcome::Findings(_)));
+    assert_eq!(play(read, 0, &[ended]).0.unwrap().0.len(), 1);
 }
 
 #[test]

@@ -5,8 +5,11 @@ use crate::machine::persona::Focus;
 use crate::process::ProcessEnd;
 use crate::process::environment::Environment;
 
-/// Returns the outcome of a client that printed these events, and its lines of progress.
-pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
+/// The answer of a client.
+pub(in crate::review) type Answer = Result<Findings, Cause>;
+
+/// Returns the answer of a client that printed these events, and its lines of progress.
+pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Answer, Vec<String>) {
     let trace = Trace::default();
     let mut session = Session::new(Utf8Path::new("/p q"), &trace, &[]);
     let lines = events.iter().map(|event| event.to_string().into_bytes());
@@ -15,17 +18,15 @@ pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Out
         how: ProcessEnd::Exited(status),
         stdout: Vec::new(),
         dropped: 0,
-        stdout_end: Vec::new(),
         stderr_tail: "warning: noise\n".to_owned(),
-        elapsed: Duration::from_secs(1),
     };
-    (session.judge(&ended).into(), shown)
+    (session.judge(&ended), shown)
 }
 
 /// Returns the kind of a cause, and whether the reviewer ran to its end.
-pub(in crate::review) fn cause(outcome: &Outcome) -> (bool, CauseKind) {
-    let kind = outcome.cause().expect("no verdict").kind;
-    (matches!(outcome, Outcome::Unreadable(_)), kind)
+pub(in crate::review) fn cause(answer: &Answer) -> (bool, CauseKind) {
+    let kind = answer.as_ref().expect_err("no verdict").kind;
+    (kind.is_unreadable(), kind)
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn lines_of_progress_are_short_and_plain() {
 }
 
 /// Returns the outcome of a `command` that is a script.
-fn review(script: &str) -> Outcome {
+fn review(script: &str) -> Answer {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path()).unwrap();
     let file = root.join("a reviewer's \"program\" \u{fc}");
@@ -85,6 +86,6 @@ fn prompt_given_back_is_no_verdict() {
         "cat; echo; echo '{\"verdict\":\"clean\",\"findings\":[]}'\n",
     ] {
         let repeats = Cause::not_a_verdict("it repeats what it was asked");
-        assert_eq!(review(script), Outcome::Unreadable(repeats), "{script}");
+        assert_eq!(review(script), Err(repeats), "{script}");
     }
 }

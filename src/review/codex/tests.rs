@@ -1,12 +1,13 @@
 use serde_json::json;
 
-use super::super::client::tests::{cause, play};
-use super::super::reviewer::{Outcome, Trace};
+use super::super::client::tests::{Answer, cause, play};
+use super::super::findings::Findings;
+use super::super::reviewer::Trace;
 use super::super::settings::ReviewerKind;
 use super::*;
 
 /// Returns the outcome of a turn that reports its end, and the lines of progress.
-fn turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
+fn turn(status: i32, events: &[Value]) -> (Answer, Vec<String>) {
     let end = json!({"type": "turn.completed", "usage": {}});
     play(read, status, &[events, &[end]].concat())
 }
@@ -20,9 +21,12 @@ const ONE: &str = r#"{"verdict": "findings", "findings": [{"severity": "low", "w
 
 #[test]
 fn last_message_is_the_answer() {
-    assert_eq!(turn(0, &[message(ONE), message(CLEAN)]).0, Outcome::Clean);
+    assert_eq!(
+        turn(0, &[message(ONE), message(CLEAN)]).0,
+        Ok(Findings::default())
+    );
     let outcome = turn(0, &[message(CLEAN), message(ONE)]).0;
-    assert!(matches!(outcome, Outcome::Findings(_)));
+    assert_eq!(outcome.unwrap().0.len(), 1);
     let outcome = turn(0, &[message(CLEAN), message("")]).0;
     assert_eq!(cause(&outcome), (true, CauseKind::NoOutput));
 }
@@ -37,7 +41,7 @@ fn failed_turn_gives_no_verdict() {
     }
     let (outcome, _) = turn(1, &[failed("something new")]);
     assert_eq!(cause(&outcome), (false, CauseKind::Failed { status: 1 }));
-    assert_eq!(outcome.cause().unwrap().detail, "something new");
+    assert_eq!(outcome.unwrap_err().detail, "something new");
     let (outcome, _) = turn(1, &[message(CLEAN)]);
     assert_eq!(cause(&outcome), (false, CauseKind::Failed { status: 1 }));
 }

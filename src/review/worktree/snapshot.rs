@@ -74,7 +74,11 @@ impl Snapshot {
         };
         copy_index(&path_of("index")?, &index)?;
         let objects = c_quoted(path_of("objects")?.as_str().as_bytes(), true);
-        git.redirect(&index, scratch.path(), &String::from_utf8_lossy(&objects));
+        let objects = String::from_utf8_lossy(&objects);
+        // The old objects are read where they are.
+        git.set("GIT_INDEX_FILE", index.as_str());
+        git.set("GIT_OBJECT_DIRECTORY", scratch.path().as_str());
+        git.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects);
         let passed_over = add(&git, own_files)?;
         let tree = git.lines(&["write-tree", "--missing-ok"], &[])?;
         if !is_id(&tree) {

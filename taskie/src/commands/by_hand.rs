@@ -11,7 +11,7 @@ use claudex_loop::program::reviewers::{self, Preferred};
 use claudex_loop::program::{loops, out, review as runner};
 use claudex_loop::review::findings::Findings;
 use claudex_loop::review::prompt::Prompt;
-use claudex_loop::review::reviewer::{Event, Outcome, Request, Trace};
+use claudex_loop::review::reviewer::{Cause, Event, Request, Trace};
 use claudex_loop::review::subject::SubjectText;
 use claudex_loop::review::{ReviewSpec, findings_file};
 use claudex_loop::text;
@@ -110,19 +110,17 @@ fn ask(
             ControlFlow::Continue(())
         }
     };
-    let (outcome, reviewer) = chosen.in_turn(
-        |(outcome, _): &(Outcome, String)| outcome.cause(),
+    let (answer, reviewer) = chosen.in_turn(
+        |(answer, _): &(Result<Findings, Cause>, String)| answer.as_ref().err(),
         |next, _| {
             let mut review = |request: &Request<'_>| next.reviewer.review(request, &mut watch);
             (chunks.review(&request, &mut review), next.shown.clone())
         },
     );
-    match outcome.cause() {
-        None => Ok((outcome.into_findings(), reviewer)),
-        Some(cause) => {
-            let why = format!("plan {}: {reviewer} gave no verdict: {cause}", raw.id());
-            let failure = call.refused(why, "nothing was written");
-            Err(failure.exiting(Exit::Reviewer))
-        }
-    }
+    let findings = answer.map_err(|cause| {
+        let why = format!("plan {}: {reviewer} gave no verdict: {cause}", raw.id());
+        let failure = call.refused(why, "nothing was written");
+        failure.exiting(Exit::Reviewer)
+    })?;
+    Ok((findings, reviewer))
 }

@@ -27,7 +27,7 @@ pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
     let mut versions = Vec::new();
     for run in &past.runs {
         let digest = run.ended.as_ref().and_then(|how| how.digest());
-        if let Some((subject, text)) = digest.and_then(|_| subject::kept(raw, run)) {
+        if let Some((subject, text)) = digest.and_then(|_| subject::text_of_run(raw, run)) {
             versions.push(Version {
                 subject,
                 label: format!("round {}", run.began.round),
@@ -40,7 +40,7 @@ pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
         && let Ok(Some(text)) = subject::now(raw, spec)
     {
         versions.push(Version {
-            subject: subject::shown(raw, spec),
+            subject: subject::title(raw, spec),
             label: NOW.to_owned(),
             text,
         });
