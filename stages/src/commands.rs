@@ -144,23 +144,22 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fa
             project: Some(&root),
             dispatch: dispatch.as_ref(),
         };
-        let (mut lines, is_valid): (Vec<_>, _) = match files::read(path) {
-            Ok(bytes) => {
-                let reading = contract::read(&bytes, &context);
-                let findings = reading.findings.iter();
-                let lines = findings.map(|one| format!("{name}:{}", one.line()));
-                (lines.collect(), reading.is_valid())
-            }
+        let bytes = match files::read(path) {
+            Ok(bytes) => bytes,
             Err(error) => {
-                let line = format!("{name}: {error}; name the file of a summary");
-                (vec![line], false)
+                out::line(&format!("{name}: {error}; name the file of a summary"));
+                exit = Exit::Refused;
+                continue;
             }
         };
-        if lines.is_empty() {
-            lines.push(format!("{name}: valid"));
+        let reading = contract::read(&bytes, &context);
+        for finding in &reading.findings {
+            out::line(&format!("{name}:{}", finding.line()));
         }
-        lines.iter().for_each(|line| out::line(line));
-        if !is_valid {
+        if reading.findings.is_empty() {
+            out::line(&format!("{name}: valid"));
+        }
+        if !reading.is_valid() {
             exit = Exit::Refused;
         }
     }

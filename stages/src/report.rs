@@ -180,15 +180,15 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
 fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let is_usable = |taken: &Taken| taken.0.status != Status::Failed;
-    let written = pipeline.written();
-    let written = written.and_then(|(bytes, reading)| Some((reading.summary()?, Some(bytes))));
+    let written = pipeline
+        .written()
+        .and_then(|(bytes, reading)| Some((reading.summary()?, Some(bytes))));
     let counted = pipeline.open_summary().map(|summary| (summary, None));
-    let minimal = || {
-        let has_artifacts = pipeline.has_artifacts();
-        has_artifacts.then(|| minimal_summary(pipeline))
-    };
-    let taken = written.filter(is_usable).or(counted.filter(is_usable));
-    let taken = taken.or_else(minimal);
+    let has_artifacts = pipeline.has_artifacts();
+    let taken = written
+        .filter(is_usable)
+        .or(counted.filter(is_usable))
+        .or_else(|| has_artifacts.then(|| minimal_summary(pipeline)));
     let (verb, tell) = if let Some((summary, _)) = &taken {
         completed(pipeline, summary)
     } else {
@@ -276,7 +276,6 @@ fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> Report
     if matches!(verb, Verb::Fail(_)) {
         record::note_failure(&mut held, &open)?;
     }
-    record::note_sections(&mut held, &verb)?;
     held.set_open(&open)?;
     held.add_text(&record::entry(stage, summary.as_ref(), &verb));
     Ok(held.take(verb)?)

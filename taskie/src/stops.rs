@@ -30,6 +30,15 @@ pub(crate) struct Taskie;
 
 type Stopped = Result<Step<AnyLoop>, Refused<AnyLoop>>;
 
+/// Declares the stops of the phases in which the agent works.
+macro_rules! stops {
+    ($($name:ident: $phase:ident,)+) => {
+        $(fn $name(&self, held: Loop<$phase>) -> Stopped {
+            stop(held)
+        })+
+    };
+}
+
 impl OnStop for Taskie {
     fn violations(&self, held: &AnyLoop) -> Vec<String> {
         let raw = held.raw();
@@ -57,36 +66,15 @@ impl OnStop for Taskie {
         })
     }
 
-    fn new_plan(&self, held: Loop<NewPlan>) -> Stopped {
-        stop(held)
-    }
-
-    fn create_tasks(&self, held: Loop<CreateTasks>) -> Stopped {
-        stop(held)
-    }
-
-    fn complete_task(&self, held: Loop<CompleteTask>) -> Stopped {
-        stop(held)
-    }
-
-    fn complete_task_tdd(&self, held: Loop<CompleteTaskTdd>) -> Stopped {
-        stop(held)
-    }
-
-    fn post_plan_review(&self, held: Loop<PostPlanReview>) -> Stopped {
-        stop(held)
-    }
-
-    fn post_tasks_review(&self, held: Loop<PostTasksReview>) -> Stopped {
-        stop(held)
-    }
-
-    fn post_code_review(&self, held: Loop<PostCodeReview>) -> Stopped {
-        stop(held)
-    }
-
-    fn post_all_code_review(&self, held: Loop<PostAllCodeReview>) -> Stopped {
-        stop(held)
+    stops! {
+        new_plan: NewPlan,
+        create_tasks: CreateTasks,
+        complete_task: CompleteTask,
+        complete_task_tdd: CompleteTaskTdd,
+        post_plan_review: PostPlanReview,
+        post_tasks_review: PostTasksReview,
+        post_code_review: PostCodeReview,
+        post_all_code_review: PostAllCodeReview,
     }
 
     fn standalone(&self, held: Loop<Standalone>) -> Stopped {

@@ -1,45 +1,102 @@
-//! The lines of `status` about a plan: tasks, reviews with their verdicts, and the next action.
+//! The parts of the program that the machine file leaves to Rust: the lines of `status`, and the next action.
 
 use std::collections::BTreeMap;
 
+use claudex_loop::Timestamp;
 use claudex_loop::machine::{LoopFacts as _, Raw};
-use claudex_loop::program::NextAction;
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::{Extension, NextAction, Variables};
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::next::{State, next};
-use crate::{Phase, context, stops};
+use crate::stops::Taskie;
+use crate::{AnyLoop, Phase, context, entered, stops, typestate};
 
-/// Returns the lines.
-pub(crate) fn lines(raw: &Raw) -> Vec<String> {
-    let Ok(directory) = stops::directory(raw) else {
-        return vec!["cannot read the plan’s directory".to_owned()];
-    };
-    let mut lines = Vec::new();
-    let total = directory.active().count();
-    if total > 0 {
-        let done = directory.done().count();
-        lines.push(format!("{done} of {total} tasks are done"));
+impl Extension for Taskie {
+    fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
+        context::variables(held.raw())
     }
-    let task = context::task(raw, &directory).unwrap_or_default();
-    if let Some(file) = directory.task(task) {
-        lines.push(format!(
-            "{} of {} subtasks of task {task} are completed",
-            file.completed(),
-            file.subtasks.len()
-        ));
+
+    fn entered(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
+        entered::entered(held.raw())
     }
-    lines.extend(reviews(raw, &directory));
-    if context::phase(raw).review().is_some() {
-        lines.push(format!(
-            "{} of at most {} reviews of this cycle have ended, and {} in a row say PASS",
-            raw.count("phase_iteration"),
-            raw.count("cycle_limit"),
-            raw.count("consecutive_clean")
-        ));
+
+    fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
+        let raw = held.raw();
+        let Ok(directory) = stops::directory(raw) else {
+            return vec!["cannot read the plan’s directory".to_owned()];
+        };
+        let mut lines = Vec::new();
+        let total = directory.active().count();
+        if total > 0 {
+            let done = directory.done().count();
+            lines.push(format!("{done} of {total} tasks are done"));
+        }
+        let task = context::task(raw, &directory).unwrap_or_default();
+        if let Some(file) = directory.task(task) {
+            lines.push(format!(
+                "{} of {} subtasks of task {task} are completed",
+                file.completed(),
+                file.subtasks.len()
+            ));
+        }
+        lines.extend(reviews(raw, &directory));
+        if context::phase(raw).review().is_some() {
+            lines.push(format!(
+                "{} of at most {} reviews of this cycle have ended, and {} in a row say PASS",
+                raw.count("phase_iteration"),
+                raw.count("cycle_limit"),
+                raw.count("consecutive_clean")
+            ));
+        }
+        lines.extend(not_run(raw, &directory));
+        lines
     }
-    lines.extend(not_run(raw, &directory));
-    lines
+
+    // The engine knows more if a review may be running.
+    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
+        let raw = held.raw();
+        let id = raw.id();
+        let limit = raw.count("cycle_limit");
+        let phase = context::phase(raw);
+        let is_task = matches!(phase, Phase::CompleteTask | Phase::CompleteTaskTdd);
+        let waits_for = match phase {
+            Phase::NewPlan => "plan.md",
+            Phase::CreateTasks => "tasks.md and the task files",
+            Phase::Standalone => "you: automation is off",
+            _ if is_task => "a task to be done",
+            _ if context::review_to_answer(raw).is_some() => "the answer to the newest review",
+            _ if phase.review().is_none() => return None,
+            _ if raw.count("max_reviews") == 0 => "the end of the turn: this plan has no reviews",
+            _ if raw.count("phase_iteration") >= limit => {
+                return Some(NextAction::new(
+                    format!("you: all {limit} reviews of this cycle are used up"),
+                    format!(
+                        "more reviews, or go on with the findings that are open:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}"
+                    ),
+                ));
+            }
+            _ => {
+                return context::is_outdated(raw).then(|| {
+                    NextAction::new(
+                        "another review: what was reviewed changed after it passed",
+                        format!("run the review again:\n    taskie review {id}"),
+                    )
+                });
+            }
+        };
+        let directory = stops::directory(raw).unwrap_or_default();
+        let next = next(&State::read(raw), &directory);
+        let mut step = format!(
+            "{} ({})\n    /taskie:continue-plan {id}",
+            next.step, next.row
+        );
+        if is_task {
+            step.extend(not_run(raw, &directory).map(|line| format!("\n{line}")));
+        }
+        Some(NextAction::new(waits_for, step))
+    }
 }
 
 /// Returns a line that names the must-run commands that the user's configuration does not allow.
@@ -58,51 +115,8 @@ pub(crate) fn not_run(raw: &Raw, directory: &Directory) -> Option<String> {
     })
 }
 
-/// Returns the next action, or `None` if the engine knows better: a review may be running.
-pub(crate) fn next_action(raw: &Raw) -> Option<NextAction> {
-    let id = raw.id();
-    let limit = raw.count("cycle_limit");
-    let phase = context::phase(raw);
-    let is_task = matches!(phase, Phase::CompleteTask | Phase::CompleteTaskTdd);
-    let waits_for = match phase {
-        Phase::NewPlan => "plan.md",
-        Phase::CreateTasks => "tasks.md and the task files",
-        Phase::Standalone => "you: automation is off",
-        _ if is_task => "a task to be done",
-        _ if context::review_to_answer(raw).is_some() => "the answer to the newest review",
-        _ if phase.review().is_none() => return None,
-        _ if raw.count("max_reviews") == 0 => "the end of the turn: this plan has no reviews",
-        _ if raw.count("phase_iteration") >= limit => {
-            return Some(NextAction::new(
-                format!("you: all {limit} reviews of this cycle are used up"),
-                format!(
-                    "more reviews, or go on with the findings that are open:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}"
-                ),
-            ));
-        }
-        _ => {
-            return context::is_outdated(raw).then(|| {
-                NextAction::new(
-                    "another review: what was reviewed changed after it passed",
-                    format!("run the review again:\n    taskie review {id}"),
-                )
-            });
-        }
-    };
-    let directory = stops::directory(raw).unwrap_or_default();
-    let next = next(&State::read(raw), &directory);
-    let mut step = format!(
-        "{} ({})\n    /taskie:continue-plan {id}",
-        next.step, next.row
-    );
-    if is_task {
-        step.extend(not_run(raw, &directory).map(|line| format!("\n{line}")));
-    }
-    Some(NextAction::new(waits_for, step))
-}
-
-/// Returns a line for each group, such as `reviews of plan: 1 FAIL, 2 PASS`, and one for all tasks.
-fn reviews(raw: &Raw, directory: &Directory) -> Vec<String> {
+/// Returns a line such as `reviews of plan: 1 FAIL, 2 PASS; task-1-code: 1 PASS`.
+fn reviews(raw: &Raw, directory: &Directory) -> Option<String> {
     let known = stops::known_reviews(&raw.journal().unwrap_or_default());
     let mut groups: BTreeMap<Group, Vec<String>> = BTreeMap::new();
     // In order of group and number.
@@ -117,17 +131,9 @@ fn reviews(raw: &Raw, directory: &Directory) -> Vec<String> {
             reviews.push(format!("{number} {verdict}"));
         }
     }
-    let mut lines = Vec::new();
-    let mut of_tasks = Vec::new();
-    for (group, reviews) in groups {
-        let line = format!("{group}: {}", reviews.join(", "));
-        match group {
-            Group::Task(_) | Group::TaskCode(_) => of_tasks.push(line),
-            _ => lines.push(format!("reviews of {line}")),
-        }
-    }
-    if !of_tasks.is_empty() {
-        lines.push(format!("reviews of {}", of_tasks.join("; ")));
-    }
-    lines
+    let lines = groups
+        .iter()
+        .map(|(group, reviews)| format!("{group}: {}", reviews.join(", ")));
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| format!("reviews of {}", lines.join("; ")))
 }

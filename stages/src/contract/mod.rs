@@ -104,8 +104,8 @@ pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
     let summary = text.and_then(|text| read_summary(text, context, &mut findings));
     let outcome = match summary {
         _ if findings.is_other() => Outcome::Refused,
-        Some(_) if findings.has(Lenient::Crash) => Outcome::Crash,
-        Some(_) if findings.has(Lenient::Refused) => Outcome::Refused,
+        _ if findings.has(Lenient::Crash) => Outcome::Crash,
+        _ if findings.has(Lenient::Refused) => Outcome::Refused,
         Some(summary) => Outcome::Taken(Box::new(summary)),
         None => Outcome::Crash,
     };

@@ -129,19 +129,27 @@ fn parse(mut yaml: String, findings: &mut Collector) -> Option<Json> {
             Err(error) => error,
         };
         let at = *error.marker();
-        let at = place(at.line(), at.col());
-        let Some(quoted) = quote_value(&yaml, error.marker().line()) else {
-            findings.add_at(Rule::BadYaml, at, text::shown(error.info()));
+        let place = place(at.line(), at.col());
+        let mut lines: Vec<&str> = yaml.split_inclusive('\n').collect();
+        let line = lines.get_mut(at.line().saturating_sub(1));
+        let quoted = line.as_ref().and_then(|line| quote_value(line));
+        let Some((line, quoted)) = line.zip(quoted) else {
+            // The agent can put a text of several lines in quotes.
+            let is_colon = yaml.chars().nth(at.index()) == Some(':');
+            let lenient = if is_colon || findings.has(READ_TO_END) {
+                Lenient::Refused
+            } else {
+                Lenient::Crash
+            };
+            findings.push(Rule::BadYaml, lenient, place, text::shown(error.info()));
             return None;
         };
-        findings.push(Rule::BadYaml, READ_TO_END, at, NOT_QUOTED);
-        yaml = quoted;
+        findings.push(Rule::BadYaml, READ_TO_END, place, NOT_QUOTED);
+        *line = &quoted;
+        yaml = lines.concat();
     }
-    findings.add_at(
-        Rule::BadYaml,
-        place(1, 0),
-        "too many values are not in quotes",
-    );
+    let message = "too many values are not in quotes";
+    findings.add_at(Rule::BadYaml, place(1, 0), message);
     None
 }
 
@@ -290,63 +298,14 @@ fn plain(text: &str) -> Json {
     }
 }
 
-/// Puts the value at a wrong line in quotes, if it is text with a colon. It ends before the next line with the
-/// indentation of its key.
-fn quote_value(yaml: &str, wrong: usize) -> Option<String> {
-    let lines: Vec<&str> = yaml.split_inclusive('\n').collect();
-    let at = lines.get(..wrong)?.len().checked_sub(1)?;
-    // The wrong line may continue the text above it.
-    let is_above = |line: &usize| indentation(lines[*line]) < indentation(lines[at]);
-    let above = (0..at).rev().find(is_above);
-    let first = above
-        .filter(|line| split_key(lines[*line]).is_some())
-        .unwrap_or(at);
-    let (key, value) = split_key(lines[first])?;
-    let rest = lines[first + 1..].iter();
-    let is_value = |line: &&&str| !line.trim().is_empty() && indentation(line) > indentation(key);
-    let more: Vec<&str> = rest.take_while(is_value).copied().collect();
-    // Another key at a wrong indentation is not text.
-    let is_flag = |line: &&str| {
-        let name = line.trim().split(':').next().unwrap_or_default();
-        line.contains(':') && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
-    };
-    if more.iter().any(is_flag) {
-        return None;
-    }
-
-    let parts = std::iter::once(&value).chain(&more);
-    let text = parts.map(|part| part.trim()).collect::<Vec<_>>().join(" ");
-    // Brackets or quotes around all of it are YAML.
-    let close = match text.chars().next() {
-        Some('[') => Some(']'),
-        Some(quote @ ('"' | '\'')) => Some(quote),
-        _ => None,
-    };
-    let is_text = match close {
-        Some(close) => text[1..].contains(close) && !text.ends_with(close),
-        None => !text.starts_with(['|', '>', '{']),
-    };
-    if !is_text || !(text.contains(": ") || text.ends_with(':')) {
-        return None;
-    }
-    let length = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
-    let start = length(&lines[..first]);
-    let end = start + length(&lines[first..=first + more.len()]);
-    let quoted = format!("{key}: '{}'", text.replace('\'', "''"));
-    // The lines below keep their numbers.
-    let breaks = "\n".repeat(more.len() + 1);
-    Some([&yaml[..start], &quoted, &breaks, &yaml[end..]].concat())
-}
-
-/// Splits a line into its key, with its indentation, and its value.
-fn split_key(line: &str) -> Option<(&str, &str)> {
+/// Puts the value of a line in quotes, if it is text with a colon.
+fn quote_value(line: &str) -> Option<String> {
     let (key, value) = line.split_once(": ")?;
-    let is_key = |c: char| c.is_ascii_alphanumeric() || "_- ".contains(c);
     let value = value.trim();
-    (key.chars().all(is_key) && !value.is_empty()).then_some((key, value))
-}
-
-/// Returns the column of a line's key or text, behind the marks of list items.
-fn indentation(line: &str) -> usize {
-    line.len() - line.trim_start_matches([' ', '-']).len()
+    let is_key = |c: char| c.is_ascii_alphanumeric() || "_- ".contains(c);
+    let is_list = value.starts_with('[') && value.ends_with(']');
+    let is_text = !is_list && !value.starts_with(['\'', '{', '|', '>']);
+    let has_colon = value.contains(": ") || value.ends_with(':');
+    let is_fixable = key.chars().all(is_key) && is_text && has_colon;
+    is_fixable.then(|| format!("{key}: '{}'\n", value.replace('\'', "''")))
 }

@@ -48,9 +48,6 @@ fn read_to_the_end(text: &str) {
     };
     let close = fences.skip(1).find(is_fence).expect("it is closed");
     let broken = format!("{}probe: [\n{}", &text[..close], &text[close..]);
-    assert_eq!(
-        read(broken.as_bytes(), &Context::default()).outcome,
-        Outcome::Crash,
-        "{broken}"
-    );
+    let outcome = read(broken.as_bytes(), &Context::default()).outcome;
+    assert!(!matches!(outcome, Outcome::Taken(_)), "{broken}");
 }

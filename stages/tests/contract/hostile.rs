@@ -31,7 +31,8 @@ fn deep_and_large_input_is_refused_soon() {
             let room = 256 * 1024 - 20 - begin.len();
             let text = format!("---\n{begin}{}\n---\n", part.repeat(room / part.len()));
             let begun = Instant::now();
-            assert_eq!(holds(text.as_bytes()), Outcome::Crash, "{begin}{part}");
+            let outcome = holds(text.as_bytes());
+            assert!(!matches!(outcome, Outcome::Taken(_)), "{begin}{part}");
             // A debug build on a busy machine.
             let took = begun.elapsed();
             assert!(took < Duration::from_secs(20), "{begin}{part}: {took:?}");

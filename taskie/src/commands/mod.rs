@@ -1,13 +1,4 @@
 //! The commands of Taskie's own, which users type and the agent calls.
-//!
-//! | file      | subject                                                                 |
-//! |-----------|-------------------------------------------------------------------------|
-//! | `look`    | `next` and `check`, which change nothing                                |
-//! | `start`   | `new-plan` and `continue-plan`                                          |
-//! | `take_up` | a directory that another program wrote                                  |
-//! | `work`    | the tasks: in automation, and by hand; `advance`                        |
-//! | `by_hand` | reviews that no automation asked for                                    |
-//! | `limits`  | the number of reviews and of tasks                                      |
 
 mod by_hand;
 mod limits;

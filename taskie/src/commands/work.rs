@@ -7,7 +7,7 @@ use claudex_loop::{Actor, text};
 
 use super::{Call, by_hand};
 use crate::context::{self, legal_words, parse_word, word};
-use crate::typestate::{LeaveCommand, PHASES, Verb};
+use crate::typestate::{LeaveCommand, Verb};
 use crate::{AnyLoop, Phase, stops, work};
 
 /// Goes from standalone into the phase of the command's name, and prints its instruction.
@@ -150,11 +150,9 @@ fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, 
 pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     let target = call.take_first();
     let Some(target) = parse_word(&target) else {
-        let what = format!(
-            "“{}” is not a word of next_phase",
-            text::one_line(&target, 60)
-        );
-        return Err(call.usage(what, &legal_words()));
+        let found = text::one_line(&target, 60);
+        let problem = format!("expected a word of next_phase, found “{found}”");
+        return Err(call.usage(problem, &legal_words()));
     };
     let held = call.open(Actor::Hook)?;
     let raw = held.raw();
@@ -168,8 +166,9 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     let refused = |why: String| {
         let tried = format!("advance {}", word(target));
         attempts::note(&store, &id, call.actor, &tried, &why);
-        let what = format!("plan {id} cannot go on to {}: {why}", word(target));
-        call.refused(what, &alternatives(target, id.as_str()))
+        let problem = format!("plan {id} cannot go on to {}: {why}", word(target));
+        let help = format!("nothing was changed; what is next:\n    taskie next {id}");
+        call.refused(problem, &help)
     };
     if context::target(now) != Some(target) {
         let at = word(now);
@@ -191,18 +190,4 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     let now = work::take(held, transition).map_err(|error| refused(error.to_string()))?;
     call.entered(&now)?;
     call.say(&now)
-}
-
-/// Returns the help of a refusal: the phases from which a target is legal, and `next`.
-fn alternatives(target: Phase, id: &str) -> String {
-    let leads_there = |from: &&Phase| context::target(**from) == Some(target);
-    let phases = PHASES.iter().filter(leads_there);
-    let from: Vec<&str> = phases.map(|from| word(*from)).collect();
-    let target = word(target);
-    let legal = if from.is_empty() {
-        format!("only a review or the user leads to {target}")
-    } else {
-        format!("an agent may advance to {target} from {}", from.join(", "))
-    };
-    format!("nothing was changed; {legal}; what is next:\n    taskie next {id}")
 }

@@ -1,11 +1,4 @@
 //! The files of a plan's directory, as types: their names, and the content of the Markdown files.
-//!
-//! | file       | subject                                               |
-//! |------------|-------------------------------------------------------|
-//! | `name`     | the names of the files, and the groups of the reviews |
-//! | `tasks`    | `tasks.md`                                            |
-//! | `task`     | `task-K.md`                                           |
-//! | `must_run` | the must-run commands of a bullet                     |
 
 mod must_run;
 pub mod name;
@@ -21,6 +14,7 @@ use clap::ValueEnum;
 use claudex_loop::files::{Folder, Found, TEMPORARY, folder_of, if_there};
 use claudex_loop::review::Digest;
 use claudex_loop::text;
+use derive_more::Display;
 
 use self::name::{Group, Name};
 use self::task::TaskFile;
@@ -34,7 +28,8 @@ const MAX_PLAN_BYTES: u64 = 8 * MAX_FILE_BYTES;
 const COMPLETE_PLAN_LINES: usize = 50;
 
 /// A violation of a structure rule, and how to fix it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Display)]
+#[display("S{rule} {file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct Problem {
     /// The rule's number: 1 for S1.
     pub rule: u8,
@@ -54,14 +49,6 @@ impl Problem {
             line,
             what: what.into(),
         }
-    }
-}
-
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let line = self.line.map(|line| format!(":{line}"));
-        let line = line.unwrap_or_default();
-        write!(f, "S{} {}{line}: {}", self.rule, self.file, self.what)
     }
 }
 

@@ -16,7 +16,7 @@ fn advance_without_work_is_refused() {
     let project = started();
     let text = project.agent(&["advance", "plan-review"]).refused();
     has(&text, "plan.md must have a heading ## Overview");
-    has(&text, "from new-plan, post-plan-review");
+    has(&text, "taskie next billing");
     project.write(ID, "plan.md", "## Overview\n");
     project.write(ID, "notes.md", "Mine.\n");
     let text = project.agent(&["advance", "plan-review"]).refused();

@@ -1,0 +1,163 @@
+//! The parts of the program that the machine file leaves to Rust: the start, the lines of `status`, and the next action.
+
+use claudex_loop::machine::LoopHandle;
+use claudex_loop::program::exit::Failure;
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::start::{StartFields, StartRequest};
+use claudex_loop::program::{Extension, NextAction, ParsedVerb, Variables};
+use claudex_loop::{Timestamp, text};
+use serde_json::Value;
+
+use crate::contract::Stage;
+use crate::instruction::{overdue, text_of};
+use crate::state::{Pipeline, first_open};
+use crate::stops::Stages;
+use crate::typestate::{AnyLoop, Phase};
+use crate::{digest, questions, take_up};
+
+/// The most decisions that are shown.
+const MAX_DECISIONS: usize = 10;
+/// The longest line, in characters.
+const MAX_LINE_CHARS: usize = 200;
+
+impl Extension for Stages {
+    fn arguments(&self, command: clap::Command) -> clap::Command {
+        take_up::arguments(command)
+    }
+
+    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
+        take_up::before_start(&request)?;
+        let open = first_open(request.store.root(), 1, false);
+        let open = serde_json::to_value(open).unwrap_or_default();
+        Ok(StartFields {
+            fields: vec![
+                ("open", open),
+                ("created", Value::from(format!("{:.0}", request.now))),
+            ],
+            ..StartFields::default()
+        })
+    }
+
+    fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
+        questions::record_verb(held.typed_mut(), verb.typed())
+    }
+
+    fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
+        let held: &AnyLoop = held.typed();
+        let pipeline = Pipeline(held.raw());
+        let mut scores = Vec::new();
+        for ((round, stage), summary) in pipeline.kept() {
+            let flags = summary.flags;
+            if let (Stage::ValidationGeneration, Some(decision)) =
+                (stage, flags.validation_decision)
+            {
+                let score = flags.validation_score.map(|score| score.to_string());
+                let score = score.unwrap_or("no score".to_owned());
+                scores.push(format!("round {round}: {score} ({decision})"));
+            }
+        }
+        let mut decided = decisions(held);
+        decided.reverse();
+        decided.truncate(MAX_DECISIONS);
+        let last = pipeline.counted().pop().and_then(|one| {
+            let summary = pipeline.kept_summary(&one.digest)?.summary;
+            Some(format!(
+                "stage {}, round {}: {summary}",
+                one.stage, one.round
+            ))
+        });
+        let (stage, round) = place(pipeline);
+        let lines = [
+            ("stage", stage),
+            ("round", round),
+            ("scores", scores.join("; ")),
+            ("decisions", decided.join("; ")),
+            ("last summary", last.unwrap_or_default()),
+            ("details", pipeline.open().details.join("; ")),
+        ];
+        let lines = lines.map(|(name, line)| (name, text::one_line(&line, MAX_LINE_CHARS)));
+        lines
+            .into_iter()
+            .filter(|(_, line)| !line.is_empty())
+            .collect()
+    }
+
+    fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
+        let held: &AnyLoop = held.typed();
+        let is_open = held.phase() == Phase::Dispatched;
+        let late = overdue(Pipeline(held.raw())).filter(|_| is_open);
+        late.into_iter().collect()
+    }
+
+    fn status_line(&self, held: &dyn LoopHandle) -> Option<String> {
+        let (stage, round) = place(Pipeline(held.raw()));
+        Some(format!("stage {stage}, round {round}"))
+    }
+
+    fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
+        let held: &AnyLoop = held.typed();
+        let id = held.id();
+        let pipeline = Pipeline(held.raw());
+        let stage = format!("stage {} ({})", pipeline.stage().number(), pipeline.stage());
+        let mut next = "run:\n    stages next".to_owned();
+        let waits_for = match held.phase() {
+            Phase::Completed | Phase::Cancelled => return None,
+            Phase::Dispatched => format!("the agent, to report the summary of {stage}"),
+            Phase::Recovering => format!("the agent, to check the files of {stage}"),
+            Phase::Waiting => {
+                next = format!(
+                    "when it is done, type /stages:resume, or run:\n    stages resume {id}"
+                );
+                let reason = pipeline.0.text("next_step");
+                format!("you: {}", reason.trim_end_matches('.'))
+            }
+            _ => match questions::current(held) {
+                Ok(Some(asked)) => {
+                    let labels = asked.options.iter().map(|one| one.label.as_str());
+                    let labels = labels.collect::<Vec<_>>().join(", ");
+                    next = format!(
+                        "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {labels}"
+                    );
+                    format!("your answer to “{}”", asked.question)
+                }
+                _ => "your answer".to_owned(),
+            },
+        };
+        Some(NextAction::new(waits_for, next))
+    }
+
+    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
+        let held: &AnyLoop = held.typed();
+        let last = decisions(held).pop().filter(|_| transition == "answer")?;
+        let last = text::one_line(&last, MAX_LINE_CHARS);
+        Some(format!(
+            "nothing was changed; the last decision is {last}; for the instruction, run:\n    stages next"
+        ))
+    }
+
+    fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
+        let text = text_of(held.typed());
+        std::iter::once(("instruction".to_owned(), text.into())).collect()
+    }
+
+    fn entered(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
+        digest::write(Pipeline(held.raw()))
+            .map(|()| Vec::new())
+            .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))
+    }
+}
+
+fn place(pipeline: Pipeline<'_>) -> (String, String) {
+    let stage = pipeline.stage();
+    let stage = format!("{} of 7, {stage}", stage.number());
+    let round = format!("{} of {}", pipeline.round(), pipeline.0.count("max_rounds"));
+    (stage, round)
+}
+
+/// Returns the decisions, oldest first.
+fn decisions(held: &AnyLoop) -> Vec<String> {
+    let all = held.fields().user_decisions.iter();
+    let decided = all.filter(|(key, _)| !key.ends_with("_timestamp"));
+    let lines = decided.filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)));
+    lines.collect()
+}
