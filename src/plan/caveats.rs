@@ -29,13 +29,13 @@ pub(super) fn all(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         return vec!["The journal cannot be read, so nothing confirms this summary.".to_owned()];
     };
     let mut caveats = rounds::caveats(raw, &journal);
-    caveats.extend(of_plan_loop(held, settings));
+    caveats.extend(plan_caveats(held, settings));
     caveats
 }
 
 /// Returns the caveats that only a plan loop has: a change since the last review, and rounds whose
 /// material findings no later review has covered, if the loop counts as clean.
-pub(super) fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
+pub(super) fn plan_caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
     let runs = rounds::runs(held.raw());

@@ -69,7 +69,7 @@ impl Driver<'_> {
                 }
                 Err(refused) => return Err(internal_failure(&refused.held, &refused.to_string())),
             };
-            super::entered(&now, self.settings)
+            super::enter_phase(&now, self.settings)
                 .map_err(|problem| internal_failure(&now, &problem))?;
             if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
                 return Ok(Outcome::new(&now, self.settings, &summary));
@@ -147,14 +147,12 @@ impl Driver<'_> {
         message: Option<Message>,
         more: &[(&str, String)],
     ) -> Result<String, Failure> {
-        let mut own = context::variables(held, self.settings, Timestamp::now());
-        own.extend(
-            more.iter()
-                .map(|(name, value)| (name.to_string(), json!(value))),
-        );
-        let rendered = loop_message::render(held.raw(), message, own);
-        let rendered = rendered.map_err(|error| Failure::new(Exit::Internal, error))?;
-        Ok(rendered.unwrap_or_default())
+        let mut variables = context::variables(held, self.settings, Timestamp::now());
+        let more = more.iter();
+        variables.extend(more.map(|(name, value)| (name.to_string(), json!(value))));
+        loop_message::render(held.raw(), message, variables)
+            .map(Option::unwrap_or_default)
+            .map_err(|error| Failure::new(Exit::Internal, error))
     }
 
     /// Runs the drafter on the findings of the round.

@@ -102,7 +102,7 @@ impl Extension<typestate::Plan> for PlanLoop {
     }
 
     fn entered(&self, held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
-        entered(held, settings)
+        enter_phase(held, settings)
     }
 
     fn reviewed(&self, held: &AnyLoop) -> Vec<String> {
@@ -125,8 +125,29 @@ impl Extension<typestate::Plan> for PlanLoop {
         refused_verbs::start_instead(held, verb)
     }
 
+    /// Returns the notes of `status`: the outcome, the caveats of the summary, and whether the agent
+    /// was reminded.
     fn caveats(&self, held: &AnyLoop, settings: &Settings) -> Vec<String> {
-        notes(held, settings)
+        let mut notes = Vec::new();
+        if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
+            let variables = context::variables(held, settings, Timestamp::now());
+            let mut outcome = variables["outcome"].as_str().unwrap_or_default().to_owned();
+            let last = rounds::rounds(held.raw(), &settings.personas).pop();
+            let found = last.and_then(|line| line.counts);
+            if let Some(found) = found.filter(|found| *found != Counts::default()) {
+                outcome += &format!(" Round {} found {found}.", held.fields().round);
+            }
+            notes.push(outcome);
+        }
+        notes.extend(caveats::plan_caveats(held, settings));
+        let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
+        if waits && held.fields().reminders > 0 {
+            notes.push(format!(
+                "the agent was reminded once; to have it reminded again:{}",
+                INFO.command(&format!("resume {}", held.id()))
+            ));
+        }
+        notes
     }
 
     fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
@@ -139,35 +160,10 @@ fn reviews_changes(held: &AnyLoop) -> bool {
     held.header().mode == Some(Mode::Review.to_string())
 }
 
-/// Returns the notes of `status`: the outcome, the caveats of the summary, and whether the agent
-/// was reminded.
-fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
-    let mut notes = Vec::new();
-    if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
-        let variables = context::variables(held, settings, Timestamp::now());
-        let mut outcome = variables["outcome"].as_str().unwrap_or_default().to_owned();
-        let last = rounds::rounds(held.raw(), &settings.personas).pop();
-        let found = last.and_then(|line| line.counts);
-        if let Some(found) = found.filter(|found| *found != Counts::default()) {
-            outcome += &format!(" Round {} found {found}.", held.fields().round);
-        }
-        notes.push(outcome);
-    }
-    notes.extend(caveats::of_plan_loop(held, settings));
-    let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
-    if waits && held.fields().reminders > 0 {
-        notes.push(format!(
-            "the agent was reminded once; to have it reminded again:{}",
-            INFO.command(&format!("resume {}", held.id()))
-        ));
-    }
-    notes
-}
-
 /// Prepares the phase that a loop has entered: writes the runner of a round, notes changes since
 /// the last review, and removes the files of a loop that is over. Returns the caveats of a loop
 /// that is over.
-fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+fn enter_phase(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
     let phase = held.phase();
     if phase.review().is_some() {
         runner::write(held, &settings.personas)?;

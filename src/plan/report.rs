@@ -145,14 +145,14 @@ fn try_fixes(store: &Store, rounds: &mut [Json]) -> (Option<String>, Vec<Json>) 
             };
 
             let snapshot = snapshot.get_or_insert_with(|| {
-                let own = OwnFiles::in_store(store, store.root());
-                Snapshot::take(store.root(), &own, None)
+                let own_files = OwnFiles::in_store(store, store.root());
+                Snapshot::take(store.root(), &own_files, None)
             });
             let problem = match snapshot {
                 Ok(snapshot) => snapshot.applies(patch).err(),
                 Err(error) => Some(format!("it could not be tried: {error}")),
             };
-            let shown = visible_patch(patch);
+            let visible = visible_patch(patch);
             finding["patch"] = json!(fixes.len() + 1);
             fixes.push(json!({
                 "number": finding["patch"],
@@ -160,9 +160,9 @@ fn try_fixes(store: &Store, rounds: &mut [Json]) -> (Option<String>, Vec<Json>) 
                 "place": finding["place"],
                 "what": finding["what"],
                 "problem": problem,
-                "altered": shown != patch.trim_end_matches('\n'),
-                "fence": fence(&shown),
-                "patch": shown,
+                "altered": visible != patch.trim_end_matches('\n'),
+                "fence": fence(&visible),
+                "patch": visible,
             }));
         }
     }
@@ -184,8 +184,8 @@ fn place(finding: &Finding) -> String {
 /// has the patch itself.
 fn visible_patch(patch: &str) -> String {
     let lines = patch.split_inclusive('\n').map(file_name::visible);
-    let shown = lines.collect::<String>().replace("\r\n", "\n");
-    shown.trim_end_matches('\n').to_owned()
+    let visible = lines.collect::<String>().replace("\r\n", "\n");
+    visible.trim_end_matches('\n').to_owned()
 }
 
 /// Returns a fence that no line of the text closes.

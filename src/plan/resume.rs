@@ -55,7 +55,7 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
 /// that no session has taken up becomes one of `run`: it was started in a terminal, and ends there.
 pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
-    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refused)?;
+    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refusal)?;
     let session = held.header().session;
     let problem = match session.as_str() {
         _ if held.phase().is_terminal() => format!("it is over ({})", held.phase()),
@@ -74,20 +74,20 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     }
 
     if store.has_archived(&id) {
-        store.unarchive(&id).map_err(refused)?;
+        store.unarchive(&id).map_err(refusal)?;
     }
-    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(refused)?;
+    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(refusal)?;
     if session != RUN {
         let person = Actor::Person.to_string();
         store
             .set_session(held.raw().record(), RUN, "adopt", &person)
-            .map_err(refused)?;
+            .map_err(refusal)?;
     } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
         // The reviewer gets all its attempts again, as after `resume`.
         let resumed = Plan::take(Verb::Resume(LoopArgs::default()), held);
-        drop(resumed.map_err(|error| refused(*error.refusal))?);
+        drop(resumed.map_err(|error| refusal(*error.refusal))?);
     }
-    AnyLoop::open(&store, &id, Actor::Hook).map_err(refused)
+    AnyLoop::open(&store, &id, Actor::Hook).map_err(refusal)
 }
 
 /// Returns the store in which a loop is: the archive, or the folder itself.
@@ -99,7 +99,7 @@ pub(super) fn place_of(store: &Store, id: &LoopId) -> Store {
     }
 }
 
-fn refused(error: impl miette::Diagnostic) -> Failure {
+fn refusal(error: impl miette::Diagnostic) -> Failure {
     Failure::new(Exit::Refused, error)
 }
 
@@ -140,7 +140,7 @@ pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), F
 }
 
 /// Returns how to resume or cancel a loop of `run` because of which another one cannot start.
-pub(super) fn in_the_way(id: &str) -> Option<String> {
+pub(super) fn help_with_active(id: &str) -> Option<String> {
     let active = locate::active_loops(INFO.state, &loops::here().ok()?);
     let is_run = active
         .iter()

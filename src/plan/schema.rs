@@ -50,8 +50,8 @@ impl Place {
     /// Returns the model's answer to a value at this place.
     fn ask(&self, value: &str) -> Answer {
         let text = format!("{}{value}{}", self.before, self.after);
-        let asked = ValueDeserializer::parse(&text).and_then(Machine::deserialize);
-        let Err(error) = asked else {
+        let parsed = ValueDeserializer::parse(&text).and_then(Machine::deserialize);
+        let Err(error) = parsed else {
             return Answer::Allowed;
         };
         // An error before the value is about a missing part around it.

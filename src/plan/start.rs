@@ -225,27 +225,33 @@ pub(super) fn begin(
 ) -> Result<AnyLoop, Failure> {
     let mode = &INFO.table.modes[mode as usize];
     let store = locate::for_start(INFO.state, folder);
-    let how = Beginning {
-        stale_after: Some(settings.stale_after()),
-        ..Beginning::now(RUN)
-    };
     for (name, value) in settings.start_values(mode) {
         if !given.iter().any(|(known, _)| *known == name) {
             given.push((name, value));
         }
     }
-    let own = fields(StartRequest {
+    let beginning = Beginning::now(RUN);
+    let derived = fields(StartRequest {
         mode,
         given: given.clone(),
         arguments: matches,
         here: folder,
         store: &store,
-        now: how.now,
+        now: beginning.now,
     })?;
-    given.retain(|(name, _)| !own.fields.iter().any(|(known, _)| known == name));
-    given.extend(own.fields.into_iter().filter(|(_, value)| !value.is_null()));
-    let how = Beginning { id: own.id, ..how };
-    let begun = Held::begin(&store, mode, given, how, Actor::Person);
+    given.retain(|(name, _)| !derived.fields.iter().any(|(known, _)| known == name));
+    given.extend(
+        derived
+            .fields
+            .into_iter()
+            .filter(|(_, value)| !value.is_null()),
+    );
+    let beginning = Beginning {
+        stale_after: Some(settings.stale_after()),
+        id: derived.id,
+        ..beginning
+    };
+    let begun = Held::begin(&store, mode, given, beginning, Actor::Person);
     begun.map(Plan::wrap).map_err(|error| {
         let exit = match &error {
             StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {
@@ -254,7 +260,7 @@ pub(super) fn begin(
             _ => Exit::Internal,
         };
         if let StartError::Store(StoreError::Active { id, .. }) = &error
-            && let Some(help) = resume::in_the_way(id)
+            && let Some(help) = resume::help_with_active(id)
         {
             return Failure::plain(exit, error.to_string(), &help);
         }
