@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::machine::Machine;
 use crate::project::Project;
 use crate::report::{Failure, Report, Suite, Wrong};
-use crate::suites::{crowd, files, input, kills, plugin, refusals};
+use crate::suites::{crowd, input, kills, plugin, refusals};
 use crate::walk::Walk;
 use crate::{pairs_crate, scratch::Scratch};
 
@@ -21,10 +21,9 @@ type RunSuite = fn(&Walk) -> Result<String, Wrong>;
 const MAX_CALLS: usize = 200;
 
 /// The suites behind the walk, in their order.
-const SUITES: [(Suite, RunSuite); 7] = [
+const SUITES: [(Suite, RunSuite); 6] = [
     (Suite::Refusals, refusals::run),
     (Suite::Kills, kills::run),
-    (Suite::Files, files::run),
     (Suite::Input, input::run),
     (Suite::Crowd, crowd::run),
     (Suite::Plugin, plugin::run),
@@ -57,7 +56,7 @@ impl Kit {
 
     /// Sets a value that a start requires, if the program does not take any text for it.
     #[must_use]
-    pub fn given(mut self, field: &str, text: &str) -> Self {
+    pub fn field(mut self, field: &str, text: &str) -> Self {
         self.texts.insert(field.to_owned(), text.to_owned());
         self
     }
@@ -112,8 +111,8 @@ impl Kit {
         };
         for (suite, run) in SUITES {
             if only.is_none_or(|only| only == suite) {
-                let what = run(&walk).map_err(failed(suite))?;
-                report.tried.push((suite, what));
+                let line = run(&walk).map_err(failed(suite))?;
+                report.tried.push((suite, line));
             }
         }
         Ok(report)

@@ -1,6 +1,5 @@
 //! A project with a user's home beside it, and the program as users, agents and the client call it.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -230,22 +229,13 @@ pub(crate) fn remove(place: &Path) -> io::Result<()> {
 }
 
 /// Runs a command that must succeed.
-pub(crate) fn run(command: &mut Command) -> io::Result<()> {
+fn run(command: &mut Command) -> io::Result<()> {
     let output = command.output()?;
     if output.status.success() {
         return Ok(());
     }
     let message = String::from_utf8_lossy(&output.stderr);
     Err(io::Error::other(format!("{command:?}: {message}")))
-}
-
-/// Reads a file, or every file below a folder. A file that cannot be read has no bytes.
-pub(crate) fn files(place: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-    let mut all = BTreeMap::from([(place.to_owned(), fs::read(place).ok())]);
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        all.extend(files(&entry.path()));
-    }
-    all
 }
 
 /// Checks that a text contains a part, and shows the text if it does not.

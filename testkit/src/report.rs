@@ -14,8 +14,6 @@ pub enum Suite {
     Refusals,
     /// A program that is killed at any point leaves a loop that goes on.
     Kills,
-    /// A stop answers with a hostile file in any place.
-    Files,
     /// Unreadable input ends the turn.
     Input,
     /// Sixteen calls at once are made one after the other.
@@ -33,7 +31,6 @@ impl fmt::Display for Suite {
             Self::Walk => "walk",
             Self::Refusals => "refusals",
             Self::Kills => "kills",
-            Self::Files => "hostile files",
             Self::Input => "garbage input",
             Self::Crowd => "crowd",
             Self::Plugin => "plugin",

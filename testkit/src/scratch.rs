@@ -239,11 +239,11 @@ impl Scratch {
         let output = self.project.person(&["journal", &held.id, "--verify"])?;
         ensure!(output.code == Some(0), "`journal --verify` says: {output}");
         let output = self.project.person(&["status", &held.id, "--json"])?;
-        let shown: Json = serde_json::from_str(&output.out).unwrap_or_default();
+        let status: Json = serde_json::from_str(&output.out).unwrap_or_default();
         let journal = held.journal()?;
         let phase = self.phase(&journal);
         ensure!(
-            shown["problems"] == json!([]) && shown["loops"][0]["phase"] == *phase,
+            status["problems"] == json!([]) && status["loops"][0]["phase"] == *phase,
             "expected `status` to show `{phase}` and no problem: {output}"
         );
         Ok(())

@@ -97,11 +97,6 @@ impl Walk {
         first.map_or("", |(mode, _)| mode)
     }
 
-    /// Returns a copy that is no state's.
-    pub(crate) fn spare_copy(&self) -> usize {
-        self.states.len() + 1
-    }
-
     fn add_mode(&mut self, mode: &str, max_calls: usize) -> Result<(), Wrong> {
         let mut known = HashSet::new();
         let mut next = self.states.len();
@@ -110,7 +105,7 @@ impl Walk {
         let output = self.scratch.start(mode, None)?;
         ensure!(
             output.code == Some(0),
-            "{path}: it was refused, and may need `Kit::project` or `Kit::given`: {output}"
+            "{path}: it was refused, and may need `Kit::project` or `Kit::field`: {output}"
         );
         let held = self.scratch.find()?;
         self.reach(held, &mut known, path.clone(), None)
@@ -149,11 +144,13 @@ impl Walk {
         let journal = held.journal()?;
         let phase = self.scratch.phase(&journal).to_owned();
         let fields = self.scratch.machine.tables("fields");
-        let own = fields.filter(|(_, field)| field.get("holds").is_none());
-        let values: Vec<_> = own.map(|(name, _)| journal.fields.get(name)).collect();
+        let values: Vec<_> = fields
+            .filter(|(_, field)| field.get("holds").is_none())
+            .map(|(name, _)| journal.fields.get(name))
+            .collect();
         if known.insert(format!("{phase} {} {values:?}", journal.is_reviewed)) {
             self.scratch.check(&held)?;
-            self.scratch.project.keep(self.spare_copy())?;
+            self.scratch.project.keep(self.states.len() + 1)?;
             self.states.push(State {
                 held,
                 path,

@@ -153,3 +153,52 @@ fn plan_behind_a_link_is_refused_by_all() {
         assert_eq!(tree(&outside), before);
     }
 }
+
+/// Puts something in a free place.
+type Put = fn(&Path);
+
+const CONTENTS: [(&str, Put); 4] = [
+    ("a pipe", |place| {
+        let made = std::process::Command::new("mkfifo").arg(place).status();
+        assert!(made.unwrap().success());
+    }),
+    ("a folder", |place| std::fs::create_dir(place).unwrap()),
+    ("a gigabyte", |place| {
+        std::fs::File::create(place)
+            .unwrap()
+            .set_len(1 << 30)
+            .unwrap()
+    }),
+    ("a mebibyte of brackets", |place| {
+        std::fs::write(place, "{\"x\":".to_owned() + &"[".repeat(1 << 20)).unwrap();
+    }),
+];
+
+#[test]
+fn stop_answers_beside_each_hostile_file() {
+    let (mut project, id) = Project::reviewing(&[]);
+    let copy = project.copy();
+    for name in [
+        ".claude/claudex/ID.state",
+        ".claude/claudex/.lock",
+        ".claude/claudex/ID/journal.jsonl",
+        ".claude/claudex/ID/run.lock",
+        ".claude/claudex/ID",
+        ".claude/claudex",
+    ] {
+        for (content, put) in CONTENTS {
+            project.restore(&copy);
+            let place = project.root.join(name.replace("ID", &id));
+            if place.exists() {
+                std::fs::rename(&place, project.home.join("was")).unwrap();
+            }
+            put(&place);
+            let stop = format!("a stop beside {content} as {place:?}");
+            // `fire` checks that there is exactly one answer.
+            project = in_time(&stop, move || {
+                project.fire();
+                project
+            });
+        }
+    }
+}

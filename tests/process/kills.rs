@@ -5,13 +5,15 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use crate::support::{Project, Ran, has};
 
-/// Prepares a project each time, kills the command before its first, second, … change, and checks the state after it.
-fn kill_everywhere(
-    prepare: impl Fn() -> (Project, String, String),
-    check: impl Fn(&Project, &str, &str),
-) {
+/// A project, its loop, and a command on it.
+type Prepared = (Project, String, String);
+
+/// Kills the command before its first, second, … change, and checks the state after it. Each time, the project is as it was
+/// prepared.
+fn kill_everywhere((project, id, line): Prepared, check: impl Fn(&Project, &str, &str)) {
+    let copy = project.copy();
     for number in 1.. {
-        let (project, id, line) = prepare();
+        project.restore(&copy);
         let mut killed = project.command(&line);
         killed.env("CLAUDEX_KILL_AT", number.to_string());
         let output = killed.output().unwrap();
@@ -25,7 +27,7 @@ fn kill_everywhere(
 }
 
 /// A loop that is reviewed, and a command on it. `ID` and `FILE` stand for the loop's.
-fn reviewing(before: &str, line: &str) -> (Project, String, String) {
+fn reviewing(before: &str, line: &str) -> Prepared {
     let (project, id) = Project::reviewing(&[]);
     let file = format!("{:?}", project.state_path(&id));
     let whole = |line: &str| line.replace("ID", &id).replace("FILE", &file);
@@ -44,14 +46,12 @@ fn check_driven(project: &Project, id: &str) {
 
 #[test]
 fn killed_pause_and_resume_are_done_again() {
-    let pause = || reviewing("", "pause ID");
-    kill_everywhere(pause, |project, _, line| {
+    kill_everywhere(reviewing("", "pause ID"), |project, _, line| {
         project.run(line);
         project.fire().approved();
     });
     for before in ["pause ID", "rollback --yes"] {
-        let resume = || reviewing(before, "resume ID");
-        kill_everywhere(resume, |project, id, line| {
+        kill_everywhere(reviewing(before, "resume ID"), |project, id, line| {
             project.run(line);
             check_driven(project, id);
         });
@@ -60,7 +60,7 @@ fn killed_pause_and_resume_are_done_again() {
 
 #[test]
 fn killed_state_set_leaves_old_or_new_value() {
-    let set = || reviewing("", "state set FILE note new");
+    let set = reviewing("", "state set FILE note new");
     kill_everywhere(set, |project, id, line| {
         check_driven(project, id);
         project.run(line).exits(0);
@@ -70,11 +70,8 @@ fn killed_state_set_leaves_old_or_new_value() {
 
 #[test]
 fn killed_adopt_leaves_a_loop_to_adopt() {
-    let adopt = || {
-        let prepared = reviewing("", "adopt ID");
-        std::fs::remove_file(prepared.0.state_home().join("key")).unwrap();
-        prepared
-    };
+    let adopt = reviewing("", "adopt ID");
+    std::fs::remove_file(adopt.0.state_home().join("key")).unwrap();
     kill_everywhere(adopt, |project, id, line| {
         project.run(line);
         has(&project.fire().blocked(), "is waiting for its review");
@@ -84,15 +81,13 @@ fn killed_adopt_leaves_a_loop_to_adopt() {
 
 #[test]
 fn killed_import_leaves_document_or_loop() {
-    let import = || {
-        let project = Project::new();
-        project.plan("# Plan\n");
-        let id = "20260426-101010-abc123";
-        let path = project.state_path(id);
-        let old = "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 2\nmax_rounds: 3\n";
-        crate::support::write(&path, old);
-        (project, id.to_owned(), format!("import {path:?}"))
-    };
+    let project = Project::new();
+    project.plan("# Plan\n");
+    let id = "20260426-101010-abc123";
+    let path = project.state_path(id);
+    let old = "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 2\nmax_rounds: 3\n";
+    crate::support::write(&path, old);
+    let import = (project, id.to_owned(), format!("import {path:?}"));
     kill_everywhere(import, |project, id, line| {
         project.run(line);
         has(&project.fire().blocked(), "is waiting for its review");
@@ -102,8 +97,7 @@ fn killed_import_leaves_document_or_loop() {
 
 #[test]
 fn killed_rollback_loses_no_loop() {
-    let rollback = || reviewing("", "rollback --yes");
-    kill_everywhere(rollback, |project, id, line| {
+    kill_everywhere(reviewing("", "rollback --yes"), |project, id, line| {
         project.run(line).exits(0);
         project.run(&format!("resume {id}")).exits(0);
         check_driven(project, id);

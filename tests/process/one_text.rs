@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Project, thorough_plan, tree};
 
 /// The number of reviews that run while the plan is swapped.
-const REVIEWS: usize = 20;
+const REVIEWS: usize = 8;
 
 /// Returns two plans of which lint thinks differently.
 fn plans() -> [String; 2] {

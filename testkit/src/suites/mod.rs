@@ -1,7 +1,6 @@
-//! The six promises, each with a function that tries to break it behind a walk.
+//! The promises that are tested behind a walk, each with a function that tries to break it.
 
 pub(crate) mod crowd;
-pub(crate) mod files;
 pub(crate) mod input;
 pub(crate) mod kills;
 pub(crate) mod plugin;

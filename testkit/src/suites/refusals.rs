@@ -38,15 +38,15 @@ fn verbs(walk: &Walk, state: &State) -> Result<usize, Wrong> {
             if may_be_open {
                 continue;
             }
-            let one = Move::Verb {
+            let verb = Move::Verb {
                 transition: transition.clone(),
                 by: by.to_owned(),
             };
-            let call = || walk.scratch.make(&state.held, &one, None);
-            let output = state.held.unchanged(call).map_err(at(&one))?;
+            let call = || walk.scratch.make(&state.held, &verb, None);
+            let output = state.held.unchanged(call).map_err(at(&verb))?;
             ensure!(
                 output.code != Some(0),
-                "{one} is not open, and exits with 0"
+                "{verb} is not open, and exits with 0"
             );
             tried += 1;
         }

@@ -184,14 +184,16 @@ fn documented_rows_are_the_ones_played() {
 #[test]
 fn each_row_comes_to_what_the_table_says() {
     let rows = rows();
+    let bench = Bench::new();
+    let copy = bench.project.copy();
     for (name, script, flags) in cases() {
+        bench.project.restore(&copy);
         let row = rows
             .iter()
             .find(|row| row.name == name)
             .expect("see the test above");
         let is_claude = name.starts_with("claude-") || BY_CLAUDE.contains(&name);
         let client = if is_claude { "claude" } else { "codex" };
-        let bench = Bench::new();
         if !script.is_empty() {
             bench.install(client, &script);
         }

@@ -30,6 +30,16 @@ pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     found
 }
 
+/// Copies folders with everything below them, links and times as they are, into another one.
+pub(crate) fn copy_into(folders: &[&Path], into: &Path) {
+    let copied = Command::new("cp")
+        .arg("-a")
+        .args(folders)
+        .arg(into)
+        .status();
+    assert!(copied.unwrap().success());
+}
+
 /// Writes a file, and the folders above it.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();

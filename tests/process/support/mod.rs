@@ -17,7 +17,7 @@ mod terminal;
 mod text;
 
 pub(crate) use claudex_testkit::has;
-pub(crate) use files::{age, executable, tree, write, yaml};
+pub(crate) use files::{age, copy_into, executable, tree, write, yaml};
 pub(crate) use processes::{
     Background, WAIT_TIMEOUT, descendants, in_time, is_alive, kill, wait_for,
 };
@@ -67,6 +67,22 @@ impl Project {
             home,
             root,
             variables: Vec::new(),
+        }
+    }
+
+    /// Returns a copy of the project and the home as they are now.
+    pub(crate) fn copy(&self) -> tempfile::TempDir {
+        let copy = tempfile::tempdir().unwrap();
+        copy_into(&[&self.root, &self.home], copy.path());
+        copy
+    }
+
+    /// Makes the project and the home as they were in the copy.
+    pub(crate) fn restore(&self, copy: &tempfile::TempDir) {
+        for folder in [&self.root, &self.home] {
+            std::fs::remove_dir_all(folder).unwrap();
+            let name = folder.file_name().unwrap();
+            copy_into(&[&copy.path().join(name)], folder.parent().unwrap());
         }
     }
 
