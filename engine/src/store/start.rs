@@ -73,10 +73,6 @@ impl Store {
             self.make()?;
         }
         let _alone = self.journal_of().alone()?;
-        self.start_alone(plan, import)
-    }
-
-    fn start_alone(&self, plan: StartPlan, import: Option<Import>) -> Result<Started, StartError> {
         let archived = match plan.stale_after {
             Some(older) => self.archive_stale(plan.now.into(), older),
             None => Vec::new(),
