@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::{Check, problem, strs};
 use crate::diagnostic::{list, suggest};
 use crate::model::texts::interpolated;
-use crate::model::{Argument, At, AtStart, Behaviour, Parameter, Transition};
+use crate::model::{Argument, At, AtStart, Behaviour, FieldKind, Parameter, Read, Transition};
 
 /// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
 /// Returns the starts of the entries with an unknown name.
@@ -100,9 +100,8 @@ fn transition(check: &Check<'_>, entry: &Transition) -> bool {
     for (name, update) in &entry.set {
         let to = check.edges_of(entry).map(|edge| edge.to);
         is_known &= uses(check, name, to, &format!("`{}` sets", entry.name));
-        if let Some(name) = update.field() {
-            let name = At::new(name.to_owned(), update.span.clone());
-            is_known &= uses(check, &name, from(), &reads);
+        for read in update.reads().filter(|read| !read.is_argument) {
+            is_known &= uses(check, &read.name, from(), &reads);
         }
     }
     is_known
@@ -154,6 +153,16 @@ impl<'m> Check<'m> {
 
     pub(super) fn find_phase(&self, name: &At<String>) -> Option<usize> {
         self.find("unknown_phase", &self.phases, name).copied()
+    }
+
+    /// Returns the kind of a field or an argument, if it exists.
+    pub(super) fn kind<'a>(&'a self, entry: &'a Transition, read: &Read) -> Option<&'a FieldKind> {
+        let mut arguments = entry.args.iter();
+        if read.is_argument {
+            Some(&arguments.find(|argument| argument.name == read.name)?.kind)
+        } else {
+            Some(&self.fields.get(read.name.as_str())?.kind)
+        }
     }
 
     pub(super) fn find_argument<'a>(
