@@ -1,15 +1,13 @@
 //! Types of constants, guards and updates.
 
-use std::collections::HashSet;
-
 use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
     At, AtStart, Constant, Field, FieldKind, Operand, Read, Sign, Transition, Update,
 };
 
-/// Reports values that do not fit, and unknown arguments. Returns the starts of the entries with a problem.
-pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
+/// Reports initial values that do not fit.
+pub(super) fn types(check: &Check<'_>) {
     for field in &check.machine.fields {
         let is_special = field.at_start != AtStart::Never || field.within.is_some();
         if is_special && unusable(&field.name, &field.kind).is_some() {
@@ -24,20 +22,16 @@ pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
             constant(check, field, value);
         }
     }
-    let mut broken = HashSet::new();
-    for entry in &check.machine.transitions {
-        let before = check.found_count();
-        guard(check, entry);
-        for (name, value) in &entry.set {
-            if let Some(field) = check.fields.get(name.as_str()) {
-                check.report(&value.span, update_problem(check, entry, field, value));
-            }
-        }
-        if check.found_count() > before {
-            broken.insert(entry.span.start);
+}
+
+/// Reports values of an entry that do not fit, and unknown arguments.
+pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
+    guard(check, entry);
+    for (name, value) in &entry.set {
+        if let Some(field) = check.fields.get(name.as_str()) {
+            check.report(&value.span, update_problem(check, entry, field, value));
         }
     }
-    broken
 }
 
 pub(super) fn describe(kind: &FieldKind) -> &'static str {
