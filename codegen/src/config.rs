@@ -82,7 +82,8 @@ impl Config {
         let out = folder(&self.out, "OUT_DIR")?;
         let file_name = file.to_string_lossy().into_owned();
         lines.push(format!("cargo::rerun-if-changed={file_name}"));
-        let source = read(&root.join(file)).map_err(|why| vec![format!("{file_name}: {why}")])?;
+        let source = fs::read_to_string(root.join(file))
+            .map_err(|reason| vec![format!("cannot read {file_name}: {reason}")])?;
         let machine = check_source(&file_name, &source);
         let machine = machine.map_err(|found| found.cargo_lines().collect::<Vec<_>>())?;
         check_templates(&root, &file_name, &source, &machine, lines)?;
@@ -123,7 +124,7 @@ fn check_templates(
     let mut wrong = Vec::new();
     for (kind, path, span) in emit::templates(machine) {
         lines.push(format!("cargo::rerun-if-changed={path}"));
-        match read(&root.join(&path)) {
+        match fs::read_to_string(root.join(&path)) {
             Ok(text) => wrong.extend(templates::check(machine, kind, &path, &text)),
             Err(reason) => {
                 let noun = if kind == TemplateKind::Plain {
@@ -131,7 +132,7 @@ fn check_templates(
                 } else {
                     "template"
                 };
-                let message = format!("{noun} {path}: {reason}");
+                let message = format!("cannot read the {noun} {path}: {reason}");
                 let found = Diagnostic::new("template", span, message);
                 missing.push(found.help(format!("write the {noun}, or name another")));
             }
@@ -144,17 +145,4 @@ fn check_templates(
     } else {
         Err(errors)
     }
-}
-
-/// Returns the text of a file, or in a few words why there is none.
-fn read(path: &Path) -> Result<String, String> {
-    let bytes = fs::read(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        _ => error.to_string(),
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        format!("it is not UTF-8 (at byte {at})")
-    })
 }

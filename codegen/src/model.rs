@@ -13,14 +13,13 @@ mod parser;
 mod phase;
 mod plugin;
 mod problem;
-mod state;
 mod tables;
 pub mod texts;
 mod transition;
 mod words;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use texts::{FolderPath, Name};
+use texts::{Extension, FolderPath, Name, Path, Variable};
 
 pub use at::At;
 pub(crate) use behaviour::{Behaviour, Call, Parameter};
@@ -31,7 +30,6 @@ pub(crate) use parse::parse;
 pub use phase::Phase;
 pub(crate) use phase::{Mode, Persona};
 pub(crate) use plugin::{Does, Plugin};
-pub(crate) use state::State;
 pub use tables::Many;
 pub use transition::{Argument, Transition};
 pub use words::{
@@ -84,6 +82,33 @@ impl Machine {
         match &self.state.folder {
             Some(folder) => folder.to_string(),
             None => format!(".{}", self.name),
+        }
+    }
+}
+
+/// `[state]`: the folder and the form of state documents.
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct State {
+    /// The folder of the documents, relative to the loop's root. Absent: `.NAME` ([`Machine::folder`]).
+    pub(crate) folder: Option<Path>,
+    pub(crate) folder_env: Option<At<Variable>>,
+    /// The path of a document that belongs to the user, relative to the loop's root, such as `plans/{id}/state.json`.
+    pub(crate) file: Option<At<Path>>,
+    pub(crate) extension: Option<At<Extension>>,
+    pub(crate) form: Form,
+    pub(crate) ids: IdForm,
+    pub(crate) edits: Many<At<String>>,
+    pub(crate) active: Active,
+}
+
+impl State {
+    pub(crate) fn extension(&self) -> &str {
+        match (&self.extension, self.form) {
+            (Some(extension), _) => extension,
+            (None, Form::Lines) => "state",
+            (None, Form::Json) => "json",
+            (None, Form::Frontmatter) => "md",
         }
     }
 }

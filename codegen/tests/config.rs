@@ -133,8 +133,8 @@ fn missing_template_names_its_line() {
     let lines = folder.compile();
     let place = place(PLAN, "\"failed.md\"");
     let expected = format!(
-        "cargo::error=machine.toml:{place}: error[claudex::machine::template]: template src/plan/messages/failed.md: \
-         there is no such file; write the template, or name another"
+        "cargo::error=machine.toml:{place}: error[claudex::machine::template]: cannot read the template \
+         src/plan/messages/failed.md: No such file or directory (os error 2); write the template, or name another"
     );
     assert_eq!(errors(&lines), [expected]);
     assert!(lines.contains(&"cargo::rerun-if-changed=src/plan/messages/failed.md".to_owned()));
@@ -146,20 +146,20 @@ fn unreadable_machine_is_one_line() {
     fs::write(folder.path().join("machine.toml"), b"name = \"\xff\"").unwrap();
     assert_eq!(
         errors(&folder.compile()),
-        ["cargo::error=machine.toml: it is not UTF-8 (at byte 8)"]
+        ["cargo::error=cannot read machine.toml: stream did not contain valid UTF-8"]
     );
     fs::remove_file(folder.path().join("machine.toml")).unwrap();
     assert_eq!(
         folder.compile(),
         [
             "cargo::rerun-if-changed=machine.toml",
-            "cargo::error=machine.toml: there is no such file"
+            "cargo::error=cannot read machine.toml: No such file or directory (os error 2)"
         ]
     );
     fs::create_dir(folder.path().join("machine.toml")).unwrap();
     assert_eq!(
         errors(&folder.compile()),
-        ["cargo::error=machine.toml: it is a folder"]
+        ["cargo::error=cannot read machine.toml: Is a directory (os error 21)"]
     );
 }
 

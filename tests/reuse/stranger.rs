@@ -94,7 +94,7 @@ fn machine_and_macro_give_a_loop() {
         .collect();
     let expected = [
         "error: door@0.1.0: machine.toml:17:54: error[claudex::machine::unknown_transition]: no transition is named `shot`; did you mean `shut`?",
-        "error: door@0.1.0: machine.toml:26:1: error[claudex::machine::unbounded_cycle]: nothing bounds the cycle open -> open (by remind)",
+        "error: door@0.1.0: machine.toml:26:1: error[claudex::machine::unbounded_cycle]: nothing bounds the cycle of `open` (by `remind`)",
         "error: build script logged errors",
     ];
     for (error, start) in errors.iter().zip(expected) {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use camino::Utf8PathBuf;
-use claudex_build::model::{Constant, FieldKind, Guard, Machine as Model, Transition, Update};
+use claudex_build::model::{
+    Constant, FieldKind, Guard, Machine as Model, Operand, Transition, Update,
+};
 use claudex_loop::__private::{Beginning, EvidenceRecord};
 use claudex_loop::machine::{Actor, Edge, Held, Machine};
 use claudex_loop::store::{IdForm, LoopId, StateHome, Store};
@@ -137,14 +139,18 @@ fn expected(
     let number = |json: &Json| json.as_i64().unwrap();
     let set = entry.set.iter().map(|(field, update)| {
         let value = match &update.value {
-            Update::Constant(value) => json(value),
-            Update::Field { name, offset } => (number(&before[name]) + offset).into(),
-            Update::Argument(name) => argument(name),
-            Update::Plus {
-                name,
-                argument: added,
-            } => (number(&before[name]) + number(&argument(added))).into(),
-            Update::Next(name) => next_word(model, name, before[name].as_str().unwrap()).into(),
+            Update::Value(Operand::Constant(value)) => json(value),
+            Update::Value(Operand::Read(read)) if read.is_argument => argument(&read.name),
+            Update::Value(Operand::Read(read)) => {
+                (number(&before[read.name.as_str()]) + read.offset).into()
+            }
+            Update::Plus(read, added) => {
+                (number(&before[read.name.as_str()]) + number(&argument(&added.name))).into()
+            }
+            Update::Next(read) => {
+                let word = before[read.name.as_str()].as_str().unwrap();
+                next_word(model, &read.name, word).into()
+            }
         };
         (field.value.clone(), value)
     });

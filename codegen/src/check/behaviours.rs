@@ -59,7 +59,7 @@ fn outcomes<'m>(check: &Check<'m>, at: usize, behaviour: &'m Behaviour) {
 /// problem.
 fn find_entry<'m>(check: &Check<'m>, from: usize, name: &'m At<String>) -> Option<&'m Transition> {
     let entries = check.transitions.get(name.as_str())?;
-    let edge = check.edges_from(from, name).first();
+    let edge = check.edges_from(from, name).next();
     if edge.is_none() && !entries.iter().any(|entry| check.is_broken(entry)) {
         let sources = entries.iter().flat_map(|entry| entry.sources()).take(4);
         check.add(

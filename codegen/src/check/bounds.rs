@@ -5,10 +5,11 @@
 //! changes. It is also bounded if it sets a word with which its guard does not hold, and nothing there sets another one.
 //! Bounded edges are removed, and the rest is examined again, because the fields that they reset are then no longer reset.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::graph::components;
 use super::{Check, strs};
+use crate::diagnostic::list;
 use crate::model::{Actor, Constant, Edge, Field, Guard, Operand, Sign, Update};
 
 pub(super) fn bounds(check: &Check<'_>) {
@@ -18,7 +19,7 @@ pub(super) fn bounds(check: &Check<'_>) {
         let pairs = live.iter().map(|edge| (edge.from, edge.to));
         let component = components(check.machine.phases.len(), pairs);
         live.retain(|edge| component[edge.from] == component[edge.to]);
-        let mut parts: HashMap<usize, Component<'_>> = HashMap::new();
+        let mut parts: BTreeMap<usize, Component<'_>> = BTreeMap::new();
         for edge in &live {
             parts
                 .entry(component[edge.from])
@@ -28,20 +29,7 @@ pub(super) fn bounds(check: &Check<'_>) {
         let is_unbounded = |edge: &&Edge<'_>| !parts[&component[edge.from]].bounds(edge);
         let rest: Vec<&Edge<'_>> = live.iter().copied().filter(is_unbounded).collect();
         if rest.len() == live.len() {
-            // Each entry is in one cycle of the report at most.
-            let mut told: HashSet<usize> = HashSet::new();
-            for edge in live {
-                let part = &parts[&component[edge.from]];
-                if told.contains(&edge.declared.span.start) {
-                    continue;
-                }
-                let cycle = part.shortest_cycle(edge);
-                let entries = || cycle.iter().map(|edge| edge.declared.span.start);
-                if entries().all(|entry| !told.contains(&entry)) {
-                    told.extend(entries());
-                    report(check, &cycle, part);
-                }
-            }
+            parts.values().for_each(|part| report(check, part));
             return;
         }
         live = rest;
@@ -71,11 +59,12 @@ enum Change<'m> {
 /// Returns the effect of an edge on a field, or `None` if nothing.
 fn change<'m>(field: &str, update: &'m Update) -> Option<Change<'m>> {
     match update {
-        Update::Field { name, offset: 0 } if name == field => None,
-        Update::Field { name, offset: 1.. } | Update::Plus { name, .. } if name == field => {
+        Update::Value(Operand::Read(read)) if read.key() == field && read.offset == 0 => None,
+        Update::Value(Operand::Read(read)) if read.key() == field && read.offset > 0 => {
             Some(Change::Raise)
         }
-        Update::Constant(word @ (Constant::Text(_) | Constant::Flag(_))) => {
+        Update::Plus(read, _) if read.key() == field => Some(Change::Raise),
+        Update::Value(Operand::Constant(word @ (Constant::Text(_) | Constant::Flag(_)))) => {
             Some(Change::Word(word))
         }
         _ => Some(Change::Other),
@@ -85,13 +74,13 @@ fn change<'m>(field: &str, update: &'m Update) -> Option<Change<'m>> {
 /// Phases each of which leads to the others: the edges between them, and their effects on fields.
 #[derive(Default)]
 struct Component<'m> {
-    edges: HashMap<usize, Vec<&'m Edge<'m>>>,
+    edges: Vec<&'m Edge<'m>>,
     changes: HashMap<&'m str, Vec<(&'m Edge<'m>, Change<'m>)>>,
 }
 
 impl<'m> Component<'m> {
     fn add(&mut self, check: &Check<'m>, edge: &'m Edge<'m>) {
-        self.edges.entry(edge.from).or_default().push(edge);
+        self.edges.push(edge);
         let [from, to] = [edge.from, edge.to].map(|at| check.phase(at).name.as_str());
         // A field that starts to exist gets its initial value again.
         let crosses = |field: &Field| field.exists_in(from) != field.exists_in(to);
@@ -136,7 +125,7 @@ impl<'m> Component<'m> {
                 return false;
             }
             match (change(name, update), &update.value) {
-                (Some(Change::Raise), Update::Field { .. }) => has_ceiling(when, name, &is_fixed),
+                (Some(Change::Raise), Update::Value(_)) => has_ceiling(when, name, &is_fixed),
                 (Some(Change::Word(_)), _) => {
                     self.changes(name).iter().all(|change| match change {
                         (_, Change::Word(word)) => is_out(word),
@@ -146,25 +135,6 @@ impl<'m> Component<'m> {
                 _ => false,
             }
         })
-    }
-
-    /// Returns the shortest cycle that starts with an edge of one.
-    fn shortest_cycle(&self, first: &'m Edge<'m>) -> Vec<&'m Edge<'m>> {
-        let mut reached_by: HashMap<usize, &'m Edge<'m>> = HashMap::from([(first.to, first)]);
-        let mut open = VecDeque::from([first.to]);
-        while let Some(at) = open.pop_front().filter(|at| *at != first.from) {
-            for edge in self.edges.get(&at).into_iter().flatten() {
-                reached_by.entry(edge.to).or_insert_with(|| {
-                    open.push_back(edge.to);
-                    edge
-                });
-            }
-        }
-        let mut cycle = vec![reached_by[&first.from]];
-        while cycle[0].from != first.from {
-            cycle.insert(0, reached_by[&cycle[0].from]);
-        }
-        cycle
     }
 }
 
@@ -192,30 +162,32 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
     }
 }
 
-fn report(check: &Check<'_>, cycle: &[&Edge<'_>], part: &Component<'_>) {
-    let phases = cycle.iter().chain(&cycle[..1]);
-    let phases = strs(phases.map(|edge| &check.phase(edge.from).name)).join(" -> ");
-    let names = strs(cycle.iter().map(|edge| &edge.declared.name)).join(", ");
-    let mut reasons = Vec::new();
-    for edge in cycle {
-        for (field, update) in &edge.declared.set {
+fn report(check: &Check<'_>, part: &Component<'_>) {
+    let distinct = |names: Vec<&str>| {
+        let mut seen = HashSet::new();
+        let names = names
+            .into_iter()
+            .filter(|name| seen.insert(name.to_string()));
+        list(&names.collect::<Vec<_>>())
+    };
+    let edges = part.edges.iter();
+    let phases = edges.clone().map(|edge| &check.phase(edge.from).name);
+    let phases = distinct(strs(phases));
+    let names = distinct(strs(edges.map(|edge| &edge.declared.name)));
+    let mut reasons = BTreeSet::new();
+    for (field, changes) in &part.changes {
+        for (edge, _) in changes
+            .iter()
+            .filter(|(_, change)| *change == Change::Raise)
+        {
             let name = &edge.declared.name;
-            if change(field, update) == Some(Change::Raise) {
-                reasons.push(match part.reset(field) {
-                    Some(reset) => format!("`{}` resets `{field}`; ", reset.declared.name),
-                    None => format!("no fixed limit in `{name}` for `{field}`; "),
-                });
-            }
+            reasons.insert(match part.reset(field) {
+                Some(reset) => format!("`{}` resets `{field}`; ", reset.declared.name),
+                None => format!("no fixed limit in `{name}` for `{field}`; "),
+            });
         }
     }
-    reasons.truncate(3);
-    let first = &cycle[0].declared.name;
-    check.add(
-        "unbounded_cycle",
-        first,
-        &[&phases, &names, &reasons.concat()],
-    );
-    for edge in cycle.iter().skip(1).take(8) {
-        check.relate(&edge.declared.name.span, "then this one");
-    }
+    let reasons: String = reasons.into_iter().take(3).collect();
+    let first = &part.edges[0].declared.name;
+    check.add("unbounded_cycle", first, &[&phases, &names, &reasons]);
 }

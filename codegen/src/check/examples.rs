@@ -19,7 +19,7 @@ pub(super) type Wanted<'g> = (&'g Guard, bool);
 /// Returns values under which each guard holds or not as wanted, such as `round is 3`, or `None` if there are none.
 pub(super) fn find_example(
     wanted: &[Wanted<'_>],
-    kind: &dyn Fn(&str) -> FieldKind,
+    kind: &dyn Fn(&Read) -> FieldKind,
 ) -> Result<Option<Vec<String>>, TooMany> {
     let domains = domains(wanted, kind)?;
     let mut values = HashMap::new();
@@ -66,14 +66,14 @@ fn search<'d>(
 /// Returns the values that the guards read, in their order, each with the values to try.
 fn domains(
     wanted: &[Wanted<'_>],
-    kind: &dyn Fn(&str) -> FieldKind,
+    kind: &dyn Fn(&Read) -> FieldKind,
 ) -> Result<Vec<(String, Vec<Constant>)>, TooMany> {
     let comparisons: Vec<_> = wanted
         .iter()
         .flat_map(|(guard, _)| guard.comparisons())
         .collect();
     let mut texts = BTreeSet::new();
-    let mut names: Vec<String> = Vec::new();
+    let mut kinds: Vec<(String, FieldKind)> = Vec::new();
     for side in comparisons
         .iter()
         .flat_map(|(left, _, right)| [*left, *right])
@@ -81,13 +81,16 @@ fn domains(
         if let Operand::Constant(Constant::Text(text)) = side {
             texts.insert(text.clone());
         }
-        let name = side.read().map(Read::key);
-        names.extend(name.filter(|name| !names.contains(name)));
+        if let Some(read) = side.read()
+            && !kinds.iter().any(|(name, _)| *name == read.key())
+        {
+            kinds.push((read.key(), kind(read)));
+        }
     }
     let others = (1..).map(|number| format!("text {number}"));
     let others: Vec<String> = others
         .filter(|text| !texts.contains(text))
-        .take(names.len())
+        .take(kinds.len())
         .collect();
     let texts: Vec<Constant> = texts
         .into_iter()
@@ -95,10 +98,11 @@ fn domains(
         .map(Constant::Text)
         .collect();
 
-    let counts = names.iter().filter(|name| kind(name) == FieldKind::Count);
-    let points = turning_points(&comparisons, counts.cloned().collect())?;
-    let domains = names.into_iter().map(|name| {
-        let values = match kind(&name) {
+    let counts = kinds.iter().filter(|(_, kind)| *kind == FieldKind::Count);
+    let counts = counts.map(|(name, _)| name.clone()).collect();
+    let points = turning_points(&comparisons, counts)?;
+    let domains = kinds.into_iter().map(|(name, kind)| {
+        let values = match kind {
             FieldKind::Count => points[&name].iter().copied().map(Constant::Count).collect(),
             FieldKind::Flag => vec![Constant::Flag(false), Constant::Flag(true)],
             FieldKind::OneOf(words) => words

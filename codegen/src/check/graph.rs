@@ -29,9 +29,6 @@ pub(super) fn graph(check: &Check<'_>) {
         }
     }
     for entry in &machine.transitions {
-        if entry.own && entry.by.is_empty() {
-            check.add("own_without_by", &entry.name, &[]);
-        }
         for phase in entry.sources().iter().filter(is_terminal) {
             check.add("edge_from_end", phase, &[&entry.name]);
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Check;
 use super::examples::{TooMany, Wanted, find_example};
-use crate::model::{Guard, Transition};
+use crate::model::{Guard, Read, Transition};
 
 /// Checks the guards of the entries that have no other problem.
 pub(super) fn guards(check: &Check<'_>) {
@@ -81,17 +81,7 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Transition]) {
 
 /// Returns example values. If the search gives up, reports this.
 fn example(check: &Check<'_>, entry: &Transition, wanted: &[Wanted<'_>]) -> Option<Vec<String>> {
-    let kind = |name: &str| {
-        let field = check.fields.get(name).map(|field| &field.kind);
-        let mut args = entry.args.iter();
-        let argument = name.strip_prefix("args.");
-        let argument = argument.and_then(|name| args.find(|known| known.name.value == name));
-        argument
-            .map(|argument| &argument.kind)
-            .or(field)
-            .cloned()
-            .unwrap_or_default()
-    };
+    let kind = |read: &Read| check.kind(entry, read).cloned().unwrap_or_default();
     find_example(wanted, &kind).unwrap_or_else(|TooMany| {
         check.add_at("guards_too_complicated", entry.guard_span(), &[&entry.name]);
         None

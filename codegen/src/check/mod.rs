@@ -13,7 +13,7 @@ mod names;
 mod types;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
 use std::ops::Range;
 
@@ -23,9 +23,16 @@ use crate::model::{At, Edge, Field, Machine, Phase, Transition};
 /// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     let mut check = Check::new(machine);
-    check.broken = names::names(&check);
-    let broken = types::types(&check);
-    check.broken.extend(broken);
+    names::names(&check);
+    types::types(&check);
+    for entry in &machine.transitions {
+        let before = check.found_count();
+        names::transition(&check, entry);
+        types::transition(&check, entry);
+        if check.found_count() > before {
+            check.broken.insert(entry.span.start);
+        }
+    }
     idents::collisions(&check);
     document::document(&check);
     graph::graph(&check);
@@ -44,9 +51,8 @@ struct Check<'m> {
     transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
     /// All edges, in the order of their entries.
     edges: Vec<Edge<'m>>,
-    edges_from: HashMap<(usize, &'m str), Vec<Edge<'m>>>,
     found: RefCell<Vec<Diagnostic>>,
-    /// The starts of the entries with an unknown name or a wrong type. Their consequences are not reported.
+    /// The starts of the entries with a wrong name or type. Their consequences are not reported.
     broken: HashSet<usize>,
 }
 
@@ -55,12 +61,6 @@ impl<'m> Check<'m> {
         let mut transitions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
         for entry in &machine.transitions {
             transitions.entry(&entry.name).or_default().push(entry);
-        }
-        let edges = machine.edges();
-        let mut edges_from: HashMap<_, Vec<_>> = HashMap::new();
-        for edge in &edges {
-            let key = (edge.from, edge.declared.name.as_str());
-            edges_from.entry(key).or_default().push(*edge);
         }
         Self {
             machine,
@@ -72,8 +72,7 @@ impl<'m> Check<'m> {
                 .collect(),
             personas: index(machine.personas.iter().map(|persona| &persona.name)),
             transitions,
-            edges,
-            edges_from,
+            edges: machine.edges(),
             found: RefCell::default(),
             broken: HashSet::new(),
         }
@@ -123,10 +122,9 @@ impl<'m> Check<'m> {
     }
 
     /// Returns the edges of a transition from a phase, in the order of the file.
-    fn edges_from(&self, phase: usize, name: &'m str) -> &[Edge<'m>] {
-        self.edges_from
-            .get(&(phase, name))
-            .map_or(&[], Vec::as_slice)
+    fn edges_from(&self, phase: usize, name: &str) -> impl Iterator<Item = &Edge<'m>> {
+        let edges = self.edges.iter();
+        edges.filter(move |edge| edge.from == phase && *edge.declared.name == name)
     }
 }
 

@@ -1,16 +1,16 @@
 //! Names of phases, fields, transitions, personas and arguments that do not exist, and fields used in phases in which
 //! they do not exist (`in`).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::{Check, problem, strs};
 use crate::diagnostic::{list, suggest};
 use crate::model::texts::interpolated;
-use crate::model::{Argument, At, AtStart, Behaviour, Parameter, Transition};
+use crate::model::{Argument, At, AtStart, Behaviour, FieldKind, Parameter, Read, Transition};
 
 /// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
-/// Returns the starts of the entries with an unknown name.
-pub(super) fn names(check: &Check<'_>) -> HashSet<usize> {
+/// Leaves the entries of transitions to [`transition`].
+pub(super) fn names(check: &Check<'_>) {
     let machine = check.machine;
     for phase in machine
         .fields
@@ -59,13 +59,6 @@ pub(super) fn names(check: &Check<'_>) -> HashSet<usize> {
             uses(check, &field.name, start, &takes);
         }
     }
-    let mut unknown = HashSet::new();
-    for entry in &machine.transitions {
-        if !transition(check, entry) {
-            unknown.insert(entry.span.start);
-        }
-    }
-    unknown
 }
 
 fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
@@ -85,39 +78,29 @@ fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
     }
 }
 
-/// Checks the names of an entry. Returns whether all are known.
-fn transition(check: &Check<'_>, entry: &Transition) -> bool {
-    let phases = entry.sources().iter().chain(entry.target());
-    let mut is_known = phases
-        .filter(|name| check.find_phase(name).is_none())
-        .count()
-        == 0;
+/// Checks the names of an entry.
+pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
+    for name in entry.sources().iter().chain(entry.target()) {
+        check.find_phase(name);
+    }
     let from = || check.edges_of(entry).map(|edge| edge.from);
     let reads = format!("`{}` reads", entry.name);
     for name in entry.when.iter().flat_map(|guard| guard.fields()) {
-        is_known &= uses(check, name, from(), &reads);
+        uses(check, name, from(), &reads);
     }
     for (name, update) in &entry.set {
         let to = check.edges_of(entry).map(|edge| edge.to);
-        is_known &= uses(check, name, to, &format!("`{}` sets", entry.name));
-        if let Some(name) = update.field() {
-            let name = At::new(name.to_owned(), update.span.clone());
-            is_known &= uses(check, &name, from(), &reads);
+        uses(check, name, to, &format!("`{}` sets", entry.name));
+        for read in update.reads().filter(|read| !read.is_argument) {
+            uses(check, &read.name, from(), &reads);
         }
     }
-    is_known
 }
 
-/// Reports that a field does not exist, or not in one of some phases. `what` is the subject and the verb. Returns whether the
-/// field exists.
-fn uses(
-    check: &Check<'_>,
-    name: &At<String>,
-    phases: impl IntoIterator<Item = usize>,
-    what: &str,
-) -> bool {
+/// Reports that a field does not exist, or not in one of some phases. `what` is the subject and the verb.
+fn uses(check: &Check<'_>, name: &At<String>, phases: impl IntoIterator<Item = usize>, what: &str) {
     let Some(field) = check.find("unknown_field", &check.fields, name) else {
-        return false;
+        return;
     };
     let within = strs(field.within.iter().flatten());
     let phases = phases.into_iter().map(|at| check.phase(at).name.as_str());
@@ -129,7 +112,6 @@ fn uses(
         let args = [what, name, &list(&absent), &list(&within)];
         check.add_at("field_absent", &name.span, &args);
     }
-    true
 }
 
 impl<'m> Check<'m> {
@@ -154,6 +136,16 @@ impl<'m> Check<'m> {
 
     pub(super) fn find_phase(&self, name: &At<String>) -> Option<usize> {
         self.find("unknown_phase", &self.phases, name).copied()
+    }
+
+    /// Returns the kind of a field or an argument, if it exists.
+    pub(super) fn kind<'a>(&'a self, entry: &'a Transition, read: &Read) -> Option<&'a FieldKind> {
+        let mut arguments = entry.args.iter();
+        if read.is_argument {
+            Some(&arguments.find(|argument| argument.name == read.name)?.kind)
+        } else {
+            Some(&self.fields.get(read.name.as_str())?.kind)
+        }
     }
 
     pub(super) fn find_argument<'a>(

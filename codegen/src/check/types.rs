@@ -1,13 +1,13 @@
 //! Types of constants, guards and updates.
 
-use std::collections::HashSet;
-
 use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
-use crate::model::{At, AtStart, Constant, Field, FieldKind, Operand, Sign, Transition, Update};
+use crate::model::{
+    At, AtStart, Constant, Field, FieldKind, Operand, Read, Sign, Transition, Update,
+};
 
-/// Reports values that do not fit, and unknown arguments. Returns the starts of the entries with a problem.
-pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
+/// Reports initial values that do not fit.
+pub(super) fn types(check: &Check<'_>) {
     for field in &check.machine.fields {
         let is_special = field.at_start != AtStart::Never || field.within.is_some();
         if is_special && unusable(&field.name, &field.kind).is_some() {
@@ -22,20 +22,16 @@ pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
             constant(check, field, value);
         }
     }
-    let mut broken = HashSet::new();
-    for entry in &check.machine.transitions {
-        let before = check.found_count();
-        guard(check, entry);
-        for (name, value) in &entry.set {
-            if let Some(field) = check.fields.get(name.as_str()) {
-                check.report(&value.span, update_problem(check, entry, field, value));
-            }
-        }
-        if check.found_count() > before {
-            broken.insert(entry.span.start);
+}
+
+/// Reports values of an entry that do not fit, and unknown arguments.
+pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
+    guard(check, entry);
+    for (name, value) in &entry.set {
+        if let Some(field) = check.fields.get(name.as_str()) {
+            check.report(&value.span, update_problem(check, entry, field, value));
         }
     }
-    broken
 }
 
 pub(super) fn describe(kind: &FieldKind) -> &'static str {
@@ -98,99 +94,87 @@ pub(super) fn constant(check: &Check<'_>, field: &Field, value: &At<Constant>) {
     check.report(&value.span, misfit(&field.name, &field.kind, value));
 }
 
-enum Side<'m> {
-    Read(At<String>, &'m FieldKind),
-    Constant(&'m Constant),
-}
-
-fn guard<'m>(check: &Check<'m>, entry: &'m Transition) {
+fn guard(check: &Check<'_>, entry: &Transition) {
     let Some(when) = &entry.when else { return };
     for (left, sign, right) in when.comparisons() {
-        let sides = [left, right].map(|operand| side(check, entry, operand, sign));
-        let (place, wrong) = match &sides {
-            [Some(Side::Read(name, kind)), Some(Side::Constant(value))]
-            | [Some(Side::Constant(value)), Some(Side::Read(name, kind))] => {
-                (&name.span, misfit(name, kind, value))
+        let is_equality = matches!(sign, Sign::Equal | Sign::NotEqual);
+        let is_right = |operand: &Operand| match operand {
+            Operand::Constant(_) => true,
+            Operand::Read(read) => compared(check, entry, read, is_equality),
+        };
+        if !(is_right(left) & is_right(right)) {
+            continue;
+        }
+        let kind = |read| check.kind(entry, read).unwrap_or(&FieldKind::Count);
+        let (place, problem) = match (left, right) {
+            (Operand::Read(read), Operand::Constant(value))
+            | (Operand::Constant(value), Operand::Read(read)) => {
+                (&read.name.span, misfit(&read.key(), kind(read), value))
             }
-            [Some(Side::Read(a, a_kind)), Some(Side::Read(b, b_kind))] => {
-                (&b.span, differs(a, a_kind, b, b_kind))
+            (Operand::Read(one), Operand::Read(other)) => {
+                let keys = [one, other].map(Read::key);
+                let problem = differs(&keys[0], kind(one), &keys[1], kind(other));
+                (&other.name.span, problem)
             }
-            [Some(Side::Constant(_)), Some(Side::Constant(_))] => {
+            (Operand::Constant(_), Operand::Constant(_)) => {
                 (&when.span, Some(problem("type_two_constants", &[])))
             }
-            _ => continue,
         };
-        check.report(place, wrong);
+        check.report(place, problem);
     }
 }
 
-/// Returns a side with its type, or reports its problem.
-fn side<'m>(
-    check: &Check<'m>,
-    entry: &'m Transition,
-    operand: &'m Operand,
-    sign: Sign,
-) -> Option<Side<'m>> {
-    let read = match operand {
-        Operand::Constant(value) => return Some(Side::Constant(value)),
-        Operand::Read(read) => read,
-    };
+/// Checks a field or an argument that a guard compares. Returns whether it can be compared so.
+fn compared(check: &Check<'_>, entry: &Transition, read: &Read, is_equality: bool) -> bool {
     let name = &read.name;
-    let kind = if read.is_argument {
-        let argument = check.find_argument(entry, name)?;
-        if argument.optional {
-            check.add("type_optional", name, &[]);
-        }
-        &argument.kind
-    } else {
-        &check.fields.get(name.as_str())?.kind
+    if read.is_argument
+        && let Some(argument) = check.find_argument(entry, name)
+        && argument.optional
+    {
+        check.add("type_optional", name, &[]);
+    }
+    let Some(kind) = check.kind(entry, read) else {
+        return false;
     };
-    let text = read.key();
-    let is_equality = matches!(sign, Sign::Equal | Sign::NotEqual) && read.offset == 0;
-    let not_count = no_count(&text, kind).filter(|_| !is_equality);
-    let wrong = unusable(&text, kind).or(not_count);
-    let side = Side::Read(At::new(text, name.span.clone()), kind);
-    let is_right = wrong.is_none();
-    check.report(&name.span, wrong);
-    is_right.then_some(side)
+    let key = read.key();
+    let not_count = || no_count(&key, kind).filter(|_| !is_equality || read.offset != 0);
+    let problem = unusable(&key, kind).or_else(not_count);
+    let is_right = problem.is_none();
+    check.report(&name.span, problem);
+    is_right
 }
 
-/// Returns the problem of an update of a field. Reports an unknown argument.
+/// Returns the problem of an update of a field. Reports unknown arguments.
 fn update_problem(
     check: &Check<'_>,
     entry: &Transition,
     field: &Field,
-    update: &At<Update>,
+    update: &Update,
 ) -> Option<Diagnostic> {
     let name = &field.name;
     let kind = &field.kind;
-    let at = |name: &str| At::new(name.to_owned(), update.span.clone());
-    let source = update.field().and_then(|name| check.fields.get(name));
-    let argument = update
-        .argument()
-        .map(|name| check.find_argument(entry, &at(name)));
-    let argument_name = format!("args.{}", update.argument().unwrap_or_default());
-    let wrong = match (&update.value, source, argument.flatten()) {
-        (Update::Constant(value), ..) => misfit(name, kind, value),
-        (Update::Next(_), Some(source), _) => match source.kind {
-            FieldKind::OneOf(_) => differs(name, kind, &source.name, &source.kind),
-            _ => Some(problem(
-                "type_next",
-                &[&source.name, describe(&source.kind)],
-            )),
-        },
-        (Update::Argument(_), _, Some(argument)) => match (&argument.kind, kind) {
+    for argument in update.reads().filter(|read| read.is_argument) {
+        check.find_argument(entry, &argument.name);
+    }
+    let not_count = |read: &Read| no_count(&read.key(), check.kind(entry, read)?);
+    let problem = match update {
+        Update::Value(Operand::Constant(value)) => misfit(name, kind, value),
+        Update::Value(Operand::Read(read)) => match (check.kind(entry, read)?, kind) {
             (FieldKind::OneOf(_), FieldKind::Text) => None,
             (FieldKind::OneOf(words), FieldKind::OneOf(_)) => {
                 let mut words = words.iter().map(|word| Constant::Text(word.to_string()));
                 words.find_map(|word| misfit(name, kind, &word))
             }
-            (other, _) => differs(name, kind, &argument_name, other),
+            _ if read.offset != 0 => no_count(name, kind).or_else(|| not_count(read)),
+            (other, _) => differs(name, kind, &read.key(), other),
         },
-        (Update::Field { .. } | Update::Plus { .. }, source, argument) => no_count(name, kind)
-            .or(source.and_then(|source| no_count(&source.name, &source.kind)))
-            .or(argument.and_then(|one| no_count(&argument_name, &one.kind))),
-        _ => None,
+        Update::Next(read) => match check.kind(entry, read)? {
+            other @ FieldKind::OneOf(_) => differs(name, kind, &read.name, other),
+            other => Some(problem("type_next", &[&read.name, describe(other)])),
+        },
+        Update::Plus(read, argument) => no_count(name, kind)
+            .or_else(|| not_count(read))
+            .or_else(|| not_count(argument)),
     };
-    unusable(name, kind).or(wrong)
+    unusable(name, kind).or(problem)
 }

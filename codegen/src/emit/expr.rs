@@ -72,20 +72,20 @@ impl<'m> Entry<'m> {
         field.expect("the check has seen the field")
     }
 
-    fn field(&self, name: &'m str) -> Place<'m> {
-        let field = self.find_field(name);
-        Place {
-            name,
-            ty: Type::of_field(field),
-            rust: format!("f.{}", value_of(name)),
-            is_argument: false,
-            is_option: field.within.is_some(),
+    fn place(&self, read: &'m Read) -> Place<'m> {
+        let name = read.name.as_str();
+        if !read.is_argument {
+            let field = self.find_field(name);
+            return Place {
+                name,
+                ty: Type::of_field(field),
+                rust: format!("f.{}", value_of(name)),
+                is_argument: false,
+                is_option: field.within.is_some(),
+            };
         }
-    }
-
-    fn argument(&self, name: &'m str) -> Place<'m> {
         let mut arguments = self.args.iter();
-        let argument = arguments.find(|argument| argument.name.value == name);
+        let argument = arguments.find(|argument| argument.name == read.name);
         let argument = argument.expect("the check has seen the argument");
         Place {
             name,
@@ -97,14 +97,6 @@ impl<'m> Entry<'m> {
             },
             is_argument: true,
             is_option: argument.optional,
-        }
-    }
-
-    fn place(&self, read: &'m Read) -> Place<'m> {
-        if read.is_argument {
-            self.argument(&read.name)
-        } else {
-            self.field(&read.name)
         }
     }
 
@@ -178,7 +170,11 @@ impl<'m> Entry<'m> {
         let mut arguments: Vec<&str> = Vec::new();
         let mut values: Vec<(&str, String)> = Vec::new();
         for (name, update) in set {
-            arguments.extend(update.argument().filter(|name| !arguments.contains(name)));
+            for read in update.reads().filter(|read| read.is_argument) {
+                if !arguments.contains(&read.name.as_str()) {
+                    arguments.push(&read.name);
+                }
+            }
             values.push((name.as_str(), self.update(self.find_field(name), update)));
         }
         for field in &self.machine.fields {
@@ -219,24 +215,14 @@ impl<'m> Entry<'m> {
         let ty = Type::of_field(field);
         let is_option = field.within.is_some();
         let value = match update {
-            Update::Constant(constant) => ty.constant(constant),
-            Update::Field { name, offset: 0 } => self.field(name).value(),
-            Update::Field { name, offset } => {
-                let call = if *offset < 0 { "sub" } else { "add" };
-                let added = number(offset.unsigned_abs());
-                format!("{}?", self.field(name).checked(call, &added))
-            }
-            Update::Next(name) => {
-                let place = self.field(name);
-                place.ty.convert(&format!("{}.next()", place.value()), &ty)
-            }
-            Update::Argument(name) => {
-                let argument = self.argument(name);
-                let rust = &argument.rust;
-                if argument.is_option {
-                    let converted = argument.ty.convert("given", &ty);
+            Update::Value(Operand::Constant(constant)) => ty.constant(constant),
+            Update::Value(Operand::Read(read)) => {
+                let place = self.place(read);
+                let rust = &place.rust;
+                if place.is_argument && place.is_option {
+                    let converted = place.ty.convert("given", &ty);
                     let value = match converted.as_str() {
-                        "given" => argument.ty.cloned(rust),
+                        "given" => place.ty.cloned(rust),
                         _ => format!("{rust}.map(|given| {converted})"),
                     };
                     let method = if is_option {
@@ -246,22 +232,29 @@ impl<'m> Entry<'m> {
                     };
                     return format!("{value}.{method}(|| {})", self.kept(field));
                 }
-                match &argument.ty {
-                    Type::Text => format!("{rust}.clone()"),
-                    Type::Word(_) => argument.ty.convert(rust, &ty),
-                    _ => format!("*{rust}"),
+                let other = number(read.offset.unsigned_abs());
+                match (&place.ty, read.offset) {
+                    (Type::Text, _) => format!("{rust}.clone()"),
+                    (Type::Word(_), _) => place.ty.convert(rust, &ty),
+                    (_, 0) => place.value(),
+                    (_, 1..) => place.checked("add", &other) + "?",
+                    _ => place.checked("sub", &other) + "?",
                 }
             }
-            Update::Plus { name, argument } => {
-                let argument = self.argument(argument);
+            Update::Next(read) => {
+                let place = self.place(read);
+                place.ty.convert(&format!("{}.next()", place.value()), &ty)
+            }
+            Update::Plus(read, argument) => {
+                let argument = self.place(argument);
                 let rust = &argument.rust;
                 if argument.is_option {
-                    let sum = self.field(name).checked("add", "given");
+                    let sum = self.place(read).checked("add", "given");
                     let some = if is_option { ".map(Some)" } else { "" };
                     let kept = self.kept(field);
                     return format!("{rust}.map_or(Ok({kept}), |given| {sum}{some})?");
                 }
-                format!("{}?", self.field(name).checked("add", &format!("*{rust}")))
+                self.place(read).checked("add", &argument.value()) + "?"
             }
         };
         if is_option {

@@ -61,7 +61,7 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
 
 fn field(machine: &Machine, source: &str, field: &Field, owned: &HashSet<String>) -> Value {
     let mut updates = machine.transitions.iter().flat_map(|entry| &entry.set);
-    let is_next = |update: &Update| matches!(update, Update::Next(name) if *name == *field.name);
+    let is_next = |update: &Update| matches!(update, Update::Next(read) if read.name == field.name);
     let (min, max) = field.counts();
     context! {
         line => line_of(source, field.name.span.start),

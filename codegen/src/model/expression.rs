@@ -45,26 +45,12 @@ pub struct Read {
 /// The new value of a field in `set`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
-    /// A constant.
-    Constant(Constant),
-    /// `"round + 1"`: a count field plus or minus a constant.
-    Field {
-        /// The field.
-        name: String,
-        /// The number that is added.
-        offset: i64,
-    },
+    /// A constant, `"round + 1"` or `"args.why"`.
+    Value(Operand),
     /// `"next(field)"`: the word after the present one of a `one_of`, the first after the last.
-    Next(String),
-    /// `"args.why"`: an argument of the transition.
-    Argument(String),
+    Next(Read),
     /// `"round + args.more"`: a count field plus a count argument.
-    Plus {
-        /// The field.
-        name: String,
-        /// The argument.
-        argument: String,
-    },
+    Plus(Read, Read),
 }
 
 impl Guard {
@@ -108,22 +94,14 @@ impl Read {
 }
 
 impl Update {
-    /// Returns the field that it reads.
-    pub(crate) fn field(&self) -> Option<&str> {
-        match self {
-            Update::Field { name, .. } | Update::Next(name) | Update::Plus { name, .. } => {
-                Some(name)
-            }
-            Update::Constant(_) | Update::Argument(_) => None,
-        }
-    }
-
-    /// Returns the argument that it reads.
-    pub(crate) fn argument(&self) -> Option<&str> {
-        match self {
-            Update::Argument(name) | Update::Plus { argument: name, .. } => Some(name),
-            _ => None,
-        }
+    /// Returns the fields and arguments that it reads.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> {
+        let (first, second) = match self {
+            Update::Value(value) => (value.read(), None),
+            Update::Next(field) => (Some(field), None),
+            Update::Plus(field, argument) => (Some(field), Some(argument)),
+        };
+        first.into_iter().chain(second)
     }
 }
 
@@ -144,7 +122,11 @@ impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Operand::Constant(constant) => constant.fmt(f),
-            Operand::Read(read) => write!(f, "{}{}", read.key(), Offset(read.offset)),
+            Operand::Read(read) => match read.offset {
+                0 => f.write_str(&read.key()),
+                1.. => write!(f, "{} + {}", read.key(), read.offset),
+                _ => write!(f, "{} - {}", read.key(), read.offset.unsigned_abs()),
+            },
         }
     }
 }
@@ -162,24 +144,9 @@ impl fmt::Display for Constant {
 impl fmt::Display for Update {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Update::Constant(value) => value.fmt(f),
-            Update::Field { name, offset } => write!(f, "{name}{}", Offset(*offset)),
-            Update::Next(name) => write!(f, "next({name})"),
-            Update::Argument(name) => write!(f, "args.{name}"),
-            Update::Plus { name, argument } => write!(f, "{name} + args.{argument}"),
-        }
-    }
-}
-
-/// ` + 1`, ` - 1` or nothing.
-struct Offset(i64);
-
-impl fmt::Display for Offset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => Ok(()),
-            1.. => write!(f, " + {}", self.0),
-            _ => write!(f, " - {}", self.0.unsigned_abs()),
+            Update::Value(value) => value.fmt(f),
+            Update::Next(field) => write!(f, "next({})", field.name),
+            Update::Plus(field, argument) => write!(f, "{} + {}", field.name, argument.key()),
         }
     }
 }

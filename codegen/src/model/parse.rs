@@ -8,7 +8,7 @@ use toml::de::{DeTable, Deserializer};
 use super::like::complete_phases;
 use super::parser::{parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
-use super::{At, Constant, FieldKind, Machine, Update};
+use super::{At, Constant, FieldKind, Machine, Operand, Update};
 use crate::diagnostic::Diagnostic;
 
 /// Parses a machine file.
@@ -101,6 +101,6 @@ fn update(
         Constant::Text(text) if is_number || is_expression(text) => {
             parse_update(source, &At::new(text.clone(), value.span.clone()))
         }
-        constant => Ok(Update::Constant(constant.clone())),
+        constant => Ok(Update::Value(Operand::Constant(constant.clone()))),
     }
 }

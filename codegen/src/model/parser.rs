@@ -31,28 +31,25 @@ pub(super) fn parse_update(source: &str, text: &At<String>) -> Result<Update, Di
     let next = text.strip_prefix("next(");
     let next = next.and_then(|rest| rest.strip_suffix(')')).map(str::trim);
     if let Some(name) = next.filter(|name| is_name(name)) {
-        return Ok(Update::Next(name.to_owned()));
+        return Ok(Update::Next(Read {
+            name: At::new(name.to_owned(), text.span.clone()),
+            is_argument: false,
+            offset: 0,
+        }));
     }
     let mut parser = Parser::new(source, text);
+    let is_plain_argument = |read: &Read| read.is_argument && read.offset == 0;
     let update = match parser.operand(UPDATE)? {
-        Operand::Constant(constant) => Update::Constant(constant),
-        Operand::Read(read) if read.is_argument => match read.offset {
-            0 => Update::Argument(read.name.value),
-            _ => return parser.unexpected("one argument", UPDATE),
-        },
-        Operand::Read(read) if read.offset == 0 && parser.skip("+") => {
+        Operand::Read(read) if read.is_argument && read.offset != 0 => {
+            return parser.unexpected("one argument", UPDATE);
+        }
+        Operand::Read(read) if !read.is_argument && read.offset == 0 && parser.skip("+") => {
             match parser.operand(UPDATE)? {
-                Operand::Read(added) if added.is_argument && added.offset == 0 => Update::Plus {
-                    name: read.name.value,
-                    argument: added.name.value,
-                },
+                Operand::Read(added) if is_plain_argument(&added) => Update::Plus(read, added),
                 _ => return parser.unexpected("one argument", UPDATE),
             }
         }
-        Operand::Read(read) => Update::Field {
-            name: read.name.value,
-            offset: read.offset,
-        },
+        value => Update::Value(value),
     };
     parser.expect("", "the end", UPDATE)?;
     Ok(update)

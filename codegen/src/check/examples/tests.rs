@@ -6,8 +6,8 @@ use super::*;
 use crate::model::texts::Word;
 use crate::model::{At, Many, Sign};
 
-fn kind(name: &str) -> FieldKind {
-    match name {
+fn kind(read: &Read) -> FieldKind {
+    match read.key().as_str() {
         "i" | "args.j" => FieldKind::Count,
         _ => {
             let words = ["x", "y", "z"].map(|word| Word::try_from(word.to_owned()).unwrap());
