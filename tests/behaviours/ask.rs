@@ -35,7 +35,7 @@ fn entering_the_phase_tells_the_agent_to_ask_exactly_this() {
 }
 
 #[test]
-fn stop_reminds_to_the_limit_then_names_verbs() {
+fn stop_reminds_to_the_limit_then_waits() {
     let project = Project::start("ask", "1.2");
     let put = project.stop();
     let reminded = project.stop();
