@@ -40,7 +40,7 @@ pub use behaviours::Step;
 pub use behaviours::verify::Verified;
 pub use jiff::Timestamp;
 pub use machine::Beginning;
-pub use machine::raw::OpenError;
+pub use machine::held::OpenError;
 pub use machine::{Actor, EvidenceRecord, Machine, Refusal, Refused, Requirement, Table};
 pub use review::evidence::{Reviewed, Settled};
 pub use store::{LoopId, StateHome, Store};

@@ -6,9 +6,8 @@ pub use crate::machine::Beginning;
 pub use crate::machine::data::DataType;
 pub use crate::machine::edge::{Edge, EdgeInfo, Guard, rules};
 pub use crate::machine::fields::FieldError;
-pub use crate::machine::held::{Header, Held};
+pub use crate::machine::held::{Header, Held, OpenError};
 pub use crate::machine::import::ImportError;
-pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
     ArgumentInfo, BehaviourInfo, Constant, FieldInfo, FieldKind, ModeInfo, PhaseInfo, Table,
 };

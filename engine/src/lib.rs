@@ -16,7 +16,7 @@ mod words;
 
 pub use jiff::Timestamp;
 pub use machine::Beginning;
-pub use machine::raw::OpenError;
+pub use machine::held::OpenError;
 pub use machine::{
     Actor, EvidenceRecord, LoopHandle, Machine, Refusal, Refused, Requirement, Table,
 };

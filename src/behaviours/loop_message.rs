@@ -9,10 +9,9 @@ use super::ask::{self, Asked, MORE};
 use super::command_runs;
 use super::verify;
 use crate::machine::table::BehaviourInfo;
-use crate::machine::{Actor, EdgeInfo, LoopFacts as _, PhaseDeclaration as _, Raw};
+use crate::machine::{Actor, EdgeInfo, LoopFacts as _, Raw};
 use crate::message::{Message, MessageError, Render as _, facts};
 use crate::process::configured::is_installed;
-use crate::review::subject;
 use crate::text;
 
 /// The most characters of a field that a message shows.
@@ -41,14 +40,21 @@ pub fn render(
         return Ok(None);
     };
     let mut context = facts(raw, MAX_FIELD_CHARS);
-    let verbs = json!({ "agent": verbs(raw, Actor::Agent), "person": verbs(raw, Actor::Person) });
     let question = asked(raw).map(|asked| question(raw, &asked));
+    let ways = ways(raw);
+    let verbs = |is_open: fn(&Way) -> bool| -> Vec<&str> {
+        let open = ways.iter().filter(|way| is_open(way));
+        open.map(|way| &*way.command).collect()
+    };
     let engines = [
         ("question", json!(question)),
         ("last_run", json!(command_runs::last(raw))),
         ("verified", json!(verify::text(raw))),
         ("violations", json!(raw.violations())),
-        ("verbs", verbs),
+        (
+            "verbs",
+            json!({ "agent": verbs(|way| way.agent), "person": verbs(|way| way.person) }),
+        ),
     ];
     context.extend(engines.map(|(name, value)| (name.to_owned(), value)));
     context.extend(own);
@@ -90,16 +96,60 @@ pub(crate) fn answering(raw: &Raw) -> String {
     format!("{} answer {} LABEL", raw.table().state.program, raw.id())
 }
 
-/// Returns the command lines that are open to an actor in a loop's phase: those whose guards hold now.
-fn verbs(raw: &Raw, actor: Actor) -> Vec<String> {
-    let mut lines = Vec::new();
-    for edge in raw.open_edges() {
-        let line = command_line(raw, &edge);
-        if edge.is_verb() && edge.by.contains(&actor) && !lines.contains(&line) {
-            lines.push(line);
+/// A verb that is open in a loop's phase.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Way {
+    /// The transition.
+    pub transition: &'static str,
+    /// The doc of its edge.
+    pub doc: &'static str,
+    /// Whether an agent may take it.
+    pub agent: bool,
+    /// Whether the user may take it.
+    #[serde(skip)]
+    pub person: bool,
+    /// The command line: the subcommand, the loop, and its arguments.
+    pub command: String,
+    /// Whether it takes nothing but the loop.
+    #[serde(skip)]
+    pub is_plain: bool,
+}
+
+/// Returns the transitions that somebody may take by a verb now, each once, in the order of the machine file.
+pub fn ways(raw: &Raw) -> Vec<Way> {
+    let mut ways: Vec<Way> = Vec::new();
+    for edge in raw.open_edges().iter().filter(|edge| edge.is_verb()) {
+        let agent = edge.by.contains(&Actor::Agent);
+        let person = edge.by.contains(&Actor::Person);
+        match ways
+            .iter_mut()
+            .find(|way| way.transition == edge.transition)
+        {
+            Some(way) => {
+                way.agent |= agent;
+                way.person |= person;
+            }
+            None => ways.push(Way {
+                transition: edge.transition,
+                doc: edge.doc,
+                agent,
+                person,
+                command: command_line(raw, edge),
+                is_plain: edge.args.is_empty(),
+            }),
         }
     }
-    lines
+    ways
+}
+
+/// Returns the command lines by which the user answers a loop's question, if it has one, or takes a transition.
+pub(crate) fn person_commands(raw: &Raw, asked: Option<&Asked>) -> Vec<String> {
+    let answer = asked.map(|_| answering(raw)).into_iter();
+    let ways = ways(raw).into_iter().filter(|way| way.person);
+    answer
+        .chain(ways.map(|way| way.command))
+        .take(MAX_VERBS)
+        .collect()
 }
 
 /// Returns the command line of an edge's verb.
@@ -120,36 +170,16 @@ pub fn call(id: &str, edge: &EdgeInfo) -> String {
     line
 }
 
-/// Returns what a loop waits for, and the command lines by which the user lets it go on. `asked` is its question, which the
-/// program may have.
-pub(crate) fn next_action(raw: &Raw, asked: Option<&Asked>) -> (String, Vec<String>) {
+/// Returns what a loop waits for, for a sentence. `asked` is its question, which the program may have.
+pub fn awaited(raw: &Raw, asked: Option<&Asked>) -> String {
+    if let Some(asked) = asked {
+        return format!("an answer to: {} ({})", asked.question, asked.labels());
+    }
     let phase = &raw.table().phases[raw.phase()];
-    let awaited = match (&phase.on_stop, asked) {
-        (_, Some(asked)) => Some(format!(
-            "an answer to: {} ({})",
-            asked.question,
-            asked.labels()
-        )),
-        (Some(behaviour), None) => waited_for(raw, behaviour),
-        (None, None) => None,
-    };
-    let awaited = awaited.unwrap_or_else(|| format!("phase {} to go on", phase.name));
-    let answer = asked.map(|_| answering(raw)).into_iter();
-    let lines = answer.chain(verbs(raw, Actor::Person));
-    (awaited, lines.take(MAX_VERBS).collect())
-}
-
-/// Returns a note for the user about a waiting loop: the reason, and the verbs that lead on, each on its line.
-pub fn waiting(raw: &Raw) -> String {
-    let (what, verbs) = next_action(raw, asked(raw).as_ref());
-    let mut line = format!("loop {} waits for {what}", raw.id());
-    if verbs.is_empty() {
-        return line;
-    }
-    if !line.ends_with(['?', '.', '!']) {
-        line.push('.');
-    }
-    format!("{line} In a terminal:{}", text::command_lines(&verbs))
+    let awaited = phase.on_stop.as_ref();
+    awaited
+        .and_then(|behaviour| waited_for(raw, behaviour))
+        .unwrap_or_else(|| format!("phase {} to go on", phase.name))
 }
 
 /// Returns what a behaviour waits for, or `None` if the phase's name says it best.
@@ -160,11 +190,6 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     };
     Some(match behaviour.name {
         "require-file" => format!("{} to be written", filled("path")?),
-        "review" => {
-            let subject = subject::title(raw, raw.table().phases[raw.phase()].review()?);
-            let subject = text::one_line(&subject, MAX_FIELD_CHARS);
-            format!("the review of {subject}")
-        }
         "run" => waited_for_command(raw, behaviour.parameter("command")?),
         "verify" => match verify::ready(raw) {
             Ok(_) => "the commands that verify the work to pass".to_owned(),

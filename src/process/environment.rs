@@ -78,7 +78,7 @@ impl Environment {
     }
 
     /// Returns the variables for a child that works on this project: PATH without relative folders and without those of
-    /// the project.
+    /// the project, and no home that is a relative path.
     pub fn resolve(
         &self,
         ours: impl IntoIterator<Item = (OsString, OsString)>,
@@ -86,7 +86,7 @@ impl Environment {
     ) -> BTreeMap<OsString, OsString> {
         let mut variables: BTreeMap<OsString, OsString> = ours.into_iter().collect();
         let home = variables.get(OsStr::new("HOME")).cloned();
-        variables.retain(|name, _| self.allows(name));
+        variables.retain(|name, value| self.allows(name) && !is_relative_home(name, value));
         if let Some(path) = variables.get_mut(OsStr::new("PATH")) {
             *path = if self.with_projects_programs {
                 joined(absolute(path))
@@ -107,6 +107,15 @@ impl Environment {
                 || self.names.iter().any(|allowed| allowed == name)
         })
     }
+}
+
+/// Returns whether a variable names the user's folder by a relative path, which would be a folder of the repository. It
+/// counts as not set.
+fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| {
+        name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR"
+    }) && !value.is_empty()
+        && !Path::new(value).is_absolute()
 }
 
 /// Finds a program in the PATH that child processes get, outside of the project.
@@ -207,6 +216,22 @@ mod tests {
         assert_eq!(
             resolved(&environment, &ours, PROJECT),
             "A=1 CLAUDEX_REVIEWER_CHILD=1 LC_ALL=C"
+        );
+    }
+
+    #[test]
+    fn relative_home_counts_as_not_set() {
+        let ours = [
+            ("HOME", "."),
+            ("XDG_CONFIG_HOME", "config"),
+            ("CODEX_HOME", "~/x"),
+            ("CLAUDE_CONFIG_DIR", "c"),
+            ("CARGO_HOME", "/home/x/.cargo"),
+        ];
+        let all = Environment::allowing(ours.map(|(name, _)| name));
+        assert_eq!(
+            resolved(&all, &ours, PROJECT),
+            "CARGO_HOME=/home/x/.cargo CLAUDEX_REVIEWER_CHILD=1"
         );
     }
 

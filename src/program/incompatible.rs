@@ -6,7 +6,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::shell;
 use crate::behaviours::loop_message;
-use crate::machine::raw::OpenError;
+use crate::machine::held::OpenError;
 use crate::machine::table::Table;
 use crate::store::{StoreError, WhyNotOurs};
 use crate::text;

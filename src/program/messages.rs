@@ -4,8 +4,8 @@ use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::next_action;
 use crate::behaviours::loop_message;
+use crate::machine::Raw;
 use crate::machine::table::{PhaseInfo, Table};
-use crate::machine::{Actor, Raw};
 use crate::review::runs;
 use crate::text;
 
@@ -23,43 +23,6 @@ pub fn phase(raw: &Raw) -> &'static PhaseInfo {
 pub fn is_for_any_session(table: &Table, phase: usize) -> bool {
     let mut edges = table.edges().filter(|edge| edge.from == phase);
     !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
-}
-
-/// A verb that is open in a loop's phase.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Way {
-    /// The transition.
-    pub transition: &'static str,
-    /// The doc of its edge.
-    pub doc: &'static str,
-    /// Whether an agent may take it too.
-    pub agent: bool,
-    /// The command line: the subcommand, the loop, and its arguments.
-    pub command: String,
-    /// The subcommand.
-    #[serde(skip)]
-    pub verb: String,
-    /// Whether it takes nothing but the loop.
-    #[serde(skip)]
-    pub is_plain: bool,
-}
-
-/// Returns the transitions that somebody may take by a verb now, each once, in the order of the machine file.
-pub fn ways(raw: &Raw) -> Vec<Way> {
-    let mut ways: Vec<Way> = Vec::new();
-    for edge in raw.open_edges().iter().filter(|edge| edge.is_verb()) {
-        if !ways.iter().any(|way| way.transition == edge.transition) {
-            ways.push(Way {
-                transition: edge.transition,
-                doc: edge.doc,
-                agent: edge.by.contains(&Actor::Agent),
-                command: loop_message::command_line(raw, edge),
-                verb: edge.transition.replace('_', "-"),
-                is_plain: edge.args.is_empty(),
-            });
-        }
-    }
-    ways
 }
 
 /// Returns the doc of a phase in parentheses after a space, or nothing.
@@ -161,7 +124,7 @@ pub fn unchanged(raw: &Raw) -> String {
 
 /// Returns the command lines of the transitions that are open to somebody now.
 fn possible(raw: &Raw) -> Vec<String> {
-    let ways = ways(raw).into_iter();
+    let ways = loop_message::ways(raw).into_iter();
     ways.map(|way| way.command).collect()
 }
 

@@ -51,7 +51,8 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         });
     known.unwrap_or_else(|| {
         let asked = asked.ok().flatten();
-        let (waits_for, verbs) = loop_message::next_action(raw, asked.as_ref());
+        let waits_for = loop_message::awaited(raw, asked.as_ref());
+        let verbs = loop_message::person_commands(raw, asked.as_ref());
         let next = if verbs.is_empty() {
             text::one_line(phase.doc, 200)
         } else {
@@ -169,41 +170,35 @@ pub(super) fn waiting(
     }
     let what = match messages::phase(raw).review() {
         _ if !violations.is_empty() => {
-            let violations = violations
-                .iter()
-                .map(|one| text::one_line(one, 300).trim_end_matches('.').to_owned());
-            let violations: Vec<String> = violations.collect();
-            format!("a fix of what breaks its rules: {}.", violations.join("; "))
+            let plain = |one: &String| text::one_line(one, 300).trim_end_matches('.').to_owned();
+            let violations: Vec<String> = violations.iter().map(plain).collect();
+            format!("a fix of what breaks its rules: {}", violations.join("; "))
         }
         Some(spec) => format!(
             "the review of {}:\n    {} review {id}",
             rounds::of_most(raw, spec),
             info.program
         ),
-        None => {
-            let what = loop_message::next_action(raw, asked).0;
-            if what.ends_with(['?', '.', '!']) {
-                what
-            } else {
-                what + "."
-            }
-        }
+        None => loop_message::awaited(raw, asked),
+    };
+    let end = if what.contains('\n') || what.ends_with(['?', '.', '!']) {
+        ""
+    } else {
+        "."
     };
     let mut commands: Vec<String> = asked
         .map(|_| loop_message::answering(raw))
         .into_iter()
         .collect();
-    for way in messages::ways(raw).into_iter().take(MAX_COMMANDS) {
-        let typed = info.slash(&format!("{} {id}", way.verb));
+    for way in loop_message::ways(raw).into_iter().take(MAX_COMMANDS) {
+        let verb = way.transition.replace('_', "-");
+        let typed = info.slash(&format!("{verb} {id}"));
         commands.extend(typed.filter(|_| way.is_plain));
         commands.push(way.command);
     }
-    if commands.is_empty() {
-        format!("loop {id} waits for {what}")
-    } else {
-        format!(
-            "loop {id} waits for {what}\nTo continue it:{}",
-            text::command_lines(&commands)
-        )
+    let mut note = format!("loop {id} waits for {what}{end}");
+    if !commands.is_empty() {
+        note += &format!("\nTo continue it:{}", text::command_lines(&commands));
     }
+    note
 }

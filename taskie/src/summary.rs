@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use claudex_loop::Timestamp;
-use claudex_loop::machine::{LoopFacts as _, Raw};
+use claudex_loop::machine::{LoopFacts as _, LoopHandle, Raw};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Extension, NextAction, Variables};
 
@@ -11,7 +11,7 @@ use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::next::{State, next};
 use crate::stops::Taskie;
-use crate::{AnyLoop, Phase, context, entered, stops, typestate};
+use crate::{Phase, context, entered, stops};
 
 impl Extension for Taskie {
     fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {

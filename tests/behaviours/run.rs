@@ -106,10 +106,9 @@ fn signal_and_deadline_are_failures() {
 #[test]
 fn missing_command_waits_and_names_its_table() {
     let project = Project::start("run", "");
-    let id = project.id();
     let file = project.configuration();
     let waits = format!(
-        "waits\nloop {id} waits for the command build, which is not configured: add [commands.build] with its program to {}\n",
+        "waits\nthe command build, which is not configured: add [commands.build] with its program to {}\n",
         file.display()
     );
     assert_eq!(project.stop(), waits);

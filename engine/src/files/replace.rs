@@ -61,12 +61,6 @@ impl Prepared {
 
     /// Renames it over a file of its folder.
     pub fn rename(mut self, name: &str) -> io::Result<()> {
-        // File systems begin to write out a file that is renamed over another. That takes time, so the two are exchanged
-        // if they can be, and dropping this removes the old one.
-        let is_file = self.folder.look(name)?.is_some_and(|found| found.is_file());
-        if is_file && self.rename_with(name, RenameFlags::EXCHANGE).is_ok() {
-            return Ok(());
-        }
         self.folder.rename(&self.temporary, &self.folder, name)?;
         self.temporary.clear();
         Ok(())
@@ -74,19 +68,15 @@ impl Prepared {
 
     /// Renames it, unless something of that name is there, which then stays.
     pub fn rename_new(mut self, name: &str) -> io::Result<()> {
-        match self.rename_with(name, RenameFlags::NOREPLACE) {
+        let folder = &self.folder.fd;
+        let flags = RenameFlags::NOREPLACE;
+        kill_point();
+        match rustix::fs::renameat_with(folder, &self.temporary, folder, single(name)?, flags) {
             Ok(()) => self.temporary.clear(),
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
         Ok(())
-    }
-
-    fn rename_with(&self, name: &str, flags: RenameFlags) -> Result<(), Errno> {
-        let name = single(name).map_err(|_| Errno::INVAL)?;
-        let folder = &self.folder.fd;
-        kill_point();
-        rustix::fs::renameat_with(folder, &self.temporary, folder, name, flags)
     }
 }
 

@@ -3,17 +3,15 @@
 use std::fmt;
 
 use camino::Utf8PathBuf;
-
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use super::begin::{Beginning, plan};
 use super::edge::step;
-use super::fields;
-use super::import::{self, ImportError};
-use super::raw::OpenError;
+use super::fields::{self, FieldError};
 use super::table::ModeInfo;
 use super::{Actor, EvidenceRecord, Machine, Raw, Refused};
-use crate::store::{LoopId, StartError, Store};
+use crate::store::{LoopId, StartError, Started, Store, StoreError};
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
@@ -47,6 +45,43 @@ pub struct Header {
     pub run: Option<String>,
 }
 
+/// The reason for which a loop cannot be opened as one of this machine.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The store could not hand it out.
+    #[error(transparent)]
+    Store(StoreError),
+    /// The phase is none of the machine's.
+    #[error("loop {id}: {machine} has no phase `{found}`, only {known}")]
+    Phase {
+        /// The loop.
+        id: String,
+        /// The phase that it is in.
+        found: String,
+        /// The machine.
+        machine: &'static str,
+        /// The machine's phases.
+        known: String,
+    },
+    /// A field is not of its kind.
+    #[error("loop {id}: {problem}")]
+    Field {
+        /// The loop.
+        id: String,
+        /// The field, its value, and the expected type.
+        problem: FieldError,
+    },
+}
+
+crate::impl_diagnostic!(OpenError, |error| match error {
+    OpenError::Store(error) => error.help().map(|help| help.to_string()),
+    OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
+        Some(format!(
+            "the last good values are in its journal: `journal {id}`"
+        ))
+    }
+});
+
 impl<M: Machine> fmt::Debug for Held<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = M::TABLE.phases[self.raw.phase()].name;
@@ -60,18 +95,28 @@ impl<M: Machine> Held<M> {
     /// # Errors
     /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
     pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
-        let raw = Raw::open::<M>(store, id, actor)?;
-        let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase());
-        match fields {
-            Ok(fields) => Ok(Self {
-                raw,
-                fields: Box::new(fields),
-            }),
-            Err(problem) => Err(OpenError::Field {
+        let opened = store.open(id).map_err(OpenError::Store)?;
+        let table = M::TABLE;
+        let Some(phase) = table.stored(opened.record.phase()) else {
+            let known: Vec<_> = table.phases.iter().map(|phase| phase.stored).collect();
+            return Err(OpenError::Phase {
                 id: id.to_string(),
-                problem,
-            }),
-        }
+                found: opened.record.phase().to_owned(),
+                machine: table.name,
+                known: known.join(", "),
+            });
+        };
+        let fields = fields::read::<M>(table, &opened.record, phase);
+        let fields = fields.map_err(|problem| OpenError::Field {
+            id: id.to_string(),
+            problem,
+        })?;
+        let mut raw = Raw::new(store.clone(), opened.record, table, phase, actor);
+        raw.0.repairs = opened.repairs;
+        Ok(Self {
+            raw,
+            fields: Box::new(fields),
+        })
     }
 
     /// Starts a loop in the first phase of a mode, with some of its fields.
@@ -88,27 +133,16 @@ impl<M: Machine> Held<M> {
     ) -> Result<Self, StartError> {
         let plan = plan(M::TABLE, mode, mode.start, values, how, actor)?;
         let started = store.start_telling(plan, None)?;
-        Ok(Self::started(Raw::started(store, started, M::TABLE, actor)))
-    }
-
-    /// Starts a loop from a document that the engine did not write, at the phase that it names.
-    ///
-    /// # Errors
-    /// See [`ImportError`]. Nothing is changed then.
-    pub fn import(
-        store: &Store,
-        bytes: &[u8],
-        file: Utf8PathBuf,
-        how: Beginning,
-        actor: Actor,
-    ) -> Result<Self, ImportError> {
-        let raw = import::import::<M>(store, bytes, file, how, actor)?;
-        Ok(Self::started(raw))
+        Ok(Self::started(store, started, actor))
     }
 
     /// Wraps a loop that was just started. The start has checked its values.
-    fn started(raw: Raw) -> Self {
-        let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase()).unwrap_or_default();
+    pub(super) fn started(store: &Store, started: Started, actor: Actor) -> Self {
+        let Started { record, archived } = started;
+        let phase = M::TABLE.stored(record.phase()).unwrap_or_default();
+        let fields = fields::read::<M>(M::TABLE, &record, phase).unwrap_or_default();
+        let mut raw = Raw::new(store.clone(), record, M::TABLE, phase, actor);
+        raw.0.archived = archived;
         Self {
             raw,
             fields: Box::new(fields),

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::begin::{Beginning, plan};
 use super::fields::{FieldError, convert};
 use super::table::{FieldKind, ModeInfo};
-use super::{Actor, Machine, Raw};
+use super::{Actor, Held, Machine};
 use crate::store::{DocumentError, Import, StartError, Store};
 
 /// The reason for which a document cannot be taken up.
@@ -45,59 +45,61 @@ crate::impl_diagnostic!(ImportError, |error| match error {
     _ => None,
 });
 
-/// Starts a loop from the bytes of the document `file`, a canonical path: at the phase that it names, with the values of its
-/// fields. Fields that it lacks have their initial values. Unknown keys stay.
-///
-/// # Errors
-/// Returns an error if the document cannot be taken up. Nothing is changed then.
-pub fn import<M: Machine>(
-    store: &Store,
-    bytes: &[u8],
-    file: Utf8PathBuf,
-    how: Beginning,
-    actor: Actor,
-) -> Result<Raw, ImportError> {
-    let table = M::TABLE;
-    let held = &table.state.fields;
-    let document = table.state.parse(bytes).map_err(ImportError::Document)?;
-    if let Some(found) = document.text(held.machine)
-        && found != table.state.machine
-    {
-        return Err(ImportError::Machine { found });
-    }
-    let named = document.text(held.phase);
-    let phase = named.as_deref().and_then(|stored| table.stored(stored));
-    let Some(phase) = phase.filter(|phase| !table.phases[*phase].terminal) else {
-        let known = table.phases.iter().filter(|phase| !phase.terminal);
-        return Err(ImportError::Phase {
-            field: held.phase,
-            found: named.map_or_else(|| "not there".to_owned(), |found| format!("“{found}”")),
-            known: known
-                .map(|phase| phase.stored)
-                .collect::<Vec<_>>()
-                .join(", "),
-        });
-    };
-    let mode = held.mode.and_then(|field| document.text(field));
-    let is_named = |known: &&ModeInfo| Some(known.name) == mode.as_deref();
-    let mode = table.modes.iter().find(is_named).unwrap_or(&table.modes[0]);
-    let mut values = Vec::new();
-    for field in table.fields {
-        // A field that exists only in other phases is null.
-        let value = document
-            .get(field.name)
-            .filter(|value| *value != Json::Null);
-        if field.kind != FieldKind::Held
-            && field.exists_in(phase)
-            && let Some(value) = value
+impl<M: Machine> Held<M> {
+    /// Starts a loop from the bytes of the document `file`, a canonical path: at the phase that it names, with the values of its
+    /// fields. Fields that it lacks have their initial values. Unknown keys stay.
+    ///
+    /// # Errors
+    /// Returns an error if the document cannot be taken up. Nothing is changed then.
+    pub fn import(
+        store: &Store,
+        bytes: &[u8],
+        file: Utf8PathBuf,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<Self, ImportError> {
+        let table = M::TABLE;
+        let held = &table.state.fields;
+        let document = table.state.parse(bytes).map_err(ImportError::Document)?;
+        if let Some(found) = document.text(held.machine)
+            && found != table.state.machine
         {
-            let value = convert(field, &value).map_err(ImportError::Field)?;
-            values.push((field.name, value));
+            return Err(ImportError::Machine { found });
         }
+        let named = document.text(held.phase);
+        let phase = named.as_deref().and_then(|stored| table.stored(stored));
+        let Some(phase) = phase.filter(|phase| !table.phases[*phase].terminal) else {
+            let known = table.phases.iter().filter(|phase| !phase.terminal);
+            return Err(ImportError::Phase {
+                field: held.phase,
+                found: named.map_or_else(|| "not there".to_owned(), |found| format!("“{found}”")),
+                known: known
+                    .map(|phase| phase.stored)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            });
+        };
+        let mode = held.mode.and_then(|field| document.text(field));
+        let is_named = |known: &&ModeInfo| Some(known.name) == mode.as_deref();
+        let mode = table.modes.iter().find(is_named).unwrap_or(&table.modes[0]);
+        let mut values = Vec::new();
+        for field in table.fields {
+            // A field that exists only in other phases is null.
+            let value = document
+                .get(field.name)
+                .filter(|value| *value != Json::Null);
+            if field.kind != FieldKind::Held
+                && field.exists_in(phase)
+                && let Some(value) = value
+            {
+                let value = convert(field, &value).map_err(ImportError::Field)?;
+                values.push((field.name, value));
+            }
+        }
+        let plan = plan(table, mode, phase, values, how, actor).map_err(ImportError::Start)?;
+        let import = Import { document, file };
+        let started = store.start_telling(plan, Some(import));
+        let started = started.map_err(ImportError::Start)?;
+        Ok(Self::started(store, started, actor))
     }
-    let plan = plan(table, mode, phase, values, how, actor).map_err(ImportError::Start)?;
-    let import = Import { document, file };
-    let started = store.start_telling(plan, Some(import));
-    let started = started.map_err(ImportError::Start)?;
-    Ok(Raw::started(store, started, table, actor))
 }

@@ -9,14 +9,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value as Json;
-use thiserror::Error;
 
 use crate::files::{Folder, MAX_BYTES, folder_of};
+use crate::machine::Actor;
 use crate::machine::edge::EdgeAt;
-use crate::machine::fields::{self, FieldError};
+use crate::machine::fields;
 use crate::machine::table::Table;
-use crate::machine::{Actor, Machine};
-use crate::store::{Entry, FieldValue as _, Fields, LoopId, Record, Started, Store, StoreError};
+use crate::store::{Entry, FieldValue as _, Fields, LoopId, Record, Store, StoreError};
 
 /// A loop as the store handed it out.
 #[derive(Debug)]
@@ -36,8 +35,8 @@ pub(super) struct Inner {
     /// Lines that Rust adds to the document with it.
     pub(super) text: Vec<String>,
     taken: Option<EdgeAt>,
-    repairs: Vec<String>,
-    archived: Vec<LoopId>,
+    pub(super) repairs: Vec<String>,
+    pub(super) archived: Vec<LoopId>,
     facts: OnceLock<Box<dyn Facts>>,
     journal: Mutex<Option<Read>>,
 }
@@ -56,78 +55,8 @@ pub trait Facts: Any + Debug + Send + Sync {
     fn after_transition(&self) -> Box<dyn Facts>;
 }
 
-/// The reason for which a loop cannot be opened as one of this machine.
-#[derive(Debug, Error)]
-pub enum OpenError {
-    /// The store could not hand it out.
-    #[error(transparent)]
-    Store(StoreError),
-    /// The phase is none of the machine's.
-    #[error("loop {id}: {machine} has no phase `{found}`, only {known}")]
-    Phase {
-        /// The loop.
-        id: String,
-        /// The phase that it is in.
-        found: String,
-        /// The machine.
-        machine: &'static str,
-        /// The machine's phases.
-        known: String,
-    },
-    /// A field is not of its kind.
-    #[error("loop {id}: {problem}")]
-    Field {
-        /// The loop.
-        id: String,
-        /// The field, its value, and the expected type.
-        problem: FieldError,
-    },
-}
-
-crate::impl_diagnostic!(OpenError, |error| match error {
-    OpenError::Store(error) => error.help().map(|help| help.to_string()),
-    OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
-        Some(format!(
-            "the last good values are in its journal: `journal {id}`"
-        ))
-    }
-});
-
 impl Raw {
-    /// Opens a loop, repairs the traces of a crash, and checks the phase.
-    ///
-    /// # Errors
-    /// Returns an error if the loop is not there, belongs to another machine, or is in a phase that the machine does not know.
-    pub fn open<M: Machine>(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
-        let opened = store.open(id).map_err(OpenError::Store)?;
-        let table = M::TABLE;
-        let Some(phase) = table.stored(opened.record.phase()) else {
-            let known: Vec<_> = table.phases.iter().map(|phase| phase.stored).collect();
-            return Err(OpenError::Phase {
-                id: id.to_string(),
-                found: opened.record.phase().to_owned(),
-                machine: table.name,
-                known: known.join(", "),
-            });
-        };
-        let mut raw = Self::new(store.clone(), opened.record, table, phase, actor);
-        raw.0.repairs = opened.repairs;
-        Ok(raw)
-    }
-
-    pub(super) fn started(
-        store: &Store,
-        started: Started,
-        table: &'static Table,
-        actor: Actor,
-    ) -> Self {
-        let phase = table.stored(started.record.phase()).unwrap_or_default();
-        let mut raw = Self::new(store.clone(), started.record, table, phase, actor);
-        raw.0.archived = started.archived;
-        raw
-    }
-
-    fn new(
+    pub(super) fn new(
         store: Store,
         record: Record,
         table: &'static Table,
@@ -277,22 +206,14 @@ impl Raw {
 
     /// Returns a template such as `{plan}` or `reviews/{review_id}.md` with its fields filled in.
     pub fn fill(&self, template: &str) -> String {
-        let mut filled = String::with_capacity(template.len());
-        let mut rest = template;
-        while let Some((before, after)) = rest.split_once('{') {
-            filled.push_str(before);
-            match after.split_once('}') {
-                Some((name, after)) => {
-                    filled.push_str(&self.text(name));
-                    rest = after;
-                }
-                None => {
-                    filled.push('{');
-                    rest = after;
-                }
+        let mut parts = template.split('{');
+        let mut filled = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            match part.split_once('}') {
+                Some((name, after)) => filled += &(self.text(name) + after),
+                None => filled.extend(["{", part]),
             }
         }
-        filled.push_str(rest);
         filled
     }
 

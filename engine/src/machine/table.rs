@@ -230,11 +230,6 @@ impl Table {
         self.phases.iter().position(|phase| phase.stored == stored)
     }
 
-    /// Returns the index of the phase with this name.
-    pub fn named(&self, name: &str) -> Option<usize> {
-        self.phases.iter().position(|phase| phase.name == name)
-    }
-
     /// Returns the field of this name.
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
         self.fields.iter().find(|field| field.name == name)

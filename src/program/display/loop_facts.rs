@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use super::history::{self, Past};
+use crate::behaviours::loop_message;
 use crate::machine::table::{FieldInfo, FieldKind};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
@@ -135,7 +136,7 @@ pub(super) fn facts(
         "notes": notes,
         "waits_for": next_action.waits_for,
         "next": next_action.next,
-        "ways_on": messages::ways(raw),
+        "ways_on": loop_message::ways(raw),
         "state": raw.store().path_of(raw.id()).as_str(),
     })
 }

@@ -82,7 +82,10 @@ macro_rules! step {
                             Err(error) => println!("silent: {error}"),
                         }
                     }
-                    Ok(Step::Waits(held)) => println!("waits\n{}", loop_message::waiting(held.raw())),
+                    Ok(Step::Waits(held)) => {
+                        let asked = question::asked(held.raw()).unwrap();
+                        println!("waits\n{}", loop_message::awaited(held.raw(), asked.as_ref()));
+                    }
                     Ok(Step::Over(_)) => println!("over"),
                     Err(refused) => println!("refused {refused}"),
                 }
