@@ -143,7 +143,7 @@ pub fn ways(raw: &Raw) -> Vec<Way> {
 }
 
 /// Returns the command lines by which the user answers a loop's question, if it has one, or takes a transition.
-pub(crate) fn person_commands(raw: &Raw, asked: Option<&Asked>) -> Vec<String> {
+pub fn person_commands(raw: &Raw, asked: Option<&Asked>) -> Vec<String> {
     let answer = asked.map(|_| answering(raw)).into_iter();
     let ways = ways(raw).into_iter().filter(|way| way.person);
     answer

@@ -16,6 +16,8 @@ pub struct ProcessOutput {
     pub stdout: Vec<u8>,
     /// The bytes of its stdout that came after those.
     pub dropped: u64,
+    /// The last kilobytes of those, in which people look for the error.
+    pub stdout_end: Vec<u8>,
     /// The last kilobytes of its stderr, made plain.
     pub stderr_tail: String,
 }
@@ -26,7 +28,7 @@ impl ProcessOutput {
         self.dropped > 0
     }
 
-    /// Keeps the output in a file of a folder, for people: the beginning of stdout as it came, then the end of
+    /// Keeps the output in a file of a folder, for people: the beginning and the end of stdout as they came, then the end of
     /// stderr. A process that wrote nothing leaves no file.
     ///
     /// # Errors
@@ -36,9 +38,11 @@ impl ProcessOutput {
             return Ok(());
         }
         let mut text = self.stdout.clone();
-        if self.truncated() {
-            text.extend(format!("\n----- {} bytes left out -----\n", self.dropped).bytes());
+        let left_out = self.dropped.saturating_sub(self.stdout_end.len() as u64);
+        if left_out > 0 {
+            text.extend(format!("\n----- {left_out} bytes left out -----\n").bytes());
         }
+        text.extend_from_slice(&self.stdout_end);
         if !self.stderr_tail.is_empty() {
             text.extend(format!("\n----- stderr -----\n{}", self.stderr_tail).bytes());
         }

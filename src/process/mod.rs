@@ -105,6 +105,7 @@ pub fn supervise_events(
     };
     ProcessOutput {
         how,
+        stdout_end: output.stdout_end().to_vec(),
         stderr_tail: output.stderr_tail(),
         stdout: output.stdout,
         dropped: output.dropped,

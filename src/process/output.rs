@@ -1,4 +1,4 @@
-//! The part of a child's output that is kept: the beginning of stdout, the end of stderr, and each line for a watcher.
+//! The part of a child's output that is kept: the beginning and the end of stdout, the end of stderr, and each line for a watcher.
 //!
 //! All of it is bounded, also if the child writes without end.
 
@@ -8,7 +8,7 @@ use crate::text;
 
 /// The bytes of stdout that are kept. More is not a review.
 pub const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
-/// The bytes of stderr that are kept, from its end.
+/// The bytes of stderr that are kept, from its end, and of a stdout that is longer than the part kept of its beginning.
 const MAX_TAIL_BYTES: usize = 8 * 1024;
 /// The bytes of one line that are kept. A line may be an event with texts inside.
 const MAX_LINE_BYTES: usize = MAX_KEPT_BYTES;
@@ -34,6 +34,8 @@ pub(super) struct Output {
     pub(super) stdout: Vec<u8>,
     /// The number of bytes of stdout that came after those.
     pub(super) dropped: u64,
+    /// The end of those.
+    end: Vec<u8>,
     stderr: Vec<u8>,
     /// The beginning of a line that is not complete, for each stream.
     partial: [Vec<u8>; 2],
@@ -58,14 +60,9 @@ impl Output {
                 let fits = bytes.len().min(MAX_KEPT_BYTES - self.stdout.len());
                 self.stdout.extend_from_slice(&bytes[..fits]);
                 self.dropped += (bytes.len() - fits) as u64;
+                keep_end(&mut self.end, &bytes[fits..]);
             }
-            Stream::Stderr => {
-                self.stderr.extend_from_slice(bytes);
-                // At most twice as many as are wanted are held.
-                if self.stderr.len() > 2 * MAX_TAIL_BYTES {
-                    self.stderr.drain(..self.stderr.len() - MAX_TAIL_BYTES);
-                }
-            }
+            Stream::Stderr => keep_end(&mut self.stderr, bytes),
         }
         let mut asked = ControlFlow::Continue(());
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
@@ -89,10 +86,23 @@ impl Output {
         }
     }
 
+    /// Returns the end of the stdout that is not kept.
+    pub(super) fn stdout_end(&self) -> &[u8] {
+        &self.end[self.end.len().saturating_sub(MAX_TAIL_BYTES)..]
+    }
+
     /// Returns the end of stderr, made plain.
     pub(super) fn stderr_tail(&self) -> String {
         let start = self.stderr.len().saturating_sub(MAX_TAIL_BYTES);
         text::plain(&String::from_utf8_lossy(&self.stderr[start..]))
+    }
+}
+
+/// Appends bytes of which only the last [`MAX_TAIL_BYTES`] are wanted. At most twice as many are held.
+fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
+    end.extend_from_slice(bytes);
+    if end.len() > 2 * MAX_TAIL_BYTES {
+        end.drain(..end.len() - MAX_TAIL_BYTES);
     }
 }
 
@@ -141,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn long_output_keeps_its_beginning() {
+    fn long_output_keeps_its_beginning_and_its_end() {
         let mut output = Output::default();
         let megabyte = vec![b'a'; 1 << 20];
         let mut chunks = vec![&megabyte[..]; 2];
@@ -153,6 +163,8 @@ mod tests {
         assert_eq!(lengths, [2 << 20, MAX_LINE_BYTES]);
         assert_eq!(output.stdout.len(), MAX_KEPT_BYTES);
         assert_eq!(output.dropped, (4 << 20) + 4);
+        assert_eq!(output.stdout_end().len(), MAX_TAIL_BYTES);
+        assert!(output.stdout_end().ends_with(b"aabbb"));
     }
 
     #[test]

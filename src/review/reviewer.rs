@@ -184,6 +184,7 @@ mod tests {
             how,
             stdout: stdout.into(),
             dropped: 0,
+            stdout_end: Vec::new(),
             stderr_tail: stderr.into(),
         }
     }

@@ -18,6 +18,7 @@ pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Ans
         how: ProcessEnd::Exited(status),
         stdout: Vec::new(),
         dropped: 0,
+        stdout_end: Vec::new(),
         stderr_tail: "warning: noise\n".to_owned(),
     };
     (session.judge(&ended), shown)
