@@ -20,6 +20,8 @@ pub const REQUIRED_SECTIONS: [&str; 8] = [
     "Business Constraints",
     "Assumptions & Risks",
 ];
+/// The sections of the requirements document that its gate does not ask for.
+const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
 /// The technical words, which requirements avoid.
 const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
     framework frontend graphql http json kubernetes microservice microservices middleware nosql sdk \
@@ -104,6 +106,21 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
     log.warn(1, format!("decision-log.md is {problem}; {fix}"));
     gate.findings.append(&mut log.findings);
     gate
+}
+
+/// Returns the status of each section by its key in the state: COMPLETE with text, PLACEHOLDER with only a
+/// heading, or MISSING.
+pub(crate) fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static str)> {
+    let outline = outline(&String::from_utf8_lossy(requirements));
+    let all = REQUIRED_SECTIONS.into_iter().chain(OPTIONAL_SECTIONS);
+    all.map(move |name| {
+        let status = match find_section(&outline, name) {
+            None => "MISSING",
+            Some((_, true)) => "COMPLETE",
+            Some((_, false)) => "PLACEHOLDER",
+        };
+        (plain(&name.replace('&', "")).replace(' ', "_"), status)
+    })
 }
 
 /// A file that a gate reads.

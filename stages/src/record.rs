@@ -5,6 +5,7 @@ use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
+use crate::gates;
 use crate::state::{Keys, Open, Pipeline, now};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
@@ -170,6 +171,19 @@ fn note_stage(
     }
     stages.insert(key, Json::Object(known));
     held.set_stages(&stages)
+}
+
+/// Records the status of each section of the requirements after stage 5.
+pub(crate) fn note_sections(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
+    let pipeline = Pipeline(held.raw());
+    let is_validation = pipeline.stage() == Stage::ValidationGeneration;
+    let is_written = is_validation && matches!(verb, Verb::Pass(_) | Verb::Block { .. });
+    let Some(requirements) = pipeline.file("requirements/PRD.md").filter(|_| is_written) else {
+        return Ok(());
+    };
+    let mut known = held.fields().prd_sections.clone();
+    known.extend(gates::sections(&requirements).map(|(key, status)| (key, json!(status))));
+    held.set_prd_sections(&known)
 }
 
 /// Returns the values below the key of a stage, null if they are unknown.

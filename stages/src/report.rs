@@ -276,6 +276,7 @@ fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> Report
     if matches!(verb, Verb::Fail(_)) {
         record::note_failure(&mut held, &open)?;
     }
+    record::note_sections(&mut held, &verb)?;
     held.set_open(&open)?;
     held.add_text(&record::entry(stage, summary.as_ref(), &verb));
     Ok(held.take(verb)?)

@@ -231,9 +231,13 @@ fn closed_gate_asks_user() {
         project.agent(&["recover"]).done();
         project.read(STATE)
     };
-    has(&check_again(), "the section Core Workflows has no text");
+    let state = check_again();
+    has(&state, "\n  target_users: COMPLETE\n");
+    has(&state, "\n  core_workflows: PLACEHOLDER\n");
+    has(&state, "\n  assumptions_risks: MISSING\n");
     project.requirements();
     let state = check_again();
+    has(&state, "\n  assumptions_risks: COMPLETE\n");
     has(&state, "\n  validation_prd:\n    status: completed\n");
     has(
         &state,

@@ -40,6 +40,9 @@ fn pipeline_goes_through_all_stages() {
     let state = project.read(STATE);
     has(&state, "    decision: READY");
     has(&state, "working/QUESTIONS-001.md");
+    for section in ["product_definition: COMPLETE", "executive_summary: MISSING"] {
+        has(&state, &format!("\n  {section}\n"));
+    }
     assert!(!state.contains("validation_mode"), "{state}");
     has(&state, "- Stage 6: COMPLETE\n");
     project.agent(&["report"]).refused();
