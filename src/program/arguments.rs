@@ -307,7 +307,7 @@ pub struct LoopArgs {
 }
 
 impl LoopArgs {
-    /// Names a loop by its id.
+    /// Returns the arguments that name this loop.
     pub fn with_id(id: impl Into<String>) -> Self {
         Self {
             id: Some(id.into()),

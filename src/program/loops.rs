@@ -59,7 +59,7 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     match stores.into_iter().find(has_loop) {
         Some(store) => Ok((store, id)),
         None => {
-            let problem = format!("there is no loop {id} in {}", text::shown(&here));
+            let problem = format!("loop {id} not found in {}", text::shown(&here));
             Err(Failure::plain(Exit::Refused, problem, &list))
         }
     }

@@ -1,6 +1,6 @@
 //! The reviewer `claude`: Claude Code without a terminal, with tools that only read, its answer by schema.
 //!
-//! Its events were measured (docs/dev/clients.md).
+//! The events of the client were measured (docs/dev/clients.md).
 
 use serde_json::Value;
 

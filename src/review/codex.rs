@@ -1,6 +1,6 @@
 //! The reviewer `codex`: one read-only turn of the Codex command line, with its answer by schema.
 //!
-//! Its events were measured (docs/dev/clients.md). A failed turn has one sentence without a code, in an event that never has text of the
+//! The events of the client were measured (docs/dev/clients.md). A failed turn has one sentence without a code, in an event that never has text of the
 //! model. The sentences are fixed in the client's program; some have the HTTP status, some the service's JSON.
 
 use std::collections::BTreeMap;

@@ -335,7 +335,8 @@ fn sources_of_pattern(raw: &Raw, pattern: &str) -> io::Result<Vec<(Utf8PathBuf, 
     let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
     let ends = name.split_once(NUMBER).or(name.split_once('*'));
     let (before, after) = ends.unwrap_or((name, ""));
-    let (before, after) = (raw.fill(before), raw.fill(after));
+    let before = raw.fill(before);
+    let after = raw.fill(after);
     let is_numbered = name.contains(NUMBER);
     let Some((folder, _)) = if_there(raw.folder_at(&raw.path(folder).join("*")))? else {
         return Ok(Vec::new());

@@ -156,7 +156,7 @@ fn more_is_refused_with_reason_and_way_on() {
         project.run(&format!("more {id} --rounds {wrong}")).exits(2);
     }
     let unknown = "20250101-000000-abcdef";
-    let why = format!("there is no loop {unknown}");
+    let why = format!("loop {unknown} not found in");
     project.answers(&format!("more {unknown}"), 1, &why);
     let way = format!("--continue {id}");
     project.answers(&format!("resume {id}"), 1, &way);
@@ -264,7 +264,7 @@ fn continue_is_refused_with_reason_and_leaves_nothing() {
     refused(
         &project,
         "20250101-000000-abcdef",
-        "there is no loop 20250101-000000-abcdef",
+        "loop 20250101-000000-abcdef not found in",
     );
     refused(&project, "../x", "not the id of a loop");
     let missing = "a value is required for ‘--continue <LOOP>’";

@@ -144,7 +144,12 @@ fn review_without_a_round_says_why() {
     project.reviews(&id, "fake-clean", 1, "phase drafting");
     project.run(&format!("cancel {id}")).exits(0);
     project.reviews(&id, "fake-clean", 1, "phase cancelled");
-    project.reviews("20261122-010203-0a1b2c", "lint", 1, "there is no loop");
+    project.reviews(
+        "20261122-010203-0a1b2c",
+        "lint",
+        1,
+        "loop 20261122-010203-0a1b2c not found in",
+    );
     for bad in ["../../../etc/passwd", "", "20261122-010203-0A1B2C"] {
         project.reviews(bad, "fake-clean", 2, "is not the id of a loop");
     }

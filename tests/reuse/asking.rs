@@ -269,7 +269,11 @@ fn user_in_a_terminal_answers_there() {
     );
     for (arguments, code, why) in [
         (&[][..], 2, "LABEL"),
-        (&["20261122-005333-0a1b2c", "-b lue"], 1, "there is no loop"),
+        (
+            &["20261122-005333-0a1b2c", "-b lue"],
+            1,
+            "20261122-005333-0a1b2c not found in",
+        ),
         (&["a/b", "-b lue"], 2, "is not the id of a loop"),
         (&[&id, "-b lue", "more"], 2, "unexpected argument"),
         (&[&id, &"x".repeat(2_001)], 1, "2001 characters"),

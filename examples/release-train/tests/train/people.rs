@@ -55,7 +55,7 @@ fn wrong_calls_exit_with_their_codes() {
     yard.refuses(
         &["status", unknown],
         1,
-        &format!("there is no loop {unknown}"),
+        &format!("loop {unknown} not found in"),
     );
 }
 
