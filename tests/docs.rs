@@ -13,7 +13,6 @@ use claudex_testkit::has;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 const FIRST: &str = "cargo run -- run --reviewer lint examples/plans/thorough.md";
-const THIN: &str = "cargo run -- run --reviewer lint examples/plans/thin.md";
 const TESTS: &str = "cargo test --workspace";
 /// The pages that quote what the program prints.
 const PAGES: [&str; 5] = [
@@ -171,40 +170,10 @@ fn readme_shows_commands_that_work() {
         ".ci/run does not run `{TESTS}`"
     );
     let folder = clone();
-    for (command, exit) in [(FIRST, 0), (THIN, 4)] {
-        let (_, line) = command.split_once("-- ").unwrap();
-        let output = run(folder.path(), line, "");
-        assert_eq!(output.status.code(), Some(exit), "{}", text(&output));
-        is_quoted_from(&block(command), &text(&output));
-    }
-}
-
-#[test]
-fn quoted_first_run_is_what_is_printed() {
-    let clone = clone();
-    let folder = clone.path();
-    let doctor = text(&run(folder, "doctor", ""));
-    is_quoted_from(&block("$ claudex-loop doctor"), &doctor);
-    let started = text(&run(
-        folder,
-        "start plan move the job queue to Postgres",
-        "",
-    ));
-    plan_thinly(folder);
-    let stop = run(folder, "hook stop", "{}");
-    let decision: serde_json::Value = serde_json::from_slice(&stop.stdout).expect("one JSON value");
-    let both = block("$ claudex-loop start plan move");
-    let (start, hook) = both.split_once("$ echo").expect("two commands");
-    is_quoted_from(start, &started);
-    is_quoted_from(hook, decision["reason"].as_str().expect("a block"));
-    let id = started
-        .lines()
-        .find_map(|line| line.strip_prefix("Review ID: "))
-        .expect("an id");
-    let review = text(&run(folder, &format!("review {id}"), ""));
-    is_quoted_from(&block("claudex: round 1 of 3"), &review);
-    let status = text(&run(folder, "status", ""));
-    is_quoted_from(&block("$ claudex-loop status"), &status);
+    let (_, line) = FIRST.split_once("-- ").unwrap();
+    let output = run(folder.path(), line, "");
+    assert!(output.status.success(), "{}", text(&output));
+    is_quoted_from(&block(FIRST), &text(&output));
 }
 
 /// A report without the breaks of its lines, and with one id for all.

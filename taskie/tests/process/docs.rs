@@ -69,18 +69,6 @@ fn commands_of_document_work() {
 }
 
 #[test]
-fn named_tests_exist() {
-    let document = read("docs/taskie.md");
-    let tests = read("taskie/tests/process/seed.rs");
-    let words = document.split('`');
-    let named: Vec<&str> = words.filter(|word| word.starts_with("issue_")).collect();
-    assert_eq!(named.len(), 8);
-    for name in named {
-        assert!(tests.contains(&format!("fn {name}()")), "{name}");
-    }
-}
-
-#[test]
 fn marketplace_has_plugin() {
     check_marketplace("taskie");
 }
