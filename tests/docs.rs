@@ -228,8 +228,8 @@ fn shown_machine_files_are_what_they_claim() {
         ("stages/machine.toml", "docs/img/stages.mermaid"),
         ("taskie/machine.toml", "docs/img/taskie.mermaid"),
     ] {
-        let checked = claudex_build::check_source(machine, &read(machine));
-        let checked = checked.unwrap_or_else(|found| panic!("{found}"));
+        let checked = claudex_build::check_source(machine, &read(machine))
+            .unwrap_or_else(|found| panic!("{found}"));
         assert!(
             read(diagram) == claudex_build::diagram(&checked),
             "{diagram} is stale; write it again:\n    \
@@ -358,15 +358,17 @@ fn every_variable_is_listed_and_no_other() {
     let reference = read("docs/reference.md");
     let rows = reference
         .lines()
-        .filter(|line| line.starts_with("| `CLAUDEX_"));
-    let rows = rows.flat_map(|line| variables(line.split('|').nth(1).unwrap_or_default()));
+        .filter(|line| line.starts_with("| `CLAUDEX_"))
+        .flat_map(|line| variables(line.split('|').nth(1).unwrap_or_default()));
     let listed: BTreeSet<String> = rows.collect();
     assert_eq!(
         listed, read_by_us,
         "left: docs/reference.md; right: what we read"
     );
-    let spoken_of = PAGES.iter().flat_map(|page| variables(&read(page)));
-    let spoken_of: BTreeSet<String> = spoken_of.collect();
+    let spoken_of: BTreeSet<String> = PAGES
+        .iter()
+        .flat_map(|page| variables(&read(page)))
+        .collect();
     assert_eq!(
         spoken_of, listed,
         "left: the pages; right: the table of docs/reference.md"
@@ -392,10 +394,10 @@ fn every_verb_and_exit_code_is_documented() {
         .split_once("Exit codes: ")
         .expect("the help lists exit codes");
     let reference = read("docs/reference.md");
-    let codes = codes
+    let codes: Vec<u8> = codes
         .split([' ', ',', '\n'])
-        .filter_map(|word| word.parse::<u8>().ok());
-    let codes: Vec<u8> = codes.collect();
+        .filter_map(|word| word.parse::<u8>().ok())
+        .collect();
     assert!(codes.len() >= 6, "{help}");
     for code in codes {
         has(&reference, &format!("\n| {code} | "));

@@ -8,7 +8,7 @@ use claudex_testkit::{Kit, Project, Suite, has};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
 
 /// Makes a change in the work tree, which the mode `review` reviews.
-fn changed(project: &Project) -> std::io::Result<()> {
+fn change_work_tree(project: &Project) -> std::io::Result<()> {
     project.write("greeting.txt", "hello\n")?;
     for arguments in [
         &["add", "greeting.txt"][..],
@@ -22,7 +22,7 @@ fn changed(project: &Project) -> std::io::Result<()> {
 fn kit(program: &str) -> Kit {
     Kit::new("machine.toml", program)
         .plugin("plugin")
-        .project(changed)
+        .project(change_work_tree)
 }
 
 #[test]

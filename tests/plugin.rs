@@ -69,7 +69,7 @@ fn stop_runs_a_shell_and_one_program() {
 fn missing_program_is_said_once_per_session() {
     for plugin in ["plugin", "taskie/plugin", "stages/plugin"] {
         let home = tempfile::tempdir().unwrap();
-        let said = |session: &str, variable: Option<&str>| {
+        let output_of = |session: &str, variable: Option<&str>| {
             let mut variables = vec![("PATH", "/usr/bin:/bin")];
             variables
                 .extend(["CLAUDEX_LOOP_BIN", "TASKIE_BIN", "STAGES_BIN"].map(|name| (name, "/no")));
@@ -83,12 +83,12 @@ fn missing_program_is_said_once_per_session() {
                 .is_some()
         };
         let mut output = ["s1", "s1", "s2", "s1"]
-            .map(|session| said(session, None))
+            .map(|session| output_of(session, None))
             .to_vec();
-        output.extend([said("", Some("s3")), said("", Some("s3"))]);
+        output.extend([output_of("", Some("s3")), output_of("", Some("s3"))]);
         assert_eq!(output, [true, false, true, false, true, false], "{plugin}");
         assert!(
-            said("a\\", None) && said("a\\", None),
+            output_of("a\\", None) && output_of("a\\", None),
             "an id that cannot be noted"
         );
     }
@@ -102,8 +102,9 @@ fn allowed(command: &str) -> Vec<String> {
         .split_once("\n---\n")
         .unwrap();
     let mut lines = head.lines();
-    let line = lines.find_map(|line| line.strip_prefix("allowed-tools: "));
-    let line = line.expect("every command says what it needs");
+    let line = lines
+        .find_map(|line| line.strip_prefix("allowed-tools: "))
+        .expect("every command says what it needs");
     let rules = line.split("), ").map(|rule| rule.trim_end_matches(')'));
     rules.map(|rule| format!("{rule})")).collect()
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use claudex_testkit::has;
 
-use super::support::{Project, said};
+use super::support::{Project, stdout};
 
 fn building(script: &str) -> Project {
     let project = Project::start("run", "");
@@ -43,7 +43,7 @@ fn status_zero_has_passed_and_the_log_is_kept() {
     let project = building("pwd; echo oh >&2");
     assert_eq!(project.stop(), "moved promote built\nends true\n");
     let root = project.root().canonicalize().unwrap();
-    let log = fs::read_to_string(project.kept("run-build.log")).unwrap();
+    let log = fs::read_to_string(project.loop_file("run-build.log")).unwrap();
     assert_eq!(
         log,
         format!("{}\n\n----- stderr -----\noh\n", root.display())
@@ -98,7 +98,7 @@ fn signal_and_deadline_are_failures() {
     has(&message, "\nbuild: ended after 3s (2 of 3).\n");
     assert!(!is_alive(&lines(&project, "pids", 1)[0]));
     assert!(
-        !project.kept("run-build.log").exists(),
+        !project.loop_file("run-build.log").exists(),
         "it wrote nothing, and the log of the run before is not its own"
     );
 }
@@ -115,9 +115,9 @@ fn missing_command_waits_and_names_its_table() {
     project.permit(&["other", "true", "", "50"]);
     assert_eq!(project.stop(), waits);
     project.permit(&["build", "no-such-program-anywhere", "", "50"]);
-    let said = project.stop();
+    let decision = project.stop();
     has(
-        &said,
+        &decision,
         "whose program no-such-program-anywhere is not installed, or not in PATH outside of the project",
     );
     assert!(!project.journal().contains("command-ended"));
@@ -139,7 +139,7 @@ fn command_gets_short_environment_and_exact_arguments() {
         .env("A_SECRET", "y")
         .env("CLAUDECODE", "1");
     assert_eq!(
-        said(command.output().unwrap()),
+        stdout(command.output().unwrap()),
         "moved promote built\nends true\n"
     );
     assert_eq!(project.read("argument"), hostile);
@@ -165,12 +165,12 @@ fn inside_of_a_reviewer_nothing_runs() {
     let project = building("touch ran");
     let mut command = project.command(&["stop"]);
     command.env("CLAUDEX_REVIEWER_CHILD", "1");
-    let said = said(command.output().unwrap());
+    let printed = stdout(command.output().unwrap());
     assert!(
-        said.starts_with(
+        printed.starts_with(
             "refused could not look at command build: this is a process of a reviewer"
         ),
-        "{said}"
+        "{printed}"
     );
     assert!(!project.file("ran").exists());
 }
@@ -184,7 +184,9 @@ fn endless_output_is_bounded() {
         "{} bytes",
         message.len()
     );
-    let log = fs::metadata(project.kept("run-build.log")).unwrap().len();
+    let log = fs::metadata(project.loop_file("run-build.log"))
+        .unwrap()
+        .len();
     assert!((4_000_000..5_000_000).contains(&log), "{log}");
 }
 
@@ -207,13 +209,14 @@ fn command_of_killed_stop_runs_again() {
 
 /// Returns the number of stops that wait at a gate, with the loop opened.
 fn waiting_at(project: &Project) -> usize {
-    let names = fs::read_dir(project.root()).unwrap();
-    let names = names.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    let names = fs::read_dir(project.root())
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok());
     names.filter(|name| name.starts_with("gate.")).count()
 }
 
 /// Starts stops that open the loop now and go on once the file `gate` is there.
-fn at_the_gate(project: &Project, count: usize) -> Vec<Child> {
+fn stops_at_gate(project: &Project, count: usize) -> Vec<Child> {
     let mut stop = project.command(&["stop"]);
     stop.env("EVERY_GATE", project.file("gate"));
     let stops: Vec<_> = (0..count).map(|_| stop.spawn().unwrap()).collect();
@@ -232,10 +235,10 @@ fn at_the_gate(project: &Project, count: usize) -> Vec<Child> {
 #[test]
 fn second_stop_does_not_run_command_again() {
     let project = building("echo ran >> ran; exit 1");
-    let mut late = at_the_gate(&project, 1);
+    let mut late = stops_at_gate(&project, 1);
     assert!(project.stop().starts_with("moved retry building\n"));
     project.write("gate", "");
-    let output = said(late.remove(0).wait_with_output().unwrap());
+    let output = stdout(late.remove(0).wait_with_output().unwrap());
     assert!(
         output.starts_with("refused the loop moved on meanwhile"),
         "{output}"
@@ -244,24 +247,29 @@ fn second_stop_does_not_run_command_again() {
 }
 
 #[test]
-fn of_sixteen_stops_at_once_one_runs_it() {
+fn sixteen_stops_at_once_run_it_once() {
     // It fails, so that the loop stays in its phase, and who comes late could run it again.
     let project = building("echo ran >> ran; sleep 0.4; exit 1");
-    let stops = at_the_gate(&project, 16);
+    let stops = stops_at_gate(&project, 16);
     project.write("gate", "");
-    let told: Vec<String> = stops
+    let decisions: Vec<String> = stops
         .into_iter()
-        .map(|stop| said(stop.wait_with_output().unwrap()))
+        .map(|stop| stdout(stop.wait_with_output().unwrap()))
         .collect();
-    assert_eq!(project.read("ran"), "ran\n", "{told:#?}");
-    let count = |begin: &str| told.iter().filter(|line| line.starts_with(begin)).count();
+    assert_eq!(project.read("ran"), "ran\n", "{decisions:#?}");
+    let count = |begin: &str| {
+        decisions
+            .iter()
+            .filter(|line| line.starts_with(begin))
+            .count()
+    };
     let late = "refused the loop moved on meanwhile";
     assert_eq!(
         (count("moved retry "), count("moved ")),
         (1, 1),
-        "{told:#?}"
+        "{decisions:#?}"
     );
-    assert_eq!(count("waits\n") + count(late), 15, "{told:#?}");
+    assert_eq!(count("waits\n") + count(late), 15, "{decisions:#?}");
     project.permit(&["build", "true", "", "50"]);
     assert_eq!(project.stop(), "moved promote built\nends true\n");
 }

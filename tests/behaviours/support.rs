@@ -125,7 +125,7 @@ impl Project {
 
     /// Returns the output of the program.
     pub(crate) fn say(&self, arguments: &[&str]) -> String {
-        said(self.command(arguments).output().unwrap())
+        stdout(self.command(arguments).output().unwrap())
     }
 
     pub(crate) fn stop(&self) -> String {
@@ -134,8 +134,9 @@ impl Project {
 
     /// The one loop's id.
     pub(crate) fn id(&self) -> String {
-        let names = fs::read_dir(self.file(".loops")).unwrap();
-        let names = names.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+        let names = fs::read_dir(self.file(".loops"))
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().into_string().ok());
         let state = names
             .into_iter()
             .find_map(|name| Some(name.strip_suffix(".state")?.to_owned()));
@@ -143,16 +144,16 @@ impl Project {
     }
 
     /// The loop's own file.
-    pub(crate) fn kept(&self, name: &str) -> PathBuf {
+    pub(crate) fn loop_file(&self, name: &str) -> PathBuf {
         self.file(".loops").join(self.id()).join(name)
     }
 
     pub(crate) fn journal(&self) -> String {
-        fs::read_to_string(self.kept("journal.jsonl")).unwrap()
+        fs::read_to_string(self.loop_file("journal.jsonl")).unwrap()
     }
 }
 
-pub(crate) fn said(output: Output) -> String {
+pub(crate) fn stdout(output: Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     assert_eq!(error, "");

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::support::{Project, has, in_time, lacks, tree, write};
+use crate::support::{Project, has, lacks, tree, within_a_minute, write};
 
 /// Commands of users and agents about a loop `ID`; the last ones change everything.
 const COMMANDS: [&str; 9] = [
@@ -22,7 +22,7 @@ const COMMANDS: [&str; 9] = [
 /// Makes a stop and calls every command, all of which must end soon. Returns the stop's note and all that was said.
 fn everything(project: Project, id: &str, what: &str) -> (String, String) {
     let id = id.to_owned();
-    in_time(what, move || {
+    within_a_minute(what, move || {
         let note = project.fire().note.unwrap_or_default();
         let mut message = note.clone();
         for line in COMMANDS {
@@ -195,7 +195,7 @@ fn stop_answers_beside_each_hostile_file() {
             put(&place);
             let stop = format!("a stop beside {content} as {place:?}");
             // `fire` checks that there is exactly one answer.
-            project = in_time(&stop, move || {
+            project = within_a_minute(&stop, move || {
                 project.fire();
                 project
             });

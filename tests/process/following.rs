@@ -35,12 +35,12 @@ fn follow_shows_the_last_lines_of_a_run() {
     let lines: String = (1..=200).map(|line| format!("line {line}\n")).collect();
     std::fs::write(&log, lines + "half").unwrap();
     let message = project.run(&follow).exits(0).out;
-    let shown: Vec<&str> = message
+    let lines: Vec<&str> = message
         .lines()
         .filter(|line| line.contains("line "))
         .collect();
-    assert_eq!(shown.first(), Some(&"claudex: line 181"), "{message}");
-    assert_eq!(shown.len(), 20, "without the half one: {message}");
+    assert_eq!(lines.first(), Some(&"claudex: line 181"), "{message}");
+    assert_eq!(lines.len(), 20, "without the half one: {message}");
     std::fs::remove_file(&log).unwrap();
     project.answers(&follow, 0, "it left no lines");
 }

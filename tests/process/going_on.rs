@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Project, Ran, begins, has, id_of, lacks, tree};
 
 /// A loop that has used up its one round, with findings, and sums up.
-fn at_max_rounds() -> (Project, String) {
+fn project_at_max_rounds() -> (Project, String) {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-findings").exits(0);
     let reason = project.fire().blocked();
@@ -37,7 +37,7 @@ fn check_fields(project: &Project, id: &str, fields: &[(&str, &str)]) {
 
 #[test]
 fn more_begins_the_next_round_repeatedly() {
-    let (project, id) = at_max_rounds();
+    let (project, id) = project_at_max_rounds();
     let granted = project.run("more --rounds 2").exits(0).out;
     has(
         &granted,
@@ -121,12 +121,12 @@ fn slash_more_takes_its_arguments_in_any_order() {
         ("--rounds 3", "4"),
         ("", "2"),
     ] {
-        let (project, id) = at_max_rounds();
+        let (project, id) = project_at_max_rounds();
         let line = format!("/claudex:more {}", typed.replace("ID", &id));
         project.slash("s1", &line, "more").exits(0).says(&id);
         assert_eq!(project.field(&id, "max_rounds"), most, "{typed}");
     }
-    let (project, id) = at_max_rounds();
+    let (project, id) = project_at_max_rounds();
     for typed in ["two", "0", "2 3", "1001", "2; rm -rf /", "\u{202e}2"] {
         let ran = project.slash("s1", &format!("/claudex:more {typed}"), "more");
         ran.exits(2).says("positive integer");
@@ -158,10 +158,10 @@ fn more_is_refused_with_reason_and_way_on() {
     let unknown = "20250101-000000-abcdef";
     let why = format!("loop {unknown} not found in");
     project.answers(&format!("more {unknown}"), 1, &why);
-    let way = format!("--continue {id}");
-    project.answers(&format!("resume {id}"), 1, &way);
+    let flag = format!("--continue {id}");
+    project.answers(&format!("resume {id}"), 1, &flag);
     // A loop that was cancelled, and none at all.
-    let (project, id) = at_max_rounds();
+    let (project, id) = project_at_max_rounds();
     project.answers(&format!("cancel {id}"), 0, "cancelled");
     project.answers(&format!("more {id} --rounds 1"), 1, "cancelled");
     Project::new().answers("more", 1, "no loop is active in");

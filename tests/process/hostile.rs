@@ -1,6 +1,6 @@
 //! Hostile files in place of the project's, and files that only look like a loop: nobody is held, told twice, or moved.
 
-use crate::support::{Project, has, in_time};
+use crate::support::{Project, has, within_a_minute};
 
 #[test]
 fn plan_that_is_pipe_or_device_holds_nobody() {
@@ -19,7 +19,7 @@ fn plan_that_is_pipe_or_device_holds_nobody() {
         } else {
             std::os::unix::fs::symlink("/dev/zero", &plan).unwrap();
         }
-        let (note, review) = in_time("a stop and a review", move || {
+        let (note, review) = within_a_minute("a stop and a review", move || {
             let note = project.fire().approved();
             let review = project.run(&format!("review {id}")).code;
             project.run("status").exits(0);

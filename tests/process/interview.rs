@@ -150,8 +150,8 @@ fn start_says_whether_to_interview_first() {
     ] {
         let project = Project::new();
         project.plan("# Plan\n");
-        let typed = format!("/claudex:plan {flags} topic");
-        let started = project.slash("s1", &typed, "start plan").exits(0).out;
+        let prompt = format!("/claudex:plan {flags} topic");
+        let started = project.slash("s1", &prompt, "start plan").exits(0).out;
         assert_eq!(started.contains(line), is_due, "{flags}: {started}");
         // The command has the agent ask about a plan that is there, by this line.
         let is_told = started.contains("\nNote: there is an existing PLAN.md");

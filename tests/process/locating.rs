@@ -111,20 +111,20 @@ fn shared_state_folder_keeps_projects_apart() {
     let share = |project: Project| project.with("CLAUDEX_STATE_DIR", shared.to_str().unwrap());
     let first = share(first);
     let second = share(Project::new());
-    let one = first.start(&[]);
+    let loop_id = first.start(&[]);
     assert_eq!(second.fire().approved(), "", "it is another project's");
     let two = second.start(&[]);
-    for (project, id) in [(&second, &two), (&first, &one)] {
+    for (project, id) in [(&second, &two), (&first, &loop_id)] {
         project.answers("start plan topic", 1, id);
         assert!(!project.root.join(".claude").exists());
     }
     let deep = first.root.join("deep");
     std::fs::create_dir(&deep).unwrap();
-    has(&fire_in(&first, &deep).blocked(), &one);
+    has(&fire_in(&first, &deep).blocked(), &loop_id);
     let status = second.run("status").exits(0).says(&two).out;
-    lacks(&status, &one);
-    first.answers("rollback --yes", 0, &one);
-    assert!(!shared.join(format!("{one}.state")).exists());
+    lacks(&status, &loop_id);
+    first.answers("rollback --yes", 0, &loop_id);
+    assert!(!shared.join(format!("{loop_id}.state")).exists());
     second.answers("cancel", 0, &two);
 }
 

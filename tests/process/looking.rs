@@ -26,16 +26,16 @@ fn status_shows_the_active_loop_or_the_newest() {
     file.unwrap()
         .set_modified(SystemTime::now() + Duration::from_secs(60))
         .unwrap();
-    let shown = project.run("status").exits(0).says(&active).out;
-    lacks(&shown, &over);
+    let status = project.run("status").exits(0).says(&active).out;
+    lacks(&status, &over);
 
     // An id is about that loop alone.
-    let shown = project
+    let status = project
         .run(&format!("status {over}"))
         .exits(0)
         .says("cancelled")
         .out;
-    lacks(&shown, &active);
+    lacks(&status, &active);
     let line = format!("/claudex:status {over}");
     project.slash("s1", &line, "status").exits(0).says(&over);
     project.answers_in("s1", "status --from-prompt", 0, &active);
@@ -49,8 +49,8 @@ fn status_shows_the_active_loop_or_the_newest() {
         .exits(0)
         .says("no loops")
         .says("claudex-loop list");
-    let way = format!("claudex-loop resume {active}");
-    project.answers(&format!("status {active}"), 0, &way);
+    let command = format!("claudex-loop resume {active}");
+    project.answers(&format!("status {active}"), 0, &command);
 }
 
 #[test]
@@ -95,12 +95,11 @@ fn list_has_a_row_for_every_loop() {
     assert_eq!(row(&second)[2], "archived");
     assert_eq!(row(&third)[6..], ["Move", "the", "queue"]);
     let rows = project.json("list --json");
-    let archived = rows
+    let archived: Vec<_> = rows
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| (&row["id"], &row["archived"]));
-    let archived: Vec<_> = archived
+        .map(|row| (&row["id"], &row["archived"]))
         .filter(|(_, is_archived)| **is_archived == true)
         .collect();
     assert_eq!(archived, [(&json!(second), &json!(true))]);
@@ -124,8 +123,8 @@ fn journal_without_id_lists_the_loops() {
         .exits(0)
         .says("begin by the hook");
     assert_eq!(project.json("journal --json")[0]["id"], id);
-    let told = |verb: &str| project.run(&[verb, &id]).exits(0).out;
-    assert_eq!(told("history"), told("journal"));
+    let printed = |verb: &str| project.run(&[verb, &id]).exits(0).out;
+    assert_eq!(printed("history"), printed("journal"));
 }
 
 #[test]
@@ -135,21 +134,27 @@ fn status_says_what_the_last_stop_did() {
     project.fire().blocked();
     project.fire().approved();
     let before = tree(&project.folder());
-    let shown = || project.run(&format!("status {id}")).exits(0).out;
-    has(&shown(), "\nlast stop: 20");
+    let status_of_loop = || project.run(&format!("status {id}")).exits(0).out;
+    has(&status_of_loop(), "\nlast stop: 20");
     let why = " ago: let the turn end: it waits for PLAN.md to be written\n";
-    has(&shown(), why);
+    has(&status_of_loop(), why);
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
     project.run(&format!("resume {id}")).exits(0);
     project.plan("# Plan\n");
     project.fire().blocked();
-    has(&shown(), " ago: begin by the hook drafting -> reviewing");
-    lacks(&shown(), "last stop:");
-    // A change after the stop: both are shown.
+    has(
+        &status_of_loop(),
+        " ago: begin by the hook drafting -> reviewing",
+    );
+    lacks(&status_of_loop(), "last stop:");
+    // A change after the stop: both are status_of_loop.
     project.run(&format!("cancel {id}")).exits(0);
     let cancel = " ago: cancel by the user reviewing -> cancelled";
-    has(&shown(), cancel);
-    has(&shown(), " ago: begin by the hook drafting -> reviewing");
+    has(&status_of_loop(), cancel);
+    has(
+        &status_of_loop(),
+        " ago: begin by the hook drafting -> reviewing",
+    );
 }
 
 #[test]
@@ -160,9 +165,9 @@ fn status_of_run_names_run_and_no_stop() {
     let id = outcome["id"].as_str().unwrap();
     let begin = "begin by `run` drafting -> reviewing, round 1 of 1";
     project.answers(&format!("journal {id}"), 0, begin);
-    let shown = project.run("status").exits(0).out;
-    has(&shown, " ago: finish by `run` summarizing -> done");
-    lacks(&shown, "last stop:");
+    let printed = project.run("status").exits(0).out;
+    has(&printed, " ago: finish by `run` summarizing -> done");
+    lacks(&printed, "last stop:");
 }
 
 #[test]
@@ -171,10 +176,10 @@ fn rejection_ends_with_the_rounds_that_reopen() {
     project.review(&id, "fake-findings").exits(0);
     project.answers("status", 0, &format!("claudex-loop mark-done {id}"));
     project.mark_done(&id, Some("out of scope"));
-    let shown = status(&project);
-    assert_eq!(shown["waits_for"], "the agent, to end its turn");
+    let facts = status(&project);
+    assert_eq!(facts["waits_for"], "the agent, to end its turn");
     assert_eq!(
-        shown["next"],
+        facts["next"],
         "end the turn: the loop goes on to summarizing"
     );
     lacks(
@@ -242,8 +247,8 @@ fn status_says_last_change_by_whom_and_why() {
         last()["run"].as_str().unwrap()
     );
     is(&last(), [("what", "revise"), ("why", &why)]);
-    let shown = project.run("status").exits(0).out;
-    let line = shown
+    let printed = project.run("status").exits(0).out;
+    let line = printed
         .lines()
         .find(|line| line.starts_with("last:"))
         .unwrap();
@@ -252,14 +257,14 @@ fn status_says_last_change_by_whom_and_why() {
 
     // A failure has its cause once a stop has counted it.
     project.review(&id, "fake-could-not-run").exits(5);
-    let shown = project.run("status").exits(0).out;
-    has(&shown, "the last review gave no verdict: ");
-    lacks(&shown, "failure 0");
+    let printed = project.run("status").exits(0).out;
+    has(&printed, "the last review gave no verdict: ");
+    lacks(&printed, "failure 0");
     project.fire().blocked();
-    let shown = status(&project);
-    let why = shown["last_change"]["why"].as_str().unwrap();
+    let facts = status(&project);
+    let why = facts["last_change"]["why"].as_str().unwrap();
     has(why, "could not run: the reviewer failed with exit status 1");
-    let fields = ["failures", "max_failures"].map(|field| &shown["fields"][field]);
+    let fields = ["failures", "max_failures"].map(|field| &facts["fields"][field]);
     assert_eq!(fields, [&json!(1), &json!(3)]);
 
     // A rejection, by the agent and with its text, made plain.
@@ -276,9 +281,9 @@ fn status_says_what_each_phase_waits_for() {
     let project = Project::new();
     let id = project.start(&["--rounds", "1"]);
     let waits = |text: &str, next: &str| {
-        let shown = status(&project);
-        has(shown["waits_for"].as_str().unwrap(), text);
-        has(shown["next"].as_str().unwrap(), next);
+        let facts = status(&project);
+        has(facts["waits_for"].as_str().unwrap(), text);
+        has(facts["next"].as_str().unwrap(), next);
     };
     waits("the agent, to write PLAN.md", "write PLAN.md");
     let reviewer = &status(&project)["review"]["reviewer"];
@@ -323,10 +328,10 @@ fn documented_names_are_those_of_the_json() {
     };
     let names =
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    let shown = status(&project);
-    assert_eq!(named("A loop"), names(&shown));
-    assert_eq!(named("The last change"), names(&shown["last_change"]));
-    assert_eq!(named("Its review"), names(&shown["review"]));
+    let facts = status(&project);
+    assert_eq!(named("A loop"), names(&facts));
+    assert_eq!(named("The last change"), names(&facts["last_change"]));
+    assert_eq!(named("Its review"), names(&facts["review"]));
     let rows = project.json("list --json");
     assert_eq!(named("A row of the list"), names(&rows[0]));
     let of_doctor = named("A check of the doctor");

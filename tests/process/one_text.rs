@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Project, thorough_plan, tree};
 
 /// The number of reviews that run while the plan is swapped.
-const REVIEWS: usize = 8;
+const REVIEW_COUNT: usize = 8;
 
 /// Returns two plans of which lint thinks differently.
 fn plans() -> [String; 2] {
@@ -49,7 +49,7 @@ fn noted_digest_is_of_the_reviewers_text() {
     );
     project.add_reviewer("keeper", "/bin/sh", &["-c", &script]);
     while_swapped(&project, || {
-        for _ in 0..REVIEWS {
+        for _ in 0..REVIEW_COUNT {
             project.review(&id, "keeper").exits(5);
         }
     });
@@ -63,7 +63,7 @@ fn noted_digest_is_of_the_reviewers_text() {
         let digest = Digest::from_bytes(document.as_bytes());
         assert_eq!(entry["data"]["subject"], digest.as_str(), "{entry}");
     }
-    assert_eq!(project.runs(&id), REVIEWS);
+    assert_eq!(project.runs(&id), REVIEW_COUNT);
     assert_eq!(project.prompt(&id), last, "the prompt that is kept");
 }
 
@@ -86,8 +86,8 @@ fn lint_finds_what_is_in_the_noted_text() {
     }
     let known = twins();
     assert_ne!(known[0]["findings"], known[1]["findings"]);
-    while_swapped(&project, || (0..REVIEWS).for_each(|_| run()));
-    assert_eq!(twins().len(), REVIEWS + 2);
+    while_swapped(&project, || (0..REVIEW_COUNT).for_each(|_| run()));
+    assert_eq!(twins().len(), REVIEW_COUNT + 2);
     for found in twins() {
         let same = known
             .iter()

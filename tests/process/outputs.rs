@@ -58,10 +58,11 @@ fn list_and_journal_are_whole() {
     let (project, id) = second_round();
     // The columns are as wide as their cells.
     let list = output(&project, &id, &["list"]);
-    let rows = list
+    let rows: Vec<String> = list
         .lines()
-        .map(|row| row.split_whitespace().collect::<Vec<_>>());
-    let rows: Vec<String> = rows.map(|row| row.join(" ")).collect();
+        .map(|row| row.split_whitespace().collect::<Vec<_>>())
+        .map(|row| row.join(" "))
+        .collect();
     insta::assert_snapshot!("list", rows.join("\n"));
     insta::assert_snapshot!("journal", output(&project, &id, &["journal", &id]));
 }
@@ -99,8 +100,8 @@ fn commands_without_a_loop_are_whole() {
         &["journal"],
         &["personas"],
         &["rollback", "--yes"],
-    ];
-    let outputs = outputs.map(|arguments| {
+    ]
+    .map(|arguments| {
         let output = output(&project, "none", arguments);
         format!("$ claudex-loop {}\n{output}", arguments.join(" "))
     });
@@ -114,11 +115,11 @@ fn ends_of_a_loop_are_whole() {
         &["pause", &id][..],
         &["resume", &id],
         &["rollback", "--yes"],
-    ];
-    let outputs = outputs.map(|arguments| {
+    ]
+    .map(|arguments| {
         let output = output(&project, &id, arguments);
-        let shown = arguments.join(" ").replace(&id, "LOOP");
-        format!("$ claudex-loop {shown}\n{output}")
+        let command = arguments.join(" ").replace(&id, "LOOP");
+        format!("$ claudex-loop {command}\n{output}")
     });
     insta::assert_snapshot!("ends", outputs.join("\n"));
 }

@@ -46,11 +46,12 @@ fn loop_from_an_archive_is_left_alone() {
     let ran = project.run("start plan x").exits(1);
     ran.says("is not yours").says("claudex-loop rollback");
     // A start locks the folder and keeps it out of git.
-    let own = [".lock", ".start.lock", ".gitignore", "log"].map(|name| project.folder().join(name));
+    let our_files =
+        [".lock", ".start.lock", ".gitignore", "log"].map(|name| project.folder().join(name));
     let mut after = tree(&project.root);
-    after.retain(|(path, _)| !own.contains(path));
+    after.retain(|(path, _)| !our_files.contains(path));
     let mut before = before.0;
-    before.retain(|(path, _)| !own.contains(path));
+    before.retain(|(path, _)| !our_files.contains(path));
     assert_eq!(after, before);
     project.answers_in("s1", &format!("adopt {id}"), 1, "");
     project.run("rollback --yes").exits(0);

@@ -113,7 +113,7 @@ fn install(project: &Project) {
 }
 
 #[track_caller]
-fn not_sprung(trap: &Path, what: impl std::fmt::Debug) {
+fn check_not_sprung(trap: &Path, what: impl std::fmt::Debug) {
     let sprung = std::fs::read_to_string(trap).unwrap_or_default();
     assert_eq!(sprung, "", "{what:?}");
 }
@@ -135,7 +135,7 @@ fn no_path_leads_the_program_into_the_project() {
             let mut command = project.command(&line.replace("ID", &id));
             command.env("PATH", &paths[at]);
             let ran = feed(command, b"{\"session_id\":\"s1\"}");
-            not_sprung(&trap, (&paths[at], line));
+            check_not_sprung(&trap, (&paths[at], line));
             ran
         };
         run("status").exits(0);
@@ -180,7 +180,7 @@ fn no_path_leads_the_scripts_into_the_project() {
                 let mut command = project.shell(shell, arguments);
                 command.env("PATH", path).envs(homes.iter().copied());
                 let ran = feed(command, b"{\"session_id\":\"s1\"}");
-                not_sprung(&trap, (shell, path, arguments, homes));
+                check_not_sprung(&trap, (shell, path, arguments, homes));
                 ran
             };
             for script in SCRIPTS.map(|script| format!("{PLUGIN}/{script}")) {

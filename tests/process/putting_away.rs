@@ -14,7 +14,7 @@ fn rollback_archives_every_loop_with_its_bytes() {
         .exits(0)
         .says(&first)
         .says(&second);
-    let own = [
+    let our_files = [
         "log",
         ".lock",
         ".start.lock",
@@ -24,7 +24,7 @@ fn rollback_archives_every_loop_with_its_bytes() {
     ];
     for entry in std::fs::read_dir(project.folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(own.contains(&name.as_str()), "{name}");
+        assert!(our_files.contains(&name.as_str()), "{name}");
     }
     let archived = tree(&project.folder().join("archive"));
     assert!(

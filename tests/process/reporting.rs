@@ -38,8 +38,12 @@ fn both_formats_tell_the_same() {
     assert_eq!(facts["loop"]["id"], id);
     assert_eq!(facts["about"], "Move the queue");
     assert!(facts.get("subject").is_none(), "{facts}");
-    let path = facts["path"].as_array().unwrap().iter();
-    let path: Vec<&Value> = path.map(|step| &step["what"]).collect();
+    let path: Vec<&Value> = facts["path"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| &step["what"])
+        .collect();
     assert_eq!(path, ["start", "begin", "revise"]);
     let counts = |run: usize| facts["runs"][run]["counts"].clone();
     assert_eq!(counts(0), json!({"high": 1, "medium": 1, "low": 1}));

@@ -169,11 +169,11 @@ fn follower(project: &Project, id: &str, reviewer: &str) -> (Background, impl Fn
     let mut command = project.command(&["review", id, "--reviewer", reviewer]);
     let out = std::fs::File::create(&log).unwrap();
     let child = command.stdout(out).stderr(Stdio::piped()).spawn();
-    let said = move || std::fs::read_to_string(&log).unwrap();
+    let logged = move || std::fs::read_to_string(&log).unwrap();
     wait_for("the second to attach", || {
-        said().contains("is running already; following it")
+        logged().contains("is running already; following it")
     });
-    (Background::new(child.unwrap()), said)
+    (Background::new(child.unwrap()), logged)
 }
 
 #[test]

@@ -352,8 +352,8 @@ fn run_cancelled_elsewhere_stops_its_reviewer() {
         });
         let id = newest(&project)["id"].as_str().unwrap().to_owned();
         project.run(&format!("cancel {id}")).exits(0);
-        let said = format!("loop {id} is cancelled: another process ended it");
-        running.end().exits(1).says(&said);
+        let message = format!("loop {id} is cancelled: another process ended it");
+        running.end().exits(1).says(&message);
     }
 }
 

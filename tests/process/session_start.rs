@@ -66,12 +66,12 @@ fn another_plugin_on_our_state_folder_is_named() {
     );
     let rival = "claudex: the plugin claudex@other works on .claude/claudex too, so keep one of the two \
                  (claude plugin disable claudex@other switches it off)";
-    let said = begin(&project, "s1", "startup").user;
-    begins(&said, &format!("{rival}; loop {id} of this session"));
+    let line = begin(&project, "s1", "startup").user;
+    begins(&line, &format!("{rival}; loop {id} of this session"));
     assert_eq!(begin(&project, "s1", "compact").user, "");
     project.run(&format!("cancel {id}")).exits(0);
-    let said = begin(&project, "s1", "startup");
-    assert_eq!((said.user.as_str(), said.agent.as_str()), (rival, ""));
+    let texts = begin(&project, "s1", "startup");
+    assert_eq!((texts.user.as_str(), texts.agent.as_str()), (rival, ""));
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn compacted_agent_gets_the_last_text_again() {
 
     project.plan("# Plan\n");
     let block = project.fire().blocked();
-    let said = begin(&project, "s1", "compact");
-    let (line, text) = said.agent.split_once("\n\n").unwrap();
+    let texts = begin(&project, "s1", "compact");
+    let (line, text) = texts.agent.split_once("\n\n").unwrap();
     ends(
         line,
         &format!("Continue it: run the review:\n    claudex-loop review {id}"),
@@ -159,8 +159,8 @@ fn compacted_agent_gets_the_last_text_again() {
     project.review(&id, "fake-findings").exits(0);
     project.mark_done(&id, Some("later"));
     let block = project.fire().blocked();
-    let said = begin(&project, "s1", "compact");
-    let (line, text) = said.agent.split_once("\n\n").unwrap();
+    let texts = begin(&project, "s1", "compact");
+    let (line, text) = texts.agent.split_once("\n\n").unwrap();
     has(line, "phase summarizing");
     has(line, "do what the loop said last");
     let untimed = |text: &str| -> Vec<String> {
@@ -168,12 +168,12 @@ fn compacted_agent_gets_the_last_text_again() {
         lines.map(str::to_owned).collect()
     };
     assert_eq!(untimed(text), untimed(block.trim_end()));
-    let said = begin(&project, "s1", "resume");
+    let texts = begin(&project, "s1", "resume");
     ends(
-        &said.user,
+        &texts.user,
         "To see where it is:\n    /claudex:status\n    claudex-loop status",
     );
-    lacks(&said.user, "claudex:resume");
+    lacks(&texts.user, "claudex:resume");
 }
 
 #[test]
@@ -191,29 +191,29 @@ fn loop_of_other_session_is_told_by_age() {
         "somebody is at work: no agent has to know"
     );
     // The session before a /clear is gone.
-    let said = begin(&project, "s2", "clear");
-    for text in [&said.user, &said.agent] {
+    let texts = begin(&project, "s2", "clear");
+    for text in [&texts.user, &texts.agent] {
         has(text, "If that session is over, this takes it over");
         has(text, &format!("/claudex:adopt {id}"));
     }
     // What a session calls itself is not repeated, and `unknown` owns nothing.
     for session in ["s2\n\u{202e}x", "unknown"] {
-        let said = begin(&project, session, "clear");
-        lacks(&said.user, "\u{202e}");
-        has(&said.user, "adopt");
+        let texts = begin(&project, session, "clear");
+        lacks(&texts.user, "\u{202e}");
+        has(&texts.user, "adopt");
     }
 
     age(&project.state_path(&id), Duration::from_hours(3));
-    let said = begin(&project, "s2", "startup");
+    let texts = begin(&project, "s2", "startup");
     begins(
-        &said.user,
+        &texts.user,
         &format!("claudex: another session has loop {id} (phase reviewing)"),
     );
-    has(&said.user, "3h 0m ago");
-    ends(&said.user, &adopt);
-    assert_eq!(said.agent, format!("{}\n{LEAVE_IT}", said.user));
+    has(&texts.user, "3h 0m ago");
+    ends(&texts.user, &adopt);
+    assert_eq!(texts.agent, format!("{}\n{LEAVE_IT}", texts.user));
     // A compaction may have given the session a new id.
-    assert_eq!(begin(&project, "s2", "compact"), said);
+    assert_eq!(begin(&project, "s2", "compact"), texts);
     assert_eq!(
         project.changes(&id),
         ["start", "bind", "begin"],
@@ -226,8 +226,8 @@ fn loop_of_other_session_is_told_by_age() {
         assert_eq!(begin(&project, "s2", source), Said::default(), "{source}");
     }
     has(&begin(&project, "s2", "clear").user, "adopt");
-    let said = begin(&project, "s1", "resume");
-    has(&said.agent, &format!("claudex-loop review {id} --follow"));
+    let texts = begin(&project, "s1", "resume");
+    has(&texts.agent, &format!("claudex-loop review {id} --follow"));
     drop(review);
 }
 
@@ -236,13 +236,13 @@ fn unowned_loop_is_announced_before_the_first_turn() {
     let project = Project::new();
     let id = project.start(&[]);
     for source in ["startup", "resume", "clear"] {
-        let said = begin(&project, "s1", source);
+        let texts = begin(&project, "s1", source);
         let user = format!(
             "claudex: loop {id} (phase drafting) belongs to no session yet: the first turn that ends here takes it. \
              To see where it is:\n    /claudex:status\n    claudex-loop status"
         );
-        assert_eq!(said.user, user);
-        assert_eq!(said.agent, format!("{user}\n{LEAVE_IT}"));
+        assert_eq!(texts.user, user);
+        assert_eq!(texts.agent, format!("{user}\n{LEAVE_IT}"));
     }
     assert_eq!(project.changes(&id), ["start"], "it is no stop");
 }

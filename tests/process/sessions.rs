@@ -122,8 +122,8 @@ fn resume_in_terminal_names_whose_stops_drive() {
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
     // Inside a session it is that one which takes it.
-    let typed = format!("/claudex:resume {id} --adopt");
-    let ran = project.slash("s1", &typed, "resume").exits(0);
+    let prompt = format!("/claudex:resume {id} --adopt");
+    let ran = project.slash("s1", &prompt, "resume").exits(0);
     ran.says("belongs to this session now");
     assert_eq!(project.field(&id, "session_id"), "s1");
 }

@@ -151,8 +151,8 @@ fn start_that_fails_exits_with_3() {
         .into_iter()
         .map(|(path, _)| path)
         .collect();
-    let own = [".gitignore", ".lock", ".start.lock"].map(|name| project.folder().join(name));
-    assert_eq!(left, own);
+    let our_files = [".gitignore", ".lock", ".start.lock"].map(|name| project.folder().join(name));
+    assert_eq!(left, our_files);
 }
 
 #[test]
@@ -188,8 +188,10 @@ fn state_file_has_the_known_fields_in_order() {
     let project = Project::new();
     let id = project.start(&["--rounds", "2"]);
     let text = project.state(&id);
-    let names = text.lines().map(|line| line.split_once(": ").unwrap().0);
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = text
+        .lines()
+        .map(|line| line.split_once(": ").unwrap().0)
+        .collect();
     let known = "mode phase topic round max_rounds from_draft interview_used review_id repo_root session_id started_at \
                  started_at_epoch last_updated_at decision_signal";
     assert_eq!(names[..14].join(" "), known);

@@ -96,7 +96,7 @@ const COMMANDS: [&str; 20] = [
 
 /// Makes a project whose folder, topic, plan, state files and configuration are hostile.
 fn hostile() -> (Project, String) {
-    let project = Project::named(NAME);
+    let project = Project::in_folder(NAME);
     project.git(&["init", "--quiet"]);
     project.git(&["checkout", "--quiet", "-b", "a\u{202e}b\u{200b}\u{e0041}"]);
     let topic = format!(
@@ -165,12 +165,12 @@ fn commands_print_plain_text_in_hostile_project() {
 fn hooks_print_plain_text_in_hostile_project() {
     for situation in SITUATIONS {
         let (project, _) = hostile_in(situation);
-        let typed = format!("/claudex:plan {ARGUMENT}");
+        let prompt = format!("/claudex:plan {ARGUMENT}");
         for (hook, mut input) in [
             ("session-start", json!({"source": "startup"})),
             ("stop", json!({})),
             ("stop", json!({})),
-            ("prompt", json!({"prompt": typed, "prompt_id": "p"})),
+            ("prompt", json!({"prompt": prompt, "prompt_id": "p"})),
         ] {
             input["session_id"] = "a\u{1b}[2J\u{202e}\nFORGED `cancel`".into();
             let problem = format!("{situation}: {hook}");
@@ -187,7 +187,7 @@ fn hooks_print_plain_text_in_hostile_project() {
 
 #[test]
 fn reviewers_and_changed_files_are_named_plainly() {
-    let project = Project::named(NAME);
+    let project = Project::in_folder(NAME);
     let reviewer = project.home.join("reviewer");
     let file = project.home.join("findings.md");
     let findings = format!(
@@ -231,8 +231,9 @@ fn runner_line_names_the_true_path() {
     project.plan("# Plan\n\nDo it.\n");
     let reason = project.fire().blocked();
     let mut lines = reason.lines().map(str::trim);
-    let line = lines.find(|line| line.starts_with("bash $'") && line.contains("-runner.sh"));
-    let line = line.unwrap_or_else(|| panic!("{reason}"));
+    let line = lines
+        .find(|line| line.starts_with("bash $'") && line.contains("-runner.sh"))
+        .unwrap_or_else(|| panic!("{reason}"));
     let ran = Ran::new(project.shell("bash", &["-c", line]).output().unwrap()).exits(0);
     assert_plain_output("the runner", &ran);
     assert_eq!(project.runs(&id), 1);

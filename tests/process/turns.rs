@@ -48,8 +48,8 @@ fn paused_loop_is_driven_by_no_stop() {
 #[test]
 fn status_in_another_session_names_adopt() {
     let (project, id) = Project::reviewing(&[]);
-    let own = project.run_in_session("s1", "status").exits(0);
-    assert!(own.out.contains("claudex-loop review"), "{own:?}");
+    let status = project.run_in_session("s1", "status").exits(0);
+    assert!(status.out.contains("claudex-loop review"), "{status:?}");
     let other = project.run_in_session("s2", "status").exits(0);
     has(
         &other.out,

@@ -88,9 +88,9 @@ fn typed_command_is_kept_in_the_users_folder() {
     assert_eq!(tree(&project.root), before);
     let mut files = tree(&project.home);
     files.retain(|(_, bytes)| bytes.is_some());
-    let own = project.state_home();
+    let state_home = project.state_home();
     assert!(
-        !files.is_empty() && files.iter().all(|(file, _)| file.starts_with(&own)),
+        !files.is_empty() && files.iter().all(|(file, _)| file.starts_with(&state_home)),
         "{files:?}"
     );
 }

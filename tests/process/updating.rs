@@ -52,7 +52,7 @@ fn plugins_folder_may_move_in_mid_loop() {
         std::fs::remove_dir_all(&*current).unwrap();
         *current = next;
     };
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     let start = current.join("scripts/start-loop.sh");
     let start = [
         start.to_str().unwrap(),
@@ -63,16 +63,16 @@ fn plugins_folder_may_move_in_mid_loop() {
     ];
     let started = Ran::new(project.shell("sh", &start).output().unwrap()).exits(0);
     let id = id_of(&started);
-    said.push(started.out);
+    lines.push(started.out);
     update(&mut current);
     project.plan("# Plan\n");
-    said.push(stop(&project, &current).blocked());
+    lines.push(stop(&project, &current).blocked());
     for round in 1..=2 {
         update(&mut current);
         // The line that the block before the update named.
         let runner = project.runner(&id);
         let runner = [runner.to_str().unwrap(), "--reviewer", "fake-findings"];
-        said.push(
+        lines.push(
             Ran::new(project.shell("sh", &runner).output().unwrap())
                 .exits(0)
                 .out,
@@ -82,19 +82,19 @@ fn plugins_folder_may_move_in_mid_loop() {
             .exits(0)
             .out;
         has(&begun, &id);
-        said.push(begun);
+        lines.push(begun);
         project.plan(format!("# Plan\n\n## Changelog\n\n- {round}\n"));
-        said.push(stop(&project, &current).blocked());
+        lines.push(stop(&project, &current).blocked());
     }
     update(&mut current);
     has(&stop(&project, &current).approved(), "is done");
 
-    // Nothing that lasts, and nothing that was said, names a folder of the plugin's.
+    // Nothing that lasts, and nothing that was lines, names a folder of the plugin's.
     let files = tree(&project.root)
         .into_iter()
         .filter_map(|(_, bytes)| bytes);
-    said.extend(files.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
-    said.iter().for_each(|text| lacks(text, CACHE));
+    lines.extend(files.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+    lines.iter().for_each(|text| lacks(text, CACHE));
 }
 
 /// A program that answers to `--protocol`, and knows the verbs of an older version.

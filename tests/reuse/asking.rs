@@ -6,7 +6,7 @@ use std::fs;
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
-use crate::project::{Project, fed, said};
+use crate::project::{Project, fed, printed};
 
 /// A ferry with its own loop, whose program offers these labels.
 struct Ferry(Project);
@@ -45,7 +45,7 @@ impl Ferry {
         let mut command = self.command("answer");
         command.args(arguments);
         let output = fed(command, "");
-        (output.status.code(), said(&output))
+        (output.status.code(), printed(&output))
     }
 
     /// Stops, and gives the decision and the words.
@@ -59,7 +59,7 @@ impl Ferry {
     }
 
     fn field(&self, name: &str) -> Value {
-        self.shown()["fields"][name].clone()
+        self.shown_loop()["fields"][name].clone()
     }
 
     /// Answers in a dialog with these options, and gives what the hook prints.
@@ -132,8 +132,8 @@ fn chosen_option_gives_the_argument() {
 
 #[test]
 fn more_than_four_options_make_several_dialogs() {
-    let labels: Vec<String> = (1..=9).map(|number| format!("boat {number}")).collect();
-    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let boats: Vec<String> = (1..=9).map(|number| format!("boat {number}")).collect();
+    let labels: Vec<&str> = boats.iter().map(String::as_str).collect();
     let (ferry, said) = Ferry::asking(&labels);
     let first = ["boat 1", "boat 2", "boat 3", "More…"];
     let second = ["boat 4", "boat 5", "boat 6", "More…"];
@@ -158,10 +158,10 @@ fn typed_answer_is_the_argument_of_its_transition() {
     has(&output, "did not change loop");
     has(&output, "2001 characters");
     assert_eq!(ferry.journal(), before);
-    let typed = "--words=\"neither\", `it's`\r\nred\\";
-    let output = ferry.dialog(WHICH, &both, &format!(" {typed}\n"));
+    let words = "--words=\"neither\", `it's`\r\nred\\";
+    let output = ferry.dialog(WHICH, &both, &format!(" {words}\n"));
     has(&output, "by say to phase drafting");
-    has(&ferry.journal(), &json!(typed).to_string());
+    has(&ferry.journal(), &json!(words).to_string());
 }
 
 #[test]
@@ -233,9 +233,9 @@ fn answer_is_for_the_loop_that_asked() {
     let (ferry, _) = Ferry::asking(&["red"]);
     let asking = ferry.status("id");
     assert!(ferry.agent("start").0);
-    let shown = ferry.run("status");
-    let newer = !shown.contains(&format!("its stops drive loop {asking}"));
-    assert!(newer, "the other one is newer: {shown}");
+    let status = ferry.run("status");
+    let newer = !status.contains(&format!("its stops drive loop {asking}"));
+    assert!(newer, "the other one is newer: {status}");
     let output = ferry.dialog(WHICH, &["red", "Something else"], "red");
     has(&output, &format!("took loop {asking} by pick"));
 }
@@ -293,8 +293,8 @@ fn program_that_asks_nothing_goes_on_silently() {
     let drafting = |versions: &str| {
         let (ferry, _) = Ferry::asking(&["none"]);
         ferry.write("VERSIONS", versions);
-        let told = ferry.dialog(WHICH, &["none", "Something else"], "none");
-        (ferry, told)
+        let context = ferry.dialog(WHICH, &["none", "Something else"], "none");
+        (ferry, context)
     };
     let (ferry, told) = drafting("");
     assert!(!told.contains("AskUserQuestion"), "{told}");

@@ -44,7 +44,7 @@ pub(crate) fn blocks(document: &str) -> Vec<Block> {
         }
         let ticks = line.bytes().take_while(|byte| *byte == b'`').count();
         if ticks < 3 {
-            marker = marked(line);
+            marker = parse_mark(line);
             continue;
         }
         let kind = match (marker.take(), line[ticks..].trim()) {
@@ -67,7 +67,7 @@ pub(crate) fn blocks(document: &str) -> Vec<Block> {
     found
 }
 
-fn marked(line: &str) -> Option<Kind> {
+fn parse_mark(line: &str) -> Option<Kind> {
     let (what, path) = line
         .strip_prefix("<!-- ")?
         .strip_suffix(" -->")?
@@ -123,7 +123,7 @@ impl Reader {
             }
             Kind::Change(path) => {
                 let there = fs::read_to_string(self.place(path)).unwrap();
-                self.write(path, &changed(&there, &block.text, block.line));
+                self.write(path, &apply_change(&there, &block.text, block.line));
             }
             Kind::Console { fails } => self.type_all(block, *fails),
         }
@@ -156,7 +156,7 @@ impl Reader {
         }
         let last = commands.len() - 1;
         for (index, (command, expected)) in commands.iter().enumerate() {
-            let (status, printed) = self.typed(command);
+            let (status, printed) = self.run_line(command);
             let as_it_should =
                 (status != 0) == (fails && index == last) && matches(&printed, expected);
             assert!(
@@ -168,7 +168,7 @@ impl Reader {
     }
 
     /// The exit status of a command, and what it printed, the reader's home being /home/you.
-    fn typed(&mut self, command: &str) -> (i32, String) {
+    fn run_line(&mut self, command: &str) -> (i32, String) {
         let input = self.shell.stdin.as_mut().unwrap();
         write!(
             input,
@@ -200,7 +200,7 @@ impl Drop for Reader {
 }
 
 /// A text after a change of it.
-fn changed(there: &str, change: &str, line: usize) -> String {
+fn apply_change(there: &str, change: &str, line: usize) -> String {
     let mut old = String::new();
     let mut new = String::new();
     for line in change.lines() {
@@ -222,8 +222,11 @@ fn changed(there: &str, change: &str, line: usize) -> String {
 
 /// Whether a text is what the document says.
 fn matches(printed: &str, expected: &str) -> bool {
-    let lines =
-        |text: &str| -> Vec<String> { text.lines().map(|line| plain(line.trim_end())).collect() };
+    let lines = |text: &str| -> Vec<String> {
+        text.lines()
+            .map(|line| replace_ids(line.trim_end()))
+            .collect()
+    };
     fit(&lines(printed), &lines(expected))
 }
 
@@ -251,7 +254,7 @@ fn fits(line: &str, expected: &str) -> bool {
 
 /// A line with one id in place of every id, one time of every time, and one graph hash of every graph hash. `9` is any digit there, `f` any of the
 /// hexadecimal ones.
-fn plain(line: &str) -> String {
+fn replace_ids(line: &str) -> String {
     const FORMS: [&str; 3] = [
         "99999999-999999-ffffff",
         "9999-99-99T99:99:99Z",

@@ -5,7 +5,7 @@ use std::fs;
 use claudex_testkit::has;
 
 use crate::packages::{files, packages};
-use crate::project::{manifest, said};
+use crate::project::{manifest, printed};
 use crate::stranger::{MACHINE, MAIN};
 use crate::support::Crate;
 use crate::support::stranger::ours;
@@ -40,18 +40,18 @@ fn generator_of_other_format_is_one_error() {
     stranger.write("src/main.rs", MAIN);
     let output = stranger.cargo(&["check"]);
     assert!(!output.status.success());
-    let said = said(&output);
+    let text = printed(&output);
     let error = format!(
         "error: claudex-build 0.99.0 generates code that claudex-loop {version} does not know: the two crates belong \
          together\n       in Cargo.toml, write either `claudex-build = \"{version}\"` under [build-dependencies], or \
          `claudex-loop = \"0.99.0\"` under [dependencies]; a path or git source has to name one checkout for both\n"
     );
-    has(&said, &error);
+    has(&text, &error);
     // The code itself is not looked at, nor what would use it.
-    let errors = said.lines().filter(|line| line.starts_with("error"));
-    assert_eq!(errors.count(), 2, "{said}");
+    let errors = text.lines().filter(|line| line.starts_with("error"));
+    assert_eq!(errors.count(), 2, "{text}");
     has(
-        &said,
+        &text,
         "error: could not compile `door` (bin \"door\") due to 1 previous error",
     );
 }

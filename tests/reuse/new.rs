@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use claudex_testkit::has;
 
-use crate::project::{fed, said};
+use crate::project::{fed, printed};
 use crate::support::stranger::{cargo, one_at_a_time, ours, target};
 
 /// A folder in which crates are made, whose path has a space, a quote and a letter outside ASCII.
@@ -39,9 +39,9 @@ impl Desk {
             output.status.code(),
             Some(code),
             "{name}: {}",
-            said(&output)
+            printed(&output)
         );
-        said(&output)
+        printed(&output)
     }
 }
 
@@ -71,9 +71,9 @@ fn new_crate_builds_without_warning_and_runs() {
         .output()
         .unwrap();
     assert!(
-        built.status.success() && !said(&built).contains("warning"),
+        built.status.success() && !printed(&built).contains("warning"),
         "{}",
-        said(&built)
+        printed(&built)
     );
 
     let project = desk.path.join("project");
@@ -88,8 +88,8 @@ fn new_crate_builds_without_warning_and_runs() {
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", project.join("home"));
         let output: Output = fed(command, stdin);
-        assert!(output.status.success(), "{line}: {}", said(&output));
-        said(&output)
+        assert!(output.status.success(), "{line}: {}", printed(&output));
+        printed(&output)
     };
     run("start a haiku", "");
     let stop = || run("hook stop", "{\"session_id\": \"s\"}");

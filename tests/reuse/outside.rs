@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::packages::{packages, sources};
-use crate::project::said;
+use crate::project::printed;
 use crate::support::stranger::ours;
 use crate::support::{Crate, target};
 
@@ -74,7 +74,7 @@ fn plan_loop_built_outside_passes_smoke_tests() {
     outside.write("Cargo.toml", &manifest);
     copy(&outside);
     let built = outside.cargo(&["build"]);
-    assert!(built.status.success(), "{}", said(&built));
+    assert!(built.status.success(), "{}", printed(&built));
     let kept = tempfile::tempdir().unwrap();
     let program = kept.path().join("claudex-loop");
     fs::copy(target().join("debug/claudex-loop"), &program).unwrap();
@@ -86,6 +86,6 @@ fn plan_loop_built_outside_passes_smoke_tests() {
         .current_dir(ours())
         .env("CLAUDEX_LOOP_UNDER_TEST", &program);
     let ran = smoke.output().unwrap();
-    assert!(ran.status.success(), "{}", said(&ran));
-    assert!(said(&ran).contains("3 passed"), "{}", said(&ran));
+    assert!(ran.status.success(), "{}", printed(&ran));
+    assert!(printed(&ran).contains("3 passed"), "{}", printed(&ran));
 }

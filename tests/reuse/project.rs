@@ -34,12 +34,12 @@ pub(crate) fn program(name: &str) -> PathBuf {
             }
             let main = fs::read_to_string(folder.join("main.rs"));
             let main = main.unwrap_or_else(|_| format!("claudex_loop::main!({name});\n"));
-            let main = main.replace(SHOWN_HERE, &shown());
+            let main = main.replace(SHOWN_HERE, &documented_method());
             stranger.write(&format!("src/bin/{name}.rs"), &main);
         }
         let output = stranger.cargo(&["build"]);
         if !output.status.success() {
-            return Err(said(&output));
+            return Err(printed(&output));
         }
         // Another crate may be built into the same folder meanwhile.
         let folder = tempfile::tempdir().unwrap();
@@ -58,7 +58,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
 const SHOWN_HERE: &str = "// The method that docs/behaviours.md shows is inserted here.";
 
 /// The method that docs/behaviours.md shows.
-fn shown() -> String {
+fn documented_method() -> String {
     let document = fs::read_to_string(ours().join("docs/behaviours.md")).unwrap();
     let (_, rest) = document.split_once("```rust\nfn drafting_asks").unwrap();
     format!("fn drafting_asks{}", rest.split_once("```").unwrap().0)
@@ -112,7 +112,7 @@ impl Project {
             .current_dir(&self.root)
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", printed(&output));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
@@ -120,18 +120,18 @@ impl Project {
     #[track_caller]
     pub(crate) fn run(&self, line: &str) -> String {
         let output = fed(self.command(line), "");
-        assert!(output.status.success(), "{line}: {}", said(&output));
-        said(&output)
+        assert!(output.status.success(), "{line}: {}", printed(&output));
+        printed(&output)
     }
 
     /// Runs the program, which must fail with these words.
     #[track_caller]
     pub(crate) fn fails(&self, line: &str, why: &str) {
         let output = fed(self.command(line), "");
-        let said = said(&output);
+        let text = printed(&output);
         assert!(
-            !output.status.success() && said.contains(why),
-            "{line}: {said}"
+            !output.status.success() && text.contains(why),
+            "{line}: {text}"
         );
     }
 
@@ -142,7 +142,7 @@ impl Project {
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", "s");
         let output = fed(command, "");
-        (output.status.success(), said(&output))
+        (output.status.success(), printed(&output))
     }
 
     /// The program's call, without what it is given on stdin.
@@ -162,7 +162,7 @@ impl Project {
         event["session_id"] = json!("s");
         event["cwd"] = json!(self.root);
         let output = fed(self.command(&format!("hook {name}")), &event.to_string());
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", printed(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -183,13 +183,16 @@ impl Project {
     }
 
     /// The loop that `status --json` shows.
-    pub(crate) fn shown(&self) -> Value {
-        let mut shown: Value = serde_json::from_str(&self.run("status --json")).unwrap();
-        shown["loops"][0].take()
+    pub(crate) fn shown_loop(&self) -> Value {
+        let mut status: Value = serde_json::from_str(&self.run("status --json")).unwrap();
+        status["loops"][0].take()
     }
 
     pub(crate) fn status(&self, key: &str) -> String {
-        self.shown()[key].as_str().unwrap_or_default().to_owned()
+        self.shown_loop()[key]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// The loop's folder of a state folder.
@@ -215,7 +218,7 @@ pub(crate) fn fed(mut command: Command, stdin: &str) -> Output {
 }
 
 /// All that a command printed.
-pub(crate) fn said(output: &Output) -> String {
+pub(crate) fn printed(output: &Output) -> String {
     String::from_utf8([&*output.stdout, &*output.stderr].concat()).unwrap()
 }
 

@@ -56,7 +56,7 @@ fn answer(project: &Project, opened: &[&str], severities: &[&str]) {
 }
 
 /// Returns the client's stdin, or its arguments.
-fn noted(project: &Project, name: &str) -> String {
+fn read_note(project: &Project, name: &str) -> String {
     fs::read_to_string(project.outside().join(name)).unwrap()
 }
 
@@ -69,8 +69,8 @@ fn several_files_are_one_subject() {
         "{message}"
     );
     assert!(message.contains("reviews/tasks-review-1.md"), "{message}");
-    assert!(noted(&project, "called").contains("--model opus"));
-    assert!(noted(&project, "told").starts_with("Read tasks.md, task-*.md in round 1."));
+    assert!(read_note(&project, "called").contains("--model opus"));
+    assert!(read_note(&project, "told").starts_with("Read tasks.md, task-*.md in round 1."));
     let first = project.read("reviews/tasks-review-1.md");
     assert!(first.ends_with("\nVERDICT: FAIL\n"), "{first}");
 
@@ -120,7 +120,7 @@ fn changes_are_reviewed_with_their_task() {
     project.write("new.txt", "Made for the first task.\n");
     let message = review(&project, &[], &["low"]);
     assert!(message.contains("findings-round-1.md"), "{message}");
-    let output = noted(&project, "told");
+    let output = read_note(&project, "told");
     for part in [
         "=== task-1.md ===\nFirst.\n",
         "+Made for the first task.",

@@ -55,7 +55,7 @@ fn slash_command_of_two_words_starts_its_mode() {
     project.hook("prompt", prompt);
     let (succeeded, said) = project.agent("start new_way --from-prompt");
     assert!(succeeded, "{said}");
-    let shown = project.shown();
-    assert_eq!(shown["mode"], "new_way");
-    assert_eq!(shown["fields"]["about"], "a 'way' of $(its) own");
+    let status = project.shown_loop();
+    assert_eq!(status["mode"], "new_way");
+    assert_eq!(status["fields"]["about"], "a 'way' of $(its) own");
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use claudex_testkit::has;
 
-use crate::project::{manifest, said};
+use crate::project::{manifest, printed};
 use crate::support::stranger::ours;
 use crate::support::{Crate, target};
 
@@ -83,12 +83,13 @@ fn machine_and_macro_give_a_loop() {
     stranger.write("src/main.rs", MAIN);
     stranger.write("words/remind.md", "Bring the key.\n");
     // All errors are reported at once, each on a line with its place, and nothing else.
-    let wrong = MACHINE.replace("\"shut\", missing", "\"shot\", missing");
-    let wrong = wrong.replace("when = \"tries < 3\"\n", "");
+    let wrong = MACHINE
+        .replace("\"shut\", missing", "\"shot\", missing")
+        .replace("when = \"tries < 3\"\n", "");
     stranger.write("machine.toml", &wrong);
     let output = stranger.cargo(&["build"]);
-    let errors = said(&output);
-    let errors: Vec<&str> = errors
+    let printed_text = printed(&output);
+    let errors: Vec<&str> = printed_text
         .lines()
         .filter(|line| line.starts_with("error"))
         .collect();
@@ -106,8 +107,8 @@ fn machine_and_macro_give_a_loop() {
     // Whether a build compiles the crate again.
     let compiles = || {
         let output = stranger.cargo(&["build"]);
-        assert!(output.status.success(), "{}", said(&output));
-        said(&output).contains("Compiling door")
+        assert!(output.status.success(), "{}", printed(&output));
+        printed(&output).contains("Compiling door")
     };
     assert!(compiles());
     assert!(!compiles());
@@ -116,7 +117,7 @@ fn machine_and_macro_give_a_loop() {
         .arg(root.path())
         .output()
         .unwrap();
-    assert_eq!(said(&ran), "remind open 1\nshut closed 1\nwaits\n");
+    assert_eq!(printed(&ran), "remind open 1\nshut closed 1\nwaits\n");
 
     stranger.write("README.md", "A door.\n");
     stranger.write("words/other.md", "No edge says this.\n");
@@ -126,9 +127,9 @@ fn machine_and_macro_give_a_loop() {
 
     let output = stranger.cargo(&["doc", "--no-deps", "--document-private-items"]);
     assert!(
-        output.status.success() && !said(&output).contains("warning"),
+        output.status.success() && !printed(&output).contains("warning"),
         "{}",
-        said(&output)
+        printed(&output)
     );
 }
 
@@ -185,6 +186,6 @@ fn program_that_lacks_a_part_does_not_compile() {
         "this phase does not have the field",
         "exists in: Canary, Rollout (release/machine.toml:18)",
     ] {
-        has(&said(&output), part);
+        has(&printed(&output), part);
     }
 }

@@ -261,10 +261,10 @@ fn line_that_cannot_be_shown_is_not_run() {
         project.run("start");
         project.write("COMMANDS.ignored", hostile);
         refuses(&project, "verify", shown);
-        let said = project.stop_saying().to_string();
+        let decision = project.stop_saying().to_string();
         assert!(
-            said.contains("cannot be shown") || said.contains("is empty"),
-            "{said}"
+            decision.contains("cannot be shown") || decision.contains("is empty"),
+            "{decision}"
         );
         assert_eq!(ran(&project), 0);
         project.run("leave");

@@ -14,7 +14,7 @@ use claudex_loop::store::{IdForm, LoopId, StateHome, Store};
 use serde_json::{Map, Value as Json};
 
 /// Random states for each guard.
-const STATES: u64 = 2_000;
+const STATE_COUNT_MAX: u64 = 2_000;
 
 /// Fields by their names, and arguments of the transition by `args.NAME`.
 type Values = BTreeMap<String, Constant>;
@@ -45,7 +45,7 @@ pub(crate) fn compare_guards<M: Machine>(source: &str) {
             continue;
         };
         let choices = choices::<M>(&model, entry, edge.info.from[0]);
-        for state in 0..STATES {
+        for state in 0..STATE_COUNT_MAX {
             let values = random(&choices, state);
             let fields = fields::<M>(&values);
             let transition = transition::<M>(entry, &values);
@@ -108,16 +108,16 @@ fn take<M: Machine>(
     let before = open();
     let kind = edge.info.requires.map(|kind| kind.to_string());
     let evidence = kind.map(|kind| evidence(&before, &kind));
-    let expected = expected(model, entry, &written(&before), &values);
-    let taken = before.take(&transition::<M>(entry, &values), evidence.as_ref());
+    let expected = expected(model, entry, &fields_as_json(&before), &values);
+    let result = before.take(&transition::<M>(entry, &values), evidence.as_ref());
 
-    let after = taken.unwrap_or_else(|error| panic!("{place}: {error:?}"));
+    let after = result.unwrap_or_else(|error| panic!("{place}: {error:?}"));
     let line = after.raw().taken().unwrap().line;
     assert_eq!(line, edge.info.line, "{place}");
     for held in [after, open()] {
         let to = edge.info.to.unwrap_or(from);
         assert_eq!(held.raw().phase(), to, "{place}");
-        let fields = written(&held);
+        let fields = fields_as_json(&held);
         for (field, value) in expected.iter().filter(|(field, _)| {
             table
                 .field(field)
@@ -176,7 +176,7 @@ fn evidence<M: Machine>(held: &Held<M>, kind: &str) -> EvidenceRecord {
 }
 
 /// Returns the fields of a loop as serde writes them.
-fn written<M: Machine>(held: &Held<M>) -> Map<String, Json> {
+fn fields_as_json<M: Machine>(held: &Held<M>) -> Map<String, Json> {
     match serde_json::to_value(held.fields()).unwrap() {
         Json::Object(fields) => fields,
         other => panic!("{other}"),
@@ -215,18 +215,24 @@ fn pick<'v>(name: &str, values: &'v [Constant], state: u64) -> &'v Constant {
 
 /// Returns the values to try for each field of a phase and each argument: for a count the numbers near those of the guard.
 fn choices<M: Machine>(model: &Model, entry: &Transition, from: usize) -> Choices {
-    let guard = entry.when.as_ref().map(|guard| guard_numbers(&guard.value));
-    let guard = guard.unwrap_or_default();
+    let guard = entry
+        .when
+        .as_ref()
+        .map(|guard| guard_numbers(&guard.value))
+        .unwrap_or_default();
     let mut numbers: Vec<u64> = vec![1, 2, 3, 7];
     for number in guard {
         numbers.extend([number.saturating_sub(1), number, number + 1]);
     }
     let phase = M::TABLE.phases[from].name;
-    let fields = model.fields.iter().filter(|field| field.exists_in(phase));
-    let fields = fields.filter_map(|field| {
-        let values = values_of(&field.kind, &numbers)?;
-        Some((field.name.value.clone(), values))
-    });
+    let fields = model
+        .fields
+        .iter()
+        .filter(|field| field.exists_in(phase))
+        .filter_map(|field| {
+            let values = values_of(&field.kind, &numbers)?;
+            Some((field.name.value.clone(), values))
+        });
     let arguments = entry.args.iter().filter_map(|argument| {
         let values = values_of(&argument.kind, &numbers)?;
         Some((format!("args.{}", argument.name), values))
@@ -256,8 +262,8 @@ fn guard_numbers(guard: &Guard) -> Vec<u64> {
 }
 
 fn fields<M: Machine>(values: &Values) -> M::Fields {
-    let own = values.iter().filter(|(name, _)| !name.starts_with("args."));
-    let map: Map<String, Json> = own
+    let field_values = values.iter().filter(|(name, _)| !name.starts_with("args."));
+    let map: Map<String, Json> = field_values
         .map(|(name, value)| (name.clone(), json(value)))
         .collect();
     serde_json::from_value(Json::Object(map)).unwrap()

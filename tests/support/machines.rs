@@ -33,7 +33,7 @@ pub(crate) fn all() -> Vec<Found> {
     let mut folders = vec![PathBuf::new()];
     folders.extend(members(root));
     folders.push("codegen/tests/snapshot".into());
-    folders.extend(below(root, Path::new("tests/machines")));
+    folders.extend(subfolders(root, Path::new("tests/machines")));
     let files = folders
         .into_iter()
         .map(|folder| folder.join("machine.toml"));
@@ -48,13 +48,13 @@ pub(crate) fn all() -> Vec<Found> {
     files
         .map(|(at, file)| {
             let source = std::fs::read_to_string(root.join(&file)).unwrap();
-            found(file.to_str().unwrap(), at, source)
+            found_machine(file.to_str().unwrap(), at, source)
         })
         .collect()
 }
 
 /// A machine by its text, as the module of this number.
-fn found(place: &str, at: usize, source: String) -> Found {
+fn found_machine(place: &str, at: usize, source: String) -> Found {
     let machine =
         claudex_build::check_source(place, &source).unwrap_or_else(|found| panic!("{found}"));
     Found {
@@ -67,20 +67,22 @@ fn found(place: &str, at: usize, source: String) -> Found {
 
 /// The folders of the workspace's members, `folder/*` resolved.
 fn members(root: &Path) -> Vec<PathBuf> {
-    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    let manifest: toml::Table = manifest.parse().unwrap();
+    let manifest: toml::Table = std::fs::read_to_string(root.join("Cargo.toml"))
+        .unwrap()
+        .parse()
+        .unwrap();
     let members = manifest["workspace"]["members"].as_array().unwrap().iter();
     members
         .map(|member| member.as_str().unwrap())
         .flat_map(|member| match member.strip_suffix("/*") {
-            Some(folder) => below(root, Path::new(folder)),
+            Some(folder) => subfolders(root, Path::new(folder)),
             None => vec![member.into()],
         })
         .collect()
 }
 
 /// The folders below a folder, by name.
-fn below(root: &Path, folder: &Path) -> Vec<PathBuf> {
+fn subfolders(root: &Path, folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root.join(folder)).unwrap();
     let mut folders: Vec<_> = entries
         .map(|entry| folder.join(entry.unwrap().file_name()))
@@ -109,8 +111,11 @@ pub(crate) fn crate_of(name: &str, machines: &[Found]) -> Crate {
         ));
     }
     // The types of their data stand where they are, as beside `machine!`.
-    let data = machines.iter().flat_map(|found| found.machine.data());
-    let data: std::collections::BTreeSet<&str> = data.map(|(_, kind)| kind).collect();
+    let data: std::collections::BTreeSet<&str> = machines
+        .iter()
+        .flat_map(|found| found.machine.data())
+        .map(|(_, kind)| kind)
+        .collect();
     for kind in data {
         modules.push_str(&format!("\n/// Data.\npub type {kind} = String;\n"));
     }

@@ -38,9 +38,10 @@ fn root() -> miette::Result<PathBuf> {
 
 /// Returns the folder that cargo builds in: two above this program.
 fn target() -> miette::Result<PathBuf> {
-    let own = std::env::current_exe().into_diagnostic()?;
-    own.ancestors()
+    let program = std::env::current_exe().into_diagnostic()?;
+    program
+        .ancestors()
         .nth(2)
         .map(Path::to_owned)
-        .ok_or_else(|| miette!("{} is not where cargo builds", own.display()))
+        .ok_or_else(|| miette!("{} is not where cargo builds", program.display()))
 }

@@ -12,8 +12,8 @@ const PAGE: &str = include_str!("../../../docs/configuration.md");
 #[track_caller]
 fn setting(project: &Project, key: &str) -> (Value, String) {
     let all = project.json("config show --json");
-    let one = all.as_array().unwrap().iter().find(|one| one["key"] == key);
-    let value = one.unwrap_or_else(|| panic!("{key}: {all}"))["value"].clone();
+    let setting = all.as_array().unwrap().iter().find(|one| one["key"] == key);
+    let value = setting.unwrap_or_else(|| panic!("{key}: {all}"))["value"].clone();
     let text = project.run("config show").exits(0).out;
     let mut lines = text.lines();
     let line = lines.find(|line| line.starts_with(&format!("{key} = ")));
@@ -68,13 +68,13 @@ fn nearer_layer_goes_before_the_others() {
     );
     check(&project, "rounds.plan", 5.into(), &format!("user {user}:3"));
 
-    let own = project.project_file();
-    write(&own, "[rounds]\nplan = 6\n");
+    let file = project.project_file();
+    write(&file, "[rounds]\nplan = 6\n");
     check(
         &project,
         "rounds.plan",
         6.into(),
-        &format!("project {}:2", own.display()),
+        &format!("project {}:2", file.display()),
     );
 
     let failing = "fake-could-not-run";
@@ -119,8 +119,10 @@ fn personas_of_the_user_review_in_their_order() {
 
 #[test]
 fn documented_examples_hold() {
-    let blocks = PAGE.split("\n```toml\n").skip(1);
-    let blocks = blocks.map(|rest| rest.split("\n```").next().unwrap());
+    let blocks = PAGE
+        .split("\n```toml\n")
+        .skip(1)
+        .map(|rest| rest.split("\n```").next().unwrap());
     let is_whole = |block: &&str| block.contains("[programs.claudex-loop.rounds]");
     let (user, own): (Vec<&str>, Vec<&str>) = blocks.partition(is_whole);
     let project = Project::new().configured(user[0]);
@@ -133,7 +135,7 @@ fn documented_examples_hold() {
 }
 
 /// The block of the documentation that holds this.
-fn quoted(holding: &str) -> &str {
+fn documented_block(holding: &str) -> &str {
     let block = PAGE.split("```").find(|block| block.contains(holding));
     block.expect(holding).split_once('\n').unwrap().1
 }
@@ -143,11 +145,11 @@ fn documentation_quotes_what_is_printed() {
     let project = Project::new().configured("\n\n\n[reviewers.codex]\nmodel = \"o4-mini\"\n");
     let evened = |project: &Project, text: &str| {
         let user = project.user_file().display().to_string();
-        let own = project.project_file().display().to_string();
+        let file = project.project_file().display().to_string();
         text.replace(&user, "/home/me/.config/claudex-loop/config.toml")
-            .replace(&own, "/home/me/shop/.claude/claudex.toml")
+            .replace(&file, "/home/me/shop/.claude/claudex.toml")
             .replace(
-                &own.replace('\'', "’"),
+                &file.replace('\'', "’"),
                 "/home/me/shop/.claude/claudex.toml",
             )
     };
@@ -155,7 +157,7 @@ fn documentation_quotes_what_is_printed() {
     write(&project.project_file(), ignored);
     let ran = project.run("config show").exits(0);
     let printed = evened(&project, &ran.err);
-    let (_, block) = quoted("$ claudex-loop config show >/dev/null\n")
+    let (_, block) = documented_block("$ claudex-loop config show >/dev/null\n")
         .split_once('\n')
         .unwrap();
     assert_eq!(printed.trim_end(), block.trim_end());
@@ -163,9 +165,11 @@ fn documentation_quotes_what_is_printed() {
     write(&project.project_file(), "[rounds]\nplan = 5\n");
     let project = project.with("CLAUDEX_MAX_FAILURES", "2");
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let printed = evened(&project, &project.run("config show").exits(0).out);
-    let printed: Vec<String> = printed.lines().map(words).collect();
-    let block = quoted("CLAUDEX_MAX_FAILURES\n");
+    let printed: Vec<String> = evened(&project, &project.run("config show").exits(0).out)
+        .lines()
+        .map(words)
+        .collect();
+    let block = documented_block("CLAUDEX_MAX_FAILURES\n");
     assert!(block.lines().count() >= 5, "{block}");
     for line in block.lines() {
         assert!(printed.contains(&words(line)), "{line}\n{printed:#?}");

@@ -11,11 +11,11 @@ fn wrong_setting_is_named_with_help() {
     let project = Project::new().configured("[limits]\ntimeuot = \"5m\"\n");
     let ran = project.run("config show").exits(2);
     let user = project.user_file();
-    let said = format!(
+    let message = format!(
         "× {}:2:1: unknown field `timeuot` help: did you mean `timeout`?\n",
         user.display()
     );
-    assert_eq!(plain(&ran.err), plain(&said));
+    assert_eq!(unwrap_lines(&ran.err), unwrap_lines(&message));
 
     let project = Project::new().configured("[reviewers.lint]\nmodel = \"x\"\n");
     let no_effect = ":2:1: `model` has no effect on a reviewer of kind `lint`";
@@ -37,18 +37,18 @@ fn wrong_setting_is_named_with_help() {
 #[test]
 fn project_file_ignores_reviewer_and_commands() {
     let project = Project::new().configured("reviewer = \"codex\"\nallow_commands = [\"make\"]\n");
-    let own = "reviewer = \"lint\"\nallow_commands = [\"make all\"]\n";
-    write(&project.project_file(), own);
+    let settings = "reviewer = \"lint\"\nallow_commands = [\"make all\"]\n";
+    write(&project.project_file(), settings);
     let line = format!(
         "{}:1:1: ignored `reviewer` and `allow_commands`: a project's file may set only `rounds` and `limits`\n",
         project.project_file().display()
     );
-    let shown = project.run("config show").exits(0);
-    has(&shown.out, "reviewer = \"codex\"");
-    has(&shown.out, "allow_commands = [\"make\"]");
+    let printed = project.run("config show").exits(0);
+    has(&printed.out, "reviewer = \"codex\"");
+    has(&printed.out, "allow_commands = [\"make\"]");
     for arguments in ["config show", "start plan x"] {
         let ran = project.run(arguments).exits(0);
-        assert_eq!(plain(&ran.err), plain(&line), "{arguments}");
+        assert_eq!(unwrap_lines(&ran.err), unwrap_lines(&line), "{arguments}");
     }
     project.answers("status", 0, "ignored `reviewer`");
     has(&project.run("doctor").out, "ignored `reviewer`");
@@ -104,7 +104,7 @@ fn wrong_configuration_traps_nobody_and_changes_nothing() {
         } else {
             project.user_file()
         };
-        let shown = path.to_str().unwrap().replace('\'', "’");
+        let quoted_path = path.to_str().unwrap().replace('\'', "’");
         let stored = || {
             let state = project.state(&id);
             let lines = state
@@ -119,7 +119,7 @@ fn wrong_configuration_traps_nobody_and_changes_nothing() {
             put(&path);
             let before = stored();
             let note = project.fire().approved();
-            has(&note, &shown);
+            has(&note, &quoted_path);
             has(&note, problem);
             assert_eq!(note.lines().count(), 1, "{note}");
             assert_eq!(stored(), before, "{problem}: a stop");
@@ -142,7 +142,7 @@ fn wrong_configuration_traps_nobody_and_changes_nothing() {
             let line = status.lines().find(|line| line.starts_with("problem:"));
             has(line.unwrap_or_default(), problem);
             let doctor = project.run("doctor").exits(1).out;
-            has(&doctor.replace('\'', "’"), &shown);
+            has(&doctor.replace('\'', "’"), &quoted_path);
             remove(&path);
         }
         project.fire().blocked();
@@ -154,8 +154,8 @@ fn wrong_configuration_traps_nobody_and_changes_nothing() {
 #[test]
 fn linked_project_file_is_refused_with_one_line() {
     let project = Project::new();
-    let own = project.project_file();
-    let folder = own.parent().unwrap();
+    let file = project.project_file();
+    let folder = file.parent().unwrap();
     write(&project.home.join("other.toml"), "reviewer = \"lint\"\n");
     write(
         &project.root.join("shared/claudex.toml"),
@@ -168,10 +168,10 @@ fn linked_project_file_is_refused_with_one_line() {
     std::fs::create_dir_all(folder).unwrap();
     // Out of the project, to nowhere, and to another file of the project; the folder may be the link, too.
     for (at, target) in [
-        (&*own, "/dev/zero"),
-        (&own, "../../home/other.toml"),
-        (&own, "nowhere"),
-        (&own, "../shared/claudex.toml"),
+        (&*file, "/dev/zero"),
+        (&file, "../../home/other.toml"),
+        (&file, "nowhere"),
+        (&file, "../shared/claudex.toml"),
         (folder, "../home/claude"),
         (folder, "shared"),
     ] {
@@ -181,7 +181,7 @@ fn linked_project_file_is_refused_with_one_line() {
         symlink(target, at).unwrap();
         let ran = project.run("config show").exits(2);
         let message = format!("{} is not trusted: it is a symlink", at.display());
-        has(&plain(&ran.err), &plain(&message));
+        has(&unwrap_lines(&ran.err), &unwrap_lines(&message));
         if at != folder {
             remove(at);
         }
@@ -189,6 +189,6 @@ fn linked_project_file_is_refused_with_one_line() {
 }
 
 /// Returns a text without the line breaks of a terminal, with the apostrophes of an error.
-fn plain(text: &str) -> String {
+fn unwrap_lines(text: &str) -> String {
     text.replace(['\n', '│', ' '], "").replace('\'', "’")
 }

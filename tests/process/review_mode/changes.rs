@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::{changed, read, start, theirs};
+use super::{changed_project, read, start, theirs};
 use crate::support::{has, lacks};
 
 #[test]
 fn one_command_reviews_changes_to_the_end() {
-    let project = changed();
+    let project = changed_project();
     let before = theirs(&project);
     let ran = project
         .run("review --changes --reviewer lint tidy it up")
@@ -28,7 +28,7 @@ fn one_command_reviews_changes_to_the_end() {
 
 #[test]
 fn review_of_changes_exits_like_run() {
-    let project = changed();
+    let project = changed_project();
     let job = |arguments: &str, code: i32, ending: &str| {
         let ran = project
             .run(&format!("review --changes --json {arguments}"))
@@ -60,7 +60,7 @@ fn review_of_changes_exits_like_run() {
 
 #[test]
 fn review_started_in_a_terminal_ends_there() {
-    let project = changed();
+    let project = changed_project();
     let id = start(&project, &[]);
     let line = format!("run --resume {id}");
     project.answers("status", 0, &line);

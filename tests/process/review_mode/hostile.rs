@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::{answering, changed, project, read, start, write};
+use super::{answering, changed_project, project, read, start, write};
 use crate::support::{Background, Project, Ran, begins, executable, has, lacks, tree};
 
 #[test]
 fn reports_folder_that_is_none_is_refused() {
     for is_link in [true, false] {
-        let project = changed();
+        let project = changed_project();
         let elsewhere = project.home.join("elsewhere");
         std::fs::create_dir(&elsewhere).unwrap();
         let reviews = project.root.join("reviews");
@@ -33,7 +33,7 @@ fn reports_folder_that_is_none_is_refused() {
 
 #[test]
 fn report_that_is_a_link_is_replaced() {
-    let project = changed();
+    let project = changed_project();
     let id = start(&project, &[]);
     let report = format!("reviews/review-{id}.md");
     let target = project.home.join("target");
@@ -69,7 +69,7 @@ fn hostile_names_and_lines_stay_data() {
 
 #[test]
 fn program_named_by_repository_is_not_run() {
-    let project = changed();
+    let project = changed_project();
     let trace = project.home.join("trace");
     let program = project.home.join("program");
     executable(
@@ -101,7 +101,7 @@ fn changed_meanwhile(project: &Project, id: &str) -> Ran {
 #[test]
 fn work_tree_changed_during_review_is_said_everywhere() {
     let (plan, plan_id) = Project::reviewing(&[]);
-    let review = changed();
+    let review = changed_project();
     let review_id = start(&review, &[]);
     let caveat = "the work tree changed while the reviewer ran";
     for (project, id) in [(plan, plan_id), (review, review_id)] {
@@ -119,7 +119,7 @@ fn work_tree_changed_during_review_is_said_everywhere() {
     outside.plan("# Plan\n");
     outside.fire().blocked();
     lacks(&changed_meanwhile(&outside, &id).out, caveat);
-    let project = changed();
+    let project = changed_project();
     let id = start(&project, &[]);
     lacks(
         &project.review(&id, "fake-findings").exits(0).out,
@@ -130,7 +130,7 @@ fn work_tree_changed_during_review_is_said_everywhere() {
 
 #[test]
 fn sixteen_at_once_share_one_review() {
-    let project = changed();
+    let project = changed_project();
     let id = start(&project, &[]);
     let review = format!("review {id} --reviewer lint");
     let children: Vec<Background> = (0..16).map(|_| project.spawn(&review)).collect();
@@ -143,8 +143,9 @@ fn sixteen_at_once_share_one_review() {
         "Findings: high=2",
     );
     assert_eq!(tree(&project.root.join("reviews")).len(), 1);
-    let scratch = tree(&project.home).into_iter().map(|(path, _)| path);
-    let scratch: Vec<_> = scratch
+    let scratch: Vec<_> = tree(&project.home)
+        .into_iter()
+        .map(|(path, _)| path)
         .filter(|path| path.to_str().unwrap().contains("/claudex-"))
         .collect();
     assert!(
@@ -157,7 +158,7 @@ fn sixteen_at_once_share_one_review() {
 
 #[test]
 fn unreadable_repository_stops_no_review_of_a_plan() {
-    let project = changed();
+    let project = changed_project();
     std::fs::write(project.root.join(".git/HEAD"), "no head\n").unwrap();
     project.answers("start review", 2, "git rev-parse failed: ");
     let id = project.start(&[]);
@@ -170,7 +171,7 @@ fn unreadable_repository_stops_no_review_of_a_plan() {
 fn hidden_characters_of_a_patch_are_spelled_out() {
     let patch = "--- a/notes.md\n+++ b/notes.md\n@@ -1 +1,2 @@\n notes\n+if (a /*\u{202e} x */) {\u{1b}[8m\n";
     let finding = json!({ "severity": "high", "what": "x", "patch": patch });
-    let project = answering(changed(), &finding);
+    let project = answering(changed_project(), &finding);
     let id = start(&project, &[]);
     project.reviews(&id, "mine", 0, "(1 of 1 would apply)");
     let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
-use super::{changed, start, write};
+use super::{changed_project, start, write};
 use crate::support::{Background, Project, WAIT_TIMEOUT, tree};
 
 /// Makes a project whose changes take a while to read.
 fn large() -> Project {
-    let project = changed();
+    let project = changed_project();
     for at in 0..1500 {
         write(
             &project,

@@ -30,7 +30,7 @@ fn write(project: &Project, path: &str, text: &str) {
 }
 
 /// A project with changes that lint has something to say about.
-fn changed() -> Project {
+fn changed_project() -> Project {
     let project = project();
     write(
         &project,
@@ -57,9 +57,13 @@ fn read(project: &Project, path: &str) -> String {
 
 /// Every file of the project but the loop's own, with its bytes: the work tree, and git's index, refs and objects.
 fn theirs(project: &Project) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-    let own = [project.root.join(".claude"), project.root.join("reviews")];
+    let our_folders = [project.root.join(".claude"), project.root.join("reviews")];
     let mut files = tree(&project.root);
-    files.retain(|(path, _)| !own.iter().any(|own| path.starts_with(own)));
+    files.retain(|(path, _)| {
+        !our_folders
+            .iter()
+            .any(|our_folders| path.starts_with(our_folders))
+    });
     files
 }
 

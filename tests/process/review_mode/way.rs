@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{answering, changed, project, read, start, theirs, write};
+use super::{answering, changed_project, project, read, start, theirs, write};
 use crate::support::{Project, Ran, begins, has, id_of, lacks, tree};
 
 #[test]
 fn review_from_start_to_summary_touches_no_file() {
-    let project = changed();
+    let project = changed_project();
     let before = theirs(&project);
     let started = project.run("start review").exits(0);
     let id = id_of(&started);
@@ -99,7 +99,7 @@ fn proposed_patch_is_tried_and_never_applied() {
     let patch = "--- a/src/a b.js\n+++ b/src/a b.js\n@@ -1,4 +1,3 @@\n one();\n-debugger;\n two();\n three();\n";
     let finding =
         json!({"severity": "high", "file": "src/a b.js", "line": 2, "what": "x", "patch": patch});
-    let project = answering(changed(), &finding);
+    let project = answering(changed_project(), &finding);
     let before = theirs(&project);
     let id = start(&project, &["--rounds", "2"]);
     let path = format!("reviews/proposed-fixes-{id}.md");
@@ -154,7 +154,7 @@ fn refused_start_says_why_and_leaves_nothing() {
         assert_eq!(project.run("start review").exits(2).says(why).out, "");
         assert_eq!(tree(&project.root), before);
     }
-    let changed = changed();
+    let changed = changed_project();
     let before = tree(&changed.root);
     let plan_only = "only applies to plan mode";
     for (line, why) in [
@@ -176,7 +176,7 @@ fn refused_start_says_why_and_leaves_nothing() {
 
 #[test]
 fn topic_rounds_and_base_are_recorded() {
-    let project = changed();
+    let project = changed_project();
     let started = |project: &Project, flags: &[&str], fields: &[(&str, &str)]| {
         let id = start(project, flags);
         for (field, value) in fields {
@@ -204,7 +204,7 @@ fn topic_rounds_and_base_are_recorded() {
 
 #[test]
 fn each_round_has_the_next_persona() {
-    let project = changed();
+    let project = changed_project();
     let id = start(&project, &["--rounds", "2"]);
     project.review(&id, "lint").exits(0);
     let block = project.fire().blocked();
@@ -254,7 +254,7 @@ fn each_round_has_the_next_persona() {
 
 #[test]
 fn unreviewed_round_is_reminded_of_once() {
-    let project = changed();
+    let project = changed_project();
     let id = start(&project, &["--rounds", "2"]);
     let block = project.fire().blocked();
     begins(&block, "### Claudex round 1 of 2 is waiting for its review");
@@ -282,7 +282,7 @@ fn unreviewed_round_is_reminded_of_once() {
 
 #[test]
 fn changes_that_are_gone_are_not_reviewed() {
-    let project = changed();
+    let project = changed_project();
     let id = start(&project, &[]);
     project.git(&["stash", "--quiet", "--include-untracked"]);
     project.reviews(&id, "lint", 1, "there is nothing to review");
@@ -293,7 +293,7 @@ fn changes_that_are_gone_are_not_reviewed() {
 
 #[test]
 fn linked_work_tree_is_reviewed_from_a_subfolder() {
-    let project = changed();
+    let project = changed_project();
     let linked = project.home.join("linked tree");
     let path = linked.to_str().unwrap();
     project.git(&["worktree", "add", "--quiet", "-b", "side", path]);
@@ -320,20 +320,20 @@ fn given_base_is_kept_when_its_branch_moves() {
         project.git(&["commit", "--quiet", "-m", name]);
     }
     // Which of the stacked branch's files the reviewer was shown last.
-    let shown = |id: &str| {
+    let status_of = |id: &str| {
         let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
         ["one", "two"].map(|file| copy.contains(&format!("+++ b/{file}\n")))
     };
     let usual = start(&project, &[]);
     project.review(&usual, "fake-findings").exits(0);
-    assert_eq!(shown(&usual), [false, true]);
+    assert_eq!(status_of(&usual), [false, true]);
     project.run("cancel").exits(0);
 
     let id = start(&project, &["--base", "main", "--rounds", "2"]);
     project.git(&["branch", "--quiet", "--force", "main", "two"]);
     for _ in 0..2 {
         project.review(&id, "fake-findings").exits(0);
-        assert_eq!(shown(&id), [true, true]);
+        assert_eq!(status_of(&id), [true, true]);
         project.fire().blocked();
     }
     project.run("cancel").exits(0);
@@ -344,7 +344,7 @@ fn given_base_is_kept_when_its_branch_moves() {
 
 #[test]
 fn loop_without_a_verdict_claims_no_review() {
-    let project = changed();
+    let project = changed_project();
     let id = start(&project, &[]);
     project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();

@@ -17,7 +17,7 @@ fn keeping(bench: &Bench) -> String {
     )
 }
 
-fn kept(bench: &Bench, name: &str) -> String {
+fn read_note(bench: &Bench, name: &str) -> String {
     std::fs::read_to_string(bench.note(name)).unwrap()
 }
 
@@ -45,7 +45,7 @@ fn codex_is_called_read_only_with_short_environment() {
     let ran = bench.review("codex", "").exits(0);
     ran.says("reviewer: codex").says("high=1 medium=0 low=0");
 
-    let arguments = kept(&bench, "arguments");
+    let arguments = read_note(&bench, "arguments");
     begins(&arguments, "exec\n");
     crate::support::ends(&arguments, "\n-\n");
     has_pair(&arguments, "--sandbox", "read-only");
@@ -61,7 +61,7 @@ fn codex_is_called_read_only_with_short_environment() {
         "the schema is scratch data"
     );
 
-    let environment = kept(&bench, "environment");
+    let environment = read_note(&bench, "environment");
     for line in ["MY_KEY=k", "OPENAI_API_KEY=o", "CLAUDEX_REVIEWER_CHILD=1"] {
         assert!(
             environment.lines().any(|found| found == line),
@@ -69,10 +69,14 @@ fn codex_is_called_read_only_with_short_environment() {
         );
     }
     lacks(&environment, "AWS_SECRET");
-    let prompt = kept(&bench, "stdin");
+    let prompt = read_note(&bench, "stdin");
     has(&prompt, "Move the queue.");
     has(&prompt, "JSON Schema");
-    assert!(kept(&bench, "folder").trim_end().ends_with("my plän's (1)"));
+    assert!(
+        read_note(&bench, "folder")
+            .trim_end()
+            .ends_with("my plän's (1)")
+    );
 }
 
 #[test]
@@ -91,16 +95,16 @@ fn claude_is_called_with_tools_that_read() {
         .exits(0)
         .says("no substantive findings");
 
-    let arguments = kept(&bench, "arguments");
+    let arguments = read_note(&bench, "arguments");
     has_pair(&arguments, "--tools", "Read,Grep,Glob");
     has_pair(&arguments, "--permission-mode", "dontAsk");
     has_pair(&arguments, "--settings", r#"{"disableAllHooks":true}"#);
     has_pair(&arguments, "--setting-sources", "user");
     has(&arguments, "\n--strict-mcp-config\n");
-    let environment = kept(&bench, "environment");
+    let environment = read_note(&bench, "environment");
     has(&environment, "ANTHROPIC_API_KEY=k");
     lacks(&environment, "\nCLAUDECODE=");
-    has(&kept(&bench, "stdin"), "Move the queue.");
+    has(&read_note(&bench, "stdin"), "Move the queue.");
 }
 
 #[test]
@@ -174,11 +178,11 @@ fn configured_command_gets_prompt_and_its_variables() {
     has(&ran.out, "claudex: looking");
     has(&ran.out, "high=1 medium=0 low=0");
     lacks(&ran.out, "claudex: ## High");
-    assert_eq!(kept(&bench, "arguments"), "a b\n$(c)\n");
-    let environment = kept(&bench, "environment");
+    assert_eq!(read_note(&bench, "arguments"), "a b\n$(c)\n");
+    let environment = read_note(&bench, "environment");
     has(&environment, "MY_TOKEN=t");
     lacks(&environment, "OPENAI_API_KEY");
-    has(&kept(&bench, "stdin"), "Move the queue.");
+    has(&read_note(&bench, "stdin"), "Move the queue.");
 }
 
 #[test]
@@ -223,7 +227,7 @@ fn repairing(bench: &Bench, first: &str, second: &str) -> String {
 #[test]
 fn unreadable_answer_of_client_is_asked_once_more() {
     let prose = "The export goes too early, and all orders of a night are lost.";
-    let calls = |bench: &Bench| kept(bench, "calls").lines().count();
+    let calls = |bench: &Bench| read_note(bench, "calls").lines().count();
 
     let bench = Bench::new();
     let repaired = codex_answers(&one_finding().to_string());

@@ -11,7 +11,7 @@ fn with_child(bench: &Bench, then: &str) -> String {
     )
 }
 
-fn noted(bench: &Bench) -> Vec<u32> {
+fn noted_processes(bench: &Bench) -> Vec<u32> {
     let text = std::fs::read_to_string(bench.note("processes")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
@@ -23,13 +23,15 @@ fn review_in_background(then: &str) -> (Bench, Background) {
     let review = bench
         .project
         .spawn(&format!("review {} --reviewer codex", bench.id));
-    wait_for("the reviewer and its child", || noted(&bench).len() == 2);
+    wait_for("the reviewer and its child", || {
+        noted_processes(&bench).len() == 2
+    });
     (bench, review)
 }
 
 fn wait_for_end_of_group(bench: &Bench) {
     wait_for("the end of the group", || {
-        !noted(bench).iter().any(|pid| is_alive(*pid))
+        !noted_processes(bench).iter().any(|pid| is_alive(*pid))
     });
 }
 
@@ -59,7 +61,7 @@ fn reviewer_ended_with_its_session_has_not_failed() {
     for reviewer_ends in ["exec sleep 86400", heeds_it] {
         let (bench, review) = review_in_background(reviewer_ends);
         // One command, in this order: the reviewer is gone before the review hears of it.
-        let ids = noted(&bench).into_iter().chain([review.id()]);
+        let ids = noted_processes(&bench).into_iter().chain([review.id()]);
         let mut signal = std::process::Command::new("kill");
         signal
             .args(["-s", "TERM"])
@@ -80,7 +82,7 @@ fn review_killed_runs_again_by_same_line() {
     bench.install("codex", &codex_clean());
     let ran = bench.review("codex", "").exits(0);
     ran.says("no substantive findings");
-    noted(&bench).into_iter().for_each(kill);
+    noted_processes(&bench).into_iter().for_each(kill);
 }
 
 #[test]

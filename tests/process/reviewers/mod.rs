@@ -151,11 +151,11 @@ fn claude_clean() -> String {
 
 /// A session of Claude Code that fails with this error of its service.
 fn claude_fails(error: &str, status: Value, text: &str) -> String {
-    let said = json!({ "type": "assistant", "message": { "content": [{ "type": "text", "text": text }] }, "error": error,
+    let event = json!({ "type": "assistant", "message": { "content": [{ "type": "text", "text": text }] }, "error": error,
         "is_api_error_message": true, "api_error_status": status });
     let ended = json!({ "type": "result", "subtype": "success", "is_error": true, "api_error_status": status,
         "result": text });
-    says(&claude_session(&[said, ended]), 1)
+    says(&claude_session(&[event, ended]), 1)
 }
 
 #[test]

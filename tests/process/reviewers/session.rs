@@ -108,9 +108,9 @@ fn agents_own_configuration_chooses_and_waives_nothing() {
     let config = project.home.join("the agent's");
     crate::support::write(&config.join("claudex-loop/config.toml"), MINE);
     let config = config.to_str().unwrap();
-    let own = [("XDG_CONFIG_HOME", config)];
+    let variables = [("XDG_CONFIG_HOME", config)];
     let mark_done = format!("mark-done {id}");
-    as_agent(&project, &mark_done, &own).exits(1);
+    as_agent(&project, &mark_done, &variables).exits(1);
     as_agent(
         &project,
         &mark_done,
@@ -119,8 +119,8 @@ fn agents_own_configuration_chooses_and_waives_nothing() {
     .exits(1);
     let run = "run PLAN.md --reviewer mine";
     let refusal = "the user chooses the reviewer";
-    as_agent(&project, run, &own).exits(1).says(refusal);
-    let variables = [own[0], ("CLAUDEX_REVIEWER", "mine")];
+    as_agent(&project, run, &variables).exits(1).says(refusal);
+    let variables = [variables[0], ("CLAUDEX_REVIEWER", "mine")];
     as_agent(&project, &format!("review {id}"), &variables)
         .exits(0)
         .says(LINT);
@@ -159,14 +159,14 @@ fn review_by_agent_calls_users_programs() {
         let git = format!("touch {ran:?}; exec /usr/bin/git \"$@\"\n");
         install(&project, "the agent's", "git", &git);
         let path = install(&project, "the agent's", "codex", &codex_clean());
-        let own = [("PATH", &*path)];
+        let variables = [("PATH", &*path)];
         let start = if before_first_stop {
             "start review --from-prompt"
         } else {
             "start review"
         };
-        let id = id_of(&as_agent(&project, start, &own).exits(0));
-        as_agent(&project, &format!("review {id}"), &own)
+        let id = id_of(&as_agent(&project, start, &variables).exits(0));
+        as_agent(&project, &format!("review {id}"), &variables)
             .exits(0)
             .says(LINT);
         assert!(!ran.exists());

@@ -199,9 +199,9 @@ fn each_row_comes_to_what_the_table_says() {
         }
         let ran = bench.review(client, flags);
         assert_eq!(ran.code, 5, "{name}: {ran:?}");
-        let said = row.said.replace('’', "'");
+        let message = row.said.replace('’', "'");
         let quotes_it =
-            |text: &str| assert!(text.replace('’', "'").contains(&said), "{name}: {text}");
+            |text: &str| assert!(text.replace('’', "'").contains(&message), "{name}: {text}");
         quotes_it(&ran.out);
         assert_eq!(bench.outcome(), row.outcome, "{name}");
         let findings = bench.project.findings(&bench.id, 1);

@@ -19,7 +19,7 @@ mod text;
 pub(crate) use claudex_testkit::has;
 pub(crate) use files::{age, copy_into, executable, tree, write, yaml};
 pub(crate) use processes::{
-    Background, WAIT_TIMEOUT, descendants, in_time, is_alive, kill, wait_for,
+    Background, WAIT_TIMEOUT, descendants, is_alive, kill, wait_for, within_a_minute,
 };
 pub(crate) use ran::{Line, Ran, feed, id_of, is_id};
 pub(crate) use stop::{Stop, check_length};
@@ -51,11 +51,11 @@ impl Project {
 
     /// An empty folder.
     pub(crate) fn without_git() -> Self {
-        Self::named("my plän's (1)")
+        Self::in_folder("my plän's (1)")
     }
 
     /// Makes an empty folder of this name.
-    pub(crate) fn named(name: &str) -> Self {
+    pub(crate) fn in_folder(name: &str) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let top = kept.path().canonicalize().unwrap();
         let home = top.join("home");

@@ -19,7 +19,7 @@ pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
 
 /// Does some work, which must be done within a minute.
 #[track_caller]
-pub(crate) fn in_time<T: Send + 'static>(
+pub(crate) fn within_a_minute<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {

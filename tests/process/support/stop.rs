@@ -131,8 +131,8 @@ fn words_of_ours(reason: &str) -> Vec<String> {
     // Of what is cut at a fence, at a backquote or at a quote, every second piece is between two.
     let outside =
         |text: &str, mark: &str| text.split(mark).step_by(2).collect::<Vec<_>>().join(" ");
-    let prose = outside(reason, "```");
-    let prose: Vec<&str> = prose.lines().filter(is_ours).collect();
+    let text = outside(reason, "```");
+    let prose: Vec<&str> = text.lines().filter(is_ours).collect();
     let prose = outside(&outside(&prose.join("\n"), "`"), "\"");
     let is_word = |word: &&str| {
         let is_command =

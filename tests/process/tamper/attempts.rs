@@ -79,8 +79,8 @@ fn agent_may_not_shorten_limits_or_choose_reviewer() {
         let why = "an agent may not shorten the user’s time limits";
         project.answers_in("s1", &format!("{review} {flag} 1s"), 1, why);
     }
-    let own = format!("{review} --reviewer fake-clean");
-    project.answers_in("s1", &own, 1, "the user chooses the reviewer");
+    let forged = format!("{review} --reviewer fake-clean");
+    project.answers_in("s1", &forged, 1, "the user chooses the reviewer");
     assert_eq!(project.runs(&id), 0);
     let refused = notes(&project, &id, "refused");
     assert_eq!(

@@ -58,8 +58,9 @@ fn endless_forged_findings_cost_a_stop_nothing() {
     // With a journal that fits, the loop is not the user's any more.
     let journal = project.folder().join(&id).join("journal.jsonl");
     let digest = |text: &str| Digest::from_bytes(text.as_bytes()).to_string();
-    let lines = std::fs::read_to_string(&journal).unwrap();
-    let lines = lines.replace(&digest(&text), &digest(&forged));
+    let lines = std::fs::read_to_string(&journal)
+        .unwrap()
+        .replace(&digest(&text), &digest(&forged));
     std::fs::write(&journal, &lines).unwrap();
     has(
         &project.fire().approved(),

@@ -3,14 +3,14 @@
 use crate::support::Project;
 
 /// The path of a loop's state file, quoted for [`Line`](crate::support::Line).
-fn quoted(project: &Project, id: &str) -> String {
+fn state_path_argument(project: &Project, id: &str) -> String {
     format!("{:?}", project.state_path(id))
 }
 
 #[test]
 fn helper_sets_no_field_of_the_machine() {
     let (project, id) = Project::reviewing(&[]);
-    let path = quoted(&project, &id);
+    let path = state_path_argument(&project, &id);
     let before = project.state(&id);
     for field in [
         "phase",
@@ -58,7 +58,7 @@ fn helper_sets_no_field_of_the_machine() {
 #[test]
 fn helper_moves_a_loop_along_free_edges_only() {
     let (project, id) = Project::reviewing(&[]);
-    let path = quoted(&project, &id);
+    let path = state_path_argument(&project, &id);
     let before = (project.state(&id), project.changes(&id));
     for way in [
         "reviewing done",

@@ -26,8 +26,9 @@ impl Marketplace {
     pub(super) fn read(root: &Path) -> miette::Result<Self> {
         let text = fs_err::read_to_string(root.join(LIST)).into_diagnostic()?;
         let mut list: Value = serde_json::from_str(&text).into_diagnostic()?;
-        let listed = list["plugins"].as_array_mut();
-        let listed = listed.ok_or_else(|| miette!("{LIST} has no list `plugins`"))?;
+        let listed = list["plugins"]
+            .as_array_mut()
+            .ok_or_else(|| miette!("{LIST} has no list `plugins`"))?;
         let folder = |plugin: &Value| {
             let source = plugin["source"].as_str()?.strip_prefix("./")?;
             (!source.starts_with("examples/")).then(|| source.to_owned())

@@ -42,8 +42,10 @@ pub(crate) fn run() -> miette::Result<ExitCode> {
     let name = format!("claudex-loop-{}.tar.gz", platform.target);
     let archive = layout::archive(&root, &marketplace, platform, &programs, licences)?;
     let packed = archive.pack(Compression::best()).into_diagnostic()?;
-    let digest = Sha256::digest(&packed);
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest: String = Sha256::digest(&packed)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let sums = format!("{digest}  {name}\n");
     fs_err::write(folder.join(name), packed).into_diagnostic()?;
     fs_err::write(folder.join("SHA256SUMS"), &sums).into_diagnostic()?;

@@ -11,7 +11,7 @@ use miette::IntoDiagnostic as _;
 use tar::{Builder, EntryType, Header};
 
 /// The time of every file: the first second of 2000.
-const TIME: u64 = 946_684_800;
+const MODIFIED_SECONDS: u64 = 946_684_800;
 
 /// One entry of the archive.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl Tree {
         for (path, entry) in &self.entries {
             let path = format!("{}/{path}", self.folder);
             let mut header = Header::new_gnu();
-            header.set_mtime(TIME);
+            header.set_mtime(MODIFIED_SECONDS);
             header.set_uid(0);
             header.set_gid(0);
             match entry {
@@ -123,6 +123,6 @@ mod tests {
         assert_eq!(found("bin/it").ino(), found("plugin/bin/it").ino());
         assert_eq!(found("bin/it").mode() & 0o777, 0o755);
         assert_eq!(found("z.md").mode() & 0o777, 0o644);
-        assert_eq!(found("z.md").mtime() as u64, TIME);
+        assert_eq!(found("z.md").mtime() as u64, MODIFIED_SECONDS);
     }
 }

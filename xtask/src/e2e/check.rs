@@ -47,11 +47,11 @@ impl Place<'_> {
         loops: &[[String; 2]],
     ) -> miette::Result<()> {
         let ask = |arguments: &[&str]| self.home.ask(program, self.folder, arguments);
-        let mut wanted: Vec<_> = check.fields.iter().collect();
+        let mut expected: Vec<_> = check.fields.iter().collect();
         let phase = "phase".to_owned();
-        wanted.extend(check.phase.as_ref().map(|value| (&phase, value)));
+        expected.extend(check.phase.as_ref().map(|value| (&phase, value)));
         let has_journal = !(check.journal.is_empty() && check.journal_lacks.is_empty());
-        if wanted.is_empty() && check.transitions.is_none() && !has_journal {
+        if expected.is_empty() && check.transitions.is_none() && !has_journal {
             return Ok(());
         }
 
@@ -60,7 +60,7 @@ impl Place<'_> {
         let is_wanted = |it: &&[String; 2]| id.as_ref().is_none_or(|id| it[0] == *id);
         let found = loops.iter().rfind(is_wanted);
         let [id, state] = found.ok_or_else(|| miette!("there is no such loop: {id:?}"))?;
-        for (name, value) in wanted {
+        for (name, value) in expected {
             let mut field = ask(&["state", "get", state, name])?;
             if field.ends_with('\n') {
                 field.pop();
@@ -72,8 +72,11 @@ impl Place<'_> {
             )?;
         }
         if let Some(transitions) = &check.transitions {
-            let transitions = transitions.iter().flat_map(|it| it.split_whitespace());
-            let transitions: Vec<_> = transitions.map(str::to_owned).collect();
+            let transitions: Vec<_> = transitions
+                .iter()
+                .flat_map(|it| it.split_whitespace())
+                .map(str::to_owned)
+                .collect();
             let journal = ask(&["journal", id, "--json"])?;
             equal("the transitions", &transitions_in(&journal), &transitions)?;
         }
@@ -91,11 +94,11 @@ impl Place<'_> {
             let turns = exchanges.iter().filter(|exchange| exchange.turn).count();
             equal("the number of requests to the model", &turns, &count)?;
         }
-        let heard: Vec<_> = exchanges
+        let heard = exchanges
             .iter()
             .map(|it| it.heard.newest.as_str())
-            .collect();
-        let heard = heard.join("\n");
+            .collect::<Vec<_>>()
+            .join("\n");
         let subject = "what the model was sent";
         contains(subject, &heard, &[], &check.not_sent, &self.words)?;
         self.contains_in_order(subject, &heard, &check.sent)
@@ -111,10 +114,10 @@ impl Place<'_> {
             &check.not_printed,
             &self.words,
         )?;
-        let events = printed
+        let events: Vec<Value> = printed
             .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
-        let events: Vec<Value> = events.collect();
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
         if let Some(wanted) = &check.stops {
             let decisions: Vec<_> = events.iter().filter_map(stop_decision).collect();
             equal("the decisions of our Stop hooks", &decisions, wanted)?;
@@ -151,8 +154,7 @@ impl Place<'_> {
     ) -> miette::Result<()> {
         let mut rest = text;
         for pattern in rendered(patterns, &self.words)? {
-            let end = pattern.end_in(rest);
-            let end = end.ok_or_else(|| {
+            let end = pattern.end_in(rest).ok_or_else(|| {
                 miette!("{subject} lacks, here or in this order, {:?}", pattern.0)
             })?;
             rest = &rest[end..];
@@ -218,8 +220,9 @@ fn stop_decision(event: &Value) -> Option<String> {
 
 /// Returns the transitions in a journal, without the loop's start.
 fn transitions_in(journal: &str) -> Vec<String> {
-    let lines = journal.lines();
-    let lines = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines = journal
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines
         .filter(|line| line["from"].is_string())
         .filter_map(|line| Some(line["what"].as_str()?.to_owned()))

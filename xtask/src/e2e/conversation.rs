@@ -92,8 +92,8 @@ fn put(story: &mut String, mut label: &str, text: &str) {
     for line in text.lines() {
         let line = line.replace('\t', "    ");
         let is_control = |it: char| it.is_control();
-        let shown: Vec<&str> = line.split(is_control).collect();
-        story.push_str(&format!("{label:>10} | {}\n", shown.join("�")));
+        let pieces: Vec<&str> = line.split(is_control).collect();
+        story.push_str(&format!("{label:>10} | {}\n", pieces.join("�")));
         label = "";
     }
 }

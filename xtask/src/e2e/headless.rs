@@ -25,9 +25,10 @@ impl Headless {
         resume: Option<&str>,
         log: &Path,
     ) -> miette::Result<Self> {
-        let launch = launch.with(["-p", "--verbose", "--permission-mode"]);
-        let launch = launch.with([say.mode.as_deref().unwrap_or("default")]);
-        let launch = launch.with(["--output-format", "stream-json", "--include-hook-events"]);
+        let launch = launch
+            .with(["-p", "--verbose", "--permission-mode"])
+            .with([say.mode.as_deref().unwrap_or("default")])
+            .with(["--output-format", "stream-json", "--include-hook-events"]);
         let launch = match resume {
             Some(_) if say.r#continue => launch.with(["--continue"]),
             Some(id) => launch.with(["--resume", id]),

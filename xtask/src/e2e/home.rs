@@ -226,8 +226,8 @@ impl Home {
             (leftovers::MARK, &self.folder.to_string_lossy()),
             ("GIT_CONFIG_NOSYSTEM", "1"),
         ]);
-        let own = self.env.iter();
-        env.extend(own.map(|(name, value)| (name.into(), value.into())));
+        let variables = self.env.iter();
+        env.extend(variables.map(|(name, value)| (name.into(), value.into())));
         env
     }
 

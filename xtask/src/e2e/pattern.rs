@@ -40,14 +40,14 @@ impl Pattern {
 /// depend on paths and on the terminal.
 pub(super) fn compare_screen(path: &Path, screen: &str) -> Result<(), String> {
     let kept = fs_err::read_to_string(path).map_err(|error| error.to_string())?;
-    let whole = format!(r"\A{}\z", Pattern(bare(&kept)).body());
-    if compile(&whole).is_match(&bare(screen)) {
+    let whole = format!(r"\A{}\z", Pattern(without_frames(&kept)).body());
+    if compile(&whole).is_match(&without_frames(screen)) {
         return Ok(());
     }
     Err(format!("differs from {}", path.display()))
 }
 
-fn bare(text: &str) -> String {
+fn without_frames(text: &str) -> String {
     let is_text = |it: &char| !it.is_whitespace() && !FRAMES.contains(*it);
     text.chars().filter(is_text).collect()
 }

@@ -199,8 +199,11 @@ impl<'a> Play<'a> {
         name: &str,
         end: impl FnOnce(&mut Headless) -> miette::Result<()>,
     ) -> miette::Result<()> {
-        let session = self.sessions.get_mut(name).filter(|it| it.is_running);
-        let session = session.ok_or_else(|| miette!("no client of `{name}` is running"))?;
+        let session = self
+            .sessions
+            .get_mut(name)
+            .filter(|it| it.is_running)
+            .ok_or_else(|| miette!("no client of `{name}` is running"))?;
         session.is_running = false;
         let client = session.clients.last_mut();
         let client = client.ok_or_else(|| miette!("`{name}` has no client"))?;
@@ -227,8 +230,10 @@ impl<'a> Play<'a> {
     fn open(&mut self) -> miette::Result<()> {
         self.cast(MAIN, None)?;
         self.sessions.entry(MAIN.to_owned()).or_default();
-        let client = self.home.client(&self.server.url(MAIN), "");
-        let client = client.with(["--permission-mode", "default"]);
+        let client = self
+            .home
+            .client(&self.server.url(MAIN), "")
+            .with(["--permission-mode", "default"]);
         terminal::prepare(&self.home.claude(), &client.folder, API_KEY)?;
         self.terminal = Some(Terminal::open(&client)?);
         Ok(())
@@ -269,16 +274,16 @@ impl<'a> Play<'a> {
 
     /// Draws the end of the screen, without the paths of this run.
     fn draw_screen(&self, terminal: &Terminal, picture: &Path) -> miette::Result<()> {
-        let mut shown = terminal.look_in_colours()?;
+        let mut screen = terminal.look_in_colours()?;
         for (path, word) in [
             (&self.home.project, "[project]"),
             (&self.home.home, "[home]"),
             (&self.home.folder, "[folder]"),
             (&self.stage.root, "[repository]"),
         ] {
-            shown = shown.replace(&*path.to_string_lossy(), word);
+            screen = screen.replace(&*path.to_string_lossy(), word);
         }
-        let mut lines: Vec<&str> = shown.trim_end().lines().collect();
+        let mut lines: Vec<&str> = screen.trim_end().lines().collect();
         lines.dedup_by(|next, before| next.trim().is_empty() && before.trim().is_empty());
         let end = &lines[lines.len().saturating_sub(PICTURE_LINES)..];
         let svg = anstyle_svg::Term::new().render_svg(&end.join("\n"));
@@ -292,7 +297,7 @@ impl<'a> Play<'a> {
                 home: &self.home,
                 folder: &folder,
                 conversation: &self.conversation,
-                printed: self.printed(check.session.as_deref()),
+                printed: self.client_texts(check.session.as_deref()),
                 words: self.words_in(&folder)?,
             };
             place.holds(check)
@@ -331,9 +336,11 @@ impl<'a> Play<'a> {
         terminal.ok_or_else(|| miette!("no terminal is open"))
     }
 
-    fn printed(&self, session: Option<&str>) -> String {
-        let sessions = self.sessions.iter();
-        let sessions = sessions.filter(|(name, _)| session.is_none_or(|it| it == *name));
+    fn client_texts(&self, session: Option<&str>) -> String {
+        let sessions = self
+            .sessions
+            .iter()
+            .filter(|(name, _)| session.is_none_or(|it| it == *name));
         let clients = sessions.flat_map(|(_, session)| &session.clients);
         clients.map(|client| client.text()).collect()
     }

@@ -73,8 +73,10 @@ impl Terminal {
     /// Starts the client in a new terminal, and waits until it takes input.
     pub(super) fn open(launch: &Launch) -> miette::Result<Self> {
         // Below the system's temporary folder: a socket's path must be short.
-        let folder = tempfile::Builder::new().prefix("e2e-").tempdir();
-        let folder = folder.into_diagnostic()?;
+        let folder = tempfile::Builder::new()
+            .prefix("e2e-")
+            .tempdir()
+            .into_diagnostic()?;
         let mark = folder.path().as_os_str().to_owned();
         let mut terminal = Self {
             folder,
@@ -159,8 +161,8 @@ impl Terminal {
         // In one command, so that nothing is drawn in between.
         command.args(["capture-pane", "-p", ";"]);
         command.args(["display-message", "-p", "#{cursor_x} #{cursor_y}"]);
-        let shown = run(command)?;
-        Screen::parse(&shown).ok_or_else(|| miette!("tmux printed no cursor: {shown:?}"))
+        let screen = run(command)?;
+        Screen::parse(&screen).ok_or_else(|| miette!("tmux printed no cursor: {screen:?}"))
     }
 
     /// Returns the screen with the escapes for its colours.
@@ -276,8 +278,11 @@ fn one_line(text: &str) -> String {
 
 /// Runs a tmux command and returns its output.
 fn run(mut command: Command) -> miette::Result<String> {
-    let output = command.stdin(Stdio::null()).output();
-    let output = output.into_diagnostic().wrap_err("cannot run tmux")?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .into_diagnostic()
+        .wrap_err("cannot run tmux")?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(miette!("tmux failed: {}", message.trim()));

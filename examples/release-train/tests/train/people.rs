@@ -12,9 +12,9 @@ fn agent_decides_nothing_that_is_the_users() {
     for verb in verbs {
         let label = (verb == "answer").then_some("Roll out");
         let arguments: Vec<&str> = [verb, &id].into_iter().chain(label).collect();
-        let said = yard.agent(&arguments);
-        assert_eq!(said.code, Some(1), "{verb}: {said:?}");
-        has(&said.err, "ask the user to");
+        let output = yard.agent(&arguments);
+        assert_eq!(output.code, Some(1), "{verb}: {output:?}");
+        has(&output.err, "ask the user to");
     }
     assert_eq!(yard.phase(), "approving");
     let journal = yard.done(&["journal", &id]);
@@ -22,8 +22,8 @@ fn agent_decides_nothing_that_is_the_users() {
         has(&journal, &format!("refused {verb} by the agent"));
     }
     // What both may do, an agent does.
-    let said = yard.agent(&["abort", "--why", "the agent saw smoke"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = yard.agent(&["abort", "--why", "the agent saw smoke"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     let journal = yard.done(&["journal", &id]);
     has(&journal, "abort by the agent approving -> aborted");
 }
@@ -62,7 +62,7 @@ fn wrong_calls_exit_with_their_codes() {
 #[test]
 fn status_list_and_journal_show_the_train() {
     let (yard, id) = Yard::approving("1.0");
-    let shown = yard.done(&["status", &id]);
+    let printed = yard.done(&["status", &id]);
     for line in [
         format!("loop:      {id}"),
         "phase:     approving (A person decides whether everyone gets it)".to_owned(),
@@ -72,13 +72,20 @@ fn status_list_and_journal_show_the_train() {
         "ways on:   approve (user only), roll-back (user only), resume (user only), abort"
             .to_owned(),
     ] {
-        assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+        assert!(
+            printed.lines().any(|printed| printed == line),
+            "{line}\n{printed}"
+        );
     }
-    let shown = yard.status();
-    let change = &shown["last_change"];
+    let status = yard.status();
+    let change = &status["last_change"];
     assert_eq!([&change["what"], &change["by"]], ["soaked", "hook"]);
-    let ways = shown["ways_on"].as_array().unwrap().iter();
-    let ways: Vec<&Value> = ways.map(|way| &way["transition"]).collect();
+    let ways: Vec<&Value> = status["ways_on"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|way| &way["transition"])
+        .collect();
     assert_eq!(ways, ["approve", "roll_back", "resume", "abort"]);
 
     let rows: Value = serde_json::from_str(&yard.done(&["list", "--json"])).unwrap();
@@ -135,11 +142,11 @@ fn train_in_an_unknown_phase_is_called_off() {
     assert_eq!(refused.code, Some(3), "{refused:?}");
     has(&refused.err, "release_train has no phase `coupling`");
     // What is to be done is said in the words of this program, wherever the train is met.
-    let way = format!("give it up (its files are kept): release-train abort {id} --why <why>");
+    let help = format!("give it up (its files are kept): release-train abort {id} --why <why>");
     let stopped = yard.approves();
     for output in [&refused.err, &stopped, &yard.done(&["status", &id])] {
         let output = output.split_whitespace().collect::<Vec<_>>().join(" ");
-        has(&output, &way);
+        has(&output, &help);
         assert!(!output.contains("claudex-loop"), "{output}");
         let named = output.matches("has no phase `coupling`").count();
         assert_eq!(named, 1, "{output}");
@@ -171,9 +178,9 @@ fn version_is_a_text_and_nothing_else() {
             "{version}"
         );
         for command in ["status", "list", "journal"] {
-            let shown = yard.done(&[command]);
+            let printed = yard.done(&[command]);
             let is_hidden = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-            assert!(!shown.contains(is_hidden), "{shown:?}");
+            assert!(!printed.contains(is_hidden), "{printed:?}");
         }
     }
     // As a path it leads nowhere else, and as a question it is one line.
@@ -195,11 +202,11 @@ fn edited_file_and_wrong_settings_change_nothing() {
 
     let yard = Yard::new();
     yard.start("hotfix", "1.0");
-    let own = ".claude/release-train.toml";
+    let file = ".claude/release-train.toml";
     let command = "[commands.build]\nprogram = \"touch\"\narguments = [\"ran\"]\n";
-    yard.write(own, command);
+    yard.write(file, command);
     has(&yard.blocks(), "The build of 1.0 failed");
-    std::fs::remove_file(yard.path.join(own)).unwrap();
+    std::fs::remove_file(yard.path.join(file)).unwrap();
     yard.configure("[commands.build]\nprogram = \"./mine\"\n");
     has(
         &yard.approves(),

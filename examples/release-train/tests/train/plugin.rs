@@ -144,8 +144,8 @@ fn stop_concerns_the_sessions_own_agent_alone() {
     }
     let mut child = yard.command(&["hook", "stop"]);
     child.env("CLAUDEX_REVIEWER_CHILD", "1");
-    let said = feed(child, yard.event("Stop").to_string().as_bytes());
-    assert_eq!(decision(&said), nothing, "a reviewer");
+    let output = feed(child, yard.event("Stop").to_string().as_bytes());
+    assert_eq!(decision(&output), nothing, "a reviewer");
     assert_eq!(yard.phase(), "boarding");
 
     assert_eq!(stop(json!({})).0, "block");
@@ -180,8 +180,9 @@ fn no_command_names_the_engine() {
     };
     let help = yard.done(&["--help"]);
     let (groups, _) = help.split_once("\nOptions:\n").unwrap();
-    let commands = groups.lines().filter_map(|line| line.strip_prefix("  "));
-    let commands: Vec<&str> = commands
+    let commands: Vec<&str> = groups
+        .lines()
+        .filter_map(|line| line.strip_prefix("  "))
         .filter_map(|line| line.split_whitespace().next())
         .collect();
     assert!(commands.len() > 15, "{help}");
@@ -232,8 +233,10 @@ fn no_command_names_the_engine() {
     let written = files(&yard.path.join("plugin"));
     assert!(!written.is_empty());
     for (path, text) in written.into_iter().chain(files(&plugin())) {
-        let text = text.to_lowercase().replace("claudex_reviewer_child", "");
-        let text = text.replace("the claudex-loop authors", "");
+        let text = text
+            .to_lowercase()
+            .replace("claudex_reviewer_child", "")
+            .replace("the claudex-loop authors", "");
         assert!(!text.contains("claudex"), "{path:?}:\n{text}");
     }
     let protocol = format!("release-train protocol 1 ({})\n", env!("CARGO_PKG_VERSION"));
@@ -241,8 +244,8 @@ fn no_command_names_the_engine() {
     // A folder that is not a plugin's is left alone.
     let yard = Yard::new();
     yard.write("plugin/README.md", "mine\n");
-    let said = yard.run(&["plugin", "write", "plugin"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    has(&said.err, "nothing was written");
+    let output = yard.run(&["plugin", "write", "plugin"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    has(&output.err, "nothing was written");
     assert_eq!(files(&yard.path.join("plugin")).len(), 1);
 }

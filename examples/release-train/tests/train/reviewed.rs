@@ -41,9 +41,9 @@ fn reported(reviewer: &str) -> (Yard, String) {
 
 /// A review that the agent runs; what it printed.
 fn review(yard: &Yard, id: &str, code: i32) -> String {
-    let said = yard.agent(&["review", id]);
-    assert_eq!(said.code, Some(code), "{said:?}");
-    said.out
+    let output = yard.agent(&["review", id]);
+    assert_eq!(output.code, Some(code), "{output:?}");
+    output.out
 }
 
 #[test]

@@ -74,7 +74,7 @@ impl Yard {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Said {
-        said(&self.command(arguments).output().unwrap())
+        printed(&self.command(arguments).output().unwrap())
     }
 
     /// Runs the program as the agent of a session.
@@ -83,23 +83,23 @@ impl Yard {
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", SESSION);
-        said(&command.output().unwrap())
+        printed(&command.output().unwrap())
     }
 
     /// Runs the program, which must succeed, and gives what it printed.
     #[track_caller]
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
-        let said = self.run(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {said:?}");
-        said.out
+        let output = self.run(arguments);
+        assert_eq!(output.code, Some(0), "{arguments:?}: {output:?}");
+        output.out
     }
 
     /// Runs the program, which must fail with this code and these words.
     #[track_caller]
     pub(crate) fn refuses(&self, arguments: &[&str], code: i32, why: &str) {
-        let said = self.run(arguments);
-        assert_eq!(said.code, Some(code), "{arguments:?}: {said:?}");
-        has(&said.err, why);
+        let output = self.run(arguments);
+        assert_eq!(output.code, Some(code), "{arguments:?}: {output:?}");
+        has(&output.err, why);
     }
 
     /// Runs a hook on an event of the session. It must end well and say nothing on stderr.
@@ -160,9 +160,9 @@ impl Yard {
 
     /// The one train of the yard, as `status --json` has it.
     pub(crate) fn status(&self) -> Value {
-        let mut shown: Value = serde_json::from_str(&self.done(&["status", "--json"])).unwrap();
-        assert_eq!(shown["problems"], json!([]));
-        shown["loops"][0].take()
+        let mut status: Value = serde_json::from_str(&self.done(&["status", "--json"])).unwrap();
+        assert_eq!(status["problems"], json!([]));
+        status["loops"][0].take()
     }
 
     pub(crate) fn phase(&self) -> String {
@@ -208,14 +208,14 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
     let mut child = command.spawn().unwrap();
     // A hook that has read enough may close its stdin before the end.
     let _ = child.stdin.take().unwrap().write_all(input);
-    let said = said(&child.wait_with_output().unwrap());
+    let output = printed(&child.wait_with_output().unwrap());
     assert_eq!(
-        (said.code, said.err.as_str()),
+        (output.code, output.err.as_str()),
         (Some(0), ""),
         "{}",
-        said.out
+        output.out
     );
-    said.out
+    output.out
 }
 
 /// The decision and its reason or note, out of the one JSON object that a stop prints.
@@ -229,7 +229,7 @@ pub(crate) fn decision(printed: &str) -> (String, String) {
     (text("decision").unwrap(), message.unwrap_or_default())
 }
 
-fn said(output: &Output) -> Said {
+fn printed(output: &Output) -> Said {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     Said {
         code: output.status.code(),

@@ -48,10 +48,11 @@ fn version_is_built_tried_approved_and_rolled_out() {
     );
 
     let journal = yard.done(&["journal", &id]);
-    let ways = journal
+    let ways: Vec<&str> = journal
         .lines()
-        .filter_map(|line| line.split_whitespace().nth(1));
-    let ways: Vec<&str> = ways.filter(|what| !what.starts_with("command-")).collect();
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .filter(|what| !what.starts_with("command-"))
+        .collect();
     let expected =
         "start bind depart mend deploy_canary soaking soaking soaked approve remind arrive";
     assert_eq!(ways.join(" "), expected);

@@ -23,7 +23,7 @@ impl run::OnStop for Usual {}
 impl wait::OnStop for Usual {}
 
 /// The store of a machine below a root, and its one loop.
-fn stored(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, Option<LoopId>) {
+fn open_store(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, Option<LoopId>) {
     let home = claudex_loop::StateHome::at(format!("{root}/state-home"));
     let store = Store::at(format!("{root}/.loops").into(), root.into(), spec, home);
     let id = store.list().first().map(|listed| listed.id.clone());
@@ -31,7 +31,7 @@ fn stored(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, 
 }
 
 /// Returns the permissions in the file that the test names.
-fn permitted() -> Permissions {
+fn read_permissions() -> Permissions {
     let file = std::env::var("EVERY_PERMITTED").unwrap();
     let text = std::fs::read_to_string(&file).unwrap_or_default();
     let mut words = text.split('\0').map(str::to_owned);
@@ -64,14 +64,14 @@ fn gate() {
 macro_rules! step {
     ($machine:ident, $on_stop:expr, $start:expr, $root:expr, $rest:expr) => {{
         use $machine::{AnyLoop, OnStop, STATE, TABLE};
-        match (stored($root, &STATE), $rest) {
+        match (open_store($root, &STATE), $rest) {
             ((store, None), ["start", ..]) => {
                 let held = $start.begin(&store, Beginning::now("me"), Actor::Hook).unwrap();
                 println!("started {}", held.phase());
             }
             ((store, Some(id)), ["stop"]) => {
                 let held = AnyLoop::open(&store, &id, Actor::Hook).unwrap();
-                let _ = held.raw().program_facts().permissions.set(permitted());
+                let _ = held.raw().program_facts().permissions.set(read_permissions());
                 gate();
                 match $on_stop.stop(held) {
                     Ok(Step::Moved { now, edge }) => {
@@ -83,8 +83,8 @@ macro_rules! step {
                         }
                     }
                     Ok(Step::Waits(held)) => {
-                        let asked = question::asked(held.raw()).unwrap();
-                        println!("waits\n{}", loop_message::awaited(held.raw(), asked.as_ref()));
+                        let question = question::asked(held.raw()).unwrap();
+                        println!("waits\n{}", loop_message::awaited(held.raw(), question.as_ref()));
                     }
                     Ok(Step::Over(_)) => println!("over"),
                     Err(refused) => println!("refused {refused}"),
@@ -99,7 +99,7 @@ macro_rules! step {
 macro_rules! person {
     ($machine:ident, $root:expr, $rest:expr, $(($phase:ident, $method:ident)),+) => {{
         use $machine::{AnyLoop, STATE};
-        let (store, id) = stored($root, &STATE);
+        let (store, id) = open_store($root, &STATE);
         let id = id.unwrap();
         let held = AnyLoop::open(&store, &id, Actor::Person).unwrap();
         let transition = match $rest {
@@ -114,14 +114,14 @@ macro_rules! person {
         match transition {
             None => println!("nothing"),
             Some(transition) => {
-                let taken = match (&*transition, held) {
+                let result = match (&*transition, held) {
                     $((stringify!($method), AnyLoop::$phase(held)) => held
                         .$method()
                         .map(AnyLoop::from)
                         .map_err(|refused| refused.map(AnyLoop::from)),)+
                     (other, held) => panic!("{other} in {}", held.phase()),
                 };
-                match taken {
+                match result {
                     Ok(held) => println!("took {}", held.phase()),
                     Err(refused) => println!("refused {refused}"),
                 }
@@ -131,13 +131,12 @@ macro_rules! person {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let arguments: Vec<&str> = std::env::args().skip(1).collect().iter().map(String::as_str).collect();
     let (machine, root, rest) = match arguments.as_slice() {
         [machine, root, rest @ ..] => (*machine, *root, rest),
         few => panic!("{few:?}"),
     };
-    let given = || rest.get(1).copied().unwrap_or_default().to_owned();
+    let argument = || rest.get(1).copied().unwrap_or_default().to_owned();
     let by_person = matches!(rest, ["answer" | "take", ..]);
     match machine {
         "ask" if by_person => person!(ask, root, rest, (Asking, promote), (Asking, roll_back)),
@@ -156,7 +155,7 @@ fn main() {
             Usual,
             ask::Start {
                 mode: ask::Mode::Usual,
-                version: given()
+                version: argument()
             },
             root,
             rest
@@ -175,7 +174,7 @@ fn main() {
             Usual,
             wait::Start {
                 mode: wait::Mode::Usual,
-                sign: given()
+                sign: argument()
             },
             root,
             rest

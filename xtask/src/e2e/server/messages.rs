@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Entry, Kind, Protocol, TOKENS, items, texts};
+use super::{ANSWER_TOKENS, Entry, Kind, Protocol, items, texts};
 use crate::e2e::agent::{Call, Heard, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -53,8 +53,10 @@ fn entries(request: &Value) -> Vec<Entry> {
 /// Returns the fixed answer to a request that is no turn of the conversation: a summary, or a
 /// request without tools, such as for a title.
 pub(super) fn aside(heard: &Heard, entries: &[Entry]) -> Option<Rule> {
-    let newest = entries.iter().rev();
-    let mut newest = newest.take_while(|it| matches!(it.kind, Kind::Prompt | Kind::Result));
+    let mut newest = entries
+        .iter()
+        .rev()
+        .take_while(|it| matches!(it.kind, Kind::Prompt | Kind::Result));
     let is_summary = newest.any(|it| SUMMARY_MARKS.iter().all(|mark| it.text.contains(mark)));
     let say = if is_summary {
         SUMMARY.to_owned()
@@ -85,7 +87,7 @@ fn document(reply: &Rule, model: &str, number: u64) -> Value {
         "content": text.chain(calls).collect::<Vec<_>>(),
         "stop_reason": if reply.calls.is_empty() { "end_turn" } else { "tool_use" },
         "stop_sequence": null,
-        "usage": { "input_tokens": reply.tokens.unwrap_or(TOKENS), "output_tokens": TOKENS },
+        "usage": { "input_tokens": reply.tokens.unwrap_or(ANSWER_TOKENS), "output_tokens": ANSWER_TOKENS },
     })
 }
 
@@ -112,7 +114,7 @@ fn events(mut message: Value) -> Vec<Value> {
         json!({
             "type": "message_delta",
             "delta": { "stop_reason": stop_reason, "stop_sequence": null },
-            "usage": { "output_tokens": TOKENS },
+            "usage": { "output_tokens": ANSWER_TOKENS },
         }),
         json!({ "type": "message_stop" }),
     ]);

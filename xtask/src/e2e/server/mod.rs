@@ -28,7 +28,7 @@ use super::words::with_help;
 const MAX_REQUEST_BYTES: usize = 32 << 20;
 
 /// The input and output tokens of an answer whose rule does not name any.
-const TOKENS: u64 = 10;
+const ANSWER_TOKENS: u64 = 10;
 
 /// The running service. It ends when this is dropped.
 #[derive(Debug)]
@@ -138,7 +138,7 @@ async fn handle(stage: State<Arc<Stage>>, method: Method, uri: Uri, body: Bytes)
             exchange(&stage, session, &body, &responses::PROTOCOL).await
         }
         (Method::POST, "v1/messages/count_tokens") => {
-            send_json(StatusCode::OK, &json!({ "input_tokens": TOKENS }))
+            send_json(StatusCode::OK, &json!({ "input_tokens": ANSWER_TOKENS }))
         }
         // Clients ask whether the service is there, and for its list of models.
         (Method::GET | Method::HEAD, _) => send_json(
@@ -189,8 +189,8 @@ fn hear(session: &str, request: &Value, entries: &[Entry]) -> Heard {
     };
     // The model's last words may be several messages.
     let new = entries.iter().rposition(is_own).map_or(0, |last| last + 1);
-    let own = entries[..new].iter().rposition(|entry| !is_own(entry));
-    let own = &entries[own.map_or(0, |last| last + 1)..new];
+    let last_before = entries[..new].iter().rposition(|entry| !is_own(entry));
+    let own = &entries[last_before.map_or(0, |last| last + 1)..new];
     let mut called = Vec::new();
     if entries[new..].iter().any(|it| it.kind == Kind::Result) {
         called.extend(own.iter().filter(|it| it.kind == Kind::Call));

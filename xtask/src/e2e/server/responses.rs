@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Entry, Kind, Protocol, TOKENS, items, texts};
+use super::{ANSWER_TOKENS, Entry, Kind, Protocol, items, texts};
 use crate::e2e::agent::{Call, Rule};
 
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -68,7 +68,7 @@ fn document(reply: &Rule, model: &str, number: u64) -> Value {
                 "call_id": format!("call_{number}_{index}"),
             })
         });
-    let input = reply.tokens.unwrap_or(TOKENS);
+    let input = reply.tokens.unwrap_or(ANSWER_TOKENS);
     json!({
         "id": format!("resp_{number}"),
         "object": "response",
@@ -78,9 +78,9 @@ fn document(reply: &Rule, model: &str, number: u64) -> Value {
         "usage": {
             "input_tokens": input,
             "input_tokens_details": null,
-            "output_tokens": TOKENS,
+            "output_tokens": ANSWER_TOKENS,
             "output_tokens_details": null,
-            "total_tokens": input + TOKENS,
+            "total_tokens": input + ANSWER_TOKENS,
         },
     })
 }
