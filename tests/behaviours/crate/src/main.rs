@@ -131,7 +131,8 @@ macro_rules! person {
 }
 
 fn main() {
-    let arguments: Vec<&str> = std::env::args().skip(1).collect().iter().map(String::as_str).collect();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
     let (machine, root, rest) = match arguments.as_slice() {
         [machine, root, rest @ ..] => (*machine, *root, rest),
         few => panic!("{few:?}"),

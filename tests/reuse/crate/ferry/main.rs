@@ -9,7 +9,8 @@ impl ferry::OnStop for Own {
     // The method that docs/behaviours.md shows is inserted here.
 
     fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> {
-        let labels = std::fs::read_to_string(held.raw().path("LABELS")).map_err(|error| error.to_string())?.split_terminator('\u{0}').map(str::trim);
+        let text = std::fs::read_to_string(held.raw().path("LABELS")).map_err(|error| error.to_string())?;
+        let labels = text.split_terminator('\u{0}').map(str::trim);
         let options = labels.map(|label| Answer::new(label, Transition::Pick { what: label.to_owned() })).collect();
         Ok(Some(Asked::new("Which of these?", "Choice", options)))
     }
