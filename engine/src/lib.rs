@@ -15,10 +15,9 @@ pub mod text;
 mod words;
 
 pub use jiff::Timestamp;
-pub use machine::Beginning;
-pub use machine::held::OpenError;
 pub use machine::{
-    Actor, EvidenceRecord, LoopHandle, Machine, Refusal, Refused, Requirement, Table,
+    Actor, Beginning, EvidenceRecord, LoopHandle, Machine, OpenError, Refusal, Refused,
+    Requirement, Table,
 };
 pub use store::{LoopId, StateHome, Store};
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::entry::Record;
-use super::error::{StartError, StoreError};
+use super::error::StoreError;
 use super::id::LoopId;
 use super::list::{Listed, sort_by_time};
 use super::loop_folder::{ARCHIVE, RUN_LOCK, RunLock};
@@ -29,20 +29,19 @@ impl Store {
     }
 
     /// Brings an archived loop back.
-    pub fn unarchive(&self, id: &LoopId) -> Result<Record, StartError> {
+    pub fn unarchive(&self, id: &LoopId) -> Result<Record, StoreError> {
         let Some(listed) = self.listed_in_archive(id.as_str()) else {
             return Err(StoreError::NotFound {
                 id: id.to_string(),
                 folder: self.folder().join(ARCHIVE),
                 archived: false,
-            }
-            .into());
+            });
         };
         let _alone = self.journal_of().alone()?;
         self.refuse_active(id, listed.session.as_deref(), None)?;
         self.journal_of().unarchive(id)?;
         self.render_again(id)?;
-        Ok(self.open(id)?.record)
+        self.open(id).map(|opened| opened.record)
     }
 
     /// Returns whether a loop is in the archive.

@@ -204,6 +204,11 @@ impl Record {
         self.text(self.spec.fields.session)
     }
 
+    /// Returns the mode that it was started in, if the machine keeps it.
+    pub fn mode(&self) -> Option<String> {
+        self.text(self.spec.fields.mode?)
+    }
+
     /// Returns the folder that it belongs to, as its start wrote it.
     pub fn root(&self) -> Option<String> {
         self.text(self.spec.fields.root)

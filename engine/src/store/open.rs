@@ -123,7 +123,7 @@ impl Store {
             return self.no_loop(id);
         };
         match self.spec().parse(&bytes) {
-            Err(error) => StoreError::document("read", &self.path_of(id), error),
+            Err(error) => io_error("read", &self.path_of(id))(error),
             Ok(document) => match document.text(self.spec().fields.machine) {
                 None => self.not_ours(id, WhyNotOurs::NoMachine),
                 Some(machine) if machine == self.spec().machine => {
