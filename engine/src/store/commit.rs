@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
-use super::entry::{ADOPT, Change, ChangeEntry, Record};
+use super::entry::{Change, ChangeEntry, Record};
 use super::error::{Snapshot, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
 use super::journal::After;
@@ -207,10 +207,7 @@ impl Store {
     /// was is kept as `<id>/replaced-N`. Returns `false` if the loop is this user's already.
     pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         match self.journal(id) {
-            Err(StoreError::NotOurs {
-                why: WhyNotOurs::Journal(_),
-                ..
-            }) => {}
+            Err(error) if error.is_unsealed() => {}
             Err(StoreError::NotFound { .. }) => {
                 self.newest(id)?;
                 return Ok(false);
@@ -234,7 +231,7 @@ impl Store {
         let change = Change {
             root: Some(self.root().to_string()),
             begins_visit: true,
-            ..Change::bare(ADOPT, by)
+            ..Change::bare("adopt", by)
         };
         let entry = self.next_entry(id, Timestamp::now(), newest, change)?;
         let document = self.read_document(id).unwrap_or_default();

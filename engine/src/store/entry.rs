@@ -12,13 +12,6 @@ use super::id::{LoopId, iso};
 use super::spec::StateSpec;
 use super::value::{FieldValue as _, Fields};
 
-/// The change by which a user takes a loop over.
-pub(super) const ADOPT: &str = "adopt";
-/// The change by which a loop follows its project that was moved.
-pub(super) const MOVED: &str = "move";
-/// The change by which an edit by hand is taken over.
-pub(super) const EDIT: &str = "edit";
-
 /// A change that is to be made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Change {

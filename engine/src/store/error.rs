@@ -193,6 +193,17 @@ impl StoreError {
         }
     }
 
+    /// Returns whether it is a journal that is not this user's.
+    pub(super) fn is_unsealed(&self) -> bool {
+        matches!(
+            self,
+            Self::NotOurs {
+                why: WhyNotOurs::Journal(_),
+                ..
+            }
+        )
+    }
+
     /// Makes an error of input that is refused: `kind` is [`io::ErrorKind::InvalidInput`].
     pub fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
         io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidInput, why))

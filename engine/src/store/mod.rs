@@ -4,16 +4,6 @@
 //! starts a loop, [`Store::open`] reads one, and [`Store::commit`] changes one by compare-and-swap. The newest change of the
 //! journal is the loop's state, and the document shows it.
 //!
-//! | files | subject |
-//! |---|---|
-//! | `journal`, `file_journal` | the trait of journals with those in memory, and journals as files |
-//! | `loop_folder` | the paths, files and locks of a state folder |
-//! | `seal`, `project`, `state_home` | the seal, the id of a state folder, and the folder of the user's own with the key |
-//! | `entry` | a line of a journal, and a loop at one revision |
-//! | `document`, `value`, `spec` | the forms of documents, and their description in a machine |
-//! | `store`, `open`, `commit`, `start`, `archive`, `list` | operations on loops |
-//! | `budget`, `id` | the time of a hook, ids |
-//!
 //! # Files of a state folder
 //!
 //! ```text
@@ -47,7 +37,6 @@ mod journal;
 mod list;
 mod loop_folder;
 mod open;
-mod project;
 mod seal;
 mod spec;
 mod start;
