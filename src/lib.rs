@@ -39,9 +39,9 @@ pub use claudex_loop_engine::{files, store};
 pub use behaviours::Step;
 pub use behaviours::verify::Verified;
 pub use jiff::Timestamp;
-pub use machine::Beginning;
-pub use machine::held::OpenError;
-pub use machine::{Actor, EvidenceRecord, Machine, Refusal, Refused, Requirement, Table};
+pub use machine::{
+    Actor, Beginning, EvidenceRecord, Machine, OpenError, Refusal, Refused, Requirement, Table,
+};
 pub use review::evidence::{Reviewed, Settled};
 pub use store::{LoopId, StateHome, Store};
 

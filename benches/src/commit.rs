@@ -38,10 +38,10 @@ fn start(root: &Utf8Path, before: usize) -> (Store, LoopId) {
     ]);
     let plan = StartPlan {
         now: jiff::Timestamp::now(),
-        stale_after: None,
         by: "bench".to_owned(),
         id: None,
         fields,
+        import: None,
     };
     let id = store.start(plan).expect("a start").id().clone();
     if before > 0 {

@@ -2,13 +2,12 @@
 
 use std::sync::OnceLock;
 
-use super::Raw;
 use super::permissions::{EvidencePolicy, Permissions};
 use super::persona::PersonaInfo;
 use super::question::Question;
-use super::raw::Facts;
 use super::review_spec::{ReviewSpec, Subject};
 use super::table::{PhaseInfo, Table};
+use super::{Facts, Raw};
 use crate::text;
 
 /// The most characters of a violation. It may quote a file.

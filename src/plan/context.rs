@@ -51,7 +51,7 @@ pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> 
 
     let mut variables = json!({
         "topic": pasteable(&fields.topic, MAX_TEXT_CHARS),
-        "driven": held.header().session != RUN,
+        "driven": held.raw().record().session().as_deref() != Some(RUN),
         "persona": personas.of_round(round).label,
         "missing": missing_personas(held, personas),
         "left_high": high_findings_left(raw),

@@ -51,9 +51,9 @@ impl OnStop for PlanLoop {
             fields.decision_signal,
             DecisionSignal::MaxReached | DecisionSignal::Stalled
         );
-        let header = held.header();
-        let is_plan = header.mode == Some(Mode::Plan.to_string());
-        if !is_open || !is_plan || header.session == RUN {
+        let record = held.raw().record();
+        let is_plan = record.mode() == Some(Mode::Plan.to_string());
+        if !is_open || !is_plan || record.session().as_deref() == Some(RUN) {
             return Ok(None);
         }
         let round = fields.round;
@@ -133,7 +133,7 @@ impl Extension for PlanLoop {
 
 /// Returns whether a loop reviews the changes of the work tree.
 fn reviews_changes(held: &AnyLoop) -> bool {
-    held.header().mode == Some(Mode::Review.to_string())
+    held.raw().record().mode() == Some(Mode::Review.to_string())
 }
 
 /// Returns the notes of `status`: the outcome, the caveats of the summary, and whether the agent

@@ -55,7 +55,7 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
 pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
     let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refused)?;
-    let session = held.header().session;
+    let session = held.raw().record().session().unwrap_or_default();
     let problem = match session.as_str() {
         _ if held.phase().is_terminal() => format!("it is over ({})", held.phase()),
         _ if store.is_running(&id) => "its review is running in another process".to_owned(),
@@ -104,7 +104,8 @@ fn refused(error: impl miette::Diagnostic) -> Failure {
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.
 fn is_unowned_review(held: &AnyLoop) -> bool {
-    let is_unowned = [UNKNOWN, ""].contains(&held.header().session.as_str());
+    let session = held.raw().record().session().unwrap_or_default();
+    let is_unowned = [UNKNOWN, ""].contains(&session.as_str());
     is_unowned && reviews_changes(held) && !held.phase().is_terminal()
 }
 
@@ -114,7 +115,7 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
     if held.phase().is_terminal() || held.raw().store().is_running(id) {
         return None;
     }
-    if held.header().session == RUN {
+    if held.raw().record().session().as_deref() == Some(RUN) {
         let next = format!("if its run was interrupted, {}", help(held));
         return Some(NextAction::new("its run", next));
     }
@@ -126,7 +127,8 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
 /// Refuses `resume` for a loop of `run`, which no session drives.
 pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), Failure> {
     let id = held.id();
-    let is_run = held.header().session == RUN && !held.phase().is_terminal();
+    let is_run =
+        held.raw().record().session().as_deref() == Some(RUN) && !held.phase().is_terminal();
     if !is_run || !matches!(verb, Verb::Resume { .. }) {
         return Ok(());
     }

@@ -74,7 +74,7 @@ pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
     let binary = binary.to_str().filter(|path| !path.is_empty());
     let script = RUNNER.render(&json!({
         "id": held.id().as_str(),
-        "mode": held.header().mode,
+        "mode": held.raw().record().mode(),
         "round": fields.round,
         "max_rounds": fields.max_rounds,
         "persona": text::one_line(&personas.of_round(fields.round).label, 100),

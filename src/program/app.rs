@@ -10,10 +10,8 @@ use serde_json::Value as Json;
 use super::arguments::LoopArgs;
 use crate::behaviours::Step;
 use crate::behaviours::ask::Asked;
-use crate::machine::held::OpenError;
-use crate::machine::import::ImportError;
 use crate::machine::table::ModeInfo;
-use crate::machine::{Actor, Beginning, LoopHandle, Refused};
+use crate::machine::{Actor, Beginning, LoopHandle, OpenError, Refused};
 use crate::review::Subject;
 use crate::store::{LoopId, StartError, Store};
 
@@ -109,7 +107,7 @@ pub trait App {
     /// Starts a loop from a document that the engine did not write, at the phase that it names.
     ///
     /// # Errors
-    /// See [`ImportError`].
+    /// See [`StartError`].
     fn import(
         &self,
         store: &Store,
@@ -117,7 +115,7 @@ pub trait App {
         file: Utf8PathBuf,
         how: Beginning,
         actor: Actor,
-    ) -> Result<HeldLoop, ImportError>;
+    ) -> Result<HeldLoop, StartError>;
 
     /// Opens a loop.
     ///

@@ -11,7 +11,7 @@ use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input};
-use crate::machine::fields::FieldError;
+use crate::machine::FieldError;
 use crate::machine::table::ModeInfo;
 use crate::machine::{LoopHandle, Refusal, Refused};
 use crate::store::{LoopId, Store};

@@ -11,8 +11,7 @@ use super::exit::{Exit, Failure};
 use super::settings::Settings;
 use super::{locate, loops, messages, out, start};
 use crate::machine::Beginning;
-use crate::machine::import::ImportError;
-use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
+use crate::store::{IdForm, LoopId, MAX_BYTES, StartError, Store};
 use crate::{files, text};
 
 /// Imports the document.
@@ -67,11 +66,11 @@ pub(super) fn import(
     };
     let held = program.app.import(&store, &bytes, path, beginning, actor);
     let held = held.map_err(|error| match error {
-        ImportError::Start(error) => start::refused(info, error),
-        error => {
+        StartError::Unfit(why) => {
             let help = format!("fix it and try again; a document has {MAX_BYTES} bytes at most");
-            refused(error.to_string(), &help)
+            refused(why, &help)
         }
+        error => start::refused(info, error),
     })?;
     let raw = held.raw();
     raw.store()

@@ -6,7 +6,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::shell;
 use crate::behaviours::loop_message;
-use crate::machine::held::OpenError;
+use crate::machine::OpenError;
 use crate::machine::table::Table;
 use crate::store::{StoreError, WhyNotOurs};
 use crate::text;
@@ -56,7 +56,7 @@ pub(super) fn take_over(info: &ProgramInfo, id: &str) -> String {
 fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
     match error {
         OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
-            let way = way_out(info, id)?;
+            let way = way_out(info, id.as_str())?;
             Some(format!("give it up (its files are kept):\n    {way}"))
         }
         OpenError::Store(StoreError::NotFound {

@@ -10,7 +10,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, incompatible, locate, messages, out, session_loops, slash_arguments};
-use crate::machine::held::OpenError;
+use crate::machine::OpenError;
 use crate::machine::{Actor, Raw, Table};
 use crate::store::{Listed, LoopId, Store};
 use crate::text;

@@ -6,7 +6,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, incompatible, last_message, loops, messages, next_action, out, rounds, verbs};
-use crate::machine::held::OpenError;
+use crate::machine::OpenError;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;

@@ -384,7 +384,7 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
             id, phase: Some(_), ..
         }) => in_the_way(info, id),
         StartError::Store(StoreError::Active { .. }) => return Failure::new(Exit::Refused, error),
-        StartError::Store(_) => return Failure::new(Exit::Internal, error),
+        StartError::Unfit(_) | StartError::Store(_) => return Failure::new(Exit::Internal, error),
     };
     Failure::plain(Exit::Refused, error.to_string(), &help)
 }

@@ -13,9 +13,7 @@ use rustix::process::{Pid, test_kill_process};
 
 use super::durations;
 use crate::files::{self, Folder, Lock, folder_of};
-use crate::store::{
-    Document, DocumentError, Form, MAX_BYTES, StoreError, is_field_name, parse_plain,
-};
+use crate::store::{Document, Form, MAX_BYTES, StoreError, is_field_name, parse_plain};
 
 /// The field whose presence makes a file one of ours.
 const MACHINE: &str = "machine";
@@ -29,10 +27,10 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) fn read_field(
     path: &Utf8Path,
     field: &str,
-    parse: impl Fn(&[u8]) -> Result<Document, DocumentError>,
+    parse: impl Fn(&[u8]) -> io::Result<Document>,
 ) -> Result<Option<String>, StoreError> {
     let read = || {
-        let document = parse(&read(&open(path)?, path)?).map_err(invalid)?;
+        let document = parse(&read(&open(path)?, path)?)?;
         Ok(document.text(field))
     };
     read().map_err(failed("read", path))
@@ -115,7 +113,7 @@ fn edit(path: &Utf8Path, change: impl FnOnce(&mut Document) -> bool) -> Result<b
         let is_changed = change(&mut document);
         if is_changed {
             let bytes = document.to_bytes();
-            Form::Lines.parse(&bytes).map_err(invalid)?;
+            Form::Lines.parse(&bytes)?;
             folder.replace(name(path), &bytes)?;
         }
         Ok(is_changed)
@@ -145,7 +143,7 @@ fn read(folder: &Folder, path: &Utf8Path) -> io::Result<Vec<u8>> {
 
 /// Reads the document, unless it names a machine.
 fn read_unowned(folder: &Folder, path: &Utf8Path) -> io::Result<Document> {
-    let document = Form::Lines.parse(&read(folder, path)?).map_err(invalid)?;
+    let document = Form::Lines.parse(&read(folder, path)?)?;
     match document.text(MACHINE) {
         None => Ok(document),
         Some(machine) => {
@@ -161,10 +159,6 @@ fn failed(doing: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> Sto
         path: path.to_owned(),
         source,
     }
-}
-
-fn invalid(error: DocumentError) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, error)
 }
 
 #[cfg(test)]

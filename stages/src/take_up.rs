@@ -6,13 +6,12 @@ use std::io;
 use camino::Utf8Path;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::files::{Folder, if_there};
-use claudex_loop::machine::import::ImportError;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{locate, loops, out, start};
-use claudex_loop::store::MAX_BYTES;
+use claudex_loop::store::{MAX_BYTES, StartError};
 use claudex_loop::{Beginning, Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -115,8 +114,8 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     let beginning = Beginning::now(session);
     let held = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
     let held = held.map_err(|error| match error {
-        ImportError::Start(error) => start::refused(INFO, error),
-        error => refused(error.to_string()),
+        StartError::Unfit(why) => refused(why),
+        error => start::refused(INFO, error),
     })?;
     store.log(&format!("{} taken up by {actor}", held.id()));
     out::text(&text_of(&held));

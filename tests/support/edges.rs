@@ -170,7 +170,7 @@ fn next_word<'m>(model: &'m Model, field: &str, word: &str) -> &'m str {
 /// Returns evidence of this kind for the loop as it is.
 fn evidence<M: Machine>(held: &Held<M>, kind: &str) -> EvidenceRecord {
     let id = held.raw().id().as_str();
-    let revision = held.header().revision;
+    let revision = held.raw().record().revision();
     let json = serde_json::json!({"kind": kind, "loop": id, "round": 1, "revision": revision});
     serde_json::from_value(json).unwrap()
 }

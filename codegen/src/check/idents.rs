@@ -8,7 +8,7 @@ use crate::model::texts::Word;
 use crate::model::{Actor, At, AtStart, Behaviour, Does, Field, FieldKind, Transition};
 
 /// The methods of every `Loop`.
-const METHODS: &str = "id phase fields header raw reload folder into_any noting add_text";
+const METHODS: &str = "id phase fields raw reload folder into_any noting add_text";
 /// The arguments of every verb and of every method of a transition.
 const ARGUMENTS: &str = "id loop_args from_prompt help rejecting evidence held";
 /// The verbs of every program.

@@ -1,14 +1,5 @@
 //! Files that are opened safely: a symlink, a pipe or a device at the path is refused.
 //!
-//! | file         | subject                                                                 |
-//! |--------------|-------------------------------------------------------------------------|
-//! | `folder`     | a folder held open, and the files in it                                 |
-//! | `paths`      | opening and making folders by path                                      |
-//! | `replace`    | replacing a file whole                                                  |
-//! | `read`       | reading a file that the user named                                      |
-//! | `lock`       | advisory locks on files                                                 |
-//! | `kill_point` | where a debug build kills itself in a test                              |
-//!
 //! # Errors
 //!
 //! Each function returns an error if the system refuses, and an [`UntrustedError`] if a file or folder is of the wrong kind.

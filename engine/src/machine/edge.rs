@@ -149,7 +149,7 @@ pub const fn rules<M: Machine>() -> Rules {
 }
 
 fn open_edges<M: Machine>(raw: &Raw) -> Vec<EdgeAt> {
-    let Ok(fields) = fields::read::<M>(M::TABLE, raw.record(), raw.phase()) else {
+    let Ok(fields) = fields::read::<M>(raw.record(), raw.phase()) else {
         return Vec::new();
     };
     let is_open = |edge: &&Edge<M>| {

@@ -1,48 +1,25 @@
 //! A loop in hand, with its fields, and the one way to move it.
 
 use std::fmt;
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value as Json;
 use thiserror::Error;
 
-use super::begin::{Beginning, plan};
 use super::edge::step;
 use super::fields::{self, FieldError};
-use super::table::ModeInfo;
+use super::table::{FieldKind, ModeInfo};
 use super::{Actor, EvidenceRecord, Machine, Raw, Refused};
-use crate::store::{LoopId, StartError, Started, Store, StoreError};
+use crate::store::{Fields, Import, LoopId, Record, StartError, StartPlan, Store, StoreError};
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
-    pub(super) raw: Raw,
+    raw: Raw,
     // Boxed, because every refusal hands the loop back.
     fields: Box<M::Fields>,
-}
-
-/// The part of a loop that the engine keeps, regardless of the machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
-    /// The loop.
-    pub id: LoopId,
-    /// The absolute path of the folder that it belongs to.
-    pub root: Utf8PathBuf,
-    /// The session that owns it, or `unknown`.
-    pub session: String,
-    /// The mode that it was started in, if the machine keeps it.
-    pub mode: Option<String>,
-    /// The time of the start, ISO 8601 in UTC, if the machine keeps it.
-    pub started: Option<String>,
-    /// The time of the last change, ISO 8601 in UTC, if the machine keeps it.
-    pub updated: Option<String>,
-    /// The number of changes in the journal.
-    pub revision: u64,
-    /// The revision with which the visit of the phase began.
-    pub visit: Option<u64>,
-    /// The number of the findings file of the last review that a change rests on.
-    pub findings: Option<u64>,
-    /// The last run of the visit that a change rests on.
-    pub run: Option<String>,
 }
 
 /// The reason for which a loop cannot be opened as one of this machine.
@@ -55,7 +32,7 @@ pub enum OpenError {
     #[error("loop {id}: {machine} has no phase `{found}`, only {known}")]
     Phase {
         /// The loop.
-        id: String,
+        id: LoopId,
         /// The phase that it is in.
         found: String,
         /// The machine.
@@ -67,7 +44,7 @@ pub enum OpenError {
     #[error("loop {id}: {problem}")]
     Field {
         /// The loop.
-        id: String,
+        id: LoopId,
         /// The field, its value, and the expected type.
         problem: FieldError,
     },
@@ -75,12 +52,35 @@ pub enum OpenError {
 
 crate::impl_diagnostic!(OpenError, |error| match error {
     OpenError::Store(error) => error.help().map(|help| help.to_string()),
-    OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
-        Some(format!(
-            "the last good values are in its journal: `journal {id}`"
-        ))
-    }
+    OpenError::Phase { id, .. } | OpenError::Field { id, .. } => Some(format!(
+        "the last good values are in its journal: `journal {id}`"
+    )),
 });
+
+/// The circumstances of a start: the time, the session, the age of stale loops, the id.
+#[derive(Debug, Clone)]
+pub struct Beginning {
+    /// The time of the start.
+    pub now: Timestamp,
+    /// The age at which another loop that is not over is archived first, or `None` to archive none.
+    pub stale_after: Option<Duration>,
+    /// The session that owns the loop, or `unknown`.
+    pub session: String,
+    /// The loop's id if a field has to name it, or `None` to make one.
+    pub id: Option<LoopId>,
+}
+
+impl Beginning {
+    /// Makes a start now, for a session, that archives nothing.
+    pub fn now(session: impl Into<String>) -> Self {
+        Self {
+            now: Timestamp::now(),
+            stale_after: None,
+            session: session.into(),
+            id: None,
+        }
+    }
+}
 
 impl<M: Machine> fmt::Debug for Held<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,25 +96,28 @@ impl<M: Machine> Held<M> {
     /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
     pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
         let opened = store.open(id).map_err(OpenError::Store)?;
+        let mut held = Self::of_record(store, opened.record, actor)?;
+        held.raw.0.repairs = opened.repairs;
+        Ok(held)
+    }
+
+    fn of_record(store: &Store, record: Record, actor: Actor) -> Result<Self, OpenError> {
         let table = M::TABLE;
-        let Some(phase) = table.stored(opened.record.phase()) else {
+        let Some(phase) = table.stored(record.phase()) else {
             let known: Vec<_> = table.phases.iter().map(|phase| phase.stored).collect();
             return Err(OpenError::Phase {
-                id: id.to_string(),
-                found: opened.record.phase().to_owned(),
+                id: record.id().clone(),
+                found: record.phase().to_owned(),
                 machine: table.name,
                 known: known.join(", "),
             });
         };
-        let fields = fields::read::<M>(table, &opened.record, phase);
-        let fields = fields.map_err(|problem| OpenError::Field {
-            id: id.to_string(),
+        let fields = fields::read::<M>(&record, phase).map_err(|problem| OpenError::Field {
+            id: record.id().clone(),
             problem,
         })?;
-        let mut raw = Raw::new(store.clone(), opened.record, table, phase, actor);
-        raw.0.repairs = opened.repairs;
         Ok(Self {
-            raw,
+            raw: Raw::new(store.clone(), record, table, phase, actor),
             fields: Box::new(fields),
         })
     }
@@ -122,8 +125,8 @@ impl<M: Machine> Held<M> {
     /// Starts a loop in the first phase of a mode, with some of its fields.
     ///
     /// # Errors
-    /// Returns an error if the mode is not for that actor, another loop is active, or the store cannot write. Nothing is left
-    /// behind.
+    /// Returns an error if the mode is not for that actor, a value does not fit, another loop is active, or the store cannot
+    /// write. Nothing is left behind.
     pub fn begin(
         store: &Store,
         mode: &'static ModeInfo,
@@ -131,22 +134,111 @@ impl<M: Machine> Held<M> {
         how: Beginning,
         actor: Actor,
     ) -> Result<Self, StartError> {
-        let plan = plan(M::TABLE, mode, mode.start, values, how, actor)?;
-        let started = store.start_telling(plan, None)?;
-        Ok(Self::started(store, started, actor))
+        Self::start(store, (mode, mode.start), &values, how, actor, None)
     }
 
-    /// Wraps a loop that was just started. The start has checked its values.
-    pub(super) fn started(store: &Store, started: Started, actor: Actor) -> Self {
-        let Started { record, archived } = started;
-        let phase = M::TABLE.stored(record.phase()).unwrap_or_default();
-        let fields = fields::read::<M>(M::TABLE, &record, phase).unwrap_or_default();
-        let mut raw = Raw::new(store.clone(), record, M::TABLE, phase, actor);
-        raw.0.archived = archived;
-        Self {
-            raw,
-            fields: Box::new(fields),
+    /// Starts a loop from the bytes of the document `file`, a canonical path: at the phase that it names, with the values of its
+    /// fields. Fields that it lacks have their initial values. Unknown keys stay.
+    ///
+    /// # Errors
+    /// Returns an error if the document cannot be taken up. Nothing is changed then.
+    pub fn import(
+        store: &Store,
+        bytes: &[u8],
+        file: Utf8PathBuf,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<Self, StartError> {
+        let table = M::TABLE;
+        let names = &table.state.fields;
+        let unfit = |why: String| Err(StartError::Unfit(why));
+        let document = match table.state.parse(bytes) {
+            Ok(document) => document,
+            Err(error) => return unfit(error.to_string()),
+        };
+        if let Some(found) = document.text(names.machine)
+            && found != table.state.machine
+        {
+            return unfit(format!("it is a document of the machine {found}"));
         }
+        let stored = document.text(names.phase);
+        let phase = stored.as_deref().and_then(|stored| table.stored(stored));
+        let Some(phase) = phase.filter(|phase| !table.phases[*phase].terminal) else {
+            let known = table.phases.iter().filter(|phase| !phase.terminal);
+            let known: Vec<_> = known.map(|phase| phase.stored).collect();
+            let found = stored.map_or("not there".to_owned(), |found| format!("“{found}”"));
+            return unfit(format!(
+                "its `{}` is {found}, and a loop goes on in {}",
+                names.phase,
+                known.join(", ")
+            ));
+        };
+        let mode = names.mode.and_then(|field| document.text(field));
+        let is_named = |known: &&ModeInfo| Some(known.name) == mode.as_deref();
+        let mode = table.modes.iter().find(is_named).unwrap_or(&table.modes[0]);
+        let own_fields = table
+            .fields
+            .iter()
+            .filter(|one| one.kind != FieldKind::Held);
+        let values: Vec<_> = own_fields
+            .filter_map(|field| Some((field.name, document.get(field.name)?)))
+            // A field that exists only in other phases is null.
+            .filter(|(_, value)| !value.is_null())
+            .collect();
+        let import = Some(Import { document, file });
+        Self::start(store, (mode, phase), &values, how, actor, import)
+    }
+
+    /// Starts a loop in a mode, at a phase.
+    fn start(
+        store: &Store,
+        (mode, phase): (&'static ModeInfo, usize),
+        values: &[(&'static str, Json)],
+        how: Beginning,
+        actor: Actor,
+        import: Option<Import>,
+    ) -> Result<Self, StartError> {
+        if !mode.by.is_empty() && !mode.by.contains(&actor) {
+            return Err(StartError::Actor {
+                mode: mode.name,
+                by: mode.by.iter().map(named).collect::<Vec<_>>().join(" or "),
+                actor: named(&actor),
+            });
+        }
+        let table = M::TABLE;
+        let names = &table.state.fields;
+        let mut fields = Fields::new();
+        for field in table.fields {
+            let start = values.iter().find(|(name, _)| *name == field.name);
+            let of_mode = mode.initial.iter().find(|(name, _)| *name == field.name);
+            let value = match (start, of_mode) {
+                _ if !field.exists_in(phase) => Json::Null,
+                (Some((_, value)), _) => fields::convert(field, value)
+                    .map_err(|error| StartError::Unfit(error.to_string()))?,
+                _ if field.name == names.phase => table.phases[phase].stored.into(),
+                _ if field.name == names.session => how.session.as_str().into(),
+                _ if Some(field.name) == names.mode => mode.name.into(),
+                _ if Some(field.name) == names.run => "".into(),
+                // The store writes the engine's other fields.
+                _ if field.kind == FieldKind::Held => Json::Null,
+                (None, Some((_, value))) => value.value(),
+                (None, None) => field.first(),
+            };
+            fields.insert(field.name.to_owned(), value);
+        }
+        let older = how.stale_after;
+        let archived = older.map(|older| store.archive_stale(how.now.into(), older));
+        let record = store.start(StartPlan {
+            now: how.now,
+            id: how.id,
+            by: actor.to_string(),
+            fields,
+            import,
+        })?;
+        let mut held = Self::of_record(store, record, actor)
+            .map_err(|error| StartError::Unfit(error.to_string()))?;
+        held.raw.0.archived = archived.unwrap_or_default();
+        Ok(held)
     }
 
     /// Returns the loop without its type.
@@ -159,30 +251,38 @@ impl<M: Machine> Held<M> {
         &self.fields
     }
 
-    /// Returns the engine's part.
-    pub fn header(&self) -> Header {
-        let record = self.raw.record();
-        let keys = &M::TABLE.state.fields;
-        let text = |key: Option<&str>| key.and_then(|key| record.text(key));
-        Header {
-            id: self.raw.id().clone(),
-            root: self.raw.root(),
-            session: record.session().unwrap_or_default(),
-            mode: text(keys.mode),
-            started: text(keys.started),
-            updated: text(keys.updated),
-            revision: record.revision(),
-            visit: record.visit(),
-            findings: keys.findings.and_then(|key| record.count(key)),
-            run: text(keys.run).filter(|run| !run.is_empty()),
-        }
-    }
-
     /// Sets the run that the next change counts.
     #[must_use]
     pub fn noting(mut self, run: Option<String>) -> Self {
         self.raw.0.run = run;
         self
+    }
+
+    /// Sets the data of a field with the next transition.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written as JSON, or cannot be read back.
+    pub fn set_data<T: Serialize>(
+        &mut self,
+        name: &'static str,
+        data: &T,
+    ) -> Result<(), FieldError> {
+        let value = serde_json::to_value(data).map_err(|error| FieldError {
+            field: name.to_owned(),
+            found: error.to_string(),
+            expected: "a value of JSON".to_owned(),
+        })?;
+        let value = match M::TABLE.field(name) {
+            Some(field) => fields::convert(field, &value)?,
+            None => value,
+        };
+        self.raw.0.edits.insert(name.to_owned(), value);
+        Ok(())
+    }
+
+    /// Adds lines to the text below the fields with the next transition.
+    pub fn add_text(&mut self, text: &str) {
+        self.raw.0.text.extend(text.lines().map(str::to_owned));
     }
 
     /// Takes a transition: finds the edge that is open, checks the actor and the requirements, and commits by
@@ -195,28 +295,33 @@ impl<M: Machine> Held<M> {
         transition: &M::Transition,
         evidence: Option<&EvidenceRecord>,
     ) -> Result<Self, Refused<Self>> {
-        let (edge, after) = match step::<M>(self.raw.phase(), &self.fields, transition) {
-            Ok(step) => step,
-            Err(refusal) => return Err(Refused::new(self, refusal)),
-        };
-        // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
-        let json = serde_json::to_value(transition).unwrap_or_default();
-        let args = json.get(edge.transition).cloned();
-        let before = fields::to_map(&*self.fields);
-        let mut edits = fields::to_map(&after);
-        edits.retain(|name, value| before.get(name) != Some(value));
-        let raw = match self.raw.commit(edge, args, edits, evidence) {
-            Ok(raw) => raw,
-            Err(refused) => {
-                let fields = self.fields;
-                return Err(refused.map(|raw| Self { raw, fields }));
-            }
-        };
-        // Data that Rust set is in the document only.
-        let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase()).unwrap_or(after);
-        Ok(Self {
-            raw,
-            fields: Box::new(fields),
-        })
+        let stepped = step::<M>(self.raw.phase(), &self.fields, transition);
+        let committed = stepped.and_then(|(edge, after)| {
+            // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
+            let json = serde_json::to_value(transition).unwrap_or_default();
+            let args = json.get(edge.transition).cloned();
+            let before = fields::to_map(&*self.fields);
+            let mut edits = fields::to_map(&after);
+            edits.retain(|name, value| before.get(name) != Some(value));
+            let record = self.raw.commit(edge, args, edits, evidence)?;
+            // Data that Rust set is in the document only.
+            let fields = fields::read::<M>(&record, edge.to).unwrap_or(after);
+            Ok((edge, record, fields))
+        });
+        match committed {
+            Ok((edge, record, fields)) => Ok(Self {
+                raw: self.raw.moved(record, edge),
+                fields: Box::new(fields),
+            }),
+            Err(refusal) => Err(Refused::new(self, refusal)),
+        }
+    }
+}
+
+fn named(actor: &Actor) -> &'static str {
+    match actor {
+        Actor::Hook => "the hook",
+        Actor::Agent => "an agent",
+        Actor::Person => "the user",
     }
 }

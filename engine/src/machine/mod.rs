@@ -2,16 +2,6 @@
 //!
 //! `claudex-build` turns a `machine.toml` into types; this module is the runtime of those types. It knows no phase
 //! by name, and nothing of hooks or command lines.
-//!
-//! - [`table`]: the const description of a machine, as `machine.toml` declared it.
-//! - [`edge`]: guards and updates as functions of a machine's own types, and the choice of the edge that is open.
-//! - [`fields`]: conversion between the fields of a journal entry and a machine's typed fields.
-//! - [`held`]: a loop with its fields, and the one way to move it.
-//! - [`raw`]: a loop without its type.
-//! - `begin`: a start; [`import`]: a start from a document of others; `commit`: the change that an edge writes.
-//! - [`data`]: fields of the program's own types.
-//! - [`refusal`]: the reason for which a transition did not happen, with the loop handed back.
-//! - [`evidence_record`]: evidence as it is shown to an edge.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -19,24 +9,19 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-mod begin;
-mod commit;
-pub mod data;
 pub mod edge;
-pub mod evidence_record;
-pub mod fields;
-pub mod held;
-pub mod import;
-pub mod raw;
-pub mod refusal;
+mod evidence;
+mod fields;
+mod held;
+mod raw;
+mod refusal;
 pub mod table;
 
-pub use begin::Beginning;
 pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
-pub use evidence_record::{EvidenceRecord, Requirement};
-pub use fields::FieldError;
-pub use held::{Header, Held};
-pub use raw::Raw;
+pub use evidence::{EvidenceRecord, Requirement};
+pub use fields::{DataType, FieldError};
+pub use held::{Beginning, Held, OpenError};
+pub use raw::{Facts, Raw};
 pub use refusal::{Refusal, Refused, Snapshot};
 pub use table::{Actor, Message, Table};
 

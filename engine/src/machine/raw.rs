@@ -1,30 +1,29 @@
-//! A loop without its type: its newest entry, who holds it, and how it got there.
-//!
-//! Generated types wrap a [`Raw`]; they alone know which phase it is in at compile time.
+//! A loop without its type: its newest entry, the actor who holds it, and the edge that led there.
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::io;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
+use super::edge::EdgeAt;
+use super::fields;
+use super::table::{PhaseInfo, Table};
+use super::{Actor, EvidenceRecord, Refusal, Snapshot};
 use crate::files::{Folder, MAX_BYTES, folder_of};
-use crate::machine::Actor;
-use crate::machine::edge::EdgeAt;
-use crate::machine::fields;
-use crate::machine::table::Table;
-use crate::store::{Entry, FieldValue as _, Fields, LoopId, Record, Store, StoreError};
+use crate::store::{Change, Entry, FieldValue as _, Fields, LoopId, Record, Store, StoreError};
 
-/// A loop as the store handed it out.
+/// A loop as the store handed it out. Generated types wrap it; they alone know its phase at compile time.
 #[derive(Debug)]
 pub struct Raw(pub(super) Box<Inner>);
 
 #[derive(Debug)]
 pub(super) struct Inner {
-    pub(super) store: Store,
-    pub(super) record: Record,
+    store: Store,
+    record: Record,
     table: &'static Table,
     phase: usize,
     actor: Actor,
@@ -38,15 +37,6 @@ pub(super) struct Inner {
     pub(super) repairs: Vec<String>,
     pub(super) archived: Vec<LoopId>,
     facts: OnceLock<Box<dyn Facts>>,
-    journal: Mutex<Option<Read>>,
-}
-
-/// A journal as it was read.
-#[derive(Debug)]
-struct Read {
-    length: Option<u64>,
-    since: Option<u64>,
-    entries: Arc<Vec<Entry>>,
 }
 
 /// Facts that a program keeps with a loop in hand.
@@ -76,8 +66,96 @@ impl Raw {
             repairs: Vec::new(),
             archived: Vec::new(),
             facts: OnceLock::new(),
-            journal: Mutex::default(),
         }))
+    }
+
+    /// Commits an edge that is open, with the fields that it changes: checks the actor and the evidence, then writes by
+    /// compare-and-swap.
+    pub(super) fn commit(
+        &self,
+        edge: EdgeAt,
+        args: Option<Json>,
+        mut edits: Fields,
+        evidence: Option<&EvidenceRecord>,
+    ) -> Result<Record, Refusal> {
+        self.check_actor(edge)?;
+        if let Some(requirement) = edge.requires
+            && let Some(problem) = EvidenceRecord::problem(evidence, self, requirement)
+        {
+            return Err(Refusal::Evidence {
+                transition: edge.transition,
+                requirement,
+                problem,
+            });
+        }
+        let inner = &self.0;
+        edits.extend(inner.edits.clone());
+        let [from, to] = [edge.from, edge.to].map(|phase| &inner.table.phases[phase]);
+        let findings = evidence.and_then(|evidence| evidence.findings);
+        if let Some((name, number)) = inner.table.state.fields.findings.zip(findings) {
+            edits.insert(name.to_owned(), number.into());
+        }
+        let run = evidence.and_then(|evidence| evidence.run.clone());
+        let change = Change {
+            args,
+            from: Some(from.stored.to_owned()),
+            to: Some(to.stored.to_owned()),
+            begins_visit: edge.from != edge.to || self.begins_round(&edits, to),
+            edits,
+            append: (!inner.text.is_empty()).then(|| inner.text.join("\n")),
+            run: inner.run.clone().or(run),
+            evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
+            ..Change::bare(edge.transition, &inner.actor.to_string())
+        };
+        let committed = inner.store.commit(&inner.record, change);
+        committed.map_err(|error| match error {
+            StoreError::Stale { found } => Refusal::Stale {
+                expected: Snapshot {
+                    phase: from.stored.to_owned(),
+                    revision: inner.record.revision(),
+                },
+                found,
+            },
+            error => Refusal::Store(error),
+        })
+    }
+
+    /// Returns whether edits begin another round of a phase.
+    fn begins_round(&self, edits: &Fields, phase: &PhaseInfo) -> bool {
+        let behaviour = phase.on_stop;
+        let round = behaviour.and_then(|behaviour| behaviour.parameter("round"));
+        let after = round.and_then(|round| Some((round, edits.get(round)?)));
+        after.is_some_and(|(round, value)| value.as_count() != Some(self.count(round)))
+    }
+
+    fn check_actor(&self, edge: EdgeAt) -> Result<(), Refusal> {
+        let actor = self.actor();
+        let is_hooks = edge.by.is_empty();
+        if edge.by.contains(&actor) || is_hooks && actor == Actor::Hook {
+            return Ok(());
+        }
+        let names: Vec<String> = edge.by.iter().map(ToString::to_string).collect();
+        let allowed = if is_hooks {
+            "only the Stop hook takes it".to_owned()
+        } else {
+            format!("only for {}", names.join(" or "))
+        };
+        Err(Refusal::Actor {
+            transition: edge.transition,
+            actor,
+            allowed,
+        })
+    }
+
+    /// Returns the loop after an edge was committed.
+    pub(super) fn moved(self, record: Record, edge: EdgeAt) -> Self {
+        let old = *self.0;
+        let mut next = Self::new(old.store, record, old.table, edge.to, old.actor);
+        next.0.taken = Some(edge);
+        if let Some(facts) = old.facts.get() {
+            next.0.facts = facts.after_transition().into();
+        }
+        next
     }
 
     /// Returns the loop's id.
@@ -110,7 +188,7 @@ impl Raw {
         self.0.actor
     }
 
-    /// Returns the repairs of opening or starting it; at a start, in other loops of the folder.
+    /// Returns the repairs of opening it.
     pub fn repairs(&self) -> &[String] {
         &self.0.repairs
     }
@@ -125,42 +203,20 @@ impl Raw {
         self.0.taken
     }
 
-    /// Returns the loop's journal as it is now, oldest entry first. It is read again only if it became longer.
+    /// Returns the loop's journal as it is now, oldest entry first.
     ///
     /// # Errors
     /// Returns an error if it is not this user's, or cannot be read.
-    pub fn journal(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
-        self.read_journal(None)
+    pub fn journal(&self) -> Result<Vec<Entry>, StoreError> {
+        self.store().journal(self.id())
     }
 
     /// Returns at least the entries since the visit began.
     ///
     /// # Errors
     /// Returns the errors of [`Raw::journal`].
-    pub fn recent(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
-        self.read_journal(self.record().visit())
-    }
-
-    fn read_journal(&self, since: Option<u64>) -> Result<Arc<Vec<Entry>>, StoreError> {
-        let mut kept = self
-            .0
-            .journal
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let length = self.store().journal_of().length(self.id());
-        if let Some(read) = &*kept
-            && read.length == length
-            && (read.since.is_none() || read.since <= since && since.is_some())
-        {
-            return Ok(Arc::clone(&read.entries));
-        }
-        let entries = Arc::new(self.store().journal_since(self.id(), since)?);
-        *kept = Some(Read {
-            length,
-            since,
-            entries: Arc::clone(&entries),
-        });
-        Ok(entries)
+    pub fn recent(&self) -> Result<Vec<Entry>, StoreError> {
+        self.store().journal_since(self.id(), self.record().visit())
     }
 
     /// Returns the edges that are open as far as the loop's fields decide.
@@ -175,23 +231,16 @@ impl Raw {
         facts.unwrap_or_else(|| unreachable!("a program keeps facts of one type"))
     }
 
-    /// Returns the loop after an edge was committed.
-    pub(super) fn moved(self, record: Record, edge: EdgeAt) -> Self {
-        let old = *self.0;
-        let mut next = Self::new(old.store, record, old.table, edge.to, old.actor);
-        next.0.taken = Some(edge);
-        next.0.journal = old.journal;
-        if let Some(facts) = old.facts.get() {
-            next.0.facts = facts.after_transition().into();
-        }
-        next
-    }
-
     /// Returns a field's value, or its initial one. Opening has checked its kind.
     pub fn value(&self, name: &str) -> Json {
         let field = self.0.table.field(name);
         let value = field.and_then(|field| fields::value(&self.0.record, field).ok());
         value.unwrap_or_default()
+    }
+
+    /// Returns the data of a field. Opening has checked that it can be read.
+    pub fn data<T: DeserializeOwned + Default>(&self, name: &str) -> T {
+        serde_json::from_value(self.value(name)).unwrap_or_default()
     }
 
     /// Returns a count field; 0 for one that is none.
@@ -244,8 +293,7 @@ impl Raw {
     /// # Errors
     /// Returns the errors of [`Raw::folder_of`].
     pub fn folder_at(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
-        let root = self.root();
-        folder_of(&[&root, self.store().folder()], path)
+        folder_of(&[&self.root(), self.store().folder()], path)
     }
 
     /// Reads the file that a template names. See [`Raw::folder_of`].

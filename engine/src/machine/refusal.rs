@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::machine::{Actor, Requirement, fields::FieldError};
+use super::{Actor, FieldError, Requirement};
 pub use crate::store::Snapshot;
 use crate::store::StoreError;
 

@@ -7,8 +7,8 @@ use std::any::Any;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::machine::data::DataType;
-use crate::machine::edge::Rules;
+use super::DataType;
+use super::edge::Rules;
 use crate::store::StateSpec;
 
 /// A whole machine.
@@ -102,7 +102,7 @@ impl FieldInfo {
     /// Returns the value at the start.
     pub(super) fn first(&self) -> Json {
         match self.kind {
-            FieldKind::Data(kind) => kind.initial(),
+            FieldKind::Data(kind) => (kind.initial)(),
             _ => self.initial.value(),
         }
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::entry::Record;
-use super::error::{StartError, StoreError};
+use super::error::StoreError;
 use super::id::LoopId;
 use super::list::{Listed, sort_by_time};
 use super::loop_folder::{ARCHIVE, RUN_LOCK, RunLock};
@@ -29,20 +29,19 @@ impl Store {
     }
 
     /// Brings an archived loop back.
-    pub fn unarchive(&self, id: &LoopId) -> Result<Record, StartError> {
+    pub fn unarchive(&self, id: &LoopId) -> Result<Record, StoreError> {
         let Some(listed) = self.listed_in_archive(id.as_str()) else {
             return Err(StoreError::NotFound {
                 id: id.to_string(),
                 folder: self.folder().join(ARCHIVE),
                 archived: false,
-            }
-            .into());
+            });
         };
         let _alone = self.journal_of().alone()?;
         self.refuse_active(id, listed.session.as_deref(), None)?;
         self.journal_of().unarchive(id)?;
         self.render_again(id)?;
-        Ok(self.open(id)?.record)
+        self.open(id).map(|opened| opened.record)
     }
 
     /// Returns whether a loop is in the archive.
@@ -70,39 +69,33 @@ impl Store {
         listed
     }
 
-    /// Returns the loops that are not over and that nobody touched for this long. One whose review runs is not stale.
-    pub fn stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
+    /// Archives the loops that are not over and that nobody touched for this long. One whose review runs is not stale, and the
+    /// journal of another user is left as it is. Returns the loops that were archived.
+    pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
         let is_stale = |one: &Listed| {
             let age = now.duration_since(one.modified);
             let is_old = age.is_ok_and(|age| age > older);
-            // The journal of another user is left as it is.
             let may_move = one.ours || !self.has_journal(&one.id);
             may_move && !one.terminal && is_old && !self.is_running(&one.id)
         };
-        let stale = self.list().into_iter().filter(is_stale);
-        stale.map(|one| one.id).collect()
-    }
-
-    /// Archives the stale loops. Returns those that were archived.
-    pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
-        self.archive_each(self.stale(now, older))
+        self.archive_each(self.list().into_iter().filter(is_stale))
     }
 
     pub(super) fn archive_finished(&self, newest: usize) {
         let listed = self.list().into_iter();
         let finished = listed.filter(|one| one.ours && one.terminal);
-        self.archive_each(finished.skip(newest).map(|one| one.id).collect());
+        self.archive_each(finished.skip(newest));
     }
 
-    fn archive_each(&self, mut ids: Vec<LoopId>) -> Vec<LoopId> {
-        ids.retain(|id| match self.archive(id) {
+    fn archive_each(&self, loops: impl Iterator<Item = Listed>) -> Vec<LoopId> {
+        let is_archived = |id: &LoopId| match self.archive(id) {
             Ok(()) => true,
             Err(error) => {
                 self.log(&format!("{id}: not archived: {error}"));
                 false
             }
-        });
-        ids
+        };
+        loops.map(|one| one.id).filter(is_archived).collect()
     }
 
     /// Archives every loop of this project, and every state file that was made by hand. Returns their names.

@@ -1,7 +1,7 @@
 //! The time that one call may spend on looking and waiting. A hook's call has little, so that a held lock, full folders or a
 //! slow git do not hold up the turn. Any other call has no limit.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The time that a call of a hook has.
@@ -10,21 +10,17 @@ pub const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) const HOOK_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The rest of a call's time, up to an end. Clones share it. Without an end it has no limit.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Budget(Arc<Mutex<Option<Instant>>>);
 
 impl Budget {
     /// Starts the clock of a call of a hook.
     pub fn of_hook() -> Self {
-        Self::until(Some(Instant::now() + HOOK_TIMEOUT))
+        Self::until(Instant::now() + HOOK_TIMEOUT)
     }
 
-    pub(super) fn endless() -> Self {
-        Self::until(None)
-    }
-
-    fn until(end: Option<Instant>) -> Self {
-        Self(Arc::new(Mutex::new(end)))
+    fn until(end: Instant) -> Self {
+        Self(Arc::new(Mutex::new(Some(end))))
     }
 
     /// Returns whether nothing is left.
@@ -41,21 +37,21 @@ impl Budget {
     /// committed.
     pub fn stand_still<R>(&self, work: impl FnOnce() -> R) -> R {
         let left = self.left();
-        *self.end() = None;
+        self.with_end(|end| *end = None);
         let result = work();
-        *self.end() = Instant::now().checked_add(left);
+        self.with_end(|end| *end = Instant::now().checked_add(left));
         result
     }
 
     fn left(&self) -> Duration {
-        let end = *self.end();
+        let end = self.with_end(|end| *end);
         end.map_or(Duration::MAX, |end| {
             end.saturating_duration_since(Instant::now())
         })
     }
 
-    fn end(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn with_end<R>(&self, change: impl FnOnce(&mut Option<Instant>) -> R) -> R {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -67,19 +63,19 @@ mod tests {
 
     #[test]
     fn budget_bounds_waits_and_stands_still() {
-        let endless = Budget::endless();
+        let endless = Budget::default();
         endless.wait(LONG, |bound| assert_eq!(bound, LONG));
         endless.stand_still(|| ());
         assert!(!endless.is_over());
 
-        let budget = Budget::until(Some(Instant::now() + LONG));
+        let budget = Budget::until(Instant::now() + LONG);
         budget
             .clone()
             .wait(2 * LONG, |bound| assert!(bound <= LONG));
         budget.stand_still(|| std::thread::sleep(Duration::from_millis(30)));
         assert!(budget.left() > LONG - Duration::from_millis(20));
 
-        let over = Budget::until(Some(Instant::now()));
+        let over = Budget::until(Instant::now());
         over.wait(LONG, |bound| assert_eq!(bound, Duration::ZERO));
         assert!(over.is_over());
     }

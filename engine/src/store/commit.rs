@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
-use super::entry::{ADOPT, Change, ChangeEntry, Record};
-use super::error::{Snapshot, StartError, StoreError, WhyNotOurs, io_error};
+use super::entry::{Change, ChangeEntry, Record};
+use super::error::{Snapshot, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
 use super::journal::After;
 use super::loop_folder::JOURNAL;
@@ -86,9 +86,8 @@ impl Store {
             (names.run, run.map(Json::from)),
         ];
         for (name, value) in kept {
-            if let Some((name, value)) = name.zip(value) {
-                fields.insert(name.to_owned(), value);
-            }
+            let pair = name.zip(value);
+            fields.extend(pair.map(|(name, value)| (name.to_owned(), value)));
         }
         Ok(ChangeEntry {
             revision,
@@ -132,7 +131,7 @@ impl Store {
         let document = document.to_bytes();
         // A document that cannot be read again is not written.
         if let Err(error) = spec.parse(&document) {
-            return Err(StoreError::document("write", &self.path_of(id), error));
+            return Err(io_error("write", &self.path_of(id))(error));
         }
         let path = self.journal_path(id);
         let json =
@@ -206,17 +205,14 @@ impl Store {
     /// Takes over a loop whose journal does not have this user's seal: copied, moved from another machine, or after the key was
     /// lost. The newest entry of its journal is sealed again, without its evidence, and begins a new visit. The journal as it
     /// was is kept as `<id>/replaced-N`. Returns `false` if the loop is this user's already.
-    pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StartError> {
+    pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         match self.journal(id) {
-            Err(StoreError::NotOurs {
-                why: WhyNotOurs::Journal(_),
-                ..
-            }) => {}
+            Err(error) if error.is_unsealed() => {}
             Err(StoreError::NotFound { .. }) => {
                 self.newest(id)?;
                 return Ok(false);
             }
-            read => return Ok(read.map(|_| false)?),
+            read => return read.map(|_| false),
         }
         let path = self.journal_path(id);
         let bytes = self
@@ -235,14 +231,14 @@ impl Store {
         let change = Change {
             root: Some(self.root().to_string()),
             begins_visit: true,
-            ..Change::bare(ADOPT, by)
+            ..Change::bare("adopt", by)
         };
         let entry = self.next_entry(id, Timestamp::now(), newest, change)?;
         let document = self.read_document(id).unwrap_or_default();
         match self.append(id, After::Foreign, &document, entry) {
             Ok(_) => Ok(true),
-            Err(StoreError::Stale { .. }) => Err(self.active(id.as_str(), None).into()),
-            Err(error) => Err(error.into()),
+            Err(StoreError::Stale { .. }) => Err(self.active(id.as_str(), None)),
+            Err(error) => Err(error),
         }
     }
 }

@@ -1,15 +1,14 @@
 //! A state document in memory: named fields in order, and everything else in the file.
 
 use std::collections::HashSet;
-use std::fmt;
+use std::fmt::Display;
+use std::io::{self, ErrorKind};
 
 use serde_json::Value as Json;
-use thiserror::Error;
+use serde_yaml::{Mapping, Value as Yaml};
 
-use super::lines::Lines;
-use super::map::MapDocument;
 use super::spec::Form;
-use super::value::{FieldValue as _, Fields, parse_plain};
+use super::value::{FieldValue as _, Fields, escape_hidden, parse_plain, to_scalar};
 
 /// The largest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -19,6 +18,8 @@ const MAX_YAML_BYTES: usize = 256 * 1024;
 const MAX_OPEN_BRACKETS: usize = 128;
 /// The most uses of anchors. Each repeats the value of the anchor, which may itself use anchors.
 const MAX_ALIASES: usize = 8;
+/// The mark of byte order with which a text may begin.
+const MARK: char = '\u{feff}';
 
 /// The way in which a machine's documents are written.
 #[derive(Debug, Clone, Copy)]
@@ -39,31 +40,62 @@ pub struct Document {
 
 #[derive(Debug, Clone)]
 enum Content {
-    Lines(Lines),
-    Map(MapDocument),
+    /// The form `lines`: one `key: value` on each line, valid YAML. Lines that are not set stay as they are.
+    Lines(Vec<Line>),
+    /// The forms `json` and `frontmatter`: a map of fields. A path names keys with dots between them.
+    Map {
+        /// The first fence of frontmatter, with its line ending. Empty in JSON.
+        open: String,
+        map: Mapping,
+        /// The second fence, and the text below it.
+        rest: String,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Line {
+    /// The text, with its line ending.
+    raw: String,
+    /// The field, or nothing for a blank, a comment or `---`.
+    name: String,
+    value: Json,
 }
 
 impl Document {
-    pub(super) fn parse(style: Style, bytes: &[u8]) -> Result<Self, DocumentError> {
+    pub(super) fn parse(style: Style, bytes: &[u8]) -> io::Result<Self> {
         if bytes.len() > MAX_BYTES {
-            return Err(DocumentError(format!("has more than {MAX_BYTES} bytes")));
+            return Err(invalid(format!("has more than {MAX_BYTES} bytes")));
         }
         let text = std::str::from_utf8(bytes).map_err(|error| {
-            DocumentError(format!("is not UTF-8 from byte {} on", error.valid_up_to()))
+            invalid(format!("is not UTF-8 from byte {} on", error.valid_up_to()))
         })?;
         let content = match style.form {
-            Form::Lines => Content::Lines(Lines::parse(text)?),
-            Form::Json => Content::Map(MapDocument::parse_json(text)?),
-            Form::Frontmatter(_) => Content::Map(MapDocument::parse_frontmatter(text)?),
+            Form::Lines => Content::Lines(parse_lines(text)?),
+            Form::Json => Content::Map {
+                open: String::new(),
+                map: serde_json::from_str(text).map_err(|error| {
+                    unreadable(error.to_string().replace("a YAML mapping", "an object"))
+                })?,
+                rest: String::new(),
+            },
+            Form::Frontmatter(_) => parse_frontmatter(text)?,
         };
         Ok(Self { style, content })
     }
 
     pub(super) fn empty(style: Style) -> Self {
+        let fence = if style.form == Form::Json {
+            ""
+        } else {
+            "---\n"
+        };
         let content = match style.form {
-            Form::Lines => Content::Lines(Lines::default()),
-            Form::Json => Content::Map(MapDocument::default()),
-            Form::Frontmatter(_) => Content::Map(MapDocument::empty_frontmatter()),
+            Form::Lines => Content::Lines(Vec::new()),
+            _ => Content::Map {
+                open: fence.to_owned(),
+                map: Mapping::new(),
+                rest: fence.to_owned(),
+            },
         };
         Self { style, content }
     }
@@ -71,9 +103,15 @@ impl Document {
     /// Returns the value of a field, or `None` if the document does not have it.
     pub fn get(&self, field: &str) -> Option<Json> {
         let value = match &self.content {
-            Content::Lines(lines) => lines.get(field),
-            Content::Map(map) => map.get(self.path_of(field)),
-        }?;
+            Content::Lines(lines) => lines.iter().find(|line| line.name == field)?.value.clone(),
+            Content::Map { map, .. } => {
+                let mut keys = self.path_of(field).split('.');
+                let first = map.get(keys.next()?)?;
+                let value = keys.try_fold(first, |value, key| value.get(key))?;
+                // A value that JSON cannot hold, such as a map with lists as keys, becomes null.
+                serde_json::to_value(value).unwrap_or_default()
+            }
+        };
         match value {
             Json::Null => Some(self.null_value(field).unwrap_or_default()),
             value => Some(value),
@@ -98,8 +136,10 @@ impl Document {
         let value = if is_null { &Json::Null } else { value };
         let path = self.path_of(field);
         match &mut self.content {
-            Content::Lines(lines) => lines.set(field, value, self.style.quoted.contains(&field)),
-            Content::Map(map) => map.set(path, value),
+            Content::Lines(lines) => {
+                set_line(lines, field, value, self.style.quoted.contains(&field));
+            }
+            Content::Map { map, .. } => set_below(map, path, value),
         }
     }
 
@@ -112,28 +152,41 @@ impl Document {
             }
         }
         match &mut self.content {
-            Content::Map(map) if self.style.form == Form::Json => map.put_first(fields),
-            Content::Map(map) => texts.iter().for_each(|text| map.append(text)),
+            Content::Map { map, .. } if self.style.form == Form::Json => {
+                let mut others = std::mem::take(map);
+                let declared = fields.keys();
+                map.extend(declared.filter_map(|name| others.shift_remove_entry(name.as_str())));
+                map.extend(others);
+            }
+            Content::Map { open, rest, .. } => {
+                let ending = line_ending(open);
+                for text in texts {
+                    if !rest.ends_with('\n') {
+                        rest.push_str(ending);
+                    }
+                    rest.extend(text.lines().flat_map(|line| [line, ending]));
+                }
+            }
             Content::Lines(_) => {}
         }
         self
     }
 
-    #[cfg(test)]
-    fn fields(&self) -> Fields {
-        match &self.content {
-            Content::Lines(lines) => lines.fields(),
-            Content::Map(map) => map.fields(),
-        }
-    }
-
     /// Returns the bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        match &self.content {
-            Content::Lines(lines) => lines.to_text(),
-            Content::Map(map) => map.to_text(),
-        }
-        .into_bytes()
+        // A map that was read, with values from JSON, can always be written.
+        let text = match &self.content {
+            Content::Lines(lines) => lines.iter().map(|line| line.raw.as_str()).collect(),
+            Content::Map { open, map, .. } if open.is_empty() => {
+                escape_hidden(&serde_json::to_string_pretty(map).unwrap_or_default()) + "\n"
+            }
+            Content::Map { open, map, rest } if map.is_empty() => format!("{open}{rest}"),
+            Content::Map { open, map, rest } => {
+                let yaml = serde_yaml::to_string(map).unwrap_or_default();
+                format!("{open}{}{rest}", yaml.replace('\n', line_ending(open)))
+            }
+        };
+        text.into_bytes()
     }
 
     /// Returns the value of which null is the written form for this field.
@@ -158,56 +211,184 @@ impl Document {
 /// Returns whether `name` can name a field: an ASCII letter or `_`, then letters, digits, `_` or `-`, at most 128, and no
 /// word that YAML reads as something else than text.
 pub fn is_field_name(name: &str) -> bool {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let words = ["null", "true", "false"];
     name.len() <= 128
         && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-        && !["null", "true", "false"]
-            .iter()
-            .any(|word| name.eq_ignore_ascii_case(word))
+        && name.chars().all(is_safe)
+        && !words.iter().any(|word| name.eq_ignore_ascii_case(word))
 }
 
-/// Bytes that are no state document, with the reason, which completes a sentence that begins with "the document".
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the document {0}")]
-pub struct DocumentError(pub(super) String);
+/// Makes an error of bytes that are no state document. `why` completes a sentence that begins with "the document".
+fn invalid(why: impl Display) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("the document {why}"))
+}
 
-impl DocumentError {
-    /// Makes an error of a reader of YAML or JSON.
-    pub(super) fn syntax(error: impl fmt::Display) -> Self {
-        Self(format!("cannot be read: {error}"))
+fn unreadable(error: impl Display) -> io::Error {
+    invalid(format!("cannot be read: {error}"))
+}
+
+fn parse_lines(text: &str) -> io::Result<Vec<Line>> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut names = HashSet::new();
+    for (at, raw) in text.split_inclusive('\n').enumerate() {
+        let refuse = |why: String| unreadable(format!("line {}: {why}", at + 1));
+        let shown = raw.strip_prefix(MARK).filter(|_| at == 0).unwrap_or(raw);
+        let content = shown.trim_end_matches(['\n', '\r', ' ', '\t']);
+        let (name, value) = match find_key(content) {
+            Some(name) if !names.insert(name) => {
+                return Err(refuse(format!("the key `{name}` stands twice")));
+            }
+            Some(name) => (name, read_value(name, content, at)?),
+            None if content.is_empty() || content.trim_start().starts_with('#') => ("", Json::Null),
+            None if content == "---" && names.is_empty() => ("", Json::Null),
+            None => return Err(refuse("expected `key: value`".to_owned())),
+        };
+        lines.push(Line {
+            raw: raw.to_owned(),
+            name: name.to_owned(),
+            value,
+        });
+    }
+    // Without a field it was cut off.
+    if names.is_empty() {
+        return Err(invalid("is not made of `key: value` lines"));
+    }
+    Ok(lines)
+}
+
+fn find_key(line: &str) -> Option<&str> {
+    let (key, right) = line.split_once(':')?;
+    let is_key = is_field_name(key) && (right.is_empty() || right.starts_with([' ', '\t']));
+    is_key.then_some(key)
+}
+
+/// Reads the value of a line, which is read alone, so that no value can reach into another line.
+fn read_value(name: &str, line: &str, lines_above: usize) -> io::Result<Json> {
+    // The reader takes one quoted scalar in linear time, regardless of its content.
+    if !is_quoted(line) {
+        check_yaml(line)?;
+    }
+    let read = serde_yaml::from_str::<Mapping>(&format!("{line}\n")).map_err(|error| {
+        // The message has the line in the file.
+        let padded = format!("{}{line}\n", "\n".repeat(lines_above));
+        let padded = serde_yaml::from_str::<Mapping>(&padded).err();
+        unreadable(padded.unwrap_or(error))
+    })?;
+    match read.get(name) {
+        Some(value) if read.len() == 1 => Ok(serde_json::to_value(value).unwrap_or_default()),
+        _ => Err(unreadable(format!(
+            "line {}: expected one key",
+            lines_above + 1
+        ))),
     }
 }
 
+fn is_quoted(line: &str) -> bool {
+    let right = line.split_once(':').map_or("", |(_, right)| right);
+    right.trim_start().starts_with(['"', '\''])
+}
+
+fn set_line(lines: &mut Vec<Line>, field: &str, value: &Json, quoted: bool) {
+    let old = lines.iter().position(|line| line.name == field);
+    let is_quoted = quoted || old.is_some_and(|old| is_quoted(&lines[old].raw));
+    let ending = line_ending(lines.first().map_or("", |line| &line.raw));
+    let line = Line {
+        raw: format!("{field}: {}{ending}", to_scalar(value, is_quoted)),
+        name: field.to_owned(),
+        value: value.clone(),
+    };
+    if let Some(old) = old {
+        lines[old] = line;
+        return;
+    }
+    if let Some(last) = lines.last_mut()
+        && !last.raw.ends_with('\n')
+    {
+        last.raw.push_str(ending);
+    }
+    lines.push(line);
+}
+
+fn set_below(map: &mut Mapping, path: &str, value: &Json) {
+    let mut keys = path.split('.');
+    let first = keys.next().unwrap_or_default();
+    let mut place = map.entry(first.into()).or_insert(Yaml::Null);
+    for key in keys {
+        if !place.is_mapping() {
+            *place = Yaml::Mapping(Mapping::new());
+        }
+        let Yaml::Mapping(below) = place else { return };
+        place = below.entry(key.into()).or_insert(Yaml::Null);
+    }
+    *place = serde_yaml::to_value(value).unwrap_or_default();
+}
+
+fn parse_frontmatter(text: &str) -> io::Result<Content> {
+    let (begin, end) = find_fences(text)
+        .ok_or_else(|| invalid("does not begin with `---`, `key: value` lines and `---`"))?;
+    check_yaml(&text[begin..end])?;
+    // With the first fence, which begins a document of YAML, an error names the line in the file.
+    let yaml = text[..end].trim_start_matches(MARK);
+    let map: Option<Mapping> = serde_yaml::from_str(yaml).map_err(unreadable)?;
+    Ok(Content::Map {
+        open: text[..begin].to_owned(),
+        map: map.unwrap_or_default(),
+        rest: text[end..].to_owned(),
+    })
+}
+
+/// Returns the ends of both the first fence's line and the YAML.
+fn find_fences(text: &str) -> Option<(usize, usize)> {
+    let is_fence = |line: &str| {
+        let rest = line.strip_prefix("---");
+        rest.is_some_and(|rest| rest.trim().is_empty())
+    };
+    let begin = text.find('\n')? + 1;
+    if !is_fence(text[..begin].trim_start_matches(MARK)) {
+        return None;
+    }
+    let mut end = begin;
+    for line in text[begin..].split_inclusive('\n') {
+        if is_fence(line) {
+            return Some((begin, end));
+        }
+        end += line.len();
+    }
+    None
+}
+
+fn line_ending(line: &str) -> &'static str {
+    if line.ends_with("\r\n") { "\r\n" } else { "\n" }
+}
+
 /// Checks that YAML is read in little time and memory. Text in quotes counts also, because only the reader recognizes it.
-pub(super) fn check_yaml(yaml: &str) -> Result<(), DocumentError> {
+fn check_yaml(yaml: &str) -> io::Result<()> {
     if yaml.len() > MAX_YAML_BYTES {
-        let why = format!("has more than {MAX_YAML_BYTES} bytes of YAML");
-        return Err(DocumentError(why));
+        return Err(invalid(format!(
+            "has more than {MAX_YAML_BYTES} bytes of YAML"
+        )));
     }
     let mut open = 0_usize;
     for byte in yaml.bytes() {
         match byte {
             b'[' | b'{' => open += 1,
             b']' | b'}' => open = open.saturating_sub(1),
-            _ => continue,
+            _ => {}
         }
         if open > MAX_OPEN_BRACKETS {
             let why = format!("more than {MAX_OPEN_BRACKETS} brackets are open at once");
-            return Err(DocumentError::syntax(why));
+            return Err(unreadable(why));
         }
     }
-
     let is_in_token = |c: char| c.is_ascii_alphanumeric() || "_-&*".contains(c);
     let tokens = || yaml.split(|c: char| !is_in_token(c));
-    let anchors: HashSet<&str> = tokens()
-        .filter_map(|token| token.strip_prefix('&'))
-        .collect();
+    let anchors = tokens().filter_map(|token| token.strip_prefix('&'));
+    let anchors: HashSet<&str> = anchors.collect();
     let aliases = tokens().filter_map(|token| token.strip_prefix('*'));
     if aliases.filter(|name| anchors.contains(name)).count() > MAX_ALIASES {
         let why = format!("anchors are used more than {MAX_ALIASES} times");
-        return Err(DocumentError::syntax(why));
+        return Err(unreadable(why));
     }
     Ok(())
 }

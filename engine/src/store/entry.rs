@@ -12,13 +12,6 @@ use super::id::{LoopId, iso};
 use super::spec::StateSpec;
 use super::value::{FieldValue as _, Fields};
 
-/// The change by which a user takes a loop over.
-pub(super) const ADOPT: &str = "adopt";
-/// The change by which a loop follows its project that was moved.
-pub(super) const MOVED: &str = "move";
-/// The change by which an edit by hand is taken over.
-pub(super) const EDIT: &str = "edit";
-
 /// A change that is to be made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Change {
@@ -202,6 +195,11 @@ impl Record {
     /// Returns the session that owns it, or `unknown`.
     pub fn session(&self) -> Option<String> {
         self.text(self.spec.fields.session)
+    }
+
+    /// Returns the mode that it was started in, if the machine keeps it.
+    pub fn mode(&self) -> Option<String> {
+        self.text(self.spec.fields.mode?)
     }
 
     /// Returns the folder that it belongs to, as its start wrote it.

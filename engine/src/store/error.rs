@@ -1,13 +1,11 @@
 //! The errors of the store, each with the next step.
 
-use std::fmt;
 use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use super::document::DocumentError;
 use super::loop_folder::RUN_LOCK;
 use crate::files::UntrustedError;
 use crate::text::shown;
@@ -108,18 +106,13 @@ pub enum WhyNotOurs {
 }
 
 /// A phase and a revision.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{phase}, revision {revision}")]
 pub struct Snapshot {
     /// The phase's stored form.
     pub phase: String,
     /// The revision.
     pub revision: u64,
-}
-
-impl fmt::Display for Snapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, revision {}", self.phase, self.revision)
-    }
 }
 
 /// The reason why a loop was not started. Nothing is left behind.
@@ -133,15 +126,18 @@ pub enum StartError {
         /// The actors who may start it.
         by: String,
         /// The actor who tried.
-        actor: String,
+        actor: &'static str,
     },
+    /// A document or a value that does not fit the machine.
+    #[error("{0}")]
+    Unfit(String),
     /// An error of the store.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 crate::impl_diagnostic!(StartError, |error| match error {
-    StartError::Actor { .. } => None,
+    StartError::Actor { .. } | StartError::Unfit(_) => None,
     StartError::Store(error) => Some(error.help_text().to_owned()),
 });
 
@@ -197,13 +193,20 @@ impl StoreError {
         }
     }
 
+    /// Returns whether it is a journal that is not this user's.
+    pub(super) fn is_unsealed(&self) -> bool {
+        matches!(
+            self,
+            Self::NotOurs {
+                why: WhyNotOurs::Journal(_),
+                ..
+            }
+        )
+    }
+
     /// Makes an error of input that is refused: `kind` is [`io::ErrorKind::InvalidInput`].
     pub fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
         io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidInput, why))
-    }
-
-    pub(super) fn document(doing: &'static str, path: &Utf8Path, error: DocumentError) -> Self {
-        io_error(doing, path)(io::Error::new(io::ErrorKind::InvalidData, error))
     }
 }
 

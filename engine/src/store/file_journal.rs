@@ -11,8 +11,8 @@ use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::{After, Journal, Tail};
 use super::loop_folder::{ARCHIVE, JOURNAL, LOCK, LoopFolder, SIDECARS, START_LOCK};
-use super::project::{Mark, Project};
-use super::seal::{Last, Sealing};
+use super::seal::{Line, Sealing, newest};
+use super::state_home::{Mark, Project};
 use crate::files::{Folder, if_there, kill_point};
 
 /// The most bytes of a journal.
@@ -20,7 +20,11 @@ const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
 
 /// The end of a journal that this user sealed.
 struct Sealed {
-    last: Last,
+    /// The newest change, as JSON.
+    change: Vec<u8>,
+    /// The seal and the end of the newest line.
+    seal: String,
+    end: u64,
     sealing: Sealing,
     mark: Mark,
 }
@@ -45,15 +49,13 @@ impl LoopFolder {
         }
     }
 
-    /// Returns the seal before the first line of a journal. A copy of another folder gets its own id.
+    /// Returns the seals of a new journal. A copy of another folder gets its own id.
     fn sealing_to_begin(&self, here: &Folder) -> Result<Sealing, StoreError> {
         let key = self.home.key_or_new()?;
-        let project = Project::read(here).and_then(|project| {
-            let is_own =
-                |project: &Project| project.find_original(&self.home, &self.folder).is_none();
-            project
-                .filter(is_own)
-                .map_or_else(|| Project::make(here), Ok)
+        let is_own = |project: &Project| project.find_original(&self.home, &self.folder).is_none();
+        let project = Project::read(here).and_then(|project| match project.filter(is_own) {
+            Some(project) => Ok(project),
+            None => Project::make(here),
         });
         let project = project.map_err(io_error("write", &self.folder))?;
         Ok(Sealing { key, project })
@@ -75,56 +77,39 @@ impl LoopFolder {
         let sealing = self.sealing()?.ok_or_else(foreign)?;
         // The mark is read first: another process may append a line, and then the mark of it, at any moment.
         let mark = sealing.project.mark(&self.home, id);
-        let last = sealing.search_end(id, &file, MAX_JOURNAL, |end| end.last());
-        let last = last.map_err(io_error("read", &path))?.ok_or_else(foreign)?;
-        if last.line.end < mark.bytes {
+        let is_enough = |lines: &[Option<Line>]| newest(lines).is_some();
+        let lines = sealing.last_lines(id, &file, MAX_JOURNAL, is_enough);
+        let lines = lines.map_err(io_error("read", &path))?;
+        let (last, change) = newest(&lines).ok_or_else(foreign)?;
+        if last.end < mark.bytes {
             return Err(self.foreign_journal(id, "its journal lost lines"));
         }
         Ok(Some(Sealed {
-            last,
+            change: change.json.clone(),
+            seal: last.seal.clone(),
+            end: last.end,
             sealing,
             mark,
         }))
     }
 
-    /// Appends a line to a journal, seals and syncs it. Returns the journal's length.
-    fn append_line(
-        &self,
-        here: &Folder,
-        id: &LoopId,
-        last: Option<&Last>,
-        json: &[u8],
-        sealing: &Sealing,
-    ) -> Result<u64, StoreError> {
-        let path = self.journal_path(id);
-        let before = last.map_or("", |last| &last.line.seal);
-        let end = last.map_or(0, |last| last.line.end);
-        let seal = sealing.seal(id, before, end, json);
-        let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
-        let length = end + line.len() as u64;
-        if length > MAX_JOURNAL {
-            return Err(StoreError::Full { path });
+    /// Appends a line to a journal, and syncs it. A journal is there with a whole line, or not at all.
+    fn append_line(&self, here: &Folder, id: &LoopId, end: u64, line: &[u8]) -> io::Result<()> {
+        let folder = here.make(id.as_str())?;
+        if end == 0 {
+            folder.replace(JOURNAL, line)?;
+            return here.sync();
         }
-        let write = || {
-            let folder = here.make(id.as_str())?;
-            if last.is_none() {
-                // A journal is there with a whole line, or not at all.
-                folder.replace(JOURNAL, &line)?;
-                here.sync()?;
-                return Ok(length);
-            }
-            let mut file = folder.file_to_append(JOURNAL)?;
-            // Bytes behind our last line do not exist: a torn line, or a forged one.
-            if file.metadata()?.len() > end {
-                file.set_len(end)?;
-            }
-            let written = kill_point::write_all(&mut file, &line).and_then(|()| file.sync_data());
-            if written.is_err() {
-                let _ = file.set_len(end);
-            }
-            written.map(|()| length)
-        };
-        write().map_err(io_error("write", &path))
+        let mut file = folder.file_to_append(JOURNAL)?;
+        // Bytes behind our last line do not exist: a torn line, or a forged one.
+        if file.metadata()?.len() > end {
+            file.set_len(end)?;
+        }
+        let written = kill_point::write_all(&mut file, line).and_then(|()| file.sync_data());
+        if written.is_err() {
+            let _ = file.set_len(end);
+        }
+        written
     }
 
     /// Moves those of these files and folders that are there to the archive.
@@ -143,10 +128,11 @@ impl LoopFolder {
 
     /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
     fn pieces(&self, id: &LoopId) -> Vec<String> {
-        let ours = self.spec.file.is_none().then(|| self.document_name(id));
+        let document = self.spec.file.is_none().then(|| self.document_name(id));
         let sidecars = SIDECARS.iter().map(|suffix| format!("{id}{suffix}"));
-        let folder = std::iter::once(id.to_string());
-        ours.into_iter().chain(sidecars).chain(folder).collect()
+        (document.into_iter().chain(sidecars))
+            .chain([id.to_string()])
+            .collect()
     }
 }
 
@@ -164,10 +150,22 @@ impl Journal for LoopFolder {
             After::Foreign if is_foreign() => None,
             _ => self.sealed(id)?,
         };
-        after.check(sealed.as_ref().map(|sealed| &*sealed.last.change))?;
-        let (last, sealing, mark) = match sealed {
-            Some(sealed) => (Some(sealed.last), sealed.sealing, sealed.mark),
-            None => (None, self.sealing_to_begin(&here)?, Mark::default()),
+        after.check(sealed.as_ref().map(|sealed| &*sealed.change))?;
+        let Sealed {
+            seal,
+            end,
+            sealing,
+            mark,
+            ..
+        } = match sealed {
+            Some(sealed) => sealed,
+            None => Sealed {
+                change: Vec::new(),
+                seal: String::new(),
+                end: 0,
+                sealing: self.sealing_to_begin(&here)?,
+                mark: Mark::default(),
+            },
         };
         // The new document is there before its line, so that a full disk refuses the change here.
         let prepare = |bytes| self.prepare_document(id, bytes);
@@ -178,30 +176,38 @@ impl Journal for LoopFolder {
             // The journal that is replaced may be longer.
             let _ = set_mark(&mark);
         }
-        let bytes = self.append_line(&here, id, last.as_ref(), json, &sealing)?;
+        let path = self.journal_path(id);
+        let seal = sealing.seal(id, &seal, end, json);
+        let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
+        let bytes = end + line.len() as u64;
+        if bytes > MAX_JOURNAL {
+            return Err(StoreError::Full { path });
+        }
+        let appended = self.append_line(&here, id, end, &line);
+        appended.map_err(io_error("write", &path))?;
 
         // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
         if let Some((document, name)) = prepared {
             let _ = document.rename(&name);
         }
         let _ = set_mark(&Mark { bytes, ..mark });
-        if last.is_none() {
+        if end == 0 {
             let _ = sealing.project.keep(&self.home, &self.folder);
         }
         Ok(())
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
+        let length = || Some(self.open_journal(id).ok()?.metadata().ok()?.len());
         loop {
-            let length = self.length(id);
-            let Some(Sealed { last, .. }) = self.sealed(id)? else {
+            let before = length();
+            let Some(Sealed { change, .. }) = self.sealed(id)? else {
                 return Ok(None);
             };
             let path = self.path_of(id);
             let document = if_there(self.read(&path)).map_err(io_error("read", &path))?;
             // A document that another process wrote in between would not be that of this change.
-            if self.length(id) == length {
-                let change = last.change;
+            if length() == before {
                 return Ok(Some(Tail { change, document }));
             }
         }
@@ -210,7 +216,7 @@ impl Journal for LoopFolder {
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
         let _lock = self.lock(LOCK)?;
         let sealed = self.sealed(id)?;
-        if sealed.and_then(|sealed| revision_in(&sealed.last.change)) != Some(revision) {
+        if sealed.and_then(|sealed| revision_in(&sealed.change)) != Some(revision) {
             return Ok(());
         }
         let write = || {
@@ -223,27 +229,27 @@ impl Journal for LoopFolder {
     }
 
     fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
-        let Some(Sealed { last, sealing, .. }) = self.sealed(id)? else {
+        let Some(Sealed { end, sealing, .. }) = self.sealed(id)? else {
             return Ok(Vec::new());
         };
-        let read = || {
-            let file = self.open_journal(id)?;
-            sealing.search_end(id, &file, last.line.end, |end| {
-                let entries = end.entries();
-                let first = entries.iter().flatten().find_map(|json| revision_in(json));
-                let is_enough = first
-                    .zip(since)
-                    .is_some_and(|(first, since)| first <= since);
-                (entries.is_none() || is_enough || end.is_whole).then_some(entries)
-            })
+        let is_enough = |lines: &[Option<Line>]| {
+            let mut revisions = lines.iter().flatten().map(|line| revision_in(&line.json));
+            let first = revisions.find_map(|revision| revision);
+            let reaches = first
+                .zip(since)
+                .is_some_and(|(first, since)| first <= since);
+            reaches || lines.iter().any(Option::is_none)
         };
-        let entries = read().map_err(io_error("read", &self.journal_path(id)))?;
-        let entries = entries.flatten();
+        let file = self.open_journal(id);
+        let lines = file.and_then(|file| sealing.last_lines(id, &file, end, is_enough));
+        let lines = lines.map_err(io_error("read", &self.journal_path(id)))?;
+        let entries = lines.into_iter().map(|line| line.map(|line| line.json));
+        let entries: Option<Vec<_>> = entries.collect();
         entries.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
     }
 
-    fn length(&self, id: &LoopId) -> Option<u64> {
-        Some(self.open_journal(id).ok()?.metadata().ok()?.len())
+    fn exists(&self, id: &LoopId) -> bool {
+        self.open_journal(id).is_ok()
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {

@@ -6,10 +6,8 @@ use std::time::SystemTime;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::MAX_BYTES;
-use super::entry::ChangeEntry;
-use super::error::{StoreError, WhyNotOurs};
+use super::error::StoreError;
 use super::id::LoopId;
-use super::spec::StateSpec;
 use super::store::Store;
 use super::value::FieldValue as _;
 
@@ -36,8 +34,6 @@ pub struct Listed {
     pub left_alone: bool,
     /// The reason why it cannot be used.
     pub problem: Option<String>,
-    /// The newest change, if it can be opened.
-    pub newest: Option<ChangeEntry>,
 }
 
 /// A state file whose name is not an id: made by hand.
@@ -78,12 +74,6 @@ impl Store {
         listed
     }
 
-    /// Returns the loop of this root that was over last.
-    pub fn last_over(&self) -> Option<Listed> {
-        let is_it = |one: &Listed| one.terminal && self.is_for(one.root.as_deref());
-        self.list().into_iter().find(is_it)
-    }
-
     /// Returns the other state files in the folder, by name.
     pub fn list_foreign(&self) -> Vec<Foreign> {
         let is_id = |stem: &String| LoopId::parse(stem, self.spec().ids).is_ok();
@@ -113,12 +103,14 @@ impl Store {
         let name = format!("{stem}.{}", spec.extension);
         let here = self.open_folder().ok()?;
         here.look(&name).ok()?.filter(|found| !found.is_folder())?;
-        let read = here.read(&name, MAX_BYTES as u64).ok();
-        let document = read.and_then(|bytes| spec.parse(&bytes).ok());
+        let bytes = here.read(&name, MAX_BYTES as u64).unwrap_or_default();
+        let document = spec.parse(&bytes).ok();
         let phase = document.and_then(|document| document.text(spec.fields.phase));
         Some(Foreign {
             path: self.folder().join(name),
-            terminal: is_terminal(spec, phase.as_deref()),
+            terminal: phase
+                .as_deref()
+                .is_some_and(|phase| spec.is_terminal(phase)),
             phase,
         })
     }
@@ -126,45 +118,38 @@ impl Store {
     fn listed(&self, id: LoopId) -> Option<Listed> {
         let spec = self.spec();
         let modified = self.modified(&id)?;
-        let found = self.newest(&id);
-        let newest = found.as_ref().ok().map(|(newest, _)| newest.clone());
-        let error = found.err();
-        // A start died before its line was whole.
-        if matches!(error, Some(StoreError::NotFound { .. })) {
-            return None;
-        }
+        let newest = self.newest(&id).map(|(newest, _)| newest);
         // Of a loop that cannot be opened, its document says something.
-        let document = error.as_ref().and_then(|_| {
-            let bytes = self.read_document(&id).ok()?;
-            spec.parse(&bytes).ok()
-        });
+        let document = match &newest {
+            Ok(_) => None,
+            // A start died before its line was whole.
+            Err(StoreError::NotFound { .. }) => return None,
+            Err(_) => {
+                let bytes = self.read_document(&id).unwrap_or_default();
+                spec.parse(&bytes).ok()
+            }
+        };
         let text = |name: &str| {
             let value = match &newest {
-                Some(newest) => newest.field(name).cloned(),
-                None => document.as_ref()?.get(name),
+                Ok(newest) => newest.field(name).cloned(),
+                Err(_) => document.as_ref()?.get(name),
             };
             Some(value?.to_plain().into_owned())
         };
         let phase = text(spec.fields.phase);
-        let is_unsealed = matches!(
-            error,
-            Some(StoreError::NotOurs {
-                why: WhyNotOurs::Journal(_),
-                ..
-            })
-        );
         Some(Listed {
             path: self.path_of(&id),
             id,
             modified,
-            terminal: is_terminal(spec, phase.as_deref()),
+            terminal: phase
+                .as_deref()
+                .is_some_and(|phase| spec.is_terminal(phase)),
             phase,
             session: text(spec.fields.session),
             root: text(spec.fields.root),
-            ours: newest.is_some(),
-            left_alone: is_unsealed,
-            problem: error.map(|error| error.to_string()),
-            newest,
+            ours: newest.is_ok(),
+            left_alone: newest.as_ref().is_err_and(StoreError::is_unsealed),
+            problem: newest.err().map(|error| error.to_string()),
         })
     }
 
@@ -185,10 +170,6 @@ impl Store {
             None => document.or(journal),
         }
     }
-}
-
-fn is_terminal(spec: &StateSpec, phase: Option<&str>) -> bool {
-    phase.is_some_and(|phase| spec.is_terminal(phase))
 }
 
 pub(super) fn sort_by_time(listed: &mut [Listed]) {

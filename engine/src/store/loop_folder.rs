@@ -97,7 +97,7 @@ impl LoopFolder {
             base,
             home,
             lock_timeout: LOCK_TIMEOUT,
-            budget: Budget::endless(),
+            budget: Budget::default(),
             above: None,
         }
     }

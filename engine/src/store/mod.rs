@@ -4,16 +4,6 @@
 //! starts a loop, [`Store::open`] reads one, and [`Store::commit`] changes one by compare-and-swap. The newest change of the
 //! journal is the loop's state, and the document shows it.
 //!
-//! | files | subject |
-//! |---|---|
-//! | `journal`, `file_journal` | the trait of journals with those in memory, and journals as files |
-//! | `loop_folder` | the paths, files and locks of a state folder |
-//! | `seal`, `project`, `state_home` | the seal, the id of a state folder, and the folder of the user's own with the key |
-//! | `entry` | a line of a journal, and a loop at one revision |
-//! | `document`, `lines`, `map`, `value`, `spec` | the forms of documents, and their description in a machine |
-//! | `store`, `open`, `commit`, `start`, `archive`, `list` | operations on loops |
-//! | `budget`, `id` | the time of a hook, ids |
-//!
 //! # Files of a state folder
 //!
 //! ```text
@@ -44,12 +34,9 @@ mod error;
 mod file_journal;
 mod id;
 mod journal;
-mod lines;
 mod list;
 mod loop_folder;
-mod map;
 mod open;
-mod project;
 mod seal;
 mod spec;
 mod start;
@@ -66,7 +53,7 @@ mod tests;
 mod value;
 
 pub use budget::{Budget, HOOK_TIMEOUT};
-pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
+pub use document::{Document, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
@@ -74,7 +61,7 @@ pub use list::{Foreign, Listed};
 pub use loop_folder::{LoopFolder, RunLock};
 pub use open::{Opened, REFUSED, REPAIRED};
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
-pub use start::{Import, StartPlan, Started};
+pub use start::{Import, StartPlan};
 pub use state_home::StateHome;
 pub use store::Store;
 pub use value::{FieldValue, Fields, MOST_COUNT, parse_plain};

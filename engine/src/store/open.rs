@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use serde_json::Value as Json;
 
 use super::document::Document;
-use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry, Record};
+use super::entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::After;
@@ -40,7 +40,6 @@ impl Store {
     /// Opens a loop. Its state is its newest change. A document that does not show that is written again; an edit by hand
     /// that the machine allows becomes a change, and so does the root of a project that was moved.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
-        let mut repairs = Vec::new();
         loop {
             let (mut newest, found) = self.newest(id)?;
             if let Some(found) = self.revision_behind(&newest, found.as_deref()) {
@@ -50,46 +49,58 @@ impl Store {
             let difference = self.compare(id, &newest, found.as_deref())?;
             if self.only_looks {
                 newest.fields.extend(difference.unwrap_or_default().taken);
-                let record = self.record(id, newest, found.unwrap_or_default());
-                return Ok(Opened { record, repairs });
+                return Ok(Opened {
+                    record: self.record(id, newest, found.unwrap_or_default()),
+                    repairs: Vec::new(),
+                });
             }
-
-            let mut change = Change {
-                root: self.root_after_move(&newest),
-                ..Change::bare(MOVED, "person")
-            };
-            let mut document = found.clone().unwrap_or_default();
-            if let Some(difference) = difference {
-                let undone = difference.undone.as_deref();
-                repairs.extend(self.describe_repair(id, found.as_deref(), undone)?);
-                document = self.render_onto(id, &newest, found.as_deref())?;
-                if !difference.taken.is_empty() {
-                    EDIT.clone_into(&mut change.what);
-                    change.edits = difference.taken;
-                } else if change.root.is_none() {
-                    self.journal_of().restore(id, newest.revision, &document)?;
-                }
+            match self.repair(id, newest, found.as_deref(), difference) {
+                // Another process changed the loop in between.
+                Err(StoreError::Stale { .. }) => {}
+                opened => return opened,
             }
-            let taken = describe_edits(&newest, &change.edits);
-            let mut record = self.record(id, newest, document);
-            if change.root.is_some() || !taken.is_empty() {
-                match self.write(&record, change) {
-                    Ok(written) => record = written,
-                    Err(StoreError::Stale { .. }) => continue,
-                    Err(error) => return Err(error),
-                }
-            }
-            for repair in &repairs {
-                self.log(&format!("{id}: {repair}"));
-                self.note_attempt(id, REPAIRED, &[("what", repair)]);
-            }
-            if !taken.is_empty() {
-                // It is in the journal as a change already.
-                self.log(&format!("{id}: {taken}"));
-                repairs.push(taken);
-            }
-            return Ok(Opened { record, repairs });
         }
+    }
+
+    /// Writes a document that differs again, and the changes that follow from the difference and from a moved project.
+    fn repair(
+        &self,
+        id: &LoopId,
+        newest: ChangeEntry,
+        found: Option<&[u8]>,
+        difference: Option<Difference>,
+    ) -> Result<Opened, StoreError> {
+        let mut repairs = Vec::new();
+        let mut edits = Fields::new();
+        let mut document = found.unwrap_or_default().to_vec();
+        let root = self.root_after_move(&newest);
+        if let Some(Difference { taken, undone }) = difference {
+            repairs.extend(self.describe_repair(id, found, undone)?);
+            document = self.render_onto(id, &newest, found)?;
+            if taken.is_empty() && root.is_none() {
+                self.journal_of().restore(id, newest.revision, &document)?;
+            }
+            edits = taken;
+        }
+        let taken = describe_edits(&newest, &edits);
+        let mut record = self.record(id, newest, document);
+        if taken.is_some() || root.is_some() {
+            let change = Change {
+                root,
+                edits,
+                ..Change::bare(taken.as_ref().map_or("move", |_| "edit"), "person")
+            };
+            record = self.write(&record, change)?;
+        }
+        for repair in &repairs {
+            // An edit that was taken over is in the journal as a change already.
+            self.note_attempt(id, REPAIRED, &[("what", repair)]);
+        }
+        repairs.extend(taken);
+        for repair in &repairs {
+            self.log(&format!("{id}: {repair}"));
+        }
+        Ok(Opened { record, repairs })
     }
 
     pub(super) fn record(&self, id: &LoopId, newest: ChangeEntry, document: Vec<u8>) -> Record {
@@ -123,7 +134,7 @@ impl Store {
             return self.no_loop(id);
         };
         match self.spec().parse(&bytes) {
-            Err(error) => StoreError::document("read", &self.path_of(id), error),
+            Err(error) => io_error("read", &self.path_of(id))(error),
             Ok(document) => match document.text(self.spec().fields.machine) {
                 None => self.not_ours(id, WhyNotOurs::NoMachine),
                 Some(machine) if machine == self.spec().machine => {
@@ -141,26 +152,25 @@ impl Store {
         (is_own && self.root() != root).then(|| self.root().to_string())
     }
 
-    /// Returns a description of the repair of a document, for the user. Keeps one that was edited in another way than the machine allows.
+    /// Returns a description of the repair of a document, for the user. Keeps one that was edited in another way than the machine
+    /// allows.
     fn describe_repair(
         &self,
         id: &LoopId,
         found: Option<&[u8]>,
-        undone: Option<&str>,
+        undone: Option<String>,
     ) -> Result<Option<String>, StoreError> {
-        match (found, undone) {
-            (Some(bytes), Some(what)) => {
-                let kept = text::shown(self.keep_replaced(id, bytes)?);
-                Ok(Some(format!(
-                    "the state was edited by hand ({what}); the edit was undone, and the file is kept as {kept}"
-                )))
-            }
-            (Some(_), None) => Ok(None),
-            (None, _) => {
-                let path = text::shown(self.path_of(id));
-                Ok(Some(format!("{path} was missing and was written again")))
-            }
-        }
+        let Some(bytes) = found else {
+            let path = text::shown(self.path_of(id));
+            return Ok(Some(format!("{path} was missing and was written again")));
+        };
+        let Some(what) = undone else {
+            return Ok(None);
+        };
+        let kept = text::shown(self.keep_replaced(id, bytes)?);
+        Ok(Some(format!(
+            "the state was edited by hand ({what}); the edit was undone, and the file is kept as {kept}"
+        )))
     }
 
     /// Compares a document with the newest change. Returns `None` if it shows that change.
@@ -171,38 +181,36 @@ impl Store {
         found: Option<&[u8]>,
     ) -> Result<Option<Difference>, StoreError> {
         let spec = self.spec();
-        let mut difference = Difference::default();
-        let document = match found.map(|bytes| spec.parse(bytes)) {
-            Some(Ok(document)) => document,
-            unreadable => {
-                let error = unreadable.and_then(Result::err);
-                difference.undone = error.map(|error| error.to_string());
-                return Ok(Some(difference));
-            }
-        };
-        let shown = document.count(spec.fields.revision);
-        if let Some(shown) = shown.filter(|shown| *shown < newest.revision) {
-            // A crash leaves the document of the change before. Any other one was edited.
-            let entries = self.journal_since(id, Some(shown))?;
-            let mut changes = entries.iter().filter_map(Entry::change);
-            let written = changes.find(|change| change.revision == shown);
-            let is_written =
-                written.is_some_and(|written| differing(&document, &written.fields).is_empty());
-            difference.undone = (!is_written).then(|| spec.fields.revision.to_owned());
-            return Ok(Some(difference));
-        }
+        let mut taken = Fields::new();
         let mut undone = Vec::new();
-        for field in differing(&document, &newest.fields) {
-            match document.get(field) {
-                Some(value) if shown == Some(newest.revision) && spec.takes_edit(field, &value) => {
-                    difference.taken.insert(field.to_owned(), value);
+        match found.map(|bytes| spec.parse(bytes)) {
+            None => return Ok(Some(Difference::default())),
+            Some(Err(error)) => undone.push(error.to_string()),
+            Some(Ok(document)) => {
+                let shown = document.count(spec.fields.revision).unwrap_or(u64::MAX);
+                if shown < newest.revision {
+                    // A crash leaves the document of the change before. Any other one was edited.
+                    let entries = self.journal_since(id, Some(shown))?;
+                    let mut changes = entries.iter().filter_map(Entry::change);
+                    let written = changes.find(|change| change.revision == shown);
+                    if written.is_some_and(|written| differing(&document, written).is_empty()) {
+                        return Ok(Some(Difference::default()));
+                    }
+                    undone.push(spec.fields.revision.to_owned());
+                } else {
+                    for field in differing(&document, newest) {
+                        let value = document.get(&field).filter(|_| shown == newest.revision);
+                        match value.filter(|value| spec.takes_edit(&field, value)) {
+                            Some(value) => _ = taken.insert(field, value),
+                            None => undone.push(field),
+                        }
+                    }
                 }
-                _ => undone.push(field),
             }
         }
-        let is_same = difference.taken.is_empty() && undone.is_empty();
-        difference.undone = (!undone.is_empty()).then(|| undone.join(", "));
-        Ok((!is_same).then_some(difference))
+        let is_same = taken.is_empty() && undone.is_empty();
+        let undone = (!undone.is_empty()).then(|| undone.join(", "));
+        Ok((!is_same).then_some(Difference { taken, undone }))
     }
 
     /// Returns the revision of a document that is older than a crash can leave it. Only a file of the user's can be.
@@ -308,30 +316,24 @@ impl Store {
     }
 }
 
-/// Returns the fields that a document does not show with their values. A number may be in quotes.
-fn differing<'f>(document: &Document, fields: &'f Fields) -> Vec<&'f str> {
+/// Returns the fields that a document does not show with their values after a change. A number may be in quotes.
+fn differing(document: &Document, change: &ChangeEntry) -> Vec<String> {
     let is_shown = |field: &str, value: &Json| {
-        document
-            .get(field)
-            .is_some_and(|shown| shown == *value || shown.to_plain() == value.to_plain())
+        let shown = document.get(field);
+        shown.is_some_and(|shown| shown == *value || shown.to_plain() == value.to_plain())
     };
-    let differing = fields
-        .iter()
-        .filter(|(field, value)| !is_shown(field, value));
-    differing.map(|(field, _)| field.as_str()).collect()
+    let fields = change.fields.iter();
+    let differing = fields.filter(|(field, value)| !is_shown(field, value));
+    differing.map(|(field, _)| field.clone()).collect()
 }
 
-/// Returns a description of the edits by hand that are taken over, for the user. Empty if there are none.
-fn describe_edits(newest: &ChangeEntry, edits: &Fields) -> String {
-    let describe = |(field, value): (&String, &Json)| {
-        let old = newest.field(field).map(|old| old.to_plain().into_owned());
-        let old = old.map(|old| format!(" (was {old})")).unwrap_or_default();
-        format!("{field}: {}{old}", value.to_plain())
+/// Returns a description of the edits by hand that are taken over, for the user, if there are some.
+fn describe_edits(newest: &ChangeEntry, edits: &Fields) -> Option<String> {
+    let describe = |(field, value): (&String, &Json)| match newest.field(field) {
+        Some(old) => format!("{field}: {} (was {})", value.to_plain(), old.to_plain()),
+        None => format!("{field}: {}", value.to_plain()),
     };
-    if edits.is_empty() {
-        return String::new();
-    }
-    let fields: Vec<String> = edits.iter().map(describe).collect();
-    let fields = fields.join(", ");
-    format!("the state was edited by hand, which was taken over: {fields}")
+    let fields = edits.iter().map(describe).collect::<Vec<_>>().join(", ");
+    (!fields.is_empty())
+        .then(|| format!("the state was edited by hand, which was taken over: {fields}"))
 }

@@ -11,7 +11,7 @@ use sha2::Sha256;
 
 use super::entry::revision_in;
 use super::id::LoopId;
-use super::project::Project;
+use super::state_home::Project;
 use crate::digest::hex;
 
 const SEAL_DIGITS: usize = 32;
@@ -25,7 +25,6 @@ pub(super) struct Sealing {
 }
 
 /// A line with this user's seal.
-#[derive(Clone)]
 pub(super) struct Line {
     pub(super) json: Vec<u8>,
     pub(super) seal: String,
@@ -33,26 +32,12 @@ pub(super) struct Line {
     pub(super) end: u64,
 }
 
-/// The end of a journal.
-pub(super) struct JournalEnd {
-    /// The lines, oldest first, with `None` in the place of a line without this user's seal.
-    lines: Vec<Option<Line>>,
-    /// Whether this is the whole journal.
-    pub(super) is_whole: bool,
-}
-
-/// The newest sealed line of a journal, and the newest change up to it as JSON.
-pub(super) struct Last {
-    pub(super) line: Line,
-    pub(super) change: Vec<u8>,
-}
-
 impl Sealing {
     /// Returns the seal of a line that begins at the byte `at`, after a line with the seal `before`.
     pub(super) fn seal(&self, id: &LoopId, before: &str, at: u64, json: &[u8]) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_bytes())
             .expect("HMAC takes a key of any length");
-        for part in [self.project.as_str(), id.as_str(), before, &at.to_string()] {
+        for part in [&*self.project.0, id.as_str(), before, &at.to_string()] {
             mac.update(part.as_bytes());
             mac.update(b"\0");
         }
@@ -62,14 +47,15 @@ impl Sealing {
         seal
     }
 
-    /// Reads the end of a journal, at most its first `max_bytes`, until `find` finds something in it.
-    pub(super) fn search_end<R>(
+    /// Reads the last lines of the first `max_bytes` of a journal: all of them, or those of an end that is enough. `None` is in
+    /// the place of a line without this user's seal.
+    pub(super) fn last_lines(
         &self,
         id: &LoopId,
         mut file: &File,
         max_bytes: u64,
-        find: impl Fn(&JournalEnd) -> Option<R>,
-    ) -> io::Result<Option<R>> {
+        is_enough: impl Fn(&[Option<Line>]) -> bool,
+    ) -> io::Result<Vec<Option<Line>>> {
         let length = file.metadata()?.len().min(max_bytes);
         let mut size = FIRST_READ;
         loop {
@@ -77,12 +63,9 @@ impl Sealing {
             let mut bytes = Vec::with_capacity(usize::try_from(length - from).unwrap_or_default());
             file.seek(SeekFrom::Start(from))?;
             file.take(length - from).read_to_end(&mut bytes)?;
-            let found = find(&JournalEnd {
-                lines: self.check_lines(id, from, &bytes),
-                is_whole: from == 0,
-            });
-            if found.is_some() || from == 0 {
-                return Ok(found);
+            let lines = self.check_lines(id, from, &bytes);
+            if from == 0 || is_enough(&lines) {
+                return Ok(lines);
             }
             size = size.saturating_mul(16);
         }
@@ -113,33 +96,18 @@ impl Sealing {
     }
 }
 
-impl JournalEnd {
-    /// Returns the newest sealed line, and the newest change with only sealed lines in between.
-    pub(super) fn last(&self) -> Option<Last> {
-        let mut newest = None;
-        for line in self.lines.iter().rev() {
-            let Some(line) = line else {
-                newest = None;
-                continue;
-            };
-            let newest = *newest.get_or_insert(line);
-            if revision_in(&line.json).is_some() {
-                return Some(Last {
-                    line: newest.clone(),
-                    change: line.json.clone(),
-                });
-            }
+/// Returns the newest sealed line, and the newest change with only sealed lines in between.
+pub(super) fn newest(lines: &[Option<Line>]) -> Option<(&Line, &Line)> {
+    let mut newest = None;
+    for line in lines.iter().rev() {
+        newest = line.as_ref().map(|line| newest.unwrap_or(line));
+        if let (Some(newest), Some(line)) = (newest, line)
+            && revision_in(&line.json).is_some()
+        {
+            return Some((newest, line));
         }
-        None
     }
-
-    /// Returns the lines as JSON, oldest first, or `None` if one of them is not sealed.
-    pub(super) fn entries(&self) -> Option<Vec<Vec<u8>>> {
-        let lines = self.lines.iter();
-        lines
-            .map(|line| Some(line.as_ref()?.json.clone()))
-            .collect()
-    }
+    None
 }
 
 /// Splits a line, with its end, into JSON and seal.

@@ -2,9 +2,11 @@
 //!
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
+use std::io;
+
 use serde_json::Value as Json;
 
-use super::document::{Document, DocumentError, Style};
+use super::document::{Document, Style};
 use super::value::FieldValue as _;
 
 /// The place and form of one machine's documents.
@@ -58,7 +60,7 @@ pub enum Form {
 
 impl Form {
     /// Reads a document.
-    pub fn parse(self, bytes: &[u8]) -> Result<Document, DocumentError> {
+    pub fn parse(self, bytes: &[u8]) -> io::Result<Document> {
         let style = Style {
             form: self,
             nulls: &[],
@@ -155,7 +157,7 @@ pub struct HeldFields {
 
 impl StateSpec {
     /// Reads a document.
-    pub fn parse(&self, bytes: &[u8]) -> Result<Document, DocumentError> {
+    pub fn parse(&self, bytes: &[u8]) -> io::Result<Document> {
         Document::parse(self.style(), bytes)
     }
 

@@ -11,10 +11,9 @@ use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{Journal, Memory};
 use super::loop_folder::{ARCHIVE, LOCK, LoopFolder};
-use super::project::{self, Mark};
 use super::seal::Sealing;
 use super::spec::StateSpec;
-use super::state_home::StateHome;
+use super::state_home::{Mark, StateHome};
 use crate::files::if_there;
 
 /// The loops of one machine in one project. Making one creates nothing.
@@ -92,16 +91,6 @@ impl Store {
         opened.map_err(io_error("open", &self.folder)).err()
     }
 
-    /// Returns whether this user had loops in this folder, and the folder is gone: removed, moved, or on another branch.
-    pub fn has_vanished(&self) -> bool {
-        project::has_vanished(&self.home, &self.folder)
-    }
-
-    /// Records that `by` named this folder, which vanished. Returns whether it did so for the first time.
-    pub fn note_vanished(&self, by: &str) -> bool {
-        project::note_vanished(&self.home, &self.folder, by)
-    }
-
     /// Sets the time to wait for the project's lock (10 s by default).
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
@@ -126,7 +115,7 @@ impl Store {
 
     /// Returns whether a loop has a journal: without one nobody can take it over.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        self.journal_of().length(id).is_some()
+        self.journal_of().exists(id)
     }
 
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {

@@ -114,10 +114,10 @@ pub(crate) fn fields() -> Fields {
 pub(crate) fn plan() -> StartPlan {
     StartPlan {
         now: jiff::Timestamp::now(),
-        stale_after: None,
         by: "test".to_owned(),
         id: None,
         fields: fields(),
+        import: None,
     }
 }
 

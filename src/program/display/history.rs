@@ -1,7 +1,5 @@
 //! `journal`: the entries of a loop's journal, one line each, with their reasons and outcomes.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
@@ -23,7 +21,7 @@ const MAX_REASON_CHARS: usize = 300;
 /// A loop's journal, with the runs and findings that it names.
 #[derive(Debug)]
 pub(in crate::program) struct Past {
-    pub(in crate::program) entries: Arc<Vec<Entry>>,
+    pub(in crate::program) entries: Vec<Entry>,
     pub(in crate::program) runs: Vec<Run>,
     store: Store,
     id: LoopId,
@@ -31,7 +29,7 @@ pub(in crate::program) struct Past {
 
 impl Past {
     /// Reads the runs and findings of a journal.
-    pub(in crate::program) fn new(store: &Store, id: &LoopId, entries: Arc<Vec<Entry>>) -> Self {
+    pub(in crate::program) fn new(store: &Store, id: &LoopId, entries: Vec<Entry>) -> Self {
         Self {
             runs: runs::read(&entries),
             entries,
@@ -131,7 +129,7 @@ pub(in crate::program) fn journal(
     } else if json {
         out::json_lines(&entries);
     } else {
-        let past = Past::new(&store, &id, entries.into());
+        let past = Past::new(&store, &id, entries);
         for entry in past.entries.iter() {
             let (at, line) = event(info.table, &past, entry);
             out::line(&format!("{}  {line}", durations::time(at)));

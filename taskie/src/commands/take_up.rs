@@ -1,9 +1,8 @@
 //! Takes up a directory that the bash version wrote, or a fresh clone.
 
-use claudex_loop::machine::import::ImportError;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::{loops, start};
-use claudex_loop::store::{LoopId, MAX_BYTES, Store};
+use claudex_loop::store::{LoopId, MAX_BYTES, StartError, Store};
 use serde_json::{Map, Value as Json, json};
 
 use super::Call;
@@ -98,8 +97,8 @@ pub(super) fn take_up(
     let how = call.beginning(id.clone());
     let imported = AnyLoop::import(store, &document, path, how, call.actor);
     let held = imported.map_err(|error| match error {
-        ImportError::Start(error) => start::refused(call.info, error),
-        error => refused(error.to_string()),
+        StartError::Unfit(why) => refused(why),
+        error => start::refused(call.info, error),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     entered::taken_up(held.raw()).map_err(refused)?;

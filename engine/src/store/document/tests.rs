@@ -81,6 +81,21 @@ fn parse(form: Form, text: &str) -> Document {
         .unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
+impl Document {
+    /// Returns every field of the document, by name.
+    fn fields(&self) -> Fields {
+        match &self.content {
+            Content::Lines(lines) => (lines.iter().filter(|line| !line.name.is_empty()))
+                .map(|line| (line.name.clone(), line.value.clone()))
+                .collect(),
+            Content::Map { map, .. } => {
+                let map = serde_json::to_value(map).unwrap_or_default();
+                map.as_object().cloned().unwrap_or_default()
+            }
+        }
+    }
+}
+
 fn text_of(document: &Document) -> String {
     String::from_utf8(document.to_bytes()).unwrap()
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use crate::store::testing::{change, plan, started, store};
-use crate::store::{RunLock, StartError, Store, StoreError};
+use crate::store::{RunLock, Store, StoreError};
 
 fn finished(store: &Store) -> crate::store::LoopId {
     let held = store.start(plan()).unwrap();
@@ -45,7 +45,7 @@ fn loop_comes_back_from_the_archive_as_it_was() {
     let other = store.start(plan()).unwrap();
     assert!(matches!(
         store.unarchive(id),
-        Err(StartError::Store(StoreError::Active { .. }))
+        Err(StoreError::Active { .. })
     ));
     store
         .commit(&other, change("end", "drafting", "done", &[]))

@@ -71,9 +71,10 @@ fn import_of_document_put_back_takes_its_state() {
     };
     let start = || StartPlan {
         id: Some(id()),
+        import: Some(import()),
         ..plan()
     };
-    let taken = store.start_telling(start(), Some(import())).unwrap().record;
+    let taken = store.start(start()).unwrap();
     assert_eq!(taken.revision(), held.revision() + 1);
     assert_eq!(taken.visit(), Some(taken.revision()));
     assert_eq!(taken.count("round"), Some(1));
@@ -82,7 +83,7 @@ fn import_of_document_put_back_takes_its_state() {
     assert_eq!(store.journal(&id()).unwrap().len(), 4);
     // A document that shows the loop's state is in nobody's way.
     assert!(matches!(
-        store.start_telling(start(), Some(import())),
+        store.start(start()),
         Err(StartError::Store(StoreError::Active { .. }))
     ));
 }

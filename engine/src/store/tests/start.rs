@@ -113,8 +113,13 @@ fn imported_document_keeps_its_keys_and_its_copy() {
         document,
         file: file.clone(),
     };
-    let started = store.start_telling(plan(), Some(import)).unwrap();
-    let id = started.record.id();
+    let started = store
+        .start(StartPlan {
+            import: Some(import),
+            ..plan()
+        })
+        .unwrap();
+    let id = started.id();
     let written = fs::read_to_string(store.path_of(id)).unwrap();
     assert!(written.contains("mine: \"kept\"\n"), "{written}");
     assert!(!file.exists());

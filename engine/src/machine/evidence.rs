@@ -1,6 +1,4 @@
-//! Evidence as it is shown to an edge: the loop, the round, the run.
-//!
-//! The program makes evidence. This module compares a record with the loop that it is shown for.
+//! Evidence as it is shown to an edge. The program makes it, and the engine compares it with the loop.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,20 +27,20 @@ pub struct EvidenceRecord {
     #[serde(rename = "loop")]
     pub loop_id: String,
     /// The run that it comes from. Waived evidence has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// The number of the run's findings file, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<u64>,
     /// The round that was reviewed, or 0 if commands verified the work.
     pub round: u64,
     /// The revision of the loop at which it was gathered. It serves one change only.
     pub revision: u64,
     /// The digest of the reviewed text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The reason for which open findings were rejected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rejecting: Option<String>,
     /// Whether it was made without a review (`CLAUDEX_EVIDENCE=optional`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -65,28 +63,25 @@ impl EvidenceRecord {
         }
     }
 
-    /// Returns whether it is the evidence that an edge requires. A settled record is a reviewed one too. A verified one is neither,
-    /// nor is either verified.
-    pub fn satisfies(&self, requirement: Requirement) -> bool {
-        self.kind == requirement
-            || (self.kind, requirement) == (Requirement::Settled, Requirement::Reviewed)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settled_evidence_is_also_reviewed() {
-        use Requirement::{Reviewed, Settled, Verified};
-        let satisfied = |kind: Requirement| {
-            let json = format!(r#"{{"kind":"{kind}","loop":"x","round":0,"revision":1}}"#);
-            let record: EvidenceRecord = serde_json::from_str(&json).unwrap();
-            [Reviewed, Settled, Verified].map(|needed| record.satisfies(needed))
+    /// Returns the problem of evidence for an edge of a loop, or `None` if the edge may be taken with it.
+    pub(super) fn problem(
+        shown: Option<&Self>,
+        raw: &Raw,
+        required: Requirement,
+    ) -> Option<String> {
+        let Some(shown) = shown else {
+            return Some("none was shown".to_owned());
         };
-        assert_eq!(satisfied(Reviewed), [true, false, false]);
-        assert_eq!(satisfied(Settled), [true, true, false]);
-        assert_eq!(satisfied(Verified), [false, false, true]);
+        let is_enough = shown.kind == required
+            || (shown.kind, required) == (Requirement::Settled, Requirement::Reviewed);
+        if shown.loop_id != raw.id().as_str() {
+            Some(format!("what was shown belongs to loop {}", shown.loop_id))
+        } else if !is_enough {
+            Some(format!("only {} was shown", shown.kind))
+        } else if shown.revision != raw.record().revision() {
+            Some("what was shown was gathered at another revision of the loop".to_owned())
+        } else {
+            None
+        }
     }
 }
