@@ -57,7 +57,7 @@ pub(crate) fn check(
     let engine_names = engine_names.iter().flat_map(|names| names.split(' '));
     let known: Vec<&str> = machine.field_names().chain(engine_names).collect();
     // Only the program knows the parts of its own names.
-    let context: Vec<&str> = machine.context.iter().map(|name| &*name.value).collect();
+    let context: Vec<&str> = machine.context.iter().map(|name| name.as_str()).collect();
     let is_known = |name: &str| {
         let first = name.split('.').next().unwrap_or(name);
         known.contains(&name) || context.contains(&first)

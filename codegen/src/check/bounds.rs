@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::graph::components;
 use super::{Check, strs};
 use crate::diagnostic::list;
-use crate::model::{Actor, Constant, Edge, Field, Guard, Operand, Sign, Update};
+use crate::model::{Constant, Edge, Field, Guard, Operand, Sign, Update};
 
 pub(super) fn bounds(check: &Check<'_>) {
     let edges = check.edges.iter();
@@ -39,12 +39,12 @@ pub(super) fn bounds(check: &Check<'_>) {
 /// Returns whether an edge can be taken without the user.
 fn can_repeat(check: &Check<'_>, edge: &Edge<'_>) -> bool {
     let source = check.phase(edge.from);
-    let by = &edge.declared.by;
-    let by_user = !by.is_empty() && by.iter().all(|actor| actor.value == Actor::Person);
     let hook = source.on_stop.iter();
     let mut calls = hook.flat_map(|behaviour| behaviour.calls());
     let by_hook = calls.any(|call| call.then == edge.declared.name);
-    !source.terminal && !check.is_broken(edge.declared) && (!by_user || by_hook)
+    !source.terminal
+        && !check.is_broken(edge.declared)
+        && (!edge.declared.is_by_user_alone() || by_hook)
 }
 
 /// The effect of an edge on a field.
@@ -88,7 +88,7 @@ impl<'m> Component<'m> {
             .machine
             .fields
             .iter()
-            .filter(|field| field.within.is_some());
+            .filter(|field| !field.within.is_empty());
         let crossing = divided.filter(|field| crosses(field));
         let crossing = crossing.map(|field| (field.name.as_str(), Change::Other));
         let set = edge.declared.set.iter();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Check, strs};
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{At, Transition};
+use crate::model::{At, Named, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
     let machine = check.machine;
@@ -52,7 +52,7 @@ pub(super) fn graph(check: &Check<'_>) {
 }
 
 /// Reports differences between two entries of a transition, which becomes one method.
-fn agreement(check: &Check<'_>, first: &Transition, entry: &Transition) {
+fn agreement(check: &Check<'_>, first: &Named<Transition>, entry: &Named<Transition>) {
     let actors = |entry: &Transition| entry.by.iter().map(|by| by.value).collect::<HashSet<_>>();
     let args = |entry: &Transition| {
         let args = entry.args.iter();

@@ -14,11 +14,10 @@ mod types;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
-use std::fmt::Display;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{At, Edge, Field, Machine, Phase, Transition};
+use crate::model::{At, Edge, Field, Machine, Named, Phase, Transition};
 
 /// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
@@ -46,9 +45,9 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
 struct Check<'m> {
     machine: &'m Machine,
     phases: BTreeMap<&'m str, usize>,
-    fields: BTreeMap<&'m str, &'m Field>,
+    fields: BTreeMap<&'m str, &'m Named<Field>>,
     personas: BTreeMap<&'m str, usize>,
-    transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
+    transitions: BTreeMap<&'m str, Vec<&'m Named<Transition>>>,
     /// All edges, in the order of their entries.
     edges: Vec<Edge<'m>>,
     found: RefCell<Vec<Diagnostic>>,
@@ -79,8 +78,8 @@ impl<'m> Check<'m> {
     }
 
     /// Reports a problem of a part of the file. Its text in `problems.md` has the part as `{0}`, and then `args`.
-    fn add(&self, code: &'static str, at: &At<impl Display>, args: &[&str]) {
-        self.add_at(code, &at.span, &[&[&*at.to_string()], args].concat());
+    fn add(&self, code: &'static str, part: &At<String>, args: &[&str]) {
+        self.add_at(code, &part.span, &[&[part.as_str()], args].concat());
     }
 
     fn add_at(&self, code: &'static str, place: &Range<usize>, args: &[&str]) {
@@ -104,15 +103,15 @@ impl<'m> Check<'m> {
         self.found.borrow().len()
     }
 
-    fn phase(&self, at: usize) -> &'m Phase {
+    fn phase(&self, at: usize) -> &'m Named<Phase> {
         &self.machine.phases[at]
     }
 
-    fn is_broken(&self, entry: &Transition) -> bool {
+    fn is_broken(&self, entry: &Named<Transition>) -> bool {
         self.broken.contains(&entry.span.start)
     }
 
-    fn edges_of(&self, entry: &Transition) -> impl Iterator<Item = &Edge<'m>> + Clone {
+    fn edges_of(&self, entry: &Named<Transition>) -> impl Iterator<Item = &Edge<'m>> {
         let start = entry.span.start;
         let first = self
             .edges

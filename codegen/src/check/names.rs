@@ -4,96 +4,69 @@
 use std::collections::BTreeMap;
 
 use super::{Check, problem, strs};
-use crate::diagnostic::{list, suggest};
-use crate::model::texts::interpolated;
-use crate::model::{Argument, At, AtStart, Behaviour, FieldKind, Parameter, Read, Transition};
+use crate::diagnostic::{Diagnostic, list, suggest};
+use crate::model::{Argument, At, AtStart, Behaviour, Named, Transition};
 
 /// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
 /// Leaves the entries of transitions to [`transition`].
 pub(super) fn names(check: &Check<'_>) {
     let machine = check.machine;
-    for phase in machine
-        .fields
-        .iter()
-        .flat_map(|field| &field.within)
-        .flatten()
-    {
+    for phase in machine.fields.iter().flat_map(|field| &field.within) {
         check.find_phase(phase);
     }
-    for name in &machine.before_stop {
+    let behaviours = machine.behaviours();
+    let named = behaviours.clone().flat_map(Behaviour::transitions);
+    for name in named.chain(machine.before_stop.iter()) {
         check.find("unknown_transition", &check.transitions, name);
     }
-    for behaviour in machine.behaviours() {
-        for name in behaviour.transitions() {
-            check.find("unknown_transition", &check.transitions, name);
-        }
-        for name in behaviour
-            .review()
-            .into_iter()
-            .flat_map(|review| &review.personas)
-        {
-            check.find("unknown_persona", &check.personas, name);
-        }
+    let reviews = behaviours.filter_map(Behaviour::review);
+    for name in reviews.flat_map(|review| &review.personas) {
+        check.find("unknown_persona", &check.personas, name);
     }
     for name in &machine.state.edits {
         uses(check, name, [], "`edits` names");
     }
     for (at, phase) in machine.phases.iter().enumerate() {
         for parameter in phase.on_stop.iter().flat_map(Behaviour::parameters) {
-            self::parameter(check, at, &parameter);
+            for name in parameter.fields() {
+                let name = At::new(name.to_owned(), parameter.span.clone());
+                uses(check, &name, [at], &format!("`{}` reads", parameter.key));
+            }
         }
     }
     for mode in &machine.modes {
         let start = check.find_phase(&mode.start);
+        let sets = format!("the mode `{}` sets", mode.name);
         for (name, _) in &mode.initial {
-            uses(
-                check,
-                name,
-                start,
-                &format!("the mode `{}` sets", mode.name),
-            );
+            uses(check, name, start, &sets);
         }
+        let takes = format!("a start in the mode `{}` takes", mode.name);
         let fields = machine.fields.iter();
         for field in fields.filter(|field| field.at_start != AtStart::Never) {
-            let takes = format!("a start in the mode `{}` takes", mode.name);
             uses(check, &field.name, start, &takes);
         }
     }
 }
 
-fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
-    let key = parameter.key;
-    let place = parameter.span;
-    let names = interpolated(parameter.value)
-        .unwrap_or_default()
-        .into_iter();
-    let names = names.map(|(name, _)| name);
-    for name in names.chain(parameter.is_field().then_some(parameter.value)) {
-        if !parameter.engine_names().contains(&name) {
-            let name = At::new(name.to_owned(), place.clone());
-            uses(check, &name, [phase], &format!("`{key}` reads"));
-        } else if check.fields.contains_key(name) {
-            check.add_at("two_meanings", place, &[name, key]);
-        }
-    }
-}
-
 /// Checks the names of an entry.
-pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
+pub(super) fn transition(check: &Check<'_>, entry: &Named<Transition>) {
     for name in entry.sources().iter().chain(entry.target()) {
         check.find_phase(name);
     }
     let from = || check.edges_of(entry).map(|edge| edge.from);
-    let reads = format!("`{}` reads", entry.name);
-    for name in entry.when.iter().flat_map(|guard| guard.fields()) {
-        uses(check, name, from(), &reads);
+    let updates = entry.set.iter().flat_map(|(_, update)| update.reads());
+    let reads = entry.when.iter().flat_map(|guard| guard.reads());
+    for read in reads.chain(updates).filter(|read| !read.is_argument) {
+        uses(
+            check,
+            &read.name,
+            from(),
+            &format!("`{}` reads", entry.name),
+        );
     }
-    for (name, update) in &entry.set {
+    for (name, _) in &entry.set {
         let to = check.edges_of(entry).map(|edge| edge.to);
         uses(check, name, to, &format!("`{}` sets", entry.name));
-        for read in update.reads().filter(|read| !read.is_argument) {
-            uses(check, &read.name, from(), &reads);
-        }
     }
 }
 
@@ -102,13 +75,13 @@ fn uses(check: &Check<'_>, name: &At<String>, phases: impl IntoIterator<Item = u
     let Some(field) = check.find("unknown_field", &check.fields, name) else {
         return;
     };
-    let within = strs(field.within.iter().flatten());
+    let within = strs(&field.within);
     let phases = phases.into_iter().map(|at| check.phase(at).name.as_str());
-    let mut absent: Vec<&str> = phases.filter(|phase| !within.contains(phase)).collect();
+    let mut absent: Vec<&str> = phases.filter(|phase| !field.exists_in(phase)).collect();
     absent.dedup();
     absent.truncate(4);
     let is_known = within.iter().all(|phase| check.phases.contains_key(phase));
-    if field.within.is_some() && is_known && !absent.is_empty() {
+    if is_known && !absent.is_empty() {
         let args = [what, name, &list(&absent), &list(&within)];
         check.add_at("field_absent", &name.span, &args);
     }
@@ -125,11 +98,9 @@ impl<'m> Check<'m> {
         let found = known.get(name.as_str());
         if found.is_none() {
             let problem = problem(code, &[name]);
-            let problem = match suggest(name, known.keys().copied()) {
-                Some(help) => problem.help(help),
-                None => problem,
-            };
-            self.report(&name.span, Some(problem));
+            let near = suggest(name, known.keys().copied());
+            let help = near.or(problem.help);
+            self.report(&name.span, Some(Diagnostic { help, ..problem }));
         }
         found
     }
@@ -138,25 +109,14 @@ impl<'m> Check<'m> {
         self.find("unknown_phase", &self.phases, name).copied()
     }
 
-    /// Returns the kind of a field or an argument, if it exists.
-    pub(super) fn kind<'a>(&'a self, entry: &'a Transition, read: &Read) -> Option<&'a FieldKind> {
-        let mut arguments = entry.args.iter();
-        if read.is_argument {
-            Some(&arguments.find(|argument| argument.name == read.name)?.kind)
-        } else {
-            Some(&self.fields.get(read.name.as_str())?.kind)
-        }
-    }
-
     pub(super) fn find_argument<'a>(
         &self,
         entry: &'a Transition,
         name: &At<String>,
-    ) -> Option<&'a Argument> {
+    ) -> Option<&'a Named<Argument>> {
         let args = entry.args.iter();
-        let args = args
-            .map(|argument| (argument.name.as_str(), argument))
-            .collect();
-        self.find("unknown_argument", &args, name).copied()
+        let args = args.map(|argument| (argument.name.as_str(), argument));
+        self.find("unknown_argument", &args.collect(), name)
+            .copied()
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(TemplateKind, String, Range<u
     paths
         .filter(|(kind, path)| seen.insert((*kind, path.as_str())))
         .map(|(kind, path)| {
-            let place = format!("{folder}{separator}{}", path.value);
+            let place = format!("{folder}{separator}{}", *path.value);
             (kind, place, path.span.clone())
         })
         .collect()

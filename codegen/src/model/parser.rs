@@ -1,13 +1,16 @@
 //! The parser of guards and updates.
 //!
 //! `when` is parsed by recursive descent: `or` binds weakest, then `and`, then a comparison. An update is one operand.
-//! `check` knows which fields exist.
+//! `check` reports names that do not exist.
 
 use std::ops::Range;
 
 use super::texts::is_name;
-use super::{At, Constant, Guard, Operand, Read, Sign, Update};
+use super::{At, Constant, FieldKind, Guard, Operand, Read, Sign, Update};
 use crate::diagnostic::Diagnostic;
+
+/// Returns the kind of a field or an argument of the transition, and whether it may be absent.
+pub(super) type Scope<'s> = &'s dyn Fn(&str, bool) -> Option<(FieldKind, bool)>;
 
 /// The most parentheses in parentheses.
 const MAX_DEPTH: usize = 16;
@@ -15,8 +18,12 @@ const MAX_DEPTH: usize = 16;
 const UPDATE: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
 
 /// Parses the text of `when`.
-pub(super) fn parse_guard(source: &str, text: &At<String>) -> Result<Guard, Diagnostic> {
-    let mut parser = Parser::new(source, text);
+pub(super) fn parse_guard(
+    source: &str,
+    text: &At<String>,
+    scope: Scope<'_>,
+) -> Result<Guard, Diagnostic> {
+    let mut parser = Parser::new(source, text, scope);
     let guard = parser.any(0)?;
     parser.expect(
         "",
@@ -27,25 +34,26 @@ pub(super) fn parse_guard(source: &str, text: &At<String>) -> Result<Guard, Diag
 }
 
 /// Parses an update: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a constant.
-pub(super) fn parse_update(source: &str, text: &At<String>) -> Result<Update, Diagnostic> {
+pub(super) fn parse_update(
+    source: &str,
+    text: &At<String>,
+    scope: Scope<'_>,
+) -> Result<Update, Diagnostic> {
+    let mut parser = Parser::new(source, text, scope);
     let next = text.strip_prefix("next(");
     let next = next.and_then(|rest| rest.strip_suffix(')')).map(str::trim);
     if let Some(name) = next.filter(|name| is_name(name)) {
-        return Ok(Update::Next(Read {
-            name: At::new(name.to_owned(), text.span.clone()),
-            is_argument: false,
-            offset: 0,
-        }));
+        return Ok(Update::Next(parser.read(name, false, text.span.clone(), 0)));
     }
-    let mut parser = Parser::new(source, text);
-    let is_plain_argument = |read: &Read| read.is_argument && read.offset == 0;
     let update = match parser.operand(UPDATE)? {
         Operand::Read(read) if read.is_argument && read.offset != 0 => {
             return parser.unexpected("one argument", UPDATE);
         }
         Operand::Read(read) if !read.is_argument && read.offset == 0 && parser.skip("+") => {
             match parser.operand(UPDATE)? {
-                Operand::Read(added) if is_plain_argument(&added) => Update::Plus(read, added),
+                Operand::Read(added) if added.is_argument && added.offset == 0 => {
+                    Update::Plus(read, added)
+                }
                 _ => return parser.unexpected("one argument", UPDATE),
             }
         }
@@ -87,10 +95,11 @@ struct Parser<'t> {
     span: &'t Range<usize>,
     /// The place of its text. `None`: the file writes it with escapes.
     start: Option<usize>,
+    scope: Scope<'t>,
 }
 
 impl<'t> Parser<'t> {
-    fn new(source: &str, text: &'t At<String>) -> Self {
+    fn new(source: &str, text: &'t At<String>, scope: Scope<'t>) -> Self {
         let literal = &source[text.span.clone()];
         let is_long = literal.starts_with("\"\"\"") || literal.starts_with("'''");
         let quotes = if is_long { 3 } else { 1 };
@@ -102,6 +111,7 @@ impl<'t> Parser<'t> {
             start: inner
                 .starts_with(&text.value)
                 .then(|| text.span.end - inner.len()),
+            scope,
         }
     }
 
@@ -185,7 +195,8 @@ impl<'t> Parser<'t> {
         }
         let left = self.operand("a comparison is `field < 3` or `field == \"word\"`")?;
         let Some(&sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
-            let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{left} == true`");
+            let flag = left.read().map_or("flag".to_owned(), Read::key);
+            let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{flag} == true`");
             return self.unexpected("a comparison sign", &help);
         };
         let right = self.operand("compare with a field, a number or a \"word\"")?;
@@ -213,11 +224,20 @@ impl<'t> Parser<'t> {
             self.position -= 1;
             return self.unexpected("a field, a number or a \"word\"", help);
         }
-        Ok(Operand::Read(Read {
+        let offset = self.offset()?;
+        let read = self.read(name, argument.is_some(), place, offset);
+        Ok(Operand::Read(read))
+    }
+
+    fn read(&self, name: &str, is_argument: bool, place: Range<usize>, offset: i64) -> Read {
+        let (kind, is_option) = (self.scope)(name, is_argument).unzip();
+        Read {
             name: At::new(name.to_owned(), place),
-            is_argument: argument.is_some(),
-            offset: self.offset()?,
-        }))
+            is_argument,
+            offset,
+            kind,
+            is_option: is_option.unwrap_or(false),
+        }
     }
 
     /// Parses `+ 1`, `- 1`, or nothing. Leaves `+ args.more` to updates.

@@ -2,8 +2,7 @@
 //!
 //! The message of a broken rule is the problem, a line end and the help. `{key}` in it represents the key.
 
-use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,17 +27,10 @@ macro_rules! texts {
             }
         }
 
-        impl $name {
-            /// Returns the text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
         impl Deref for $name {
-            type Target = str;
+            type Target = String;
 
-            fn deref(&self) -> &str {
+            fn deref(&self) -> &String {
                 &self.0
             }
         }
@@ -46,12 +38,6 @@ macro_rules! texts {
         impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {
                 &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
             }
         }
     )*};
@@ -158,7 +144,7 @@ fn is_relative(text: &str) -> bool {
 /// Returns whether the client's dialog can show a text. Fields in braces do not count.
 fn fits_dialog(text: &str, max_chars: usize) -> bool {
     let names = interpolated(text).unwrap_or_default();
-    let in_braces: usize = names.iter().map(|(name, _)| name.len() + 2).sum();
+    let in_braces: usize = names.iter().map(|name| name.len() + 2).sum();
     let is_one_line = text.trim() == text && !text.chars().any(char::is_control);
     !text.is_empty() && is_one_line && text.chars().count() - in_braces <= max_chars
 }
@@ -181,21 +167,18 @@ fn is_subject(text: &str) -> bool {
         && patterns <= 1
 }
 
-/// Returns the names between braces with their places in the text, or the place of a brace that has no name in it.
-pub(crate) fn interpolated(text: &str) -> Result<Vec<(&str, Range<usize>)>, Range<usize>> {
+/// Returns the names between braces, or the place of a brace that has no name in it.
+pub(crate) fn interpolated(text: &str) -> Result<Vec<&str>, usize> {
     let mut names = Vec::new();
     let mut at = 0;
     while let Some(found) = text[at..].find(['{', '}']) {
         let open = at + found;
         let name = text[open..]
             .strip_prefix('{')
-            .and_then(|rest| rest.split_once('}'))
-            .map(|(name, _)| name);
-        match name.filter(|name| is_name(name)) {
-            Some(name) => names.push((name, open + 1..open + 1 + name.len())),
-            None => return Err(open..open + 1),
-        }
-        at = names.last().map_or(text.len(), |(_, part)| part.end + 1);
+            .and_then(|rest| rest.split_once('}'));
+        let (name, _) = name.filter(|(name, _)| is_name(name)).ok_or(open)?;
+        names.push(name);
+        at = open + name.len() + 2;
     }
     Ok(names)
 }
