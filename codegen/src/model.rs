@@ -20,7 +20,7 @@ mod words;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use tables::many;
-use texts::{Extension, FolderPath, Name, Path, Variable};
+use texts::{Extension, Name, Path, Variable};
 
 pub use at::At;
 pub(crate) use behaviour::Behaviour;
@@ -46,7 +46,7 @@ pub struct Machine {
     pub name: At<String>,
     #[serde(default)]
     pub(crate) doc: String,
-    messages: Option<FolderPath>,
+    messages: Option<Path>,
     /// The names that the program gives to templates in addition to the fields.
     #[serde(default, deserialize_with = "many")]
     pub(crate) context: Vec<At<Name>>,

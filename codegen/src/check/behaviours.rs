@@ -28,8 +28,8 @@ pub(super) fn behaviours(check: &Check<'_>) {
         }
     }
     for name in &check.machine.before_stop {
-        if let Some(entries) = check.transitions.get(name.as_str()) {
-            hook_call(check, BEFORE_STOP, None, (name, &[]), entries[0]);
+        if let Some(entry) = check.entries(name).next() {
+            hook_call(check, BEFORE_STOP, None, (name, &[]), entry);
         }
     }
 }
@@ -58,10 +58,11 @@ fn find_entry<'m>(
     from: usize,
     name: &At<String>,
 ) -> Option<&'m Named<Transition>> {
-    let entries = check.transitions.get(name.as_str())?;
+    let mut entries = check.entries(name);
+    let sources = entries.clone().flat_map(|entry| entry.sources()).take(4);
+    entries.clone().next()?;
     let edge = check.edges_from(from, name).next();
-    if edge.is_none() && !entries.iter().any(|entry| check.is_broken(entry)) {
-        let sources = entries.iter().flat_map(|entry| entry.sources()).take(4);
+    if edge.is_none() && !entries.any(|entry| check.is_broken(entry)) {
         let args = [&check.phase(from).name, &list(&strs(sources))];
         check.add("no_edge", name, &args.map(String::as_str));
     }
@@ -159,7 +160,7 @@ fn answer(check: &Check<'_>, at: usize, (then, with): Taken<'_>, is_text: bool) 
 fn parameters(check: &Check<'_>, phase: &Named<Phase>, behaviour: &Behaviour) {
     match behaviour {
         Behaviour::Review(review) => {
-            if let Some(field) = check.fields.get(review.round.as_str()) {
+            if let Some(field) = check.field(&review.round) {
                 check.report(&review.round.span, no_count(&field.name, &field.kind));
             }
             let words = &review.verdicts;
@@ -172,7 +173,7 @@ fn parameters(check: &Check<'_>, phase: &Named<Phase>, behaviour: &Behaviour) {
                 check.add("wait_for", &phase.name, &[]);
             }
             if let Some(name) = &wait.field
-                && let Some(field) = check.fields.get(name.as_str())
+                && let Some(field) = check.field(name)
                 && let FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held(_) = field.kind
             {
                 check.add("wait_for_kind", name, &[describe(&field.kind)]);

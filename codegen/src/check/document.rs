@@ -78,7 +78,7 @@ fn edits(check: &Check<'_>, state: &State) {
         .map(|name| name.as_str())
         .collect();
     for name in &state.edits {
-        let Some(field) = check.fields.get(name.as_str()) else {
+        let Some(field) = check.field(name) else {
             continue;
         };
         let is_count = field.kind == FieldKind::Count;
@@ -118,8 +118,10 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
 
 fn commands(check: &Check<'_>, plugin: &Plugin) {
     let possible = check.machine.possible_slash_commands();
-    let possible = possible.iter().map(|command| (command.name, ())).collect();
+    let names = possible.iter().map(|command| command.name);
     for command in &plugin.commands {
-        check.find("unknown_command", &possible, &command.name);
+        if !names.clone().any(|name| command.name.value == name) {
+            check.unknown("unknown_command", &command.name, names.clone());
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::model::texts::Word;
 use crate::model::{At, AtStart, Behaviour, Does, Field, FieldKind, Named, Transition};
 
 /// The names that every machine has, by their namespace.
-const RESERVED: [(&str, &str); 5] = [
+const RESERVED: [(&str, &str); 6] = [
     ("a type", TYPES),
     (
         "a method of `Loop`",
@@ -16,6 +16,7 @@ const RESERVED: [(&str, &str); 5] = [
     ),
     ("a method of `OnStop`", "stop verifies subjects asks"),
     ("a flag of `start`", "mode help"),
+    ("a slash command", "status history adopt rollback doctor"),
     (
         "a verb",
         "start run review status list adopt journal report sweep doctor machine config stop prompt answer session-start \
@@ -105,12 +106,7 @@ pub(super) fn collisions(check: &Check<'_>) {
         transition(entry, taken);
     }
     let commands = machine.plugin.iter().flat_map(|_| machine.slash_commands());
-    let (own, declared): (Vec<_>, Vec<_>) =
-        commands.partition(|command| matches!(command.does, Does::Own));
-    for command in own {
-        taken.reserve("a slash command", command.name);
-    }
-    for command in declared.into_iter().rev() {
+    for command in commands {
         let part = match command.does {
             Does::Start(mode) => ("mode", &mode.name),
             Does::Take(entry) => ("transition", &entry.name),

@@ -18,7 +18,7 @@ pub(super) fn types(check: &Check<'_>) {
         }
     }
     for (name, value) in check.machine.modes.iter().flat_map(|mode| &mode.initial) {
-        if let Some(field) = check.fields.get(name.as_str()) {
+        if let Some(field) = check.field(name) {
             constant(check, field, value);
         }
     }
@@ -31,7 +31,7 @@ pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
         for argument in update.reads().filter(|read| read.is_argument) {
             check.find_argument(entry, &argument.name);
         }
-        if let Some(field) = check.fields.get(name.as_str()) {
+        if let Some(field) = check.field(name) {
             let problem = unusable(name, &field.kind).or_else(|| update_problem(field, update));
             check.report(&update.span, problem);
         }

@@ -101,7 +101,8 @@ impl Field {
     pub(crate) fn null(&self, machine: &Machine) -> Option<Constant> {
         match (&self.kind, &self.null.as_ref()?.value) {
             (FieldKind::Held(_), Constant::Text(name)) => {
-                Some(Constant::Text(machine.phase(name)?.stored().to_owned()))
+                let phase = Named::find(&machine.phases, name)?;
+                Some(Constant::Text(phase.stored().to_owned()))
             }
             (_, value) => Some(value.clone()),
         }

@@ -2,19 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{At, Behaviour, FieldKind, Held, Machine, Named, Phase, Transition};
+use super::{At, Behaviour, FieldKind, Held, Machine, Named, Transition};
 
 impl Machine {
-    /// Returns the phase of this name.
-    pub(crate) fn phase(&self, name: &str) -> Option<&Named<Phase>> {
-        self.phases.iter().find(|phase| phase.name.value == name)
-    }
-
-    /// Returns the names of the fields, in the order of the file.
-    pub(crate) fn field_names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.fields.iter().map(|field| field.name.as_str())
-    }
-
     /// Returns the behaviours of all phases, in the order of the file.
     pub(crate) fn behaviours(&self) -> impl Iterator<Item = &Behaviour> + Clone {
         let phases = self.phases.iter();

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use toml::de::{DeTable, Deserializer};
 
 use super::like::complete_phases;
-use super::parser::{parse_guard, parse_update};
+use super::parser::{Scope, parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
-use super::{At, Constant, FieldKind, Machine, Operand, Update};
+use super::{At, Constant, FieldKind, Machine, Named, Operand, Update};
 use crate::diagnostic::Diagnostic;
 
 /// Parses a machine file.
@@ -23,7 +23,6 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         );
         field.kind = keep(kind, &mut found).unwrap_or_default();
     }
-    let fields = &machine.fields;
     let mut docs: HashMap<String, String> = HashMap::new();
 
     let transitions = &mut machine.transitions;
@@ -40,25 +39,19 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
             argument.kind = keep(kind, &mut found).unwrap_or_default();
         }
 
-        let args = &transition.args;
-        let find_field = |name: &str| fields.iter().find(|field| field.name.value == name);
-        let scope = |name: &str, is_argument: bool| {
-            if is_argument {
-                let argument = args.iter().find(|argument| argument.name.value == name)?;
-                Some((argument.kind.clone(), argument.optional))
-            } else {
-                let field = find_field(name)?;
-                Some((field.kind.clone(), !field.within.is_empty()))
-            }
+        let scope = Scope {
+            source,
+            fields: &machine.fields,
+            args: &transition.args,
         };
         let guard = transition.guard_text.as_ref().and_then(|text| {
-            let guard = keep(parse_guard(source, text, &scope), &mut found)?;
+            let guard = keep(parse_guard(scope, text), &mut found)?;
             Some(At::new(guard, text.span.clone()))
         });
         let updates = transition.update_texts.iter().filter_map(|(name, value)| {
-            let kind = find_field(name).map(|field| &field.kind);
+            let kind = Named::find(scope.fields, name).map(|field| &field.kind);
             let update = match expression(kind, value) {
-                Some(text) => keep(parse_update(source, &text, &scope), &mut found)?,
+                Some(text) => keep(parse_update(scope, &text), &mut found)?,
                 None => Update::Value(Operand::Constant(value.value.clone())),
             };
             Some((name.clone(), At::new(update, value.span.clone())))

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::tables::{self, many};
-use super::texts::{Path, StoredWord};
+use super::texts::{Path, Word};
 use super::{Actor, At, Behaviour, Constant, Focus, Named};
 
 /// `[modes.x]`: a way to start a loop.
@@ -27,7 +27,7 @@ pub(crate) struct Mode {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    stored: Option<StoredWord>,
+    stored: Option<Word>,
     #[serde(default)]
     doc: String,
     /// Whether a loop in it is over.

@@ -33,6 +33,11 @@ impl<T> Named<T> {
             part: part.value,
         }
     }
+
+    /// Returns the part of this name. Of the entries of a transition it is the first.
+    pub(crate) fn find<'m>(parts: &'m [Self], name: &str) -> Option<&'m Self> {
+        parts.iter().find(|part| part.name.value == name)
+    }
 }
 
 impl<T> Deref for Named<T> {

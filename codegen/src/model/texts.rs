@@ -48,17 +48,11 @@ texts! {
     Name: is_name,
         "use a-z, then a-z, 0-9 and single _ between them, at most 64 characters, not `self`, `super` or `crate`";
     /// A relative path below its folder.
-    Path: |text| is_relative(text) && !text.split(['/', '\\']).any(|part| part == ".."),
+    Path: is_path,
         "write a relative path without .., with / between its parts";
-    /// A relative path that may lead out of its folder.
-    FolderPath: is_relative,
-        "write a relative path with / between its parts";
-    /// A word of a `one_of`.
+    /// A word of a `one_of`, or the form of a phase in a document.
     Word: |text| has_form(text, "a0", "a0-_", 64) && text != "self",
         "use a-z or 0-9, then a-z, 0-9, - and _, at most 64 characters, not `self`, such as `max-reached`";
-    /// The form of a phase in a document.
-    StoredWord: |text| has_form(text, "a", "a0-_", 64),
-        "use a-z, then a-z, 0-9, _ and -, at most 64 characters, such as `plan-review`";
     /// The name of a plugin.
     PluginName: |text| has_form(text, "a", "a0-", 64),
         "use a-z, then a-z, 0-9 and -, at most 64 characters, such as `release-train`";
@@ -136,9 +130,10 @@ fn is_key(text: &str) -> bool {
     has_form(text, "Aa_", "Aa0_-", 128) && !["null", "true", "false"].into_iter().any(is_literal)
 }
 
-fn is_relative(text: &str) -> bool {
+fn is_path(text: &str) -> bool {
     let is_absolute = text.starts_with(['/', '\\']) || text.as_bytes().get(1) == Some(&b':');
-    !text.is_empty() && !is_absolute && !text.chars().any(char::is_control)
+    let leads_out = text.split(['/', '\\']).any(|part| part == "..");
+    !text.is_empty() && !is_absolute && !leads_out && !text.chars().any(char::is_control)
 }
 
 /// Returns whether the client's dialog can show a text. Fields in braces do not count.
