@@ -19,7 +19,7 @@ const HAS_PROGRAM: &str = "DEP_CLAUDEX_LOOP_PROGRAM";
 /// Settings of a compilation, for a build script.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    commands: Option<bool>,
+    commands: bool,
     root: Option<PathBuf>,
     out: Option<PathBuf>,
 }
@@ -30,11 +30,10 @@ impl Config {
         Self::default()
     }
 
-    /// Sets whether to generate the command line, which needs the feature `program` of `claudex-loop`. By default it is
-    /// generated if that feature is on.
+    /// Sets whether to generate the command line also if the feature `program` of `claudex-loop` is off.
     #[must_use]
     pub fn commands(mut self, commands: bool) -> Self {
-        self.commands = Some(commands);
+        self.commands = commands;
         self
     }
 
@@ -53,7 +52,8 @@ impl Config {
     }
 
     /// Compiles a machine file, relative to the crate, to `NAME.rs` in the folder for the code, beside a `NAME.format.rs` by
-    /// which `claudex_loop::machine!(NAME)` finds it. Cargo fails the build after the errors that this prints.
+    /// which `claudex_loop::machine!(NAME)` finds it. Generates the command line, too, if the feature `program` of
+    /// `claudex-loop` is on. Cargo fails the build after the errors that this prints.
     pub fn compile(&self, file: impl AsRef<Path>) {
         let lines = self.compile_to_lines(file).join("\n") + "\n";
         // If cargo has gone away, nobody is left to tell.
@@ -71,32 +71,24 @@ impl Config {
 
     /// Compiles a machine file, and adds the lines that tell cargo the files that the code depends on.
     fn run(&self, file: &Path, lines: &mut Vec<String>) -> Result<(), Vec<String>> {
-        let folder = |own: &Option<PathBuf>, variable: &str| {
-            let folder = own
-                .clone()
-                .or_else(|| env::var_os(variable).map(PathBuf::from));
-            let error = || format!("{variable} is not set; call this from a build script");
-            folder.ok_or_else(|| vec![error()])
-        };
         let root = folder(&self.root, "CARGO_MANIFEST_DIR")?;
         let out = folder(&self.out, "OUT_DIR")?;
-        let file_name = file.to_string_lossy().into_owned();
+        let file_name = file.to_string_lossy();
         lines.push(format!("cargo::rerun-if-changed={file_name}"));
         let source = fs::read_to_string(root.join(file))
             .map_err(|reason| vec![format!("cannot read {file_name}: {reason}")])?;
-        let machine = check_source(&file_name, &source);
-        let machine = machine.map_err(|found| found.cargo_lines().collect::<Vec<_>>())?;
+        let machine = check_source(&file_name, &source)
+            .map_err(|found| found.cargo_lines().collect::<Vec<_>>())?;
         check_templates(&root, &file_name, &source, &machine, lines)?;
 
         let name = &machine.name;
-        let files = [format!("{name}.rs"), format!("{name}.program.rs")];
-        let commands = self
-            .commands
-            .unwrap_or_else(|| env::var_os(HAS_PROGRAM).is_some());
-        let generated = emit::emit(&machine, &source, &file_name, commands);
-        let gate = (format!("{name}.format.rs"), gate(&files));
-        let [types, program] = files;
-        for (target, text) in [gate, (types, generated.types), (program, generated.program)] {
+        let has_program = self.commands || env::var_os(HAS_PROGRAM).is_some();
+        let generated = emit::emit(&machine, &source, &file_name, has_program);
+        for (target, text) in [
+            (format!("{name}.format.rs"), gate(name)),
+            (format!("{name}.rs"), generated.types),
+            (format!("{name}.program.rs"), generated.program),
+        ] {
             let target = out.join(target);
             if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
                 continue;
@@ -112,6 +104,18 @@ impl Config {
     }
 }
 
+/// Returns a folder of the settings, or of cargo.
+fn folder(set: &Option<PathBuf>, variable: &str) -> Result<PathBuf, Vec<String>> {
+    let folder = set
+        .clone()
+        .or_else(|| env::var_os(variable).map(PathBuf::from));
+    folder.ok_or_else(|| {
+        vec![format!(
+            "{variable} is not set; call this from a build script"
+        )]
+    })
+}
+
 /// Checks the templates that a machine names, and adds the lines that have cargo watch them.
 fn check_templates(
     root: &Path,
@@ -121,25 +125,21 @@ fn check_templates(
     lines: &mut Vec<String>,
 ) -> Result<(), Vec<String>> {
     let mut missing = Vec::new();
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     for (kind, path, span) in emit::templates(machine) {
         lines.push(format!("cargo::rerun-if-changed={path}"));
         match fs::read_to_string(root.join(&path)) {
-            Ok(text) => wrong.extend(templates::check(machine, kind, &path, &text)),
+            Ok(text) => errors.extend(templates::check(machine, kind, &path, &text).cargo_lines()),
             Err(reason) => {
-                let noun = if kind == TemplateKind::Plain {
-                    "file"
-                } else {
-                    "template"
-                };
+                let is_plain = kind == TemplateKind::Plain;
+                let noun = if is_plain { "file" } else { "template" };
                 let message = format!("cannot read the {noun} {path}: {reason}");
                 let found = Diagnostic::new("template", span, message);
                 missing.push(found.help(format!("write the {noun}, or name another")));
             }
         }
     }
-    wrong.push(Diagnostics::new(file_name, source, missing));
-    let errors: Vec<_> = wrong.iter().flat_map(|found| found.cargo_lines()).collect();
+    errors.extend(Diagnostics::new(file_name, source, missing).cargo_lines());
     if errors.is_empty() {
         Ok(())
     } else {

@@ -58,7 +58,7 @@ impl Diagnostics {
         list.sort_by_key(|one| (one.span.start, one.span.end));
         list.dedup();
         for found in &mut list {
-            let related = std::mem::take(&mut found.related).into_iter();
+            let related = found.related.drain(..);
             let lines = related
                 .map(|(span, label)| format!("{label}: line {}", line_of(source, span.start)));
             let parts: Vec<String> = lines.chain(found.help.take()).collect();
@@ -77,35 +77,24 @@ impl Diagnostics {
     /// No line has a control character in it, also if a text of the machine file has one. So none can end the line of the directive
     /// that cargo reads, or colour a terminal.
     pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
-        self.lines(|found| {
+        self.list.iter().map(|found| {
+            let before = before(&self.source, found.span.start);
+            let column = before.rsplit('\n').next().unwrap_or(before).chars().count() + 1;
+            let line = line_of(&self.source, found.span.start);
+            let Diagnostic { code, message, .. } = found;
+            let place = format!("{}:{line}:{column}", self.name);
             let help = found.help.iter().map(|help| format!("; {help}"));
             let help: String = help.collect();
-            format!(
-                "error[{CODE_PREFIX}{}]: {}{help}",
-                found.code, found.message
-            )
-        })
-    }
-
-    /// Returns a line for each finding: its place and this text.
-    fn lines(&self, text: impl Fn(&Diagnostic) -> String) -> impl Iterator<Item = String> {
-        self.list.iter().map(move |found| {
-            let before = before(&self.source, found.span.start);
-            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-            let column = before[line_start..].chars().count() + 1;
-            let line = line_of(&self.source, found.span.start);
-            one_line(&format!("{}:{line}:{column}: {}", self.name, text(found)))
+            one_line(&format!(
+                "{place}: error[{CODE_PREFIX}{code}]: {message}{help}"
+            ))
         })
     }
 }
 
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.lines(|found| {
-            let help = found.help.iter().map(|help| format!(" ({help})"));
-            found.message.clone() + &help.collect::<String>()
-        });
-        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
+        f.write_str(&self.cargo_lines().collect::<Vec<_>>().join("\n"))
     }
 }
 

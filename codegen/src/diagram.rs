@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::diagnostic::one_line;
 use crate::emit::render::{render, serde};
-use crate::model::{Actor, Behaviour, Edge, Machine, guard_text};
+use crate::model::{Actor, Behaviour, Edge, Machine};
 
 /// The number of phases from which a transition of `from = "*"` is drawn as one arrow.
 const MIN_SHARED_SOURCES: usize = 5;
@@ -45,10 +45,10 @@ fn arrows(machine: &Machine) -> Vec<Arrow<'_>> {
 
         let mut label = escaped(name) + caller;
         let is_alternative = |one: &&Edge<'_>| one.from == edge.from && *one.declared.name == name;
-        if let Some(guard) = &edge.declared.when
+        if let Some(guard) = &edge.declared.guard_text
             && edges.iter().filter(is_alternative).count() > 1
         {
-            let guard = escaped(&one_line(&guard_text(guard)));
+            let guard = escaped(&one_line(guard));
             label += &format!("<br/><i>{guard}</i>");
         }
 
@@ -77,10 +77,9 @@ fn arrows(machine: &Machine) -> Vec<Arrow<'_>> {
 /// Returns who takes an edge, as the end of a label. Empty for the hook.
 fn caller(machine: &Machine, edge: &Edge<'_>) -> &'static str {
     let on_stop = machine.phases[edge.from].on_stop.as_ref();
-    let is_by = |actor| edge.declared.by.iter().any(|by| by.value == actor);
-    if is_by(Actor::Agent) {
+    if edge.declared.is_by(Actor::Agent) {
         " (verb)"
-    } else if !is_by(Actor::Person) {
+    } else if !edge.declared.is_by(Actor::Person) {
         ""
     } else if edge.declared.own && on_stop.is_some_and(Behaviour::asks) {
         " (answer)"

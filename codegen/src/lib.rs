@@ -11,7 +11,7 @@
 //! and [`generate`] also turns it into Rust.
 //! ```
 //! let found = claudex_build::check_source("machine.toml", "nam = \"door\"").unwrap_err();
-//! let expected = "machine.toml:1:1: unknown key `nam` (did you mean `name`?)";
+//! let expected = "machine.toml:1:1: error[claudex::machine::unknown_key]: unknown key `nam`; did you mean `name`?";
 //! assert_eq!(found.to_string(), expected);
 //! ```
 

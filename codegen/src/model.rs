@@ -19,18 +19,19 @@ mod transition;
 mod words;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use texts::{Extension, FolderPath, Name, Path, Variable};
+use tables::many;
+use texts::{Extension, Name, Path, Variable};
 
 pub use at::At;
-pub(crate) use behaviour::{Behaviour, Call, Parameter};
-pub use expression::{Guard, Operand, Read, Update, guard_text};
+pub(crate) use behaviour::Behaviour;
+pub use expression::{Guard, Operand, Read, Update};
 pub use field::{Constant, Field, FieldKind};
 pub use graph::Edge;
 pub(crate) use parse::parse;
 pub use phase::Phase;
 pub(crate) use phase::{Mode, Persona};
 pub(crate) use plugin::{Does, Plugin};
-pub use tables::Many;
+pub use tables::Named;
 pub use transition::{Argument, Transition};
 pub use words::{
     Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, Held, IdForm, Sign, Turn,
@@ -45,36 +46,39 @@ pub struct Machine {
     pub name: At<String>,
     #[serde(default)]
     pub(crate) doc: String,
-    messages: Option<FolderPath>,
+    messages: Option<Path>,
     /// The names that the program gives to templates in addition to the fields.
-    #[serde(default)]
-    pub(crate) context: Many<At<Name>>,
+    #[serde(default, deserialize_with = "many")]
+    pub(crate) context: Vec<At<Name>>,
     /// The transitions to try if the program finds violations.
-    #[serde(default)]
-    pub(crate) before_stop: Many<At<String>>,
+    #[serde(default, deserialize_with = "many")]
+    pub(crate) before_stop: Vec<At<String>>,
     pub(crate) plugin: Option<Plugin>,
     #[serde(default)]
     pub(crate) state: State,
     #[serde(deserialize_with = "tables::table")]
-    pub(crate) modes: Vec<Mode>,
+    pub(crate) modes: Vec<Named<Mode>>,
     /// The fields, in the order of the file, which is the order of the state document.
     #[serde(deserialize_with = "tables::table")]
-    pub fields: Vec<Field>,
+    pub fields: Vec<Named<Field>>,
     /// The phases, in the order of the file.
     #[serde(deserialize_with = "tables::table")]
-    pub phases: Vec<Phase>,
+    pub phases: Vec<Named<Phase>>,
     /// The reviewers, in the order of the file, which is the order of the rounds.
     #[serde(default, deserialize_with = "tables::table")]
-    pub(crate) personas: Vec<Persona>,
+    pub(crate) personas: Vec<Named<Persona>>,
     /// The entries of `[[transitions.*]]`, in the order of the file, with their declared sources.
     #[serde(deserialize_with = "transition::transitions")]
-    pub transitions: Vec<Transition>,
+    pub transitions: Vec<Named<Transition>>,
 }
 
 impl Machine {
     /// Returns the folder of the templates, relative to the crate, without `/` at its ends.
     pub(crate) fn messages(&self) -> &str {
-        self.messages.as_deref().unwrap_or("").trim_matches('/')
+        self.messages
+            .as_ref()
+            .map_or("", |folder| folder)
+            .trim_matches('/')
     }
 
     /// Returns the folder of state documents, relative to the loop's root.
@@ -98,19 +102,9 @@ pub(crate) struct State {
     pub(crate) extension: Option<At<Extension>>,
     pub(crate) form: Form,
     pub(crate) ids: IdForm,
-    pub(crate) edits: Many<At<String>>,
+    #[serde(deserialize_with = "many")]
+    pub(crate) edits: Vec<At<String>>,
     pub(crate) active: Active,
-}
-
-impl State {
-    pub(crate) fn extension(&self) -> &str {
-        match (&self.extension, self.form) {
-            (Some(extension), _) => extension,
-            (None, Form::Lines) => "state",
-            (None, Form::Json) => "json",
-            (None, Form::Frontmatter) => "md",
-        }
-    }
 }
 
 fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<At<String>, D::Error> {

@@ -3,6 +3,7 @@
 //! `docs/behaviours.md` lists the names of each template; the lists here are the names that the engine gives at run time.
 //! `tests/behaviours/` renders all that a message can name.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use minijinja::Environment;
@@ -42,37 +43,30 @@ const HELP: &str = "it can name the machine's fields, what docs/behaviours.md li
                     declares";
 
 /// Checks a template. `path` is the file's name in messages.
-pub(crate) fn check(
-    machine: &Machine,
-    kind: TemplateKind,
-    path: &str,
-    text: &str,
-) -> Option<Diagnostics> {
+pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &str) -> Diagnostics {
     let engine_names: &[&str] = match kind {
         TemplateKind::Start => &[ANY, MESSAGE, START, FUNCTIONS],
         TemplateKind::Message => &[ANY, MESSAGE, FUNCTIONS],
         TemplateKind::Prompt => &[ANY, PROMPT, FUNCTIONS],
-        TemplateKind::Plain => return None,
+        TemplateKind::Plain => return Diagnostics::new(path, text, Vec::new()),
     };
+    let fields = machine.fields.iter().map(|field| field.name.as_str());
     let engine_names = engine_names.iter().flat_map(|names| names.split(' '));
-    let known: Vec<&str> = machine.field_names().chain(engine_names).collect();
+    let known: Vec<&str> = fields.chain(engine_names).collect();
     // Only the program knows the parts of its own names.
-    let context: Vec<&str> = machine.context.iter().map(|name| &*name.value).collect();
-    let is_known = |name: &str| {
+    let context: Vec<&str> = machine.context.iter().map(|name| name.as_str()).collect();
+    let is_unknown = |name: &String| {
         let first = name.split('.').next().unwrap_or(name);
-        known.contains(&name) || context.contains(&first)
+        !known.contains(&name.as_str()) && !context.contains(&first)
     };
-    let found: Vec<Diagnostic> = match names(text) {
-        Ok(names) => {
-            let unknown = names.iter().filter(|name| !is_known(name));
-            let unknown = unknown.map(|name| {
-                let message = format!("the template names `{name}`, which no loop has");
-                let near = suggest(name, known.iter().chain(&context).copied());
-                Diagnostic::new("variable", place(text, name), message)
-                    .help(near.unwrap_or_else(|| HELP.to_owned()))
-            });
-            unknown.collect()
-        }
+    let unknown = |name: String| {
+        let near = suggest(&name, known.iter().chain(&context).copied());
+        let message = format!("the template names `{name}`, which no loop has");
+        let found = Diagnostic::new("variable", place(text, &name), message);
+        found.help(near.unwrap_or_else(|| HELP.to_owned()))
+    };
+    let found = match names(text) {
+        Ok(names) => names.into_iter().filter(is_unknown).map(unknown).collect(),
         Err(error) => {
             let reason = error.detail().unwrap_or("it cannot be read");
             let message = format!("not a template: {reason}");
@@ -80,7 +74,7 @@ pub(crate) fn check(
             vec![Diagnostic::new("template", span, message)]
         }
     };
-    (!found.is_empty()).then(|| Diagnostics::new(path, text, found))
+    Diagnostics::new(path, text, found)
 }
 
 /// Returns an environment that reads templates as the program reads them.
@@ -92,11 +86,11 @@ pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
 }
 
 /// Returns the names that a template looks up, with the parts of each.
-fn names(text: &str) -> Result<Vec<String>, minijinja::Error> {
+fn names(text: &str) -> Result<HashSet<String>, minijinja::Error> {
     let mut environment = environment()?;
     environment.set_debug(true);
     let template = environment.template_from_str(text)?;
-    Ok(template.undeclared_variables(true).into_iter().collect())
+    Ok(template.undeclared_variables(true))
 }
 
 /// Returns the first place of a name inside a tag.

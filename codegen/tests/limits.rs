@@ -104,6 +104,7 @@ fn columns_count_characters() {
     let line = line_of(&source, source.find("hold = ").unwrap());
     let found = refused(&source);
 
-    let expected = format!("m.toml:{line}:40: unknown key `hold`");
+    let expected =
+        format!("m.toml:{line}:40: error[claudex::machine::unknown_key]: unknown key `hold`");
     assert!(found.contains(&expected), "{found}");
 }

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use camino::Utf8PathBuf;
 use claudex_build::model::{
-    Constant, FieldKind, Guard, Machine as Model, Operand, Transition, Update,
+    Constant, FieldKind, Machine as Model, Named, Operand, Transition as Entry, Update,
 };
 use claudex_loop::__private::{Beginning, EvidenceRecord};
 use claudex_loop::machine::{Actor, Edge, Held, Machine};
@@ -71,7 +71,7 @@ fn read<M: Machine>(source: &str) -> Model {
 
 fn take<M: Machine>(
     model: &Model,
-    entry: &Transition,
+    entry: &Named<Entry>,
     edge: &'static Edge<M>,
     from: usize,
     root: Utf8PathBuf,
@@ -131,7 +131,7 @@ fn take<M: Machine>(
 /// Returns what an edge sets, as the machine file has it.
 fn expected(
     model: &Model,
-    entry: &Transition,
+    entry: &Named<Entry>,
     before: &Map<String, Json>,
     values: &Values,
 ) -> Vec<(String, Json)> {
@@ -163,7 +163,7 @@ fn next_word<'m>(model: &'m Model, field: &str, word: &str) -> &'m str {
     let Some(FieldKind::OneOf(words)) = found.map(|field| &field.kind) else {
         panic!("`{field}` has no words");
     };
-    let at = words.iter().position(|one| &*one.value == word).unwrap();
+    let at = words.iter().position(|one| one.as_str() == word).unwrap();
     &words[(at + 1) % words.len()].value
 }
 
@@ -184,7 +184,7 @@ fn fields_as_json<M: Machine>(held: &Held<M>) -> Map<String, Json> {
 }
 
 /// Returns values that open an edge, and from which its updates stay in range.
-fn solve<M: Machine>(model: &Model, entry: &Transition, from: usize) -> Option<Values> {
+fn solve<M: Machine>(model: &Model, entry: &Named<Entry>, from: usize) -> Option<Values> {
     let choices = choices::<M>(model, entry, from);
     let guard = entry.when.as_ref().map(|guard| &guard.value);
     let is_small = |value: &Constant| !matches!(value, Constant::Count(0 | 1_000_001..));
@@ -214,12 +214,11 @@ fn pick<'v>(name: &str, values: &'v [Constant], state: u64) -> &'v Constant {
 }
 
 /// Returns the values to try for each field of a phase and each argument: for a count the numbers near those of the guard.
-fn choices<M: Machine>(model: &Model, entry: &Transition, from: usize) -> Choices {
+fn choices<M: Machine>(model: &Model, entry: &Named<Entry>, from: usize) -> Choices {
     let guard = entry
-        .when
+        .guard_text
         .as_ref()
-        .map(|guard| guard_numbers(&guard.value))
-        .unwrap_or_default();
+        .map_or(Vec::new(), |text| guard_numbers(text));
     let mut numbers: Vec<u64> = vec![1, 2, 3, 7];
     for number in guard {
         numbers.extend([number.saturating_sub(1), number, number + 1]);
@@ -255,8 +254,7 @@ fn values_of(kind: &FieldKind, numbers: &[u64]) -> Option<Vec<Constant>> {
 }
 
 /// Returns the numbers in the text of a guard.
-fn guard_numbers(guard: &Guard) -> Vec<u64> {
-    let text = claudex_build::model::guard_text(guard);
+fn guard_numbers(text: &str) -> Vec<u64> {
     let digits = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     digits.filter_map(|part| part.parse().ok()).collect()
 }
@@ -269,7 +267,7 @@ fn fields<M: Machine>(values: &Values) -> M::Fields {
     serde_json::from_value(Json::Object(map)).unwrap()
 }
 
-fn transition<M: Machine>(entry: &Transition, values: &Values) -> M::Transition {
+fn transition<M: Machine>(entry: &Named<Entry>, values: &Values) -> M::Transition {
     let name = entry.name.value.clone();
     let args: Map<String, Json> = entry
         .args

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::graph::components;
 use super::{Check, strs};
 use crate::diagnostic::list;
-use crate::model::{Actor, Constant, Edge, Field, Guard, Operand, Sign, Update};
+use crate::model::{Constant, Edge, Field, Guard, Named, Operand, Sign, Update};
 
 pub(super) fn bounds(check: &Check<'_>) {
     let edges = check.edges.iter();
@@ -21,30 +21,27 @@ pub(super) fn bounds(check: &Check<'_>) {
         live.retain(|edge| component[edge.from] == component[edge.to]);
         let mut parts: BTreeMap<usize, Component<'_>> = BTreeMap::new();
         for edge in &live {
-            parts
-                .entry(component[edge.from])
-                .or_default()
-                .add(check, edge);
+            let part = parts.entry(component[edge.from]).or_default();
+            part.add(check, edge);
         }
-        let is_unbounded = |edge: &&Edge<'_>| !parts[&component[edge.from]].bounds(edge);
-        let rest: Vec<&Edge<'_>> = live.iter().copied().filter(is_unbounded).collect();
-        if rest.len() == live.len() {
+        let count = live.len();
+        live.retain(|edge| !parts[&component[edge.from]].bounds(edge));
+        if live.len() == count {
             parts.values().for_each(|part| report(check, part));
             return;
         }
-        live = rest;
     }
 }
 
 /// Returns whether an edge can be taken without the user.
 fn can_repeat(check: &Check<'_>, edge: &Edge<'_>) -> bool {
     let source = check.phase(edge.from);
-    let by = &edge.declared.by;
-    let by_user = !by.is_empty() && by.iter().all(|actor| actor.value == Actor::Person);
     let hook = source.on_stop.iter();
     let mut calls = hook.flat_map(|behaviour| behaviour.calls());
     let by_hook = calls.any(|call| call.then == edge.declared.name);
-    !source.terminal && !check.is_broken(edge.declared) && (!by_user || by_hook)
+    !source.terminal
+        && !check.is_broken(edge.declared)
+        && (!edge.declared.is_by_user_alone() || by_hook)
 }
 
 /// The effect of an edge on a field.
@@ -81,15 +78,10 @@ struct Component<'m> {
 impl<'m> Component<'m> {
     fn add(&mut self, check: &Check<'m>, edge: &'m Edge<'m>) {
         self.edges.push(edge);
-        let [from, to] = [edge.from, edge.to].map(|at| check.phase(at).name.as_str());
+        let [from, to] = [edge.from, edge.to].map(|at| &check.phase(at).name);
         // A field that starts to exist gets its initial value again.
-        let crosses = |field: &Field| field.exists_in(from) != field.exists_in(to);
-        let divided = check
-            .machine
-            .fields
-            .iter()
-            .filter(|field| field.within.is_some());
-        let crossing = divided.filter(|field| crosses(field));
+        let crosses = |field: &&Named<Field>| field.exists_in(from) != field.exists_in(to);
+        let crossing = check.machine.fields.iter().filter(crosses);
         let crossing = crossing.map(|field| (field.name.as_str(), Change::Other));
         let set = edge.declared.set.iter();
         let set = set.filter_map(|(name, update)| Some((name.as_str(), change(name, update)?)));
@@ -116,24 +108,22 @@ impl<'m> Component<'m> {
             return false;
         };
         let is_fixed = |other: &str| self.changes(other).is_empty();
-        edge.declared.set.iter().any(|(name, update)| {
+        let mut set = edge.declared.set.iter();
+        set.any(|(name, update)| {
             let is_out = |word: &Constant| {
                 let word = |field: &str| (field == name.value).then(|| word.clone());
                 when.decide(&word) == Some(false)
             };
-            if self.reset(name).is_some() {
-                return false;
-            }
-            match (change(name, update), &update.value) {
+            let stays_out = |(_, change): &(_, Change<'_>)| match change {
+                Change::Word(word) => is_out(word),
+                _ => true,
+            };
+            let is_bound = match (change(name, update), &update.value) {
                 (Some(Change::Raise), Update::Value(_)) => has_ceiling(when, name, &is_fixed),
-                (Some(Change::Word(_)), _) => {
-                    self.changes(name).iter().all(|change| match change {
-                        (_, Change::Word(word)) => is_out(word),
-                        _ => true,
-                    })
-                }
+                (Some(Change::Word(_)), _) => self.changes(name).iter().all(stays_out),
                 _ => false,
-            }
+            };
+            is_bound && self.reset(name).is_none()
         })
     }
 }
@@ -165,29 +155,32 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
 fn report(check: &Check<'_>, part: &Component<'_>) {
     let distinct = |names: Vec<&str>| {
         let mut seen = HashSet::new();
-        let names = names
-            .into_iter()
-            .filter(|name| seen.insert(name.to_string()));
+        let names = names.into_iter().filter(|name| seen.insert(*name));
         list(&names.collect::<Vec<_>>())
     };
     let edges = part.edges.iter();
     let phases = edges.clone().map(|edge| &check.phase(edge.from).name);
-    let phases = distinct(strs(phases));
-    let names = distinct(strs(edges.map(|edge| &edge.declared.name)));
+    let names = edges.map(|edge| &edge.declared.name);
+    let args = [distinct(strs(phases)), distinct(strs(names)), reasons(part)];
+    let first = &part.edges[0].declared.name;
+    check.add(
+        "unbounded_cycle",
+        first,
+        &args.each_ref().map(String::as_str),
+    );
+}
+
+/// Returns why the edges that raise a count bound nothing: three reasons at most.
+fn reasons(part: &Component<'_>) -> String {
     let mut reasons = BTreeSet::new();
     for (field, changes) in &part.changes {
-        for (edge, _) in changes
+        let raises = changes
             .iter()
-            .filter(|(_, change)| *change == Change::Raise)
-        {
-            let name = &edge.declared.name;
-            reasons.insert(match part.reset(field) {
-                Some(reset) => format!("`{}` resets `{field}`; ", reset.declared.name),
-                None => format!("no fixed limit in `{name}` for `{field}`; "),
-            });
-        }
+            .filter(|(_, change)| *change == Change::Raise);
+        reasons.extend(raises.map(|(edge, _)| match part.reset(field) {
+            Some(reset) => format!("`{}` resets `{field}`; ", reset.declared.name),
+            None => format!("no fixed limit in `{}` for `{field}`; ", edge.declared.name),
+        }));
     }
-    let reasons: String = reasons.into_iter().take(3).collect();
-    let first = &part.edges[0].declared.name;
-    check.add("unbounded_cycle", first, &[&phases, &names, &reasons]);
+    reasons.into_iter().take(3).collect()
 }

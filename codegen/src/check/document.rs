@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Check;
 use super::types::constant;
 use crate::model::{
-    Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Plugin, State, texts,
+    Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, Plugin, State, texts,
 };
 
 pub(super) fn document(check: &Check<'_>) {
@@ -33,7 +33,7 @@ pub(super) fn document(check: &Check<'_>) {
 
 fn places(check: &Check<'_>) {
     let form = check.machine.state.form;
-    let mut owners: HashMap<&str, &Field> = HashMap::new();
+    let mut owners: HashMap<&str, &Named<Field>> = HashMap::new();
     for field in &check.machine.fields {
         owners.entry(field.place()).or_insert(field);
     }
@@ -57,15 +57,15 @@ fn places(check: &Check<'_>) {
     }
 }
 
-fn null(check: &Check<'_>, field: &Field, null: &At<Constant>) {
+fn null(check: &Check<'_>, field: &Named<Field>, null: &At<Constant>) {
+    let is_never_null = |kind: &FieldKind| matches!(kind, FieldKind::Flag | FieldKind::Held(_));
     match (&field.kind, &null.value) {
         (FieldKind::Held(Held::Phase), Constant::Text(phase)) => {
             check.find_phase(&At::new(phase.clone(), null.span.clone()));
         }
-        (FieldKind::Flag | FieldKind::Held(_), _) => {
+        (kind, _) if !field.within.is_empty() || is_never_null(kind) => {
             check.add_at("null_never", &null.span, &[&field.name]);
         }
-        _ if field.within.is_some() => check.add_at("null_never", &null.span, &[&field.name]),
         _ => constant(check, field, null),
     }
 }
@@ -78,12 +78,12 @@ fn edits(check: &Check<'_>, state: &State) {
         .map(|name| name.as_str())
         .collect();
     for name in &state.edits {
-        let Some(field) = check.fields.get(name.as_str()) else {
+        let Some(field) = check.field(name) else {
             continue;
         };
         let is_count = field.kind == FieldKind::Count;
         let is_editable = is_count || matches!(field.kind, FieldKind::Flag | FieldKind::OneOf(_));
-        if !is_editable || field.within.is_some() {
+        if !is_editable || !field.within.is_empty() {
             check.add("edit_kind", name, &[]);
         } else if is_count && field.max.is_none() && read.contains(name.as_str()) {
             check.add("edit_limit", name, &[]);
@@ -112,14 +112,16 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
         ("file_alone", state.folder_env.is_some(), "folder_env"),
     ];
     for (code, _, arg) in rules.iter().filter(|(_, is_broken, _)| *is_broken) {
-        check.add(code, file, &[arg]);
+        check.add_at(code, &file.span, &[path, arg]);
     }
 }
 
 fn commands(check: &Check<'_>, plugin: &Plugin) {
     let possible = check.machine.possible_slash_commands();
-    let possible = possible.iter().map(|command| (command.name, ())).collect();
+    let names = possible.iter().map(|command| command.name);
     for command in &plugin.commands {
-        check.find("unknown_command", &possible, &command.name);
+        if !names.clone().any(|name| command.name.value == name) {
+            check.unknown("unknown_command", &command.name, names.clone());
+        }
     }
 }

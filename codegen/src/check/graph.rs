@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use super::{Check, strs};
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{At, Transition};
+use crate::model::{At, Named, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
     let machine = check.machine;
     let is_terminal = |name: &&At<String>| {
-        let at = check.phases.get(name.as_str());
-        at.is_some_and(|&at| check.phase(at).terminal)
+        let phase = Named::find(&machine.phases, name);
+        phase.is_some_and(|phase| phase.terminal)
     };
     if machine.modes.is_empty() {
         check.add("no_mode", &machine.name, &[]);
@@ -39,9 +39,9 @@ pub(super) fn graph(check: &Check<'_>) {
             check.add_at("no_source", place, &[&entry.name]);
         }
     }
-    for entries in check.transitions.values() {
-        for entry in &entries[1..] {
-            agreement(check, entries[0], entry);
+    for first in machine.first_entries() {
+        for entry in check.entries(&first.name).skip(1) {
+            agreement(check, first, entry);
         }
     }
     let is_unknown = |one: &Diagnostic| one.code == "unknown_phase";
@@ -52,7 +52,7 @@ pub(super) fn graph(check: &Check<'_>) {
 }
 
 /// Reports differences between two entries of a transition, which becomes one method.
-fn agreement(check: &Check<'_>, first: &Transition, entry: &Transition) {
+fn agreement(check: &Check<'_>, first: &Named<Transition>, entry: &Named<Transition>) {
     let actors = |entry: &Transition| entry.by.iter().map(|by| by.value).collect::<HashSet<_>>();
     let args = |entry: &Transition| {
         let args = entry.args.iter();
@@ -74,21 +74,22 @@ fn agreement(check: &Check<'_>, first: &Transition, entry: &Transition) {
 
 /// Reports phases that no loop reaches, and phases from which no loop ends.
 fn reach(check: &Check<'_>) {
-    let machine = check.machine;
-    let count = machine.phases.len();
-    let modes = machine.modes.iter();
-    let starts = modes.filter_map(|mode| check.phases.get(mode.start.as_str()).copied());
-    let starts: Vec<usize> = starts.collect();
-    let ends: Vec<usize> = (0..count).filter(|at| check.phase(*at).terminal).collect();
-    let names = ends.iter().map(|&end| &check.phase(end).name);
+    let phases = &check.machine.phases;
+    let modes = check.machine.modes.iter();
+    let is_start = |at: &usize| modes.clone().any(|mode| mode.start == phases[*at].name);
+    let starts: Vec<usize> = (0..phases.len()).filter(is_start).collect();
+    let ends: Vec<usize> = (0..phases.len())
+        .filter(|at| phases[*at].terminal)
+        .collect();
+    let names = ends.iter().map(|end| &phases[*end].name);
     let names = list(&strs(names.take(4)));
 
     let edges = check.edges.iter();
-    let forward = successors(count, edges.clone().map(|edge| (edge.from, edge.to)));
-    let backward = successors(count, edges.map(|edge| (edge.to, edge.from)));
+    let forward = successors(phases.len(), edges.clone().map(|edge| (edge.from, edge.to)));
+    let backward = successors(phases.len(), edges.map(|edge| (edge.to, edge.from)));
     let from_start = visit(&forward, starts.clone());
     let to_end = visit(&backward, ends.clone());
-    for (at, phase) in machine.phases.iter().enumerate() {
+    for (at, phase) in phases.iter().enumerate() {
         let name = &phase.name;
         if !from_start.contains(&at) && !starts.is_empty() && name.value != "same" {
             check.add("unreachable", name, &[]);

@@ -13,16 +13,20 @@ mod names;
 mod types;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
-use std::fmt::Display;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{At, Edge, Field, Machine, Phase, Transition};
+use crate::model::{At, Edge, Field, Machine, Named, Phase, Transition};
 
 /// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
-    let mut check = Check::new(machine);
+    let mut check = Check {
+        machine,
+        edges: machine.edges(),
+        found: RefCell::default(),
+        broken: HashSet::new(),
+    };
     names::names(&check);
     types::types(&check);
     for entry in &machine.transitions {
@@ -42,13 +46,9 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     check.found.into_inner()
 }
 
-/// A machine with its parts by name, and its problems.
+/// A machine with its edges, and its problems.
 struct Check<'m> {
     machine: &'m Machine,
-    phases: BTreeMap<&'m str, usize>,
-    fields: BTreeMap<&'m str, &'m Field>,
-    personas: BTreeMap<&'m str, usize>,
-    transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
     /// All edges, in the order of their entries.
     edges: Vec<Edge<'m>>,
     found: RefCell<Vec<Diagnostic>>,
@@ -57,30 +57,9 @@ struct Check<'m> {
 }
 
 impl<'m> Check<'m> {
-    fn new(machine: &'m Machine) -> Self {
-        let mut transitions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-        for entry in &machine.transitions {
-            transitions.entry(&entry.name).or_default().push(entry);
-        }
-        Self {
-            machine,
-            phases: index(machine.phases.iter().map(|phase| &phase.name)),
-            fields: machine
-                .fields
-                .iter()
-                .map(|field| (field.name.as_str(), field))
-                .collect(),
-            personas: index(machine.personas.iter().map(|persona| &persona.name)),
-            transitions,
-            edges: machine.edges(),
-            found: RefCell::default(),
-            broken: HashSet::new(),
-        }
-    }
-
     /// Reports a problem of a part of the file. Its text in `problems.md` has the part as `{0}`, and then `args`.
-    fn add(&self, code: &'static str, at: &At<impl Display>, args: &[&str]) {
-        self.add_at(code, &at.span, &[&[&*at.to_string()], args].concat());
+    fn add(&self, code: &'static str, part: &At<String>, args: &[&str]) {
+        self.add_at(code, &part.span, &[&[part.as_str()], args].concat());
     }
 
     fn add_at(&self, code: &'static str, place: &Range<usize>, args: &[&str]) {
@@ -104,21 +83,27 @@ impl<'m> Check<'m> {
         self.found.borrow().len()
     }
 
-    fn phase(&self, at: usize) -> &'m Phase {
+    fn phase(&self, at: usize) -> &'m Named<Phase> {
         &self.machine.phases[at]
     }
 
-    fn is_broken(&self, entry: &Transition) -> bool {
+    fn is_broken(&self, entry: &Named<Transition>) -> bool {
         self.broken.contains(&entry.span.start)
     }
 
-    fn edges_of(&self, entry: &Transition) -> impl Iterator<Item = &Edge<'m>> + Clone {
-        let start = entry.span.start;
-        let first = self
-            .edges
-            .partition_point(|edge| edge.declared.span.start < start);
-        let edges = self.edges[first..].iter();
-        edges.take_while(move |edge| edge.declared.span.start == start)
+    fn field(&self, name: &str) -> Option<&'m Named<Field>> {
+        Named::find(&self.machine.fields, name)
+    }
+
+    /// Returns the entries of a transition, in the order of the file.
+    fn entries(&self, name: &str) -> impl Iterator<Item = &'m Named<Transition>> + Clone {
+        let entries = self.machine.transitions.iter();
+        entries.filter(move |entry| entry.name.value == name)
+    }
+
+    fn edges_of(&self, entry: &Named<Transition>) -> impl Iterator<Item = &Edge<'m>> {
+        let edges = self.edges.iter();
+        edges.filter(move |edge| edge.declared.span.start == entry.span.start)
     }
 
     /// Returns the edges of a transition from a phase, in the order of the file.
@@ -126,10 +111,6 @@ impl<'m> Check<'m> {
         let edges = self.edges.iter();
         edges.filter(move |edge| edge.from == phase && *edge.declared.name == name)
     }
-}
-
-fn index<'n>(names: impl Iterator<Item = &'n At<String>>) -> BTreeMap<&'n str, usize> {
-    names.map(|name| name.as_str()).zip(0..).collect()
 }
 
 fn strs<'n>(names: impl IntoIterator<Item = &'n At<String>>) -> Vec<&'n str> {

@@ -1,114 +1,92 @@
 //! Names of phases, fields, transitions, personas and arguments that do not exist, and fields used in phases in which
 //! they do not exist (`in`).
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::{Check, problem, strs};
-use crate::diagnostic::{list, suggest};
-use crate::model::texts::interpolated;
-use crate::model::{Argument, At, AtStart, Behaviour, FieldKind, Parameter, Read, Transition};
+use crate::diagnostic::{Diagnostic, list, suggest};
+use crate::model::{Argument, At, AtStart, Behaviour, Edge, Named, Phase, Transition};
 
 /// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
 /// Leaves the entries of transitions to [`transition`].
 pub(super) fn names(check: &Check<'_>) {
     let machine = check.machine;
-    for phase in machine
-        .fields
-        .iter()
-        .flat_map(|field| &field.within)
-        .flatten()
-    {
+    for phase in machine.fields.iter().flat_map(|field| &field.within) {
         check.find_phase(phase);
     }
-    for name in &machine.before_stop {
-        check.find("unknown_transition", &check.transitions, name);
+    let behaviours = machine.behaviours();
+    let named = behaviours.clone().flat_map(Behaviour::transitions);
+    for name in named.chain(machine.before_stop.iter()) {
+        check.find("unknown_transition", &machine.transitions, name);
     }
-    for behaviour in machine.behaviours() {
-        for name in behaviour.transitions() {
-            check.find("unknown_transition", &check.transitions, name);
-        }
-        for name in behaviour
-            .review()
-            .into_iter()
-            .flat_map(|review| &review.personas)
-        {
-            check.find("unknown_persona", &check.personas, name);
-        }
+    let reviews = behaviours.filter_map(Behaviour::review);
+    for name in reviews.flat_map(|review| &review.personas) {
+        check.find("unknown_persona", &machine.personas, name);
     }
     for name in &machine.state.edits {
         uses(check, name, [], "`edits` names");
     }
-    for (at, phase) in machine.phases.iter().enumerate() {
+    for phase in &machine.phases {
         for parameter in phase.on_stop.iter().flat_map(Behaviour::parameters) {
-            self::parameter(check, at, &parameter);
+            for name in parameter.fields() {
+                let name = At::new(name.to_owned(), parameter.span.clone());
+                uses(check, &name, [phase], &format!("`{}` reads", parameter.key));
+            }
         }
     }
     for mode in &machine.modes {
         let start = check.find_phase(&mode.start);
+        let sets = format!("the mode `{}` sets", mode.name);
         for (name, _) in &mode.initial {
-            uses(
-                check,
-                name,
-                start,
-                &format!("the mode `{}` sets", mode.name),
-            );
+            uses(check, name, start, &sets);
         }
+        let takes = format!("a start in the mode `{}` takes", mode.name);
         let fields = machine.fields.iter();
         for field in fields.filter(|field| field.at_start != AtStart::Never) {
-            let takes = format!("a start in the mode `{}` takes", mode.name);
             uses(check, &field.name, start, &takes);
         }
     }
 }
 
-fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
-    let key = parameter.key;
-    let place = parameter.span;
-    let names = interpolated(parameter.value)
-        .unwrap_or_default()
-        .into_iter();
-    let names = names.map(|(name, _)| name);
-    for name in names.chain(parameter.is_field().then_some(parameter.value)) {
-        if !parameter.engine_names().contains(&name) {
-            let name = At::new(name.to_owned(), place.clone());
-            uses(check, &name, [phase], &format!("`{key}` reads"));
-        } else if check.fields.contains_key(name) {
-            check.add_at("two_meanings", place, &[name, key]);
-        }
-    }
-}
-
 /// Checks the names of an entry.
-pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
+pub(super) fn transition(check: &Check<'_>, entry: &Named<Transition>) {
     for name in entry.sources().iter().chain(entry.target()) {
         check.find_phase(name);
     }
-    let from = || check.edges_of(entry).map(|edge| edge.from);
-    let reads = format!("`{}` reads", entry.name);
-    for name in entry.when.iter().flat_map(|guard| guard.fields()) {
-        uses(check, name, from(), &reads);
+    let phases = |at: fn(&Edge<'_>) -> usize| {
+        let edges = check.edges_of(entry);
+        edges.map(move |edge| check.phase(at(edge)))
+    };
+    let updates = entry.set.iter().flat_map(|(_, update)| update.reads());
+    let reads = entry.when.iter().flat_map(|guard| guard.reads());
+    let reads = reads.chain(updates).filter(|read| !read.is_argument);
+    let what = format!("`{}` reads", entry.name);
+    for read in reads {
+        uses(check, &read.name, phases(|edge| edge.from), &what);
     }
-    for (name, update) in &entry.set {
-        let to = check.edges_of(entry).map(|edge| edge.to);
-        uses(check, name, to, &format!("`{}` sets", entry.name));
-        for read in update.reads().filter(|read| !read.is_argument) {
-            uses(check, &read.name, from(), &reads);
-        }
+    let what = format!("`{}` sets", entry.name);
+    for (name, _) in &entry.set {
+        uses(check, name, phases(|edge| edge.to), &what);
     }
 }
 
 /// Reports that a field does not exist, or not in one of some phases. `what` is the subject and the verb.
-fn uses(check: &Check<'_>, name: &At<String>, phases: impl IntoIterator<Item = usize>, what: &str) {
-    let Some(field) = check.find("unknown_field", &check.fields, name) else {
+fn uses<'m>(
+    check: &Check<'m>,
+    name: &At<String>,
+    phases: impl IntoIterator<Item = &'m Named<Phase>>,
+    what: &str,
+) {
+    let Some(field) = check.find("unknown_field", &check.machine.fields, name) else {
         return;
     };
-    let within = strs(field.within.iter().flatten());
-    let phases = phases.into_iter().map(|at| check.phase(at).name.as_str());
-    let mut absent: Vec<&str> = phases.filter(|phase| !within.contains(phase)).collect();
+    let within = strs(&field.within);
+    let phases = phases.into_iter().map(|phase| phase.name.as_str());
+    let mut absent: Vec<&str> = phases.filter(|phase| !field.exists_in(phase)).collect();
     absent.dedup();
     absent.truncate(4);
-    let is_known = within.iter().all(|phase| check.phases.contains_key(phase));
-    if field.within.is_some() && is_known && !absent.is_empty() {
+    let is_known = |name: &&str| Named::find(&check.machine.phases, name).is_some();
+    if within.iter().all(is_known) && !absent.is_empty() {
         let args = [what, name, &list(&absent), &list(&within)];
         check.add_at("field_absent", &name.span, &args);
     }
@@ -119,44 +97,39 @@ impl<'m> Check<'m> {
     pub(super) fn find<'k, T>(
         &self,
         code: &'static str,
-        known: &'k BTreeMap<&str, T>,
+        known: &'k [Named<T>],
         name: &At<String>,
-    ) -> Option<&'k T> {
-        let found = known.get(name.as_str());
+    ) -> Option<&'k Named<T>> {
+        let found = Named::find(known, name);
         if found.is_none() {
-            let problem = problem(code, &[name]);
-            let problem = match suggest(name, known.keys().copied()) {
-                Some(help) => problem.help(help),
-                None => problem,
-            };
-            self.report(&name.span, Some(problem));
+            let names = known.iter().map(|part| part.name.as_str());
+            self.unknown(code, name, names);
         }
         found
     }
 
-    pub(super) fn find_phase(&self, name: &At<String>) -> Option<usize> {
-        self.find("unknown_phase", &self.phases, name).copied()
+    /// Reports an unknown name, with a known one that is similar.
+    pub(super) fn unknown<'k>(
+        &self,
+        code: &'static str,
+        name: &At<String>,
+        known: impl Iterator<Item = &'k str>,
+    ) {
+        let problem = problem(code, &[name]);
+        let known: BTreeSet<&str> = known.collect();
+        let help = suggest(name, known.into_iter()).or(problem.help);
+        self.report(&name.span, Some(Diagnostic { help, ..problem }));
     }
 
-    /// Returns the kind of a field or an argument, if it exists.
-    pub(super) fn kind<'a>(&'a self, entry: &'a Transition, read: &Read) -> Option<&'a FieldKind> {
-        let mut arguments = entry.args.iter();
-        if read.is_argument {
-            Some(&arguments.find(|argument| argument.name == read.name)?.kind)
-        } else {
-            Some(&self.fields.get(read.name.as_str())?.kind)
-        }
+    pub(super) fn find_phase(&self, name: &At<String>) -> Option<&'m Named<Phase>> {
+        self.find("unknown_phase", &self.machine.phases, name)
     }
 
     pub(super) fn find_argument<'a>(
         &self,
         entry: &'a Transition,
         name: &At<String>,
-    ) -> Option<&'a Argument> {
-        let args = entry.args.iter();
-        let args = args
-            .map(|argument| (argument.name.as_str(), argument))
-            .collect();
-        self.find("unknown_argument", &args, name).copied()
+    ) -> Option<&'a Named<Argument>> {
+        self.find("unknown_argument", &entry.args, name)
     }
 }

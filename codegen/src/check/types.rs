@@ -3,13 +3,13 @@
 use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
-    At, AtStart, Constant, Field, FieldKind, Operand, Read, Sign, Transition, Update,
+    At, AtStart, Constant, Field, FieldKind, Named, Operand, Read, Sign, Transition, Update,
 };
 
 /// Reports initial values that do not fit.
 pub(super) fn types(check: &Check<'_>) {
     for field in &check.machine.fields {
-        let is_special = field.at_start != AtStart::Never || field.within.is_some();
+        let is_special = field.at_start != AtStart::Never || !field.within.is_empty();
         if is_special && unusable(&field.name, &field.kind).is_some() {
             check.add("type_foreign", &field.name, &[describe(&field.kind)]);
         }
@@ -18,7 +18,7 @@ pub(super) fn types(check: &Check<'_>) {
         }
     }
     for (name, value) in check.machine.modes.iter().flat_map(|mode| &mode.initial) {
-        if let Some(field) = check.fields.get(name.as_str()) {
+        if let Some(field) = check.field(name) {
             constant(check, field, value);
         }
     }
@@ -27,9 +27,13 @@ pub(super) fn types(check: &Check<'_>) {
 /// Reports values of an entry that do not fit, and unknown arguments.
 pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
     guard(check, entry);
-    for (name, value) in &entry.set {
-        if let Some(field) = check.fields.get(name.as_str()) {
-            check.report(&value.span, update_problem(check, entry, field, value));
+    for (name, update) in &entry.set {
+        for argument in update.reads().filter(|read| read.is_argument) {
+            check.find_argument(entry, &argument.name);
+        }
+        if let Some(field) = check.field(name) {
+            let problem = unusable(name, &field.kind).or_else(|| update_problem(field, update));
+            check.report(&update.span, problem);
         }
     }
 }
@@ -56,10 +60,12 @@ pub(super) fn no_count(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
     (*kind != FieldKind::Count).then(|| problem("type_count", &[name, describe(kind)]))
 }
 
-fn differs(a: &str, a_kind: &FieldKind, b: &str, b_kind: &FieldKind) -> Option<Diagnostic> {
+/// Returns the problem of a value of another type. `kind` is that of `name`.
+fn differs(name: &str, kind: &FieldKind, other: &Read) -> Option<Diagnostic> {
+    let other_kind = other.kind.as_ref()?;
     let is_text = |kind: &FieldKind| matches!(kind, FieldKind::Text | FieldKind::Path);
-    let is_same = a_kind == b_kind || is_text(a_kind) && is_text(b_kind);
-    let args = [a, describe(a_kind), b, describe(b_kind)];
+    let is_same = kind == other_kind || is_text(kind) && is_text(other_kind);
+    let args = [name, describe(kind), &other.key(), describe(other_kind)];
     (!is_same).then(|| problem("type_differs", &args))
 }
 
@@ -83,37 +89,40 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
             }
         }
     };
-    let value = value.to_string();
-    Some(problem(
-        "type_constant",
-        &[name, describe(kind), &value, &help],
-    ))
+    let args = [name, describe(kind), &value.to_string(), &help];
+    Some(problem("type_constant", &args))
 }
 
-pub(super) fn constant(check: &Check<'_>, field: &Field, value: &At<Constant>) {
+pub(super) fn constant(check: &Check<'_>, field: &Named<Field>, value: &At<Constant>) {
     check.report(&value.span, misfit(&field.name, &field.kind, value));
 }
 
 fn guard(check: &Check<'_>, entry: &Transition) {
     let Some(when) = &entry.when else { return };
+    for read in when.reads().filter(|read| read.is_argument) {
+        let argument = check.find_argument(entry, &read.name);
+        if argument.is_some_and(|argument| argument.optional) {
+            check.add("type_optional", &read.name, &[]);
+        }
+    }
     for (left, sign, right) in when.comparisons() {
-        let is_equality = matches!(sign, Sign::Equal | Sign::NotEqual);
-        let is_right = |operand: &Operand| match operand {
-            Operand::Constant(_) => true,
-            Operand::Read(read) => compared(check, entry, read, is_equality),
-        };
-        if !(is_right(left) & is_right(right)) {
+        let before = check.found_count();
+        for read in left.read().into_iter().chain(right.read()) {
+            check.report(&read.name.span, incomparable(read, sign));
+        }
+        if check.found_count() > before {
             continue;
         }
-        let kind = |read| check.kind(entry, read).unwrap_or(&FieldKind::Count);
         let (place, problem) = match (left, right) {
             (Operand::Read(read), Operand::Constant(value))
             | (Operand::Constant(value), Operand::Read(read)) => {
-                (&read.name.span, misfit(&read.key(), kind(read), value))
+                let kind = read.kind.as_ref();
+                let problem = kind.and_then(|kind| misfit(&read.key(), kind, value));
+                (&read.name.span, problem)
             }
             (Operand::Read(one), Operand::Read(other)) => {
-                let keys = [one, other].map(Read::key);
-                let problem = differs(&keys[0], kind(one), &keys[1], kind(other));
+                let kind = one.kind.as_ref();
+                let problem = kind.and_then(|kind| differs(&one.key(), kind, other));
                 (&other.name.span, problem)
             }
             (Operand::Constant(_), Operand::Constant(_)) => {
@@ -124,57 +133,36 @@ fn guard(check: &Check<'_>, entry: &Transition) {
     }
 }
 
-/// Checks a field or an argument that a guard compares. Returns whether it can be compared so.
-fn compared(check: &Check<'_>, entry: &Transition, read: &Read, is_equality: bool) -> bool {
-    let name = &read.name;
-    if read.is_argument
-        && let Some(argument) = check.find_argument(entry, name)
-        && argument.optional
-    {
-        check.add("type_optional", name, &[]);
-    }
-    let Some(kind) = check.kind(entry, read) else {
-        return false;
-    };
-    let key = read.key();
-    let not_count = || no_count(&key, kind).filter(|_| !is_equality || read.offset != 0);
-    let problem = unusable(&key, kind).or_else(not_count);
-    let is_right = problem.is_none();
-    check.report(&name.span, problem);
-    is_right
+/// Returns why a guard cannot compare a field or an argument by a sign.
+fn incomparable(read: &Read, sign: Sign) -> Option<Diagnostic> {
+    let kind = read.kind.as_ref()?;
+    let is_equality = matches!(sign, Sign::Equal | Sign::NotEqual);
+    let not_count = || no_count(&read.key(), kind).filter(|_| !is_equality || read.offset != 0);
+    unusable(&read.key(), kind).or_else(not_count)
 }
 
-/// Returns the problem of an update of a field. Reports unknown arguments.
-fn update_problem(
-    check: &Check<'_>,
-    entry: &Transition,
-    field: &Field,
-    update: &Update,
-) -> Option<Diagnostic> {
+/// Returns the problem of an update of a field.
+fn update_problem(field: &Named<Field>, update: &Update) -> Option<Diagnostic> {
     let name = &field.name;
     let kind = &field.kind;
-    for argument in update.reads().filter(|read| read.is_argument) {
-        check.find_argument(entry, &argument.name);
-    }
-    let not_count = |read: &Read| no_count(&read.key(), check.kind(entry, read)?);
-    let problem = match update {
+    let not_count = |read: &Read| no_count(&read.key(), read.kind.as_ref()?);
+    match update {
         Update::Value(Operand::Constant(value)) => misfit(name, kind, value),
-        Update::Value(Operand::Read(read)) => match (check.kind(entry, read)?, kind) {
+        Update::Value(Operand::Read(read)) => match (read.kind.as_ref()?, kind) {
             (FieldKind::OneOf(_), FieldKind::Text) => None,
             (FieldKind::OneOf(words), FieldKind::OneOf(_)) => {
                 let mut words = words.iter().map(|word| Constant::Text(word.to_string()));
                 words.find_map(|word| misfit(name, kind, &word))
             }
             _ if read.offset != 0 => no_count(name, kind).or_else(|| not_count(read)),
-            (other, _) => differs(name, kind, &read.key(), other),
+            _ => differs(name, kind, read),
         },
-        Update::Next(read) => match check.kind(entry, read)? {
-            other @ FieldKind::OneOf(_) => differs(name, kind, &read.name, other),
+        Update::Next(read) => match read.kind.as_ref()? {
+            FieldKind::OneOf(_) => differs(name, kind, read),
             other => Some(problem("type_next", &[&read.name, describe(other)])),
         },
         Update::Plus(read, argument) => no_count(name, kind)
             .or_else(|| not_count(read))
             .or_else(|| not_count(argument)),
-    };
-    unusable(name, kind).or(problem)
+    }
 }

@@ -6,15 +6,13 @@ use minijinja::{Value, context};
 
 use super::render::serde;
 use super::types::Type;
-use super::view::first_entry;
 use crate::diagnostic::line_of;
-use crate::model::{Argument, Machine, Transition, guard_text};
+use crate::model::{Constant, Machine, Named, Operand, Transition, Update};
 
 /// One `[[transitions.x]]` entry with its edges.
 pub(super) struct Entry<'m> {
     pub(super) machine: &'m Machine,
-    pub(super) declared: &'m Transition,
-    pub(super) args: &'m [Argument],
+    pub(super) declared: &'m Named<Transition>,
     pub(super) from: Vec<usize>,
     /// The index of the target. `None`: the source.
     to: Option<usize>,
@@ -27,7 +25,6 @@ pub(super) fn entries(machine: &Machine) -> Vec<Entry<'_>> {
     let entries = entries.map(|edges| Entry {
         machine,
         declared: edges[0].declared,
-        args: &first_entry(machine, &edges[0].declared.name).args,
         from: edges.iter().map(|edge| edge.from).collect(),
         to: edges[0].declared.target().map(|_| edges[0].to),
     });
@@ -47,15 +44,20 @@ impl<'m> Entry<'m> {
 
     pub(super) fn view(&self, source: &str) -> Value {
         let declared = self.declared;
-        let guard = declared.when.as_ref();
-        let texts = declared.set.iter();
-        let texts = texts.map(|(name, update)| (name.as_str(), update.to_string()));
+        let updates = declared.set.iter().zip(&declared.update_texts);
+        let texts = updates.map(|((name, update), (_, text))| {
+            let text = match (&update.value, &text.value) {
+                (Update::Value(Operand::Constant(value)), _) => value.to_string(),
+                (_, Constant::Text(text)) => text.clone(),
+                (_, value) => value.to_string(),
+            };
+            (name.as_str(), text)
+        });
         context! {
             from => serde(self.sources().collect::<Vec<_>>()),
             to => self.target(),
             line => line_of(source, declared.span.start),
-            when => guard.map(|guard| guard_text(guard)),
-            guard => guard.map(|guard| self.guard(guard)),
+            guard => declared.when.as_ref().map(|guard| self.guard(guard)),
             set => serde(texts.collect::<Vec<_>>()),
             updates => self.updates(),
             ..serde(declared)
@@ -63,10 +65,12 @@ impl<'m> Entry<'m> {
     }
 }
 
-/// Returns the view of a transition: its first entry, which has the keys that all entries share, and its sources with the
-/// targets of each.
-pub(super) fn transition(machine: &Machine, name: &str, entries: &[Entry<'_>]) -> Value {
-    let first = first_entry(machine, name);
+/// Returns the view of a transition: its first entry, and its sources with the targets of each.
+pub(super) fn transition(
+    machine: &Machine,
+    first: &Named<Transition>,
+    entries: &[Entry<'_>],
+) -> Value {
     let mut targets: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for entry in entries
         .iter()
@@ -87,7 +91,7 @@ pub(super) fn transition(machine: &Machine, name: &str, entries: &[Entry<'_>]) -
     });
     let args = first.args.iter().map(|argument| {
         context! {
-            ty => Type::of_argument(name, argument).name(),
+            ty => Type::of_argument(&first.name, argument).name(),
             ..serde(argument)
         }
     });

@@ -3,10 +3,10 @@
 use minijinja::{Value, context};
 
 use super::edges::Entry;
-use super::ident::value_of;
+use super::ident::{camel, type_of_words, value_of};
 use super::render::{literal, number, serde};
 use super::types::{Type, initial};
-use crate::model::{Constant, Field, FieldKind, Guard, Operand, Read, Sign, Update};
+use crate::model::{Constant, Field, FieldKind, Guard, Named, Operand, Read, Sign, Update};
 
 /// A field or an argument in Rust.
 struct Place<'m> {
@@ -66,7 +66,7 @@ impl Place<'_> {
 }
 
 impl<'m> Entry<'m> {
-    fn find_field(&self, name: &str) -> &'m Field {
+    fn find_field(&self, name: &str) -> &'m Named<Field> {
         let mut fields = self.machine.fields.iter();
         let field = fields.find(|field| field.name.value == name);
         field.expect("the check has seen the field")
@@ -74,30 +74,25 @@ impl<'m> Entry<'m> {
 
     fn place(&self, read: &'m Read) -> Place<'m> {
         let name = read.name.as_str();
-        if !read.is_argument {
-            let field = self.find_field(name);
-            return Place {
-                name,
-                ty: Type::of_field(field),
-                rust: format!("f.{}", value_of(name)),
-                is_argument: false,
-                is_option: field.within.is_some(),
-            };
-        }
-        let mut arguments = self.args.iter();
-        let argument = arguments.find(|argument| argument.name == read.name);
-        let argument = argument.expect("the check has seen the argument");
+        let kind = read.kind.as_ref().expect("the check has seen the name");
+        let (words, rust) = match (read.is_argument, name) {
+            (false, _) => (type_of_words(name), format!("f.{}", value_of(name))),
+            // The parameters of the closure have these names.
+            (true, "f" | "t") => (self.words_of(name), format!("{name}_")),
+            (true, _) => (self.words_of(name), value_of(name)),
+        };
         Place {
             name,
-            ty: Type::of_argument(&self.declared.name, argument),
-            rust: match name {
-                // The parameters of the closure have these names.
-                "f" | "t" => format!("{name}_"),
-                _ => value_of(name),
-            },
-            is_argument: true,
-            is_option: argument.optional,
+            ty: Type::new(kind, words),
+            rust,
+            is_argument: read.is_argument,
+            is_option: read.is_option,
         }
+    }
+
+    /// Returns the name of the enum of an argument's words.
+    fn words_of(&self, argument: &str) -> String {
+        camel(&self.declared.name) + &camel(argument)
     }
 
     pub(super) fn guard(&self, guard: &'m Guard) -> Value {
@@ -196,7 +191,7 @@ impl<'m> Entry<'m> {
     }
 
     /// Returns the value that an edge gives a field which exists in some phases only, unless the field stays as it is.
-    fn crossing(&self, field: &Field) -> Option<String> {
+    fn crossing(&self, field: &Named<Field>) -> Option<String> {
         let before = self.sources().filter(|phase| field.exists_in(phase));
         let before = before.count();
         let initial = format!("Some({})", initial(field));
@@ -211,9 +206,9 @@ impl<'m> Entry<'m> {
     }
 
     /// Returns the value that an update gives a field.
-    fn update(&self, field: &Field, update: &'m Update) -> String {
+    fn update(&self, field: &Named<Field>, update: &'m Update) -> String {
         let ty = Type::of_field(field);
-        let is_option = field.within.is_some();
+        let is_option = !field.within.is_empty();
         let value = match update {
             Update::Value(Operand::Constant(constant)) => ty.constant(constant),
             Update::Value(Operand::Read(read)) => {
@@ -265,12 +260,12 @@ impl<'m> Entry<'m> {
     }
 
     /// Returns the value of a field that an update leaves as it is.
-    fn kept(&self, field: &Field) -> String {
+    fn kept(&self, field: &Named<Field>) -> String {
         self.crossing(field)
             .unwrap_or_else(|| self.field_value(field))
     }
 
-    fn field_value(&self, field: &Field) -> String {
+    fn field_value(&self, field: &Named<Field>) -> String {
         Type::of_field(field).cloned(&format!("f.{}", value_of(&field.name)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ident::{camel, type_of_words};
 use super::render::{literal, number};
-use crate::model::{Argument, Constant, Field, FieldKind};
+use crate::model::{Argument, Constant, Field, FieldKind, Named};
 
 /// The type of a field or an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,17 +17,17 @@ pub(super) enum Type {
 }
 
 impl Type {
-    pub(super) fn of_field(field: &Field) -> Self {
+    pub(super) fn of_field(field: &Named<Field>) -> Self {
         Self::new(&field.kind, type_of_words(&field.name))
     }
 
-    pub(super) fn of_argument(transition: &str, argument: &Argument) -> Self {
+    pub(super) fn of_argument(transition: &str, argument: &Named<Argument>) -> Self {
         let words = camel(transition) + &camel(&argument.name);
         Self::new(&argument.kind, words)
     }
 
     /// Returns the type of a kind. `words` is the name of its enum if it has words.
-    fn new(kind: &FieldKind, words: String) -> Self {
+    pub(super) fn new(kind: &FieldKind, words: String) -> Self {
         match kind {
             FieldKind::Count => Self::Count,
             FieldKind::Flag => Self::Flag,
@@ -91,7 +91,7 @@ impl Type {
 }
 
 /// Returns the value of a field at the start.
-pub(super) fn initial(field: &Field) -> String {
+pub(super) fn initial(field: &Named<Field>) -> String {
     let ty = Type::of_field(field);
     match field.initial() {
         Some(initial) => ty.constant(&initial),
@@ -100,13 +100,13 @@ pub(super) fn initial(field: &Field) -> String {
 }
 
 /// Returns whether a field starts with the default of its type.
-pub(super) fn starts_as_default(field: &Field) -> bool {
+pub(super) fn starts_as_default(field: &Named<Field>) -> bool {
     let is_default = match (field.initial(), &field.kind) {
-        (Some(Constant::Text(text)), FieldKind::OneOf(words)) => text == *words[0].value,
+        (Some(Constant::Text(text)), FieldKind::OneOf(words)) => text == **words[0].value,
         (Some(Constant::Text(text)), _) => text.is_empty(),
         (Some(Constant::Count(count)), _) => count == 0,
         (Some(Constant::Flag(flag)), _) => !flag,
         (None, _) => true,
     };
-    is_default || field.within.is_some()
+    is_default || !field.within.is_empty()
 }

@@ -9,24 +9,17 @@ use super::edges;
 use super::render::serde;
 use super::types::{self, Type};
 use crate::diagnostic::line_of;
-use crate::model::texts::interpolated;
-use crate::model::{Behaviour, Field, FieldKind, Held, Machine, Phase, Transition, Update};
-
-/// Returns the first entry of a transition, which has the keys that all entries share.
-pub(super) fn first_entry<'m>(machine: &'m Machine, name: &str) -> &'m Transition {
-    let mut entries = machine.transitions.iter();
-    let first = entries.find(|entry| entry.name.value == name);
-    first.expect("the check has seen the transition")
-}
+use crate::model::{Behaviour, Field, FieldKind, Held, Machine, Named, Phase, Update};
 
 /// Returns the data of the templates: the keys of the machine file, and values derived from them.
 pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
     let entries = edges::entries(machine);
-    let names = machine.transition_names();
-    let by_name = names
-        .iter()
-        .map(|name| (*name, edges::transition(machine, name, &entries)));
-    let by_name: BTreeMap<&str, Value> = by_name.collect();
+    let first_entries = machine.first_entries();
+    let transitions = first_entries.iter().map(|first| {
+        let view = edges::transition(machine, first, &entries);
+        (first.name.as_str(), view)
+    });
+    let by_name: BTreeMap<&str, Value> = transitions.clone().collect();
     let owned = owned(machine);
     let fields = machine.fields.iter();
     let mut own_fields = fields
@@ -36,7 +29,6 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
     let digest = Sha256::digest(source.as_bytes());
     let state = context! {
         folder => machine.folder(),
-        extension => machine.state.extension(),
         ..serde(&machine.state)
     };
     let document = machine.state.file.as_ref();
@@ -50,7 +42,7 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
         fields => fields.map(|one| field(machine, source, one, &owned)).collect::<Vec<_>>(),
         is_default => own_fields.all(types::starts_as_default),
         phases => machine.phases.iter().map(|one| phase(source, one)).collect::<Vec<_>>(),
-        transitions => names.iter().map(|name| by_name[name].clone()).collect::<Vec<_>>(),
+        transitions => transitions.map(|(_, view)| view).collect::<Vec<_>>(),
         by_name => serde(&by_name),
         edges => entries.iter().map(|entry| entry.view(source)).collect::<Vec<_>>(),
         slash_commands => serde(machine.slash_commands()),
@@ -59,36 +51,32 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
     }
 }
 
-fn field(machine: &Machine, source: &str, field: &Field, owned: &HashSet<String>) -> Value {
+fn field(machine: &Machine, source: &str, field: &Named<Field>, owned: &HashSet<String>) -> Value {
     let mut updates = machine.transitions.iter().flat_map(|entry| &entry.set);
     let is_next = |update: &Update| matches!(update, Update::Next(read) if read.name == field.name);
-    let (min, max) = field.counts();
     context! {
         line => line_of(source, field.name.span.start),
         ty => Type::of_field(field).name(),
         start => types::initial(field),
         initial => serde(field.initial()),
-        null => serde(field.null(machine).map(|(_, value)| value)),
-        min,
-        max,
+        null => serde(field.null(machine)),
         has_next => updates.any(|(_, update)| is_next(update)),
         is_quoted => matches!(field.kind, FieldKind::Text | FieldKind::Held(Held::Root)),
         is_owned => match field.kind {
             FieldKind::Held(_) => false,
             FieldKind::Data(_) => true,
-            _ => field.within.is_some() || owned.contains(&*field.name),
+            _ => !field.within.is_empty() || owned.contains(&*field.name),
         },
         ..serde(field)
     }
 }
 
-fn phase(source: &str, phase: &Phase) -> Value {
+fn phase(source: &str, phase: &Named<Phase>) -> Value {
     let behaviour = phase.on_stop.as_ref();
     let is = |test: fn(&Behaviour) -> bool| behaviour.is_some_and(test);
     context! {
         line => line_of(source, phase.span.start),
         stored => phase.stored(),
-        behaviour => behaviour.map(Behaviour::name),
         parameters => serde(behaviour.map(Behaviour::parameters)),
         outcomes => serde(behaviour.map(Behaviour::outcomes)),
         asks => is(Behaviour::asks_in_rust),
@@ -108,14 +96,7 @@ fn owned(machine: &Machine) -> HashSet<String> {
         owned.extend(read.chain(set).map(|name| name.to_string()));
     }
     for parameter in machine.behaviours().flat_map(Behaviour::parameters) {
-        let engine_names = parameter.engine_names();
-        let names = interpolated(parameter.value)
-            .unwrap_or_default()
-            .into_iter();
-        let names = names.map(|(name, _)| name);
-        let names = names.filter(|name| !engine_names.contains(name));
-        let names = names.chain(parameter.is_field().then_some(parameter.value));
-        owned.extend(names.map(str::to_owned));
+        owned.extend(parameter.fields().map(str::to_owned));
     }
     owned
 }

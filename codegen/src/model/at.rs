@@ -4,15 +4,17 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use toml::Spanned;
 
 /// A value with its place in `machine.toml`. Two are equal if their values are.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(transparent)]
 pub struct At<T> {
     /// The value.
     pub value: T,
     /// The place, as byte offsets into the source.
+    #[serde(skip)]
     pub span: Range<usize>,
 }
 
@@ -75,12 +77,5 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
         let Placed(spanned) = Placed::deserialize(deserializer)?;
         let span = spanned.span();
         Ok(Self::new(spanned.into_inner(), span))
-    }
-}
-
-/// Writes the value alone.
-impl<T: Serialize> Serialize for At<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.value.serialize(serializer)
     }
 }

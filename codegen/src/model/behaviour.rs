@@ -5,22 +5,22 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::tables::{self, Entry, Shape, TextOr};
+use super::tables::{self, Shape, TextOr, many};
 use super::texts::{
     CommandName, FindingsFile, FromProgram, Header, Label, PROGRAM, Path, Question, Subject,
-    Template, VerdictWord,
+    Template, VerdictWord, interpolated,
 };
-use super::{At, Blocking, Constant, Earlier, Evidence, Many};
+use super::{At, Blocking, Constant, Earlier, Evidence};
 
-/// Defines the behaviours, each with the types of its parameters and of other keys, and with its outcomes. `check` wants those
-/// that are `required`.
+/// Defines the behaviours, each with the types of its parameters and of other keys, and with its outcomes and their evidence.
+/// `check` wants those that are `required`.
 macro_rules! behaviours {
     ($($(#[$doc:meta])* $name:ident = $word:literal {
         parameters { $($(#[$attr:meta])* $key:ident: $type:ty,)* }
         others { $($(#[$other_attr:meta])* $other:ident: $other_type:ty,)* }
-        outcomes { $($outcome:ident: $kind:ident,)* }
+        outcomes { $($outcome:ident: $kind:ident $($evidence:ident)?,)* }
     })*) => {
         /// The behaviour of a stop in a phase.
         #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -29,28 +29,24 @@ macro_rules! behaviours {
         }
 
         impl Behaviour {
-            /// Returns the name in `on_stop`.
-            pub(crate) fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => $word,)*
-                }
-            }
-
             /// Returns the parameters that the file has.
             pub(crate) fn parameters(&self) -> Vec<Parameter<'_>> {
                 match self {
-                    $(Self::$name(one) => one.parameters(),)*
+                    $(Self::$name(_one) => {
+                        let none = std::iter::empty();
+                        none$(.chain(parameters(stringify!($key), &_one.$key)))*.collect()
+                    })*
                 }
             }
 
-            /// Returns the outcomes without evidence.
-            fn plain_outcomes(&self) -> Vec<Outcome<'_>> {
+            /// Returns the outcomes in the order of the generated code.
+            pub(crate) fn outcomes(&self) -> Vec<Outcome<'_>> {
                 match self {
                     $(Self::$name(one) => vec![$(Outcome {
                         name: stringify!($outcome),
                         is_required: stringify!($kind) == "required",
+                        evidence: [$(Evidence::$evidence)?].first().copied(),
                         calls: &one.$outcome,
-                        ..Outcome::default()
                     }),*],)*
                 }
             }
@@ -63,18 +59,7 @@ macro_rules! behaviours {
             pub(crate) struct $name {
                 $($(#[$attr])* pub(crate) $key: $type,)*
                 $($(#[$other_attr])* pub(crate) $other: $other_type,)*
-                $(#[serde(default)] $outcome: Many<Call>,)*
-            }
-
-            impl $name {
-                fn parameters(&self) -> Vec<Parameter<'_>> {
-                    let all = std::iter::empty()$(.chain((&self.$key).into_iter().map(|text| Parameter {
-                        key: stringify!($key),
-                        value: text.value.as_ref(),
-                        span: &text.span,
-                    })))*;
-                    all.collect()
-                }
+                $(#[serde(default, deserialize_with = "calls")] $outcome: Vec<Call>,)*
             }
         )*
     };
@@ -92,33 +77,34 @@ behaviours! {
     Review = "review" {
         parameters {
             /// The files under review, `{changes}`, or `{program}`.
-            subject: Many<At<Subject>>,
+            #[serde(deserialize_with = "many")]
+            subject: Vec<At<Subject>>,
             /// The count field of the round.
             round: At<String>,
             /// The revision with which the changes begin.
             since: Option<At<Template>>,
-            #[serde(default)]
-            reviewer: Many<At<Template>>,
-            #[serde(default)]
-            model: Many<At<Template>>,
+            #[serde(default, deserialize_with = "many")]
+            reviewer: Vec<At<Template>>,
+            #[serde(default, deserialize_with = "many")]
+            model: Vec<At<Template>>,
             prompt: Option<At<Path>>,
             findings_file: Option<At<FindingsFile>>,
             /// The words for a review without and with findings.
-            #[serde(default)]
-            verdicts: Many<At<VerdictWord>>,
+            #[serde(default, deserialize_with = "many")]
+            verdicts: Vec<At<VerdictWord>>,
             blocking: Option<At<Blocking>>,
             earlier: Option<At<Earlier>>,
             verify: Option<At<FromProgram>>,
         }
         others {
             /// The personas that review here, in this order. Empty: all of the machine's.
-            #[serde(default)]
-            personas: Many<At<String>>,
+            #[serde(default, deserialize_with = "many")]
+            personas: Vec<At<String>>,
         }
         outcomes {
-            clean: required,
-            findings: required,
-            stalled: optional,
+            clean: required Settled,
+            findings: required Reviewed,
+            stalled: optional Reviewed,
             nothing: optional,
             running: optional,
             failed: required,
@@ -153,7 +139,7 @@ behaviours! {
     Verify = "verify" {
         parameters { commands: At<FromProgram>, }
         others {}
-        outcomes { passed: required, failed: required, missing: optional, }
+        outcomes { passed: required Verified, failed: required, missing: optional, }
     }
 
     /// Waits until a file is there or a field is set.
@@ -165,7 +151,7 @@ behaviours! {
 }
 
 /// A transition that an outcome or an answer takes, with constants for its arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Call {
     pub(crate) then: At<String>,
@@ -173,27 +159,16 @@ pub(crate) struct Call {
     pub(crate) with: Vec<(At<String>, At<Constant>)>,
 }
 
-impl Call {
-    /// Returns a call without constants.
-    pub(crate) fn new(then: &At<String>) -> Self {
-        Self {
-            then: then.clone(),
+fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Call>, D::Error> {
+    let calls = many::<D, TextOr<String, Call>>(deserializer)?.into_iter();
+    let calls = calls.map(|call| match call.value {
+        Shape::Text(then) => Call {
+            then: At::new(then, call.span),
             with: Vec::new(),
-        }
-    }
-}
-
-impl Entry for Call {
-    type Form = TextOr<String, Call>;
-}
-
-impl From<At<TextOr<String, Call>>> for Call {
-    fn from(call: At<TextOr<String, Call>>) -> Self {
-        match call.value {
-            Shape::Text(then) => Self::new(&At::new(then, call.span)),
-            Shape::Table(call) => call,
-        }
-    }
+        },
+        Shape::Table(call) => call,
+    });
+    Ok(calls.collect())
 }
 
 /// One of a question's `options`, with the transition that it takes.
@@ -201,20 +176,10 @@ impl From<At<TextOr<String, Call>>> for Call {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
     pub(crate) label: At<Label>,
-    pub(crate) description: Option<At<Label>>,
+    description: Option<At<Label>>,
     pub(crate) then: At<String>,
     #[serde(default, deserialize_with = "tables::entries")]
     pub(crate) with: Vec<(At<String>, At<Constant>)>,
-}
-
-impl Choice {
-    /// Returns the transition with its constants.
-    pub(crate) fn call(&self) -> Call {
-        Call {
-            then: self.then.clone(),
-            with: self.with.clone(),
-        }
-    }
 }
 
 /// A parameter of a behaviour. A list is one parameter for each of its texts.
@@ -222,17 +187,33 @@ impl Choice {
 pub(crate) struct Parameter<'m> {
     pub(crate) key: &'static str,
     pub(crate) value: &'m str,
+    #[serde(skip)]
     pub(crate) span: &'m Range<usize>,
 }
 
-impl Parameter<'_> {
-    /// Returns whether the text is the name of a field.
-    pub(crate) fn is_field(&self) -> bool {
-        matches!(self.key, "round" | "field")
+fn parameters<'m, T: AsRef<str> + 'm>(
+    key: &'static str,
+    texts: impl IntoIterator<Item = &'m At<T>>,
+) -> impl Iterator<Item = Parameter<'m>> {
+    texts.into_iter().map(move |text| Parameter {
+        key,
+        value: text.value.as_ref(),
+        span: &text.span,
+    })
+}
+
+impl<'m> Parameter<'m> {
+    /// Returns the fields that it names, between braces or as a whole.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &'m str> {
+        let names = interpolated(self.value).unwrap_or_default().into_iter();
+        let engine_names = self.engine_names();
+        let is_field = matches!(self.key, "round" | "field");
+        let names = names.filter(move |name| !engine_names.contains(name));
+        names.chain(is_field.then_some(self.value))
     }
 
-    /// Returns the names that the engine fills in between braces. No field may have one of them.
-    pub(crate) fn engine_names(&self) -> &'static [&'static str] {
+    /// Returns the names that the engine fills in between braces.
+    fn engine_names(&self) -> &'static [&'static str] {
         match self.key {
             "subject" => &["changes", "n", "program"],
             "findings_file" => &["n"],
@@ -243,7 +224,7 @@ impl Parameter<'_> {
 }
 
 /// An outcome of a behaviour.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Outcome<'m> {
     pub(crate) name: &'static str,
     /// Whether the file must have it. The loop waits at an outcome that the file leaves out.
@@ -251,46 +232,13 @@ pub(crate) struct Outcome<'m> {
     /// The evidence that its transitions may require.
     pub(crate) evidence: Option<Evidence>,
     pub(crate) calls: &'m [Call],
-    /// The transitions to try if `calls` is empty.
-    pub(crate) fallback: &'m [Call],
 }
 
 impl Behaviour {
-    /// Returns the outcomes in the order of the generated code.
-    pub(crate) fn outcomes(&self) -> Vec<Outcome<'_>> {
-        let mut all = self.plain_outcomes();
-        for outcome in &mut all {
-            outcome.evidence = match (self, outcome.name) {
-                (Self::Review(_), "clean") => Some(Evidence::Settled),
-                (Self::Review(_), "findings" | "stalled") => Some(Evidence::Reviewed),
-                (Self::Verify(_), "passed") => Some(Evidence::Verified),
-                _ => None,
-            };
-            if let (Self::Review(review), "stalled") = (self, outcome.name) {
-                outcome.fallback = &review.findings;
-            }
-        }
-        if let Self::Run(_) | Self::Verify(_) = self {
-            // A loop always waits while its command runs.
-            all.push(Outcome {
-                name: "running",
-                ..Outcome::default()
-            });
-        }
-        all
-    }
-
     /// Returns the calls of all outcomes.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
         let outcomes = self.outcomes().into_iter();
         outcomes.flat_map(|outcome| outcome.calls)
-    }
-
-    /// Returns every transition that it names, in outcomes and answers.
-    pub(crate) fn transitions(&self) -> impl Iterator<Item = &At<String>> {
-        let choices = self.choices().iter().map(|choice| &choice.then);
-        let calls = self.calls().map(|call| &call.then);
-        calls.chain(choices).chain(self.text())
     }
 
     /// Returns the options of the machine file.
@@ -299,6 +247,13 @@ impl Behaviour {
             Self::Ask(ask) => ask.options.as_ref().map_or(&[], |options| options),
             _ => &[],
         }
+    }
+
+    /// Returns every transition that it names, in outcomes and answers.
+    pub(crate) fn transitions(&self) -> impl Iterator<Item = &At<String>> {
+        let choices = self.choices().iter().map(|choice| &choice.then);
+        let calls = self.calls().map(|call| &call.then);
+        calls.chain(choices).chain(self.text())
     }
 
     /// Returns the transition that takes an answer in the user's own words.
@@ -330,7 +285,7 @@ impl Behaviour {
     /// Returns whether the program gives the subject of a review, or a part of it, in Rust.
     pub(crate) fn reviews_in_rust(&self) -> bool {
         let mut subjects = self.review().into_iter().flat_map(|review| &review.subject);
-        subjects.any(|subject| &*subject.value == PROGRAM)
+        subjects.any(|subject| subject.as_str() == PROGRAM)
     }
 
     /// Returns whether it runs the commands that verify the work, which the program gives, in Rust.

@@ -1,8 +1,8 @@
-//! Guards and updates: the expressions inside strings of a machine file, and their texts.
+//! Guards and updates: the expressions inside strings of a machine file.
 
 use std::fmt;
 
-use super::{At, Constant, Sign};
+use super::{At, Constant, FieldKind, Sign};
 
 /// A guard, the condition in `when`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,10 @@ pub struct Read {
     pub is_argument: bool,
     /// The number that is added.
     pub offset: i64,
+    /// The kind of the field or the argument. `None`: it does not exist, which `check` reports.
+    pub(crate) kind: Option<FieldKind>,
+    /// Whether the field exists in some phases only, or the argument may be left out.
+    pub(crate) is_option: bool,
 }
 
 /// The new value of a field in `set`.
@@ -105,48 +109,12 @@ impl Update {
     }
 }
 
-/// Returns a guard as `machine.toml` would write it.
-pub fn guard_text(guard: &Guard) -> String {
-    let part = |inner: &Guard| match inner {
-        Guard::Compare { .. } => guard_text(inner),
-        _ => format!("({})", guard_text(inner)),
-    };
-    match guard {
-        Guard::All(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" and "),
-        Guard::Any(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" or "),
-        Guard::Compare { left, sign, right } => format!("{left} {} {right}", sign.word()),
-    }
-}
-
-impl fmt::Display for Operand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Operand::Constant(constant) => constant.fmt(f),
-            Operand::Read(read) => match read.offset {
-                0 => f.write_str(&read.key()),
-                1.. => write!(f, "{} + {}", read.key(), read.offset),
-                _ => write!(f, "{} - {}", read.key(), read.offset.unsigned_abs()),
-            },
-        }
-    }
-}
-
 impl fmt::Display for Constant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Constant::Count(count) => count.fmt(f),
             Constant::Text(text) => write!(f, "{text:?}"),
             Constant::Flag(flag) => flag.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for Update {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Update::Value(value) => value.fmt(f),
-            Update::Next(field) => write!(f, "next({})", field.name),
-            Update::Plus(field, argument) => write!(f, "{} + {}", field.name, argument.key()),
         }
     }
 }

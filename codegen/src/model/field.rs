@@ -3,22 +3,20 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::tables::named;
+use super::tables::many;
 use super::texts::{Key, TypeName, Word};
-use super::{At, AtStart, Held, Machine, Many};
+use super::{At, AtStart, Held, Machine, Named};
 
 /// `fields.x`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// The key.
-    #[serde(skip_deserializing)]
-    pub name: At<String>,
-    /// The kind of its value: the first of the types that the file declares. `check` wants one.
+    /// The kind of its value, from the one key that declares it.
     #[serde(skip_deserializing)]
     pub kind: FieldKind,
     r#type: Option<FieldKind>,
-    one_of: Option<Many<At<Word>>>,
+    #[serde(default, deserialize_with = "many")]
+    one_of: Vec<At<Word>>,
     data: Option<TypeName>,
     holds: Option<Held>,
     /// The value at the start. Absent: 0, false, the first word of a `one_of`, or an empty text.
@@ -30,17 +28,15 @@ pub struct Field {
     /// The keys in a document of frontmatter, such as `loop.phase`. Absent: the name.
     pub(crate) key: Option<At<Key>>,
     /// The smallest count that an edit by hand may set.
-    pub(crate) min: Option<At<u64>>,
+    min: Option<At<u64>>,
     /// The largest count that an edit by hand may set.
     pub(crate) max: Option<At<u64>>,
-    /// The phases in which the field exists. Absent: all.
-    #[serde(rename(deserialize = "in"))]
-    pub(crate) within: Option<Many<At<String>>>,
+    /// The phases in which the field exists. Empty: all.
+    #[serde(rename(deserialize = "in"), default, deserialize_with = "many")]
+    pub(crate) within: Vec<At<String>>,
     #[serde(default)]
     pub(crate) doc: String,
 }
-
-named!(Field);
 
 /// The kind of a field or an argument.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -57,7 +53,7 @@ pub enum FieldKind {
     Flag,
     /// One of some words. The first is the initial one.
     #[serde(skip_deserializing)]
-    OneOf(Many<At<Word>>),
+    OneOf(Vec<At<Word>>),
     /// Data of this type, which is in scope where `machine!` is. Rust sets it.
     #[serde(skip_deserializing)]
     Data(String),
@@ -67,7 +63,7 @@ pub enum FieldKind {
 }
 
 /// A constant of `machine.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     untagged,
     expecting = "expected a string, true, false, or a whole number from 0 to 9223372036854775807"
@@ -88,45 +84,28 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 
 impl Field {
     /// Returns the types that the file declares.
-    pub(crate) fn kinds(&self) -> Vec<FieldKind> {
+    pub(super) fn kinds(&self) -> Vec<FieldKind> {
         let data = self.data.as_ref().map(|name| name.to_string());
-        let kinds = [
-            self.r#type.clone(),
-            self.one_of.clone().map(FieldKind::OneOf),
-            data.map(FieldKind::Data),
-            self.holds.map(FieldKind::Held),
-        ];
-        kinds.into_iter().flatten().collect()
-    }
-
-    /// Returns the smallest and the largest count that an edit by hand may set.
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        let largest = i64::MAX.unsigned_abs();
-        let min = self.min.as_ref().map_or(0, |bound| bound.value);
-        let max = self.max.as_ref().map_or(largest, |bound| bound.value);
-        (min, max.min(largest))
-    }
-
-    /// Returns the place in the document: keys with `.` between them.
-    pub(crate) fn place(&self) -> &str {
-        self.key.as_ref().map_or(&self.name, |key| key.as_str())
+        let rest = [data.map(FieldKind::Data), self.holds.map(FieldKind::Held)];
+        let mut kinds = declared_kinds(&self.r#type, &self.one_of);
+        kinds.extend(rest.into_iter().flatten());
+        kinds
     }
 
     /// Returns whether the field exists in a phase.
     pub fn exists_in(&self, phase: &str) -> bool {
-        let within = self.within.as_ref();
-        within.is_none_or(|phases| phases.iter().any(|known| known.value == phase))
+        self.within.is_empty() || self.within.iter().any(|known| known.value == phase)
     }
 
-    /// Returns the name, and the value that a document has as null. `None` for a field without `null`.
-    pub(crate) fn null(&self, machine: &Machine) -> Option<(&str, Constant)> {
-        let value = match (&self.kind, &self.null.as_ref()?.value) {
+    /// Returns the value that a document has as null, which is the stored form of a phase.
+    pub(crate) fn null(&self, machine: &Machine) -> Option<Constant> {
+        match (&self.kind, &self.null.as_ref()?.value) {
             (FieldKind::Held(_), Constant::Text(name)) => {
-                Constant::Text(machine.phase(name)?.stored().to_owned())
+                let phase = Named::find(&machine.phases, name)?;
+                Some(Constant::Text(phase.stored().to_owned()))
             }
-            (_, value) => value.clone(),
-        };
-        Some((&self.name, value))
+            (_, value) => Some(value.clone()),
+        }
     }
 
     /// Returns the value at the start. `None` for data and for the engine's own fields.
@@ -142,4 +121,17 @@ impl Field {
             FieldKind::Data(_) | FieldKind::Held(_) => None,
         }
     }
+}
+
+impl Named<Field> {
+    /// Returns the place in the document: keys with `.` between them.
+    pub(crate) fn place(&self) -> &str {
+        self.key.as_ref().map_or(&self.name, |key| key.as_str())
+    }
+}
+
+/// Returns the types that the keys `type` and `one_of` declare.
+pub(super) fn declared_kinds(r#type: &Option<FieldKind>, one_of: &[At<Word>]) -> Vec<FieldKind> {
+    let words = (!one_of.is_empty()).then(|| FieldKind::OneOf(one_of.to_vec()));
+    r#type.clone().into_iter().chain(words).collect()
 }

@@ -2,19 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{At, Behaviour, FieldKind, Held, Machine, Phase, Transition};
+use super::{At, Behaviour, FieldKind, Held, Machine, Named, Transition};
 
 impl Machine {
-    /// Returns the phase of this name.
-    pub(crate) fn phase(&self, name: &str) -> Option<&Phase> {
-        self.phases.iter().find(|phase| phase.name.value == name)
-    }
-
-    /// Returns the names of the fields, in the order of the file.
-    pub(crate) fn field_names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.fields.iter().map(|field| field.name.as_str())
-    }
-
     /// Returns the behaviours of all phases, in the order of the file.
     pub(crate) fn behaviours(&self) -> impl Iterator<Item = &Behaviour> + Clone {
         let phases = self.phases.iter();
@@ -38,9 +28,17 @@ impl Machine {
 
     /// Returns the names of the transitions, each once, in the order of the file.
     pub fn transition_names(&self) -> Vec<&str> {
+        let entries = self.first_entries().into_iter();
+        entries.map(|entry| entry.name.as_str()).collect()
+    }
+
+    /// Returns the first entry of each transition, which has the keys that all entries share.
+    pub(crate) fn first_entries(&self) -> Vec<&Named<Transition>> {
         let mut seen = HashSet::new();
-        let names = self.transitions.iter().map(|entry| entry.name.as_str());
-        names.filter(|name| seen.insert(*name)).collect()
+        let entries = self.transitions.iter();
+        entries
+            .filter(|entry| seen.insert(entry.name.as_str()))
+            .collect()
     }
 
     /// Returns every edge: each declared entry at each of its sources, with `*` and `same` resolved. Leaves out names that
@@ -79,7 +77,7 @@ impl Machine {
 #[derive(Debug, Clone, Copy)]
 pub struct Edge<'m> {
     /// The entry that declares it.
-    pub declared: &'m Transition,
+    pub declared: &'m Named<Transition>,
     /// The index of the source in [`Machine::phases`].
     pub from: usize,
     /// The index of the target.

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use toml::de::{DeTable, Deserializer};
 
 use super::like::complete_phases;
-use super::parser::{parse_guard, parse_update};
+use super::parser::{Scope, parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
-use super::{At, Constant, FieldKind, Machine, Operand, Update};
+use super::{At, Constant, FieldKind, Machine, Named, Operand, Update};
 use crate::diagnostic::Diagnostic;
 
 /// Parses a machine file.
@@ -16,14 +16,13 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     let mut machine = parse_form(source).map_err(|problem| vec![problem])?;
     let mut found = Vec::new();
     for field in &mut machine.fields {
-        let keys = "`type`, `one_of`, `data` and `holds`";
-        let kind = only_kind(&field.name, field.kinds(), keys);
+        let kind = only_kind(
+            &field.name,
+            field.kinds(),
+            "`type`, `one_of`, `data` and `holds`",
+        );
         field.kind = keep(kind, &mut found).unwrap_or_default();
     }
-    let fields = machine.fields.iter();
-    let kinds: HashMap<_, _> = fields
-        .map(|field| (field.name.as_str(), &field.kind))
-        .collect();
     let mut docs: HashMap<String, String> = HashMap::new();
 
     let transitions = &mut machine.transitions;
@@ -39,16 +38,27 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
             let kind = only_kind(&argument.name, argument.kinds(), "`type` and `one_of`");
             argument.kind = keep(kind, &mut found).unwrap_or_default();
         }
-        if let Some(text) = transition.guard_source.take() {
-            let guard = keep(parse_guard(source, &text), &mut found);
-            transition.when = guard.map(|guard| At::new(guard, text.span));
-        }
-        for (field, value) in std::mem::take(&mut transition.update_sources) {
-            let kind = kinds.get(field.as_str()).copied();
-            let update = keep(update(source, kind, &value), &mut found);
-            let update = update.map(|update| (field, At::new(update, value.span)));
-            transition.set.extend(update);
-        }
+
+        let scope = Scope {
+            source,
+            fields: &machine.fields,
+            args: &transition.args,
+        };
+        let guard = transition.guard_text.as_ref().and_then(|text| {
+            let guard = keep(parse_guard(scope, text), &mut found)?;
+            Some(At::new(guard, text.span.clone()))
+        });
+        let updates = transition.update_texts.iter().filter_map(|(name, value)| {
+            let kind = Named::find(scope.fields, name).map(|field| &field.kind);
+            let update = match expression(kind, value) {
+                Some(text) => keep(parse_update(scope, &text), &mut found)?,
+                None => Update::Value(Operand::Constant(value.value.clone())),
+            };
+            Some((name.clone(), At::new(update, value.span.clone())))
+        });
+        let updates = updates.collect();
+        transition.when = guard;
+        transition.set = updates;
     }
     if found.is_empty() {
         Ok(machine)
@@ -68,15 +78,13 @@ fn only_kind(
     kinds: Vec<FieldKind>,
     keys: &str,
 ) -> Result<FieldKind, Diagnostic> {
-    let count = kinds.len();
-    let message = format!("`{name}` needs one type, but has {count}");
-    let problem = Diagnostic::new("type_keys", name.span.clone(), message);
-    let problem = problem.help(format!("keep or add one of {keys}"));
-    kinds
-        .into_iter()
-        .next()
-        .filter(|_| count == 1)
-        .ok_or(problem)
+    <[FieldKind; 1]>::try_from(kinds)
+        .map(|[kind]| kind)
+        .map_err(|kinds| {
+            let message = format!("`{name}` needs one type, but has {}", kinds.len());
+            let problem = Diagnostic::new("type_keys", name.span.clone(), message);
+            problem.help(format!("keep or add one of {keys}"))
+        })
 }
 
 fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
@@ -89,18 +97,14 @@ fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
     Machine::deserialize(Deserializer::from(table)).map_err(|error| form_problem(&error, source))
 }
 
-/// Parses an update. A string is an expression for a count or a flag. For any other field it is one if it begins so.
-fn update(
-    source: &str,
-    kind: Option<&FieldKind>,
-    value: &At<Constant>,
-) -> Result<Update, Diagnostic> {
+/// Returns the expression of an update. A string is one for a count or a flag, and for any other field if it begins so.
+fn expression(kind: Option<&FieldKind>, value: &At<Constant>) -> Option<At<String>> {
     let is_number = matches!(kind, Some(FieldKind::Count | FieldKind::Flag));
     let is_expression = |text: &str| text.starts_with("next(") || text.starts_with("args.");
     match &value.value {
         Constant::Text(text) if is_number || is_expression(text) => {
-            parse_update(source, &At::new(text.clone(), value.span.clone()))
+            Some(At::new(text.clone(), value.span.clone()))
         }
-        constant => Ok(Update::Value(Operand::Constant(constant.clone()))),
+        _ => None,
     }
 }

@@ -1,13 +1,37 @@
 //! The parser of guards and updates.
 //!
 //! `when` is parsed by recursive descent: `or` binds weakest, then `and`, then a comparison. An update is one operand.
-//! `check` knows which fields exist.
+//! `check` reports names that do not exist.
 
 use std::ops::Range;
 
 use super::texts::is_name;
-use super::{At, Constant, Guard, Operand, Read, Sign, Update};
+use super::{Argument, At, Constant, Field, Guard, Named, Operand, Read, Sign, Update};
 use crate::diagnostic::Diagnostic;
+
+/// The names that an expression can read, and the text of the file.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'m> {
+    pub(super) source: &'m str,
+    pub(super) fields: &'m [Named<Field>],
+    pub(super) args: &'m [Named<Argument>],
+}
+
+impl Scope<'_> {
+    fn read(self, name: At<String>, is_argument: bool, offset: i64) -> Read {
+        let argument = Named::find(self.args, &name).filter(|_| is_argument);
+        let field = Named::find(self.fields, &name).filter(|_| !is_argument);
+        let kind = argument.map(|argument| &argument.kind);
+        Read {
+            is_argument,
+            offset,
+            kind: kind.or(field.map(|field| &field.kind)).cloned(),
+            is_option: argument.is_some_and(|argument| argument.optional)
+                || field.is_some_and(|field| !field.within.is_empty()),
+            name,
+        }
+    }
+}
 
 /// The most parentheses in parentheses.
 const MAX_DEPTH: usize = 16;
@@ -15,44 +39,41 @@ const MAX_DEPTH: usize = 16;
 const UPDATE: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
 
 /// Parses the text of `when`.
-pub(super) fn parse_guard(source: &str, text: &At<String>) -> Result<Guard, Diagnostic> {
-    let mut parser = Parser::new(source, text);
+pub(super) fn parse_guard(scope: Scope<'_>, text: &At<String>) -> Result<Guard, Diagnostic> {
+    let mut parser = Parser::new(scope, text);
     let guard = parser.any(0)?;
-    parser.expect(
-        "",
-        "`and`, `or` or the end",
-        "join comparisons with `and` or `or`",
-    )?;
+    let help = "join comparisons with `and` or `or`";
+    parser.expect("", "`and`, `or` or the end", help)?;
     Ok(guard)
 }
 
 /// Parses an update: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a constant.
-pub(super) fn parse_update(source: &str, text: &At<String>) -> Result<Update, Diagnostic> {
-    let next = text.strip_prefix("next(");
-    let next = next.and_then(|rest| rest.strip_suffix(')')).map(str::trim);
-    if let Some(name) = next.filter(|name| is_name(name)) {
-        return Ok(Update::Next(Read {
-            name: At::new(name.to_owned(), text.span.clone()),
-            is_argument: false,
-            offset: 0,
-        }));
-    }
-    let mut parser = Parser::new(source, text);
-    let is_plain_argument = |read: &Read| read.is_argument && read.offset == 0;
-    let update = match parser.operand(UPDATE)? {
-        Operand::Read(read) if read.is_argument && read.offset != 0 => {
-            return parser.unexpected("one argument", UPDATE);
-        }
-        Operand::Read(read) if !read.is_argument && read.offset == 0 && parser.skip("+") => {
-            match parser.operand(UPDATE)? {
-                Operand::Read(added) if is_plain_argument(&added) => Update::Plus(read, added),
-                _ => return parser.unexpected("one argument", UPDATE),
-            }
-        }
-        value => Update::Value(value),
+pub(super) fn parse_update(scope: Scope<'_>, text: &At<String>) -> Result<Update, Diagnostic> {
+    let named = |name: &str, is_argument| {
+        let name = name.trim();
+        let place = At::new(name.to_owned(), text.span.clone());
+        is_name(name).then(|| scope.read(place, is_argument, 0))
     };
+    let next = text.strip_prefix("next(");
+    let next = next.and_then(|rest| named(rest.strip_suffix(')')?, false));
+    let sum = text.split_once('+').and_then(|(field, added)| {
+        let argument = added.trim().strip_prefix("args.")?;
+        Some((named(field, false)?, named(argument, true)?))
+    });
+    if let Some(read) = next {
+        return Ok(Update::Next(read));
+    }
+    if let Some((read, argument)) = sum {
+        return Ok(Update::Plus(read, argument));
+    }
+    let mut parser = Parser::new(scope, text);
+    let value = parser.operand(UPDATE)?;
+    let read = value.read();
+    if read.is_some_and(|read| read.is_argument && read.offset != 0) {
+        return parser.unexpected("one argument", UPDATE);
+    }
     parser.expect("", "the end", UPDATE)?;
-    Ok(update)
+    Ok(Update::Value(value))
 }
 
 /// Splits a text into words, numbers, quoted texts and signs. The last token is empty: the end.
@@ -81,6 +102,7 @@ fn tokens(text: &str) -> Vec<(&str, Range<usize>)> {
 }
 
 struct Parser<'t> {
+    scope: Scope<'t>,
     tokens: Vec<(&'t str, Range<usize>)>,
     position: usize,
     /// The place of the string in the file.
@@ -90,18 +112,14 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(source: &str, text: &'t At<String>) -> Self {
-        let literal = &source[text.span.clone()];
-        let is_long = literal.starts_with("\"\"\"") || literal.starts_with("'''");
-        let quotes = if is_long { 3 } else { 1 };
-        let inner = literal.get(quotes..).unwrap_or_default();
+    fn new(scope: Scope<'t>, text: &'t At<String>) -> Self {
+        let start = scope.source[text.span.clone()].find(&text.value);
         Self {
+            scope,
             tokens: tokens(text),
             position: 0,
             span: &text.span,
-            start: inner
-                .starts_with(&text.value)
-                .then(|| text.span.end - inner.len()),
+            start: start.map(|start| text.span.start + start),
         }
     }
 
@@ -185,7 +203,8 @@ impl<'t> Parser<'t> {
         }
         let left = self.operand("a comparison is `field < 3` or `field == \"word\"`")?;
         let Some(&sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
-            let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{left} == true`");
+            let flag = left.read().map_or("flag".to_owned(), Read::key);
+            let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{flag} == true`");
             return self.unexpected("a comparison sign", &help);
         };
         let right = self.operand("compare with a field, a number or a \"word\"")?;
@@ -213,24 +232,17 @@ impl<'t> Parser<'t> {
             self.position -= 1;
             return self.unexpected("a field, a number or a \"word\"", help);
         }
-        Ok(Operand::Read(Read {
-            name: At::new(name.to_owned(), place),
-            is_argument: argument.is_some(),
-            offset: self.offset()?,
-        }))
-    }
-
-    /// Parses `+ 1`, `- 1`, or nothing. Leaves `+ args.more` to updates.
-    fn offset(&mut self) -> Result<i64, Diagnostic> {
-        let next = self.tokens.get(self.position + 1);
-        let is_argument = next.is_some_and(|(token, _)| token.starts_with("args."));
-        if self.skip("-") {
-            Ok(-self.number()?)
-        } else if !is_argument && self.skip("+") {
-            self.number()
-        } else {
-            Ok(0)
-        }
+        let offset = match self.token() {
+            sign @ ("+" | "-") => {
+                self.position += 1;
+                let number = self.number()?;
+                if sign == "-" { -number } else { number }
+            }
+            _ => 0,
+        };
+        let name = At::new(name.to_owned(), place);
+        let read = self.scope.read(name, argument.is_some(), offset);
+        Ok(Operand::Read(read))
     }
 
     fn number(&mut self) -> Result<i64, Diagnostic> {

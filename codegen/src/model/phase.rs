@@ -1,41 +1,35 @@
 //! Modes, phases and personas.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
-use super::tables::{self, Named, named};
-use super::texts::{Path, StoredWord};
-use super::{Actor, At, Behaviour, Constant, Focus, Many};
+use super::tables::{self, many};
+use super::texts::{Path, Word};
+use super::{Actor, At, Behaviour, Constant, Focus, Named};
 
+/// `[modes.x]`: a way to start a loop.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mode {
-    #[serde(skip_deserializing)]
-    pub(crate) name: At<String>,
     pub(crate) start: At<String>,
     /// The initial values that only this mode has.
     #[serde(default, deserialize_with = "tables::entries")]
     pub(crate) initial: Vec<(At<String>, At<Constant>)>,
     /// The actors that may start a loop in it. Empty: both.
-    #[serde(default)]
-    pub(crate) by: Many<At<Actor>>,
+    #[serde(default, deserialize_with = "many")]
+    by: Vec<At<Actor>>,
     /// The template that a start prints. Absent: that of the first phase.
     pub(crate) message: Option<At<Path>>,
     #[serde(default)]
-    pub(crate) doc: String,
+    doc: String,
 }
 
 /// `[phases.x]`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// The name of the table.
-    #[serde(skip_deserializing)]
-    pub name: At<String>,
-    stored: Option<StoredWord>,
+    stored: Option<Word>,
     #[serde(default)]
-    pub(crate) doc: String,
+    doc: String,
     /// Whether a loop in it is over.
     #[serde(default)]
     pub(crate) terminal: bool,
@@ -46,22 +40,12 @@ pub struct Phase {
     _like: Option<String>,
     /// The template of the message when the phase is entered, unless the edge has one.
     pub(crate) message: Option<At<Path>>,
-    /// The start of the table.
-    #[serde(skip)]
-    pub(crate) span: Range<usize>,
 }
 
-impl Phase {
+impl Named<Phase> {
     /// Returns the form in the state document, which is the name if `stored` is absent.
     pub(crate) fn stored(&self) -> &str {
-        self.stored.as_deref().unwrap_or(&self.name)
-    }
-}
-
-impl Named for Phase {
-    fn set_name(&mut self, name: At<String>, span: Range<usize>) {
-        self.name = name;
-        self.span = span;
+        self.stored.as_ref().map_or(&self.name, |word| word)
     }
 }
 
@@ -69,15 +53,11 @@ impl Named for Phase {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Persona {
-    #[serde(skip_deserializing)]
-    pub(crate) name: At<String>,
     /// The name in titles and tables.
-    pub(crate) label: String,
+    label: String,
     /// The template about the reviewer and the subject of the review.
     pub(crate) prompt: At<Path>,
     /// The subject of the built-in reviewer.
     #[serde(default)]
-    pub(crate) focus: Focus,
+    focus: Focus,
 }
-
-named!(Mode, Persona);

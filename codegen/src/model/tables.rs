@@ -1,10 +1,10 @@
-//! Shapes that several keys of a machine file have: tables in the order of the file, one text or a list, a text or a table.
+//! Shapes that several keys of a machine file have: tables in the order of the file, one value or a list, a text or a table.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::marker::PhantomData;
-use std::ops::{Deref, Range};
+use std::ops::{Deref, DerefMut, Range};
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
@@ -13,38 +13,55 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::At;
 use super::texts::Name;
 
-/// An entry of a table, which takes its name from its key.
-pub(crate) trait Named {
-    /// Sets the name and the place of the whole entry.
-    fn set_name(&mut self, name: At<String>, span: Range<usize>);
+/// A part of a machine with its name.
+#[derive(Debug, Clone, Serialize)]
+pub struct Named<T> {
+    /// The name, at the place of the key. That of a transition is at the place of its entry.
+    pub name: At<String>,
+    /// The place of the whole part.
+    #[serde(skip)]
+    pub(crate) span: Range<usize>,
+    #[serde(flatten)]
+    part: T,
 }
 
-/// Implements [`Named`] for types with a field `name`.
-macro_rules! named {
-    ($($entry:ty),*) => {
-        $(impl $crate::model::tables::Named for $entry {
-            fn set_name(&mut self, name: $crate::model::At<String>, _: std::ops::Range<usize>) {
-                self.name = name;
-            }
-        })*
-    };
-}
-pub(crate) use named;
+impl<T> Named<T> {
+    pub(super) fn new(name: At<Name>, part: At<T>) -> Self {
+        Self {
+            name: name.map(|name| name.to_string()),
+            span: part.span,
+            part: part.value,
+        }
+    }
 
-/// Reads a table whose entries are named by their keys.
-pub(crate) fn table<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+    /// Returns the part of this name. Of the entries of a transition it is the first.
+    pub(crate) fn find<'m>(parts: &'m [Self], name: &str) -> Option<&'m Self> {
+        parts.iter().find(|part| part.name.value == name)
+    }
+}
+
+impl<T> Deref for Named<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.part
+    }
+}
+
+impl<T> DerefMut for Named<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.part
+    }
+}
+
+/// Reads a table of parts that are named by their keys.
+pub(crate) fn table<'de, D, T>(deserializer: D) -> Result<Vec<Named<T>>, D::Error>
 where
     D: Deserializer<'de>,
-    T: Named + Deserialize<'de>,
+    T: Deserialize<'de>,
 {
-    let entries = entries::<D, Name, At<T>>(deserializer)?;
-    let named = entries.into_iter().map(|(name, mut entry)| {
-        entry
-            .value
-            .set_name(name.map(|name| name.to_string()), entry.span);
-        entry.value
-    });
-    Ok(named.collect())
+    let entries = entries::<D, Name, At<T>>(deserializer)?.into_iter();
+    Ok(entries.map(|(name, part)| Named::new(name, part)).collect())
 }
 
 /// Reads the entries of a table in the order of the file.
@@ -60,61 +77,19 @@ where
     Ok(entries)
 }
 
-/// One value, or a list of at least one, none of them twice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Many<T>(pub(crate) Vec<T>);
-
-impl<T> Default for Many<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T> Deref for Many<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<'m, T> IntoIterator for &'m Many<T> {
-    type Item = &'m T;
-    type IntoIter = std::slice::Iter<'m, T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
-    }
-}
-
-/// An entry of a [`Many`], and its kind in the file.
-pub(crate) trait Entry: From<At<Self::Form>> + Eq + Hash {
-    /// The form that serde reads.
-    type Form: DeserializeOwned;
-}
-
-impl<T: DeserializeOwned + Eq + Hash> Entry for At<T> {
-    type Form = T;
-}
-
-impl<'de, T: Entry> Deserialize<'de> for Many<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = At::<Shape<T::Form, T::Form, Vec<At<T::Form>>>>::deserialize(deserializer)?;
-        let all: Vec<T> = match read.value {
-            Shape::Text(value) | Shape::Table(value) => vec![At::new(value, read.span).into()],
-            Shape::List(all) => all.into_iter().map(T::from).collect(),
-        };
-        if all.is_empty() {
-            return Err(D::Error::custom(
-                "{key} must not be empty\nadd an entry, or remove the key",
-            ));
-        }
-        if all.iter().collect::<HashSet<_>>().len() < all.len() {
-            return Err(D::Error::custom(
-                "{key} has the same entry twice\nremove one of them",
-            ));
-        }
-        Ok(Self(all))
+/// Reads one value, or a list of at least one. A key that is absent is an empty list.
+pub(crate) fn many<'de, D, T>(deserializer: D) -> Result<Vec<At<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let read = At::<Shape<T, T, Vec<At<T>>>>::deserialize(deserializer)?;
+    match read.value {
+        Shape::Text(one) | Shape::Table(one) => Ok(vec![At::new(one, read.span)]),
+        Shape::List(all) if all.is_empty() => Err(D::Error::custom(
+            "{key} must not be empty\nadd an entry, or remove the key",
+        )),
+        Shape::List(all) => Ok(all),
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! The message of a broken rule is the problem, a line end and the help. `{key}` in it represents the key.
 
-use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,17 +27,10 @@ macro_rules! texts {
             }
         }
 
-        impl $name {
-            /// Returns the text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
         impl Deref for $name {
-            type Target = str;
+            type Target = String;
 
-            fn deref(&self) -> &str {
+            fn deref(&self) -> &String {
                 &self.0
             }
         }
@@ -46,12 +38,6 @@ macro_rules! texts {
         impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {
                 &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
             }
         }
     )*};
@@ -62,17 +48,11 @@ texts! {
     Name: is_name,
         "use a-z, then a-z, 0-9 and single _ between them, at most 64 characters, not `self`, `super` or `crate`";
     /// A relative path below its folder.
-    Path: |text| is_relative(text) && !text.split(['/', '\\']).any(|part| part == ".."),
+    Path: is_path,
         "write a relative path without .., with / between its parts";
-    /// A relative path that may lead out of its folder.
-    FolderPath: is_relative,
-        "write a relative path with / between its parts";
-    /// A word of a `one_of`.
+    /// A word of a `one_of`, or the form of a phase in a document.
     Word: |text| has_form(text, "a0", "a0-_", 64) && text != "self",
         "use a-z or 0-9, then a-z, 0-9, - and _, at most 64 characters, not `self`, such as `max-reached`";
-    /// The form of a phase in a document.
-    StoredWord: |text| has_form(text, "a", "a0-_", 64),
-        "use a-z, then a-z, 0-9, _ and -, at most 64 characters, such as `plan-review`";
     /// The name of a plugin.
     PluginName: |text| has_form(text, "a", "a0-", 64),
         "use a-z, then a-z, 0-9 and -, at most 64 characters, such as `release-train`";
@@ -150,15 +130,16 @@ fn is_key(text: &str) -> bool {
     has_form(text, "Aa_", "Aa0_-", 128) && !["null", "true", "false"].into_iter().any(is_literal)
 }
 
-fn is_relative(text: &str) -> bool {
+fn is_path(text: &str) -> bool {
     let is_absolute = text.starts_with(['/', '\\']) || text.as_bytes().get(1) == Some(&b':');
-    !text.is_empty() && !is_absolute && !text.chars().any(char::is_control)
+    let leads_out = text.split(['/', '\\']).any(|part| part == "..");
+    !text.is_empty() && !is_absolute && !leads_out && !text.chars().any(char::is_control)
 }
 
 /// Returns whether the client's dialog can show a text. Fields in braces do not count.
 fn fits_dialog(text: &str, max_chars: usize) -> bool {
     let names = interpolated(text).unwrap_or_default();
-    let in_braces: usize = names.iter().map(|(name, _)| name.len() + 2).sum();
+    let in_braces: usize = names.iter().map(|name| name.len() + 2).sum();
     let is_one_line = text.trim() == text && !text.chars().any(char::is_control);
     !text.is_empty() && is_one_line && text.chars().count() - in_braces <= max_chars
 }
@@ -181,21 +162,18 @@ fn is_subject(text: &str) -> bool {
         && patterns <= 1
 }
 
-/// Returns the names between braces with their places in the text, or the place of a brace that has no name in it.
-pub(crate) fn interpolated(text: &str) -> Result<Vec<(&str, Range<usize>)>, Range<usize>> {
+/// Returns the names between braces, or the place of a brace that has no name in it.
+pub(crate) fn interpolated(text: &str) -> Result<Vec<&str>, usize> {
     let mut names = Vec::new();
     let mut at = 0;
     while let Some(found) = text[at..].find(['{', '}']) {
         let open = at + found;
         let name = text[open..]
             .strip_prefix('{')
-            .and_then(|rest| rest.split_once('}'))
-            .map(|(name, _)| name);
-        match name.filter(|name| is_name(name)) {
-            Some(name) => names.push((name, open + 1..open + 1 + name.len())),
-            None => return Err(open..open + 1),
-        }
-        at = names.last().map_or(text.len(), |(_, part)| part.end + 1);
+            .and_then(|rest| rest.split_once('}'));
+        let (name, _) = name.filter(|(name, _)| is_name(name)).ok_or(open)?;
+        names.push(name);
+        at = open + name.len() + 2;
     }
     Ok(names)
 }

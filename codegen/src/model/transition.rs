@@ -4,43 +4,42 @@ use std::ops::Range;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::tables::{self, Shape, TextOr, entries};
+use super::field::declared_kinds;
+use super::tables::{self, Shape, TextOr, entries, many};
 use super::texts::{Name, Path, Word};
-use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Many, Turn, Update};
+use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Named, Turn, Update};
 
 /// One `[[transitions.x]]` entry.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
-    /// The name, at the place of this entry.
-    #[serde(skip_deserializing)]
-    pub name: At<String>,
-    #[serde(skip_serializing)]
-    from: Many<At<String>>,
+    #[serde(deserialize_with = "many", skip_serializing)]
+    from: Vec<At<String>>,
     #[serde(skip_serializing)]
     to: At<String>,
-    #[serde(rename = "when", skip_serializing)]
-    pub(super) guard_source: Option<At<String>>,
+    /// The guard as the file has it.
+    #[serde(rename = "when")]
+    pub guard_text: Option<At<String>>,
     /// The guard. Absent: the transition is always open.
     #[serde(skip)]
     pub when: Option<At<Guard>>,
     pub(crate) requires: Option<At<Evidence>>,
     /// The actors that may take it by a verb. Empty: the hook only.
-    #[serde(default)]
-    pub(crate) by: Many<At<Actor>>,
+    #[serde(default, deserialize_with = "many")]
+    pub(crate) by: Vec<At<Actor>>,
     /// Whether a verb of the program or an answer takes it, so that it has no verb of its own.
     #[serde(default)]
     pub(crate) own: bool,
     /// The arguments, in the order of the file. They become parameters and flags.
     #[serde(default, deserialize_with = "arguments")]
-    pub args: Vec<Argument>,
+    pub args: Vec<Named<Argument>>,
     #[serde(
         rename = "set",
         default,
         deserialize_with = "tables::entries",
         skip_serializing
     )]
-    pub(super) update_sources: Vec<(At<String>, At<Constant>)>,
+    pub(crate) update_texts: Vec<(At<String>, At<Constant>)>,
     /// The updates of fields, in the order of the file.
     #[serde(skip)]
     pub set: Vec<(At<String>, At<Update>)>,
@@ -48,21 +47,17 @@ pub struct Transition {
     turn: Option<Turn>,
     #[serde(default)]
     pub(crate) doc: String,
-    /// The start of the entry. Its line is the one that messages name.
-    #[serde(skip)]
-    pub(crate) span: Range<usize>,
 }
 
-pub(super) fn transitions<'de, D>(deserializer: D) -> Result<Vec<Transition>, D::Error>
+pub(super) fn transitions<'de, D>(deserializer: D) -> Result<Vec<Named<Transition>>, D::Error>
 where
     D: Deserializer<'de>,
 {
     let lists = entries::<D, Name, Vec<At<Transition>>>(deserializer)?;
     let transitions = lists.into_iter().flat_map(|(name, list)| {
-        list.into_iter().map(move |entry| Transition {
-            name: At::new(name.to_string(), entry.span.clone()),
-            span: entry.span,
-            ..entry.value
+        list.into_iter().map(move |entry| {
+            let name = At::new(name.value.clone(), entry.span.clone());
+            Named::new(name, entry)
         })
     });
     Ok(transitions.collect())
@@ -72,14 +67,12 @@ where
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Argument {
-    /// The name.
-    #[serde(skip_deserializing)]
-    pub name: At<String>,
     /// The type, never data or a field of the engine.
     #[serde(skip_deserializing)]
     pub kind: FieldKind,
     r#type: Option<FieldKind>,
-    one_of: Option<Many<At<Word>>>,
+    #[serde(deserialize_with = "many")]
+    one_of: Vec<At<Word>>,
     pub(crate) doc: String,
     /// Whether a caller may leave it out. An update from it then leaves the field as it is.
     pub(crate) optional: bool,
@@ -88,23 +81,21 @@ pub struct Argument {
 impl Argument {
     /// Returns the types that the file declares.
     pub(super) fn kinds(&self) -> Vec<FieldKind> {
-        let words = self.one_of.clone().map(FieldKind::OneOf);
-        self.r#type.clone().into_iter().chain(words).collect()
+        declared_kinds(&self.r#type, &self.one_of)
     }
 }
 
-fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>, D::Error> {
-    let entries = entries::<D, Name, TextOr<FieldKind, Argument>>(deserializer)?;
-    let arguments = entries.into_iter().map(|(name, form)| {
-        let argument = match form {
+fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Named<Argument>>, D::Error> {
+    let entries = entries::<D, Name, At<TextOr<FieldKind, Argument>>>(deserializer)?.into_iter();
+    let arguments = entries.map(|(name, form)| {
+        let argument = form.map(|form| match form {
             Shape::Table(argument) => argument,
             Shape::Text(kind) => Argument {
                 r#type: Some(kind),
                 ..Argument::default()
             },
-        };
-        let name = name.map(|name| name.to_string());
-        Argument { name, ..argument }
+        });
+        Named::new(name, argument)
     });
     Ok(arguments.collect())
 }
@@ -115,11 +106,14 @@ impl Transition {
         !self.by.is_empty() && !self.own
     }
 
-    /// Returns the place of the guard, or of the name if there is none.
-    pub(crate) fn guard_span(&self) -> &Range<usize> {
-        self.when
-            .as_ref()
-            .map_or(&self.name.span, |guard| &guard.span)
+    /// Returns whether an actor may take it by a verb or an answer.
+    pub(crate) fn is_by(&self, actor: Actor) -> bool {
+        self.by.iter().any(|by| by.value == actor)
+    }
+
+    /// Returns whether only the user may take it.
+    pub(crate) fn is_by_user_alone(&self) -> bool {
+        self.is_by(Actor::Person) && !self.is_by(Actor::Agent)
     }
 
     /// Returns the place of `*`: every phase that is not terminal and has no explicit edge of this transition.
@@ -144,5 +138,13 @@ impl Transition {
     /// Returns whether the turn may end although the phase that is entered is not terminal.
     pub(crate) fn ends_turn(&self) -> bool {
         self.turn == Some(Turn::End)
+    }
+}
+
+impl Named<Transition> {
+    /// Returns the place of the guard, or of the name if there is none.
+    pub(crate) fn guard_span(&self) -> &Range<usize> {
+        let guard = self.when.as_ref();
+        guard.map_or(&self.name.span, |guard| &guard.span)
     }
 }

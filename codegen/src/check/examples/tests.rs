@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::texts::Word;
-use crate::model::{At, Many, Sign};
+use crate::model::{At, Sign};
 
-fn kind(read: &Read) -> FieldKind {
-    match read.key().as_str() {
-        "i" | "args.j" => FieldKind::Count,
+fn kind(name: &str) -> FieldKind {
+    match name {
+        "i" | "j" => FieldKind::Count,
         _ => {
             let words = ["x", "y", "z"].map(|word| Word::try_from(word.to_owned()).unwrap());
-            FieldKind::OneOf(Many(words.map(|word| At::new(word, 0..0)).to_vec()))
+            FieldKind::OneOf(words.map(|word| At::new(word, 0..0)).to_vec())
         }
     }
 }
@@ -24,6 +24,8 @@ fn guard() -> impl Strategy<Value = Guard> {
             name: at,
             is_argument,
             offset,
+            kind: Some(kind(name)),
+            is_option: false,
         })
     };
     let count = prop_oneof![
@@ -92,7 +94,7 @@ proptest! {
         wanted in prop::collection::vec((guard(), any::<bool>()), 1..4)
     ) {
         let wanted: Vec<Wanted<'_>> = wanted.iter().map(|(guard, is_wanted)| (guard, *is_wanted)).collect();
-        let Ok(example) = find_example(&wanted, &kind) else {
+        let Ok(example) = find_example(&wanted) else {
             return Err(TestCaseError::fail("the search gave up"));
         };
         prop_assert_eq!(example.is_some(), has_example(&wanted), "{:?}", example);
