@@ -203,7 +203,9 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     let report = run(program, &*held, &job, &chosen, &mut listener).map_err(|error| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
-            RoundError::Refused { .. } | RoundError::Changes(_) => Exit::Refused,
+            RoundError::Refused { .. } | RoundError::Nothing { .. } | RoundError::Worktree(_) => {
+                Exit::Refused
+            }
             _ => Exit::Internal,
         };
         Failure::new(exit, error)

@@ -221,7 +221,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     for round in history.unwrap_or_default() {
         let findings = round.findings.0.iter();
         let unreviewed = findings.filter(|one| one.is_of_unreviewed_lines());
-        admitted.extend(unreviewed.map(|one| format!("Round {}: {}.", round.number, one.what)));
+        admitted.extend(unreviewed.map(|one| format!("Round {}: {}.", round.round, one.what)));
     }
     let runs = runs::read(journal);
     for pair in runs.windows(2) {

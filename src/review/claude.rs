@@ -114,7 +114,7 @@ fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
     }
     if !is_true(result, "is_error") {
         return match result.get("structured_output") {
-            Some(answer @ Value::Object(_)) => answer::read_value(answer),
+            Some(answer @ Value::Object(_)) => answer::read(&answer.to_string()),
             _ => answer::read(text_of(result, "/result")),
         };
     }

@@ -3,28 +3,19 @@
 //! A finding repeats an earlier one if the reviewer names its id, if the same check found it, if its words are the same except for
 //! numbers, or if the same persona found it at the same place.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
 use super::findings::{Finding, Findings, Severity};
+use super::findings_json::FindingsJson;
 
 /// The longest text of a document's line that is kept to recognize a place, in bytes.
 const MAX_LINE_BYTES: usize = 200;
 
-/// A round that was reviewed.
-#[derive(Debug, Clone)]
-pub struct Round {
-    /// The number, from 1.
-    pub number: u64,
-    /// The persona's label.
-    pub persona: String,
-    /// The findings.
-    pub findings: Findings,
-}
-
 /// The standing of a finding after the last round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Found in the last round for the first time.
@@ -37,17 +28,6 @@ pub enum Standing {
     Gone,
     /// No later round of the same persona has looked.
     Unseen,
-}
-
-impl Standing {
-    /// All standings, in the order of a summary.
-    const ALL: [Self; 5] = [
-        Self::New,
-        Self::Carried,
-        Self::BackAgain,
-        Self::Gone,
-        Self::Unseen,
-    ];
 }
 
 impl fmt::Display for Standing {
@@ -79,11 +59,13 @@ pub struct FindingHistory {
 
 /// Returns the number of findings with each standing: `1 new, 2 gone`, or `none`.
 pub fn summary(all: &[FindingHistory]) -> String {
-    let count = |standing| all.iter().filter(|one| one.standing == standing).count();
-    let parts = Standing::ALL.map(|standing| (count(standing), standing));
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(|(count, standing)| format!("{count} {standing}"))
+    let mut counts: BTreeMap<Standing, usize> = BTreeMap::new();
+    for one in all {
+        *counts.entry(one.standing).or_default() += 1;
+    }
+    let parts: Vec<String> = counts
+        .iter()
+        .map(|(standing, count)| format!("{count} {standing}"))
         .collect();
     if parts.is_empty() {
         "none".to_owned()
@@ -120,9 +102,22 @@ const MAX_CLAIMS: usize = 4;
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
-pub(super) fn assign_ids(earlier: &[Round], new: &mut Findings, persona: &str, document: &str) {
+pub(super) fn assign_ids(
+    earlier: &[FindingsJson],
+    new: &mut Findings,
+    persona: &str,
+    document: &str,
+) {
     let lines: Vec<&str> = document.lines().map(line_start).collect();
-    let known = known(earlier);
+    let mut known: Vec<Known<'_>> = Vec::new();
+    for round in earlier {
+        for finding in round.findings.0.iter().filter(|one| one.id.is_some()) {
+            let mut one = Known::new(finding, &round.persona, round.round);
+            let first = known.iter().find(|first| first.id == one.id);
+            one.since = first.map_or(round.round, |first| first.since);
+            known.push(one);
+        }
+    }
     for finding in &mut new.0 {
         finding.line_text = line_text(finding, &lines);
         let id = finding.id.take();
@@ -154,20 +149,6 @@ pub(super) fn assign_ids(earlier: &[Round], new: &mut Findings, persona: &str, d
             Some(format!("F{last}"))
         });
     }
-}
-
-/// Returns the findings of earlier rounds that have an id, oldest first.
-fn known(earlier: &[Round]) -> Vec<Known<'_>> {
-    let mut known: Vec<Known<'_>> = Vec::new();
-    for round in earlier {
-        for finding in round.findings.0.iter().filter(|one| one.id.is_some()) {
-            let mut one = Known::new(finding, &round.persona, round.number);
-            let first = known.iter().find(|first| first.id == one.id);
-            one.since = first.map_or(round.number, |first| first.since);
-            known.push(one);
-        }
-    }
-    known
 }
 
 /// Takes the id from the beginning of a finding's text, as a Markdown answer has it: `F3: still no way back`.
@@ -225,25 +206,28 @@ fn repeats(old: &Known<'_>, new: &Known<'_>, lines: &[&str]) -> [bool; MAX_CLAIM
 }
 
 /// Returns the history of each finding, in the order in which they were first found.
-pub fn standings(rounds: &[Round]) -> Vec<FindingHistory> {
+pub fn standings(rounds: &[FindingsJson]) -> Vec<FindingHistory> {
     let mut all: Vec<FindingHistory> = Vec::new();
     for round in rounds {
         for finding in &round.findings.0 {
             let Some(id) = &finding.id else { continue };
             let known = all.iter().position(|one| one.id == *id);
-            let at = known.unwrap_or_else(|| {
-                all.push(FindingHistory {
-                    id: id.clone(),
-                    severity: finding.severity,
-                    what: String::new(),
-                    rounds: Vec::new(),
-                    standing: Standing::New,
-                });
-                all.len() - 1
-            });
-            all[at].rounds.push(round.number);
-            all[at].severity = finding.severity;
-            all[at].what.clone_from(&finding.what);
+            let mut history = FindingHistory {
+                id: id.clone(),
+                severity: finding.severity,
+                what: finding.what.clone(),
+                rounds: vec![round.round],
+                standing: Standing::New,
+            };
+            match known {
+                Some(at) => {
+                    history
+                        .rounds
+                        .splice(0..0, std::mem::take(&mut all[at].rounds));
+                    all[at] = history;
+                }
+                None => all.push(history),
+            }
         }
     }
     for one in &mut all {
@@ -253,42 +237,31 @@ pub fn standings(rounds: &[Round]) -> Vec<FindingHistory> {
 }
 
 /// Returns the standing of a finding that was found in some of the rounds. Only the personas that found it count as having looked.
-fn standing(found: &[u64], rounds: &[Round]) -> Standing {
-    let finders = rounds.iter().filter(|round| found.contains(&round.number));
+fn standing(found: &[u64], rounds: &[FindingsJson]) -> Standing {
+    let finders = rounds.iter().filter(|round| found.contains(&round.round));
     let finders: Vec<&str> = finders.map(|round| &*round.persona).collect();
-    let looked = |after: u64, before: u64| {
-        let mut rounds = rounds.iter();
-        rounds.any(|round| {
-            (after + 1..before).contains(&round.number) && finders.contains(&&*round.persona)
+    let has_looked = |after: u64, before: u64| {
+        rounds.iter().any(|round| {
+            (after + 1..before).contains(&round.round) && finders.contains(&&*round.persona)
         })
     };
-    let last = rounds.last().map_or(0, |round| round.number);
+    let last = rounds.last().map_or(0, |round| round.round);
     match found {
-        [.., latest] if *latest < last => {
-            if looked(*latest, last + 1) {
-                Standing::Gone
-            } else {
-                Standing::Unseen
-            }
-        }
-        [.., before, latest] => {
-            if looked(*before, *latest) {
-                Standing::BackAgain
-            } else {
-                Standing::Carried
-            }
-        }
+        [.., latest] if *latest < last && has_looked(*latest, last + 1) => Standing::Gone,
+        [.., latest] if *latest < last => Standing::Unseen,
+        [.., before, latest] if has_looked(*before, *latest) => Standing::BackAgain,
+        [_, .., _] => Standing::Carried,
         _ => Standing::New,
     }
 }
 
 /// Returns whether the rounds are stalled: the last one has material findings, and two earlier rounds of the same persona found
 /// exactly these. One repetition is no stall: the revision may have missed the point.
-pub fn is_stalled(rounds: &[Round]) -> bool {
+pub fn is_stalled(rounds: &[FindingsJson]) -> bool {
     let Some((last, earlier)) = rounds.split_last() else {
         return false;
     };
-    let material = |round: &Round| {
+    let material = |round: &FindingsJson| {
         let mut ids: Vec<String> = (round.findings.0.iter())
             .filter(|finding| finding.severity <= Severity::Medium)
             .filter_map(|finding| finding.id.clone())
@@ -297,7 +270,7 @@ pub fn is_stalled(rounds: &[Round]) -> bool {
         ids
     };
     let now = material(last);
-    let same = |round: &&Round| round.persona == last.persona && material(round) == now;
+    let same = |round: &&FindingsJson| round.persona == last.persona && material(round) == now;
     !now.is_empty() && earlier.iter().filter(same).count() >= 2
 }
 

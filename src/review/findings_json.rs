@@ -18,7 +18,7 @@ use crate::review::runs::{self, Run, RunBegin};
 use crate::store::{LoopId, Store};
 
 /// The content of the findings JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingsJson {
     /// The format's version: 1.
     pub version: u32,

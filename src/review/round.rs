@@ -139,8 +139,8 @@ fn perform(
 
     // Prompt.
     let plain = text::plain(&subject.text);
-    let chunks = prompt.chunks(&plain, reviewer)?;
-    let _ = store.write_beside(raw.id(), PROMPT_FILE, chunks.prompts().as_bytes());
+    let question = prompt.question(&plain, reviewer)?;
+    let _ = store.write_beside(raw.id(), PROMPT_FILE, question.prompt.as_bytes());
 
     // Journal: the run begins.
     let persona = &prompt.persona.label;
@@ -163,7 +163,7 @@ fn perform(
     let trace = Trace::default();
     let output = output_name(&run.began.run);
     let request = Request {
-        prompt: "",
+        prompt: &question.prompt,
         parts: &subject.parts,
         subject_name: &subject.name,
         trace: &trace,
@@ -187,8 +187,7 @@ fn perform(
             ControlFlow::Continue(())
         }
     };
-    let mut ask = |request: &Request<'_>| reviewer.review(request, &mut watch);
-    let answer = chunks.review(&request, &mut ask);
+    let answer = question.ask(reviewer, &request, &mut watch);
     if let Err(cause) = &answer
         && !cause.kind.is_unreadable()
         && (is_stopped || is_interrupted(cause, listener))

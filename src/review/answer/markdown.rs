@@ -4,8 +4,10 @@
 //! read. Nothing found has to be said by the clean line, or by three sections that each say so, and by nothing else.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::blocks::{Block, BlockKind, blocks};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+
 use super::severity::{
     SeverityWords, is_list_title, is_none, is_summary_title, label, severity_words, stated_severity,
 };
@@ -20,17 +22,17 @@ const MAX_QUOTE_CHARS: usize = 60;
 
 /// Reads a text. Returns `None` if it has no verdict.
 pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
-    let normal = normalized(answer);
-    let mut all = blocks(&normal);
-    if let [block] = &all[..]
-        && block.kind == (BlockKind::Code { fenced: true })
-        && let Some(inner) = inside_fence(block.text)
-    {
-        // A fence around the whole answer.
-        all = blocks(inner);
-    }
-    let mut levels = all.iter().filter_map(|block| match block.kind {
-        BlockKind::Heading(level) => Some(level),
+    let answer = text::plain(answer);
+    let bullets = answer
+        .lines()
+        .map(|line| match line.trim_start().strip_prefix('\u{2022}') {
+            Some(item) => format!("-{item}\n"),
+            None => format!("{line}\n"),
+        });
+    let answer: String = bullets.collect();
+    let blocks = blocks(&answer);
+    let mut levels = blocks.iter().filter_map(|block| match block.tag {
+        Tag::Heading { level, .. } => Some(level as u8),
         _ => None,
     });
     let first = levels.next();
@@ -38,55 +40,92 @@ pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
         title: first.filter(|first| levels.all(|level| level > *first)),
         ..Reader::default()
     };
-    for (index, block) in all.iter().enumerate() {
-        reader.block(block, all.get(index + 1))?;
+    for (index, block) in blocks.iter().enumerate() {
+        let next = blocks.get(index + 1);
+        match block.tag {
+            Tag::Heading { level, .. } => reader.heading(level as u8, block, next),
+            Tag::List(_) => reader.list(block),
+            Tag::Table(_) => reader.table(block),
+            Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(block),
+            _ => reader.paragraph(block, next),
+        }?;
     }
     reader.verdict()
 }
 
+/// A top-level block of an answer.
+struct Block<'t> {
+    tag: Tag<'t>,
+    /// The line, from 1.
+    line: usize,
+    text: &'t str,
+    /// The items of a list, or the rows of a table, with their lines.
+    parts: Vec<(usize, &'t str)>,
+}
+
 impl Block<'_> {
     fn has_items(&self) -> bool {
-        matches!(self.kind, BlockKind::List | BlockKind::Table)
+        matches!(self.tag, Tag::List(_) | Tag::Table(_))
     }
 
     /// Returns the severity that one line below a finding's heading states: `**Severity:** High`.
     fn stated_severity(&self) -> Option<Severity> {
-        let is_text = matches!(self.kind, BlockKind::Paragraph | BlockKind::List);
+        let is_text = matches!(self.tag, Tag::Paragraph | Tag::List(_));
         let mut stated = self.text.lines().filter_map(stated_severity);
         let severity = stated.next().filter(|_| is_text)?;
         stated.next().is_none().then_some(severity)
     }
-}
 
-/// Returns the text with `##High` as `## High`, and with `•` as a bullet.
-fn normalized(answer: &str) -> String {
-    let mut normal = String::with_capacity(answer.len());
-    for line in text::plain(answer).lines() {
-        let title = line.trim_start_matches('#');
-        let level = line.len() - title.len();
-        match line.trim_start().strip_prefix('\u{2022}') {
-            Some(item) => normal.extend(["-", item]),
-            None if (2..=6).contains(&level) => normal.extend([&line[..level], " ", title]),
-            None => normal.push_str(line),
-        }
-        normal.push('\n');
+    /// Returns whether it is a code block whose fence is not closed.
+    fn is_cut_off(&self) -> bool {
+        let text = self.text.trim();
+        matches!(self.tag, Tag::CodeBlock(CodeBlockKind::Fenced(_)))
+            && !text
+                .split_once('\n')
+                .is_some_and(|(_, rest)| rest.ends_with(&text[..3]))
     }
-    normal
 }
 
-/// Returns the text in a code block; `None` if its fence is not closed.
-fn inside_fence(block: &str) -> Option<&str> {
-    let block = block.trim();
-    let mark = block
-        .chars()
-        .next()
-        .filter(|mark| matches!(mark, '`' | '~'))?;
-    let (_, inner) = block.split_once('\n')?;
-    let inner = inner.trim_end_matches(mark);
-    (inner.len() + 3 <= block.len()
-        && block.ends_with(&mark.to_string().repeat(3))
-        && (inner.is_empty() || inner.ends_with(['\n', ' '])))
-    .then_some(inner)
+/// Returns the blocks of a text, in order. Every character that is not white space or a rule is in one of them.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line_of = |at: usize| ends.partition_point(|end| *end < at) + 1;
+    let block = |tag, range: Range<usize>| Block {
+        tag,
+        line: line_of(range.start),
+        text: &text[range],
+        parts: Vec::new(),
+    };
+    let mut blocks = Vec::new();
+    let mut depth = 0_usize;
+    let mut end = 0;
+    let whole = (Event::Rule, text.len()..text.len());
+    let events = Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter();
+    for (event, range) in events.chain([whole]) {
+        if depth == 0 {
+            // The definition of a link makes no event.
+            if !text[end..range.start.max(end)].trim().is_empty() {
+                blocks.push(block(Tag::Paragraph, end..range.start));
+            }
+            end = range.end;
+        }
+        match event {
+            Event::Start(tag) => {
+                let is_part = matches!(tag, Tag::Item | Tag::TableHead | Tag::TableRow);
+                match blocks.last_mut() {
+                    Some(above) if depth == 1 && is_part => {
+                        above.parts.push((line_of(range.start), &text[range]));
+                    }
+                    _ if depth == 0 => blocks.push(block(tag, range)),
+                    _ => {}
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    blocks
 }
 
 /// The place of the reader.
@@ -127,26 +166,15 @@ struct Reader {
     /// Whether all closed sections of a severity say that there is nothing.
     none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
-    /// Text after the word for none, in a section. It is fine at the end of the answer only.
-    after_none: Option<(usize, String)>,
+    /// Text of a section that is not counted: a quotation or code in front of its items, or text after the word for none, which is
+    /// fine at the end of the answer only.
+    uncounted: Option<(usize, String)>,
     has_clean_line: bool,
-    /// Code in a section that has no item yet.
-    code: Option<(usize, String)>,
     /// Whether there is something that a clean answer does not have.
     other: bool,
 }
 
 impl Reader {
-    fn block(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
-        match block.kind {
-            BlockKind::Heading(level) => self.heading(level, block, next),
-            BlockKind::Paragraph => self.paragraph(block, next),
-            BlockKind::List => self.list(block),
-            BlockKind::Table => self.table(block),
-            BlockKind::Quote | BlockKind::Code { .. } | BlockKind::Html => self.aside(block),
-        }
-    }
-
     fn heading(
         &mut self,
         level: u8,
@@ -159,8 +187,10 @@ impl Reader {
         if let Some(words) = severity_words(&title) {
             return self.open(block.line, level, words);
         }
-        let is_finding = !is_list_title(&title) && !is_summary_title(&title);
-        let stated = next.filter(|_| is_finding).and_then(Block::stated_severity);
+        let is_summary = is_summary_title(&title);
+        let stated = next
+            .filter(|_| !is_summary)
+            .and_then(Block::stated_severity);
         let stated = stated.map(|severity| (severity, item::bullet(&title).unwrap_or(&title)));
         if let Some((severity, rest)) = label(&title).or(stated) {
             if is_none(rest) {
@@ -184,13 +214,13 @@ impl Reader {
         }
         self.other = true;
         match self.place {
-            _ if is_title || is_summary_title(&title) => {
+            _ if is_title => {
                 self.close()?;
-                self.place = if is_title {
-                    Place::Outside
-                } else {
-                    Place::Summary
-                };
+                self.place = Place::Outside;
+            }
+            _ if is_summary => {
+                self.close()?;
+                self.place = Place::Summary;
             }
             Place::Finding(above) if above < level => self.hang(&title),
             _ if is_within && is_none(&title) => self.section.says_none = true,
@@ -335,7 +365,7 @@ impl Reader {
             Place::Section if is_first => {
                 self.other = true;
                 if self.section.says_none {
-                    self.after_none.get_or_insert((number, line.to_owned()));
+                    self.uncounted.get_or_insert((number, line.to_owned()));
                 } else if !self.section.is_title && !is_intro {
                     self.add(self.severity(), line);
                 }
@@ -357,21 +387,17 @@ impl Reader {
             let is_heading = line.starts_with('#') && severity_words(line).is_some();
             is_heading || line.starts_with(['-', '*', '+', '[']) && label(line).is_some()
         };
-        let is_cut_off =
-            block.kind == (BlockKind::Code { fenced: true }) && inside_fence(block.text).is_none();
-        match (block.kind, self.place) {
-            (_, Place::Finding(_)) => self.hang_all(&first, &rest),
-            (_, Place::Section) if self.section.is_hanging => self.hang_all(&first, &rest),
-            (BlockKind::Html, _) if block.text.trim_start().starts_with("<!--") => {}
-            (BlockKind::Quote, Place::Section) if !is_none(&first) => {
-                self.add_item(self.severity(), &first, &rest);
+        let is_html = block.tag == Tag::HtmlBlock;
+        match self.place {
+            Place::Finding(_) => self.hang_all(&first, &rest),
+            Place::Section if self.section.is_hanging => self.hang_all(&first, &rest),
+            _ if is_html && block.text.trim_start().starts_with("<!--") => {}
+            _ if is_html || block.is_cut_off() => return Err(uncounted(block.line, block.text)),
+            Place::Section => self.uncounted = Some((block.line, block.text.to_owned())),
+            _ if block.text.lines().any(is_item) => {
+                return Err(uncounted(block.line, block.text));
             }
-            (BlockKind::Code { .. }, Place::Section) if !is_cut_off => {
-                self.code = Some((block.line, block.text.to_owned()));
-            }
-            (BlockKind::Quote | BlockKind::Code { .. }, _)
-                if !is_cut_off && !block.text.lines().any(is_item) => {}
-            _ => return Err(uncounted(block.line, block.text)),
+            _ => {}
         }
         Ok(())
     }
@@ -394,7 +420,7 @@ impl Reader {
     fn close(&mut self) -> Result<(), Cause> {
         // Above a section, the clean line is that of a text that goes on.
         self.has_clean_line = false;
-        if let Some((line, text)) = self.after_none.take().or(self.code.take()) {
+        if let Some((line, text)) = self.uncounted.take() {
             return Err(uncounted(line, &text));
         }
         let section = std::mem::take(&mut self.section);
@@ -435,7 +461,7 @@ impl Reader {
     }
 
     fn add(&mut self, severity: Severity, body: &str) {
-        self.code = None;
+        self.uncounted = self.uncounted.take().filter(|_| self.section.says_none);
         self.findings.push(item::finding(severity, body));
     }
 
@@ -472,7 +498,7 @@ impl Reader {
 
     fn verdict(mut self) -> Result<Option<Findings>, Cause> {
         let clean = self.has_clean_line;
-        let after_none = self.after_none.take();
+        let after_none = self.uncounted.take_if(|_| self.section.says_none);
         self.close()?;
         if !self.findings.is_empty() {
             return with_findings(self.findings).map(Some);

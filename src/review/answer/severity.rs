@@ -93,7 +93,7 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
 }
 
 /// Splits `[High] text`, `**P1:** text`, `2. Must fix - text` into severity and text.
-pub(crate) fn label(text: &str) -> Option<(Severity, &str)> {
+pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
     let open = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"');
     let end = open.find(MARKS).into_iter().chain(open.find(" - ")).min()?;
     let severity = *severity_words(&open[..end])?.severities.first()?;
@@ -111,7 +111,7 @@ pub(super) fn stated_severity(line: &str) -> Option<Severity> {
 }
 
 /// Returns whether a text only states that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
-pub(crate) fn is_none(text: &str) -> bool {
+pub(in crate::review) fn is_none(text: &str) -> bool {
     !text.contains('"') && text.split(". ").all(says_none)
 }
 
