@@ -97,18 +97,19 @@ impl Reviewer for Client {
         };
         let mut message = None;
         let answer = self.ask(&invocation, request, &mut message, watch);
-        let (Err(cause), Some(message)) = (&answer, message) else {
+        let message = message.unwrap_or_default();
+        let Err(Cause {
+            kind: CauseKind::NotAVerdict,
+            detail,
+        }) = &answer
+        else {
             return answer;
         };
-        if cause.kind != CauseKind::NotAVerdict
-            || message.trim().is_empty()
-            || message.len() > MAX_REPAIR_BYTES
-            || request.trace.take_repair()
-        {
+        let is_known = !message.trim().is_empty() && message.len() <= MAX_REPAIR_BYTES;
+        if !is_known || request.trace.take_repair() {
             return answer;
         }
 
-        let detail = &cause.detail;
         let line = Event::Line {
             stream: Stream::Stderr,
             text: &format!("the answer cannot be read ({detail}); asking once for the wanted form"),
@@ -316,6 +317,26 @@ pub(super) fn cause_of_status(status: u64) -> Option<CauseKind> {
         401 | 403 => Some(CauseKind::Login),
         402 | 429 => Some(CauseKind::Quota),
         408 | 500..=599 => Some(CauseKind::Service),
+        _ => None,
+    }
+}
+
+/// Returns the cause that a service's own name for an error means, if it is clear.
+pub(super) fn cause_of_name(name: &str) -> Option<CauseKind> {
+    match name {
+        // Claude's names, then Codex's.
+        "authentication_failed"
+        | "oauth_org_not_allowed"
+        | "account_on_hold"
+        | "verification_required"
+        | "invalid_api_key"
+        | "authentication_error" => Some(CauseKind::Login),
+        "rate_limit"
+        | "billing_error"
+        | "insufficient_quota"
+        | "usage_limit_reached"
+        | "rate_limit_exceeded" => Some(CauseKind::Quota),
+        "server_error" | "overloaded" | "server_is_overloaded" => Some(CauseKind::Service),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::digest::Digest;
 use super::findings::Findings;
 use super::findings_json::FindingsJson;
-use super::runs::{self, Run, RunOutcome};
+use super::runs::{self, Run};
 use super::{finding_history, subject, worktree};
 use crate::machine::table::{Blocking, ReviewSpec};
 use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement};
@@ -203,7 +203,7 @@ impl<'r> Round<'r> {
             spec,
             number: raw.count(spec.round),
             runs: runs::read(&journal),
-            subject: subject::digest(raw, spec)?,
+            subject: subject::now(raw, spec)?.map(|bytes| Digest::from_bytes(&bytes)),
         })
     }
 
@@ -260,7 +260,7 @@ impl<'r> Round<'r> {
         let mut verdicts = BTreeMap::new();
         for run in runs.iter().filter(|run| counts(run)) {
             if let Some(json) = self.json_of(run)? {
-                verdicts.insert(json.round, json);
+                verdicts.insert(json.began.round, json);
             }
         }
         Ok(verdicts.into_values().collect())
@@ -269,8 +269,7 @@ impl<'r> Round<'r> {
     /// Returns the newest run of the round with its cause, if it failed.
     fn failure(&self) -> Option<(&Run, String)> {
         let newest = self.own_runs().next_back()?;
-        let cause = newest.ended.as_ref().and_then(RunOutcome::cause)?;
-        Some((newest, cause.to_string()))
+        Some((newest, newest.cause()?.to_string()))
     }
 
     fn demand(&self) -> Result<Reviewed, Missing> {
@@ -300,7 +299,7 @@ impl<'r> Round<'r> {
         let mut reviewed = self.waived();
         reviewed.record.waived = false;
         reviewed.record.run = Some(run.began.run.clone());
-        reviewed.record.findings = run.findings.as_ref().map(|file| file.number);
+        reviewed.record.findings = run.findings_file().map(|file| file.number);
         reviewed.record.subject = Some(run.began.subject.to_string());
         reviewed.findings = json.findings;
         reviewed
@@ -342,8 +341,9 @@ impl<'r> Round<'r> {
             Blocking::Low | Blocking::Medium => open.material(),
             Blocking::High => open.high,
         };
-        let why = why.map(|why| why.trim().to_owned());
-        let why = why.filter(|why| !why.is_empty());
+        let why = why
+            .map(|why| why.trim().to_owned())
+            .filter(|why| !why.is_empty());
         if !reviewed.is_waived() && unsettled > 0 && why.is_none() {
             return Err(Missing(format!(
                 "findings are open ({open}) and what was reviewed is unchanged; deal with them and end your turn, or say \

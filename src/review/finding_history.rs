@@ -74,31 +74,12 @@ pub fn summary(all: &[FindingHistory]) -> String {
     }
 }
 
-/// A finding as it is compared with others.
+/// A finding of an earlier round.
 struct Known<'r> {
-    /// The id, or an empty text.
-    id: &'r str,
-    /// The first round that found it.
-    since: u64,
-    persona: &'r str,
-    words: String,
+    round: &'r FindingsJson,
     finding: &'r Finding,
+    words: String,
 }
-
-impl<'r> Known<'r> {
-    fn new(finding: &'r Finding, persona: &'r str, since: u64) -> Self {
-        Self {
-            id: finding.id.as_deref().unwrap_or_default(),
-            since,
-            persona,
-            words: words(&finding.what),
-            finding,
-        }
-    }
-}
-
-/// The number of ways in which a finding repeats an earlier one.
-const MAX_CLAIMS: usize = 4;
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
@@ -109,54 +90,86 @@ pub(super) fn assign_ids(
     document: &str,
 ) {
     let lines: Vec<&str> = document.lines().map(line_start).collect();
+    // The newest round first.
     let mut known: Vec<Known<'_>> = Vec::new();
-    for round in earlier {
-        for finding in round.findings.0.iter().filter(|one| one.id.is_some()) {
-            let mut one = Known::new(finding, &round.persona, round.round);
-            let first = known.iter().find(|first| first.id == one.id);
-            one.since = first.map_or(round.round, |first| first.since);
-            known.push(one);
-        }
+    for round in earlier.iter().rev() {
+        let findings = round.findings.0.iter().filter(|one| one.id.is_some());
+        known.extend(findings.map(|finding| Known {
+            round,
+            finding,
+            words: words(&finding.what),
+        }));
     }
     for finding in &mut new.0 {
         finding.line_text = line_text(finding, &lines);
-        let id = finding.id.take();
-        finding.id = id.or_else(|| take_id(finding, &known));
+        // A Markdown answer has the id at the beginning of the text: `F3: still no way back`.
+        if let Some((id, rest)) = finding.what.split_once(": ")
+            && finding.id.is_none()
+            && known
+                .iter()
+                .any(|old| old.finding.id.as_deref() == Some(id))
+        {
+            finding.id = Some(id.to_owned());
+            finding.what = rest.trim().to_owned();
+        }
     }
 
-    let findings = new.0.iter();
-    let found: Vec<Known<'_>> = findings.map(|one| Known::new(one, persona, 0)).collect();
+    let found: Vec<(&Finding, String)> = (new.0.iter())
+        .map(|finding| (finding, words(&finding.what)))
+        .collect();
+    let is_same_line = |old: &Finding, new: &Finding| match old.line_text.as_ref() {
+        // The line with the same text if that is still there, else the one with the same number.
+        Some(text) if lines.contains(&text.as_str()) => new.line_text.as_ref() == Some(text),
+        _ => old.line == new.line,
+    };
+    // The ways in which a new finding repeats an earlier one, the best first: the same id, words, check, or place.
+    let repeats = |way: usize, old: &Known<'_>, new: &Finding, words: &str| {
+        let is_same_origin = old.finding.check == new.check && old.finding.file == new.file;
+        match way {
+            0 => old.finding.id == new.id,
+            1 => is_same_origin && old.words == words,
+            // The check of a document speaks once in a review, with other words as the document changes. One of many files may
+            // speak often.
+            2 => is_same_origin && new.check.is_some() && new.file.is_none(),
+            _ => {
+                let is_same_persona = old.round.began.persona == persona;
+                let is_known_line = new.line.is_some() && is_same_line(old.finding, new);
+                is_same_origin && is_same_persona && is_known_line
+            }
+        }
+    };
     let mut repeated: Vec<Option<&Known<'_>>> = vec![None; found.len()];
-    for way in 0..MAX_CLAIMS {
-        for (at, one) in found.iter().enumerate() {
-            let is_taken = |id: &str| repeated.iter().flatten().any(|other| other.id == id);
-            let mut claimed = known
-                .iter()
-                .rev()
-                .filter(|old| repeats(old, one, &lines)[way]);
+    for way in 0..4 {
+        for (at, (finding, words)) in found.iter().enumerate() {
+            let is_taken = |id: &Option<String>| {
+                let mut taken = repeated.iter().flatten();
+                taken.any(|one| one.finding.id == *id)
+            };
+            let mut known = known.iter();
             if repeated[at].is_none() {
-                repeated[at] = claimed.find(|old| !is_taken(old.id));
+                repeated[at] = known
+                    .find(|old| repeats(way, old, finding, words) && !is_taken(&old.finding.id));
             }
         }
     }
 
-    let number = |one: &Known<'_>| one.id.strip_prefix('F')?.parse::<u64>().ok();
+    let number = |one: &Known<'_>| {
+        one.finding
+            .id
+            .as_ref()?
+            .strip_prefix('F')?
+            .parse::<u64>()
+            .ok()
+    };
     let mut last = known.iter().filter_map(number).max().unwrap_or(0);
     for (finding, repeated) in new.0.iter_mut().zip(repeated) {
-        finding.since = repeated.map(|one| one.since);
-        finding.id = repeated.map(|one| one.id.to_owned()).or_else(|| {
+        let first = |one: &Known<'_>| one.finding.since.unwrap_or(one.round.began.round);
+        finding.since = repeated.map(first);
+        finding.id = repeated.and_then(|one| one.finding.id.clone()).or_else(|| {
             last += 1;
             Some(format!("F{last}"))
         });
     }
-}
-
-/// Takes the id from the beginning of a finding's text, as a Markdown answer has it: `F3: still no way back`.
-fn take_id(finding: &mut Finding, known: &[Known<'_>]) -> Option<String> {
-    let (id, rest) = finding.what.split_once(": ")?;
-    let id = known.iter().find(|one| one.id == id)?.id.to_owned();
-    finding.what = rest.trim().to_owned();
-    Some(id)
 }
 
 /// Returns the text of the line that a finding is about, if it has words.
@@ -181,30 +194,6 @@ fn words(text: &str) -> String {
     words.join(" ")
 }
 
-/// Returns in which ways a new finding repeats an earlier one, the best first: the same id, words, check, or place.
-fn repeats(old: &Known<'_>, new: &Known<'_>, lines: &[&str]) -> [bool; MAX_CLAIMS] {
-    let has_same_id = old.id == new.id;
-    let has_same_words = old.words == new.words;
-    let is_same_persona = old.persona == new.persona;
-    let [old, new] = [old.finding, new.finding];
-    let is_same_origin = old.check == new.check && old.file == new.file;
-    // The check of a document speaks once in a review, with other words as the document changes. One of many files may speak often.
-    let is_same_check = is_same_origin && old.check.is_some() && old.file.is_none();
-    // The line with the same text if that is still there, else the one with the same number.
-    let is_same_line = || match old.line_text.as_ref() {
-        Some(text) if lines.contains(&text.as_str()) => new.line_text.as_ref() == Some(text),
-        _ => old.line == new.line,
-    };
-    let is_at_same_place =
-        is_same_persona && is_same_origin && new.line.is_some() && is_same_line();
-    [
-        has_same_id,
-        has_same_words && is_same_origin,
-        is_same_check,
-        is_at_same_place,
-    ]
-}
-
 /// Returns the history of each finding, in the order in which they were first found.
 pub fn standings(rounds: &[FindingsJson]) -> Vec<FindingHistory> {
     let mut all: Vec<FindingHistory> = Vec::new();
@@ -216,7 +205,7 @@ pub fn standings(rounds: &[FindingsJson]) -> Vec<FindingHistory> {
                 id: id.clone(),
                 severity: finding.severity,
                 what: finding.what.clone(),
-                rounds: vec![round.round],
+                rounds: vec![round.began.round],
                 standing: Standing::New,
             };
             match known {
@@ -238,14 +227,17 @@ pub fn standings(rounds: &[FindingsJson]) -> Vec<FindingHistory> {
 
 /// Returns the standing of a finding that was found in some of the rounds. Only the personas that found it count as having looked.
 fn standing(found: &[u64], rounds: &[FindingsJson]) -> Standing {
-    let finders = rounds.iter().filter(|round| found.contains(&round.round));
-    let finders: Vec<&str> = finders.map(|round| &*round.persona).collect();
+    let finders = rounds
+        .iter()
+        .filter(|round| found.contains(&round.began.round));
+    let finders: Vec<&str> = finders.map(|round| &*round.began.persona).collect();
     let has_looked = |after: u64, before: u64| {
         rounds.iter().any(|round| {
-            (after + 1..before).contains(&round.round) && finders.contains(&&*round.persona)
+            (after + 1..before).contains(&round.began.round)
+                && finders.contains(&&*round.began.persona)
         })
     };
-    let last = rounds.last().map_or(0, |round| round.round);
+    let last = rounds.last().map_or(0, |round| round.began.round);
     match found {
         [.., latest] if *latest < last && has_looked(*latest, last + 1) => Standing::Gone,
         [.., latest] if *latest < last => Standing::Unseen,
@@ -270,7 +262,8 @@ pub fn is_stalled(rounds: &[FindingsJson]) -> bool {
         ids
     };
     let now = material(last);
-    let same = |round: &&FindingsJson| round.persona == last.persona && material(round) == now;
+    let same =
+        |round: &&FindingsJson| round.began.persona == last.began.persona && material(round) == now;
     !now.is_empty() && earlier.iter().filter(same).count() >= 2
 }
 

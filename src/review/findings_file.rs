@@ -13,8 +13,8 @@ use super::findings::{
     CLEAN_LINE, Finding, Findings, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FILE_CHARS,
     MAX_FINDING_CHARS, Severity,
 };
+use crate::files;
 use crate::files::kill_point::kill_point;
-use crate::files::{self, Folder};
 use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
 use crate::store::{LoopId, Store};
@@ -134,19 +134,13 @@ pub(super) fn write_of_phase(
         };
         let _ = write!(text, "\nVERDICT: {verdict}\n");
     }
-    write_next(&folder, &raw.fill(before), &raw.fill(after), &text).map(Some)
-}
-
-/// Writes a text to the next free file of a folder whose name begins and ends like this.
-pub(super) fn write_next(
-    folder: &Folder,
-    before: &str,
-    after: &str,
-    text: &str,
-) -> io::Result<FindingsFile> {
-    let number = |name: &str| number_in(name, before, after);
+    let before = raw.fill(before);
+    let after = raw.fill(after);
     let names = folder.names()?;
-    let highest = names.iter().filter_map(|name| number(name)).max();
+    let highest = names
+        .iter()
+        .filter_map(|name| number_in(name, &before, &after))
+        .max();
     let mut next = highest.unwrap_or_default().saturating_add(1);
     loop {
         let name = format!("{before}{next}{after}");
@@ -159,7 +153,7 @@ pub(super) fn write_next(
                 kill_point();
                 file.write_all(text.as_bytes())?;
                 let path = folder.path().join(name);
-                return Ok(FindingsFile { number: next, path });
+                return Ok(Some(FindingsFile { number: next, path }));
             }
         }
     }

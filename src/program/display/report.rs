@@ -126,9 +126,9 @@ fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
 }
 
 fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
-    let outcome = match &run.ended {
-        Some(RunOutcome::Clean { .. }) => "clean",
-        Some(RunOutcome::Findings { .. }) => "findings",
+    let outcome = match run.outcome() {
+        Some(RunOutcome::Clean) => "clean",
+        Some(RunOutcome::Findings) => "findings",
         Some(_) => "failed",
         None => "unfinished",
     };
@@ -151,7 +151,7 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
     for run in &past.runs {
         let verdict = FindingsJson::of_run(raw.store(), raw.id(), run);
         let verdict = verdict.ok().flatten();
-        let Some(json) = verdict.filter(|json| json.run == run.began.run) else {
+        let Some(json) = verdict.filter(|json| json.began.run == run.began.run) else {
             continue;
         };
         let phase = phase_of(raw, past, run);
@@ -160,7 +160,7 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
         let visit = run.began.visit.filter(|_| is_fresh);
         let group = groups.entry((visit, phase.map_or("", |phase| phase.stored)));
         // Of several reviews of a round the last one counts.
-        group.or_default().insert(json.round, json);
+        group.or_default().insert(json.began.round, json);
     }
     let groups = groups.into_iter();
     let facts = groups.flat_map(|((visit, phase), rounds)| {

@@ -1,12 +1,16 @@
 use super::*;
+use crate::review::runs::RunBegin;
 
 /// Adds a round that found this in a document.
 fn add(rounds: &mut Vec<FindingsJson>, persona: &str, document: &str, found: Vec<Finding>) {
     let mut findings = Findings(found);
     assign_ids(rounds, &mut findings, persona, document);
     rounds.push(FindingsJson {
-        round: rounds.len() as u64 + 1,
-        persona: persona.to_owned(),
+        began: RunBegin {
+            round: rounds.len() as u64 + 1,
+            persona: persona.to_owned(),
+            ..RunBegin::default()
+        },
         findings,
         ..FindingsJson::default()
     });
