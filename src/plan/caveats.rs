@@ -80,7 +80,7 @@ pub(super) fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 
 /// Returns whether a review found nothing, or its loop is marked as done.
 fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
-    matches!(run.ended, Some(RunOutcome::Clean { .. }))
+    run.outcome() == Some(RunOutcome::Clean)
         || held.fields().decision_signal == DecisionSignal::NoMaterialFindings
 }
 

@@ -103,7 +103,7 @@ pub(super) fn failure_cause(raw: &Raw) -> String {
 }
 
 fn cause_of(run: &Run) -> Option<String> {
-    let cause = run.ended.as_ref()?.cause()?.to_string();
+    let cause = run.cause()?.to_string();
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 

@@ -121,14 +121,14 @@ impl Driver<'_> {
             error => internal_failure(held, &error.to_string()),
         })?;
 
-        let notes = match report.how.digest() {
+        let notes = match report.run.digest() {
             Some(_) => report::after_review(held),
             None => Vec::new(),
         };
         progress.show_report(&report, &notes);
 
-        match (self.drafter, &report.how) {
-            (Some(drafter), RunOutcome::Findings { .. }) => self.draft(held, drafter),
+        match (self.drafter, report.run.outcome()) {
+            (Some(drafter), Some(RunOutcome::Findings)) => self.draft(held, drafter),
             _ => Ok(()),
         }
     }

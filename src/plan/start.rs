@@ -12,7 +12,8 @@ use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::program::start::{StartFields, StartRequest, refused};
 use claudex_loop::program::{locate, loops};
 use claudex_loop::review::Digest;
-use claudex_loop::review::changes::{self, ChangesError};
+use claudex_loop::review::changes;
+use claudex_loop::review::round::RoundError;
 use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::store::{LoopId, StartError, StoreError};
 use claudex_loop::{Actor, Beginning, text};
@@ -167,7 +168,7 @@ fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let base = request.text(BASE);
     let found = changes::now(store, base).map_err(|error| {
         let exit = match error {
-            ChangesError::Worktree(WorktreeError::Io { .. }) => Exit::Internal,
+            RoundError::Worktree(WorktreeError::Io { .. }) => Exit::Internal,
             _ => Exit::Usage,
         };
         Failure::new(exit, error)

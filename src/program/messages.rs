@@ -99,7 +99,7 @@ fn last_failure(raw: &Raw) -> Option<String> {
     let last = runs::read(&journal)
         .into_iter()
         .rfind(|run| run.ended.is_some())?;
-    let cause = last.ended?.cause()?.to_string();
+    let cause = last.cause()?.to_string();
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 

@@ -103,9 +103,9 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
         .iter()
         .rev()
         .filter(|run| run.is_of(raw, raw.count(spec.round)));
-    let mut ended = of_round.filter_map(|run| run.ended.as_ref());
-    match ended.find(|how| how.digest().is_some()) {
-        Some(RunOutcome::Clean { .. }) => NextAction::new(
+    let mut verdicts = of_round.filter(|run| run.digest().is_some());
+    match verdicts.next().and_then(|run| run.outcome()) {
+        Some(RunOutcome::Clean) => NextAction::new(
             "the agent, to end its turn",
             "end the turn: the reviewer found nothing",
         ),

@@ -203,7 +203,9 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     let report = run(program, &*held, &job, &chosen, &mut listener).map_err(|error| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
-            RoundError::Refused { .. } | RoundError::Changes(_) => Exit::Refused,
+            RoundError::Refused { .. } | RoundError::Nothing { .. } | RoundError::Worktree(_) => {
+                Exit::Refused
+            }
             _ => Exit::Internal,
         };
         Failure::new(exit, error)
@@ -211,23 +213,23 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
 
     out::toned(&info.line(&result(&report)), NOTHING, Tone::Good);
     let output = round::output_path(&store, &id, &report.run.began.run);
-    if report.how.cause().is_some() && output.exists() {
+    if report.run.cause().is_some() && output.exists() {
         console.path("what it wrote: ", &output);
     }
-    if let RunOutcome::Findings { .. } = report.how
+    if report.run.outcome() == Some(RunOutcome::Findings)
         && let Ok(findings) = store.read(&report.path).and_then(crate::files::text)
     {
         // An agent in a client may not be allowed to read a file outside of its folder.
         print_findings(&findings);
     }
-    if report.how.digest().is_some() {
+    if report.run.digest().is_some() {
         let more = program.extension.reviewed(&*held);
         if !more.is_empty() {
             out::line("");
         }
         more.iter().for_each(|line| console.line(line));
     }
-    Ok(match report.how.cause() {
+    Ok(match report.run.cause() {
         None => Exit::Complete,
         Some(_) => Exit::Reviewer,
     })
@@ -279,7 +281,7 @@ pub fn run(
         environment: &Environment::default(),
     };
     chosen.in_turn(
-        |report: &Result<Report, RoundError>| report.as_ref().ok()?.how.cause(),
+        |report: &Result<Report, RoundError>| report.as_ref().ok()?.run.cause(),
         |next, line| {
             if line.is_some_and(|line| listener(RoundEvent::Line(line)).is_break()) {
                 Err(RoundError::Interrupted)
@@ -414,15 +416,12 @@ pub const NOTHING: &str = "no substantive findings";
 
 /// Returns the result of a round on one line.
 pub fn result(report: &Report) -> String {
-    let verdict = match &report.how {
-        RunOutcome::Clean { .. } => format!("{NOTHING}. {}", text::shown(&report.path)),
-        RunOutcome::Findings { .. } => format!(
-            "{}. Findings: {}",
-            report.findings.counts(),
-            text::shown(&report.path)
-        ),
-        RunOutcome::CouldNotRun { cause } => return format!("could not run: {cause}"),
-        RunOutcome::Unreadable { cause } => return format!("unreadable: {cause}"),
+    let path = text::shown(&report.path);
+    let verdict = match (report.run.outcome(), report.run.cause()) {
+        (Some(RunOutcome::CouldNotRun), Some(cause)) => return format!("could not run: {cause}"),
+        (_, Some(cause)) => return format!("unreadable: {cause}"),
+        (Some(RunOutcome::Clean), None) => format!("{NOTHING}. {path}"),
+        (_, None) => format!("{}. Findings: {path}", report.findings.counts()),
     };
     if report.was_reviewed {
         format!("reviewed before: {verdict}")

@@ -87,7 +87,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     let runs = runs(raw);
     if spec.is_numbered() {
         let of = |run: &Run| {
-            let path = &run.findings.as_ref()?.path;
+            let path = &run.findings_file()?.path;
             Some(RoundLine {
                 round: run.began.round,
                 persona: text::one_line(&run.began.persona, 100),
@@ -135,13 +135,15 @@ pub fn table(lines: &[RoundLine]) -> String {
 
 /// Returns the counts of a run's findings.
 pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
-    if let Some(RunOutcome::Clean { .. }) = run.ended {
+    if run.outcome() == Some(RunOutcome::Clean) {
         return Some(Counts::default());
     }
     let bytes = store.read(&run.findings_path(store, id)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     // A numbered findings file ends in a line for the user.
-    let end = text.rfind("\nVERDICT: ").filter(|_| run.findings.is_some());
+    let end = text
+        .rfind("\nVERDICT: ")
+        .filter(|_| run.findings_file().is_some());
     counts_of(text[..end.unwrap_or(text.len())].as_bytes())
 }
 
@@ -221,13 +223,13 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     for round in history.unwrap_or_default() {
         let findings = round.findings.0.iter();
         let unreviewed = findings.filter(|one| one.is_of_unreviewed_lines());
-        admitted.extend(unreviewed.map(|one| format!("Round {}: {}.", round.number, one.what)));
+        admitted
+            .extend(unreviewed.map(|one| format!("Round {}: {}.", round.began.round, one.what)));
     }
     let runs = runs::read(journal);
     for pair in runs.windows(2) {
         let [failed, instead] = pair else { continue };
-        let cause = failed.ended.as_ref().and_then(RunOutcome::cause);
-        if let Some(cause) = cause.filter(|cause| cause.kind.falls_over())
+        if let Some(cause) = failed.cause().filter(|cause| cause.kind.falls_over())
             && instead.digest().is_some()
             && instead.began.round == failed.began.round
             && instead.began.reviewer != failed.began.reviewer
@@ -241,7 +243,8 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
             ));
         }
     }
-    for run in runs.iter().filter(|run| run.work_tree_changed) {
+    let has_changed = |run: &&Run| run.ended.as_ref().is_some_and(|end| end.work_tree_changed);
+    for run in runs.iter().filter(has_changed) {
         admitted.push(format!(
             "Round {}: {CHANGED_DURING_REVIEW}.",
             run.began.round

@@ -3,7 +3,6 @@
 //! Every item of an answer is counted, or the whole answer is unreadable. A clean answer has no other text, since a sentence around it
 //! may say the opposite; text around findings is fine if it has no items of its own. docs/reviewers.md has the table of forms.
 
-mod blocks;
 mod item;
 mod markdown;
 mod severity;
@@ -45,16 +44,29 @@ const TWO: &str = "it has more than one answer";
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {
-    verdict: String,
+    /// `clean` or `findings`; models leave it out beside findings.
+    verdict: Option<String>,
     findings: Vec<Entry>,
 }
 
+/// A finding of the schema, also under the names that models give its properties by themselves.
 #[derive(Deserialize)]
 struct Entry {
+    #[serde(alias = "priority", alias = "level")]
     severity: Option<String>,
+    #[serde(
+        alias = "title",
+        alias = "message",
+        alias = "problem",
+        alias = "summary"
+    )]
     what: Option<String>,
+    #[serde(alias = "details", alias = "body")]
+    description: Option<String>,
     id: Option<String>,
+    #[serde(alias = "suggestion", alias = "fix")]
     recommendation: Option<String>,
+    #[serde(alias = "path")]
     file: Option<String>,
     line: Option<Value>,
     patch: Option<String>,
@@ -71,7 +83,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         return Err(Cause::not_a_verdict(&problem));
     }
     let answer = without_escapes(answer);
-    let answer = without_thoughts(&answer);
+    let answer = without_fence(without_thoughts(&answer));
     if answer.trim_matches(is_blank).is_empty() {
         return Err(Cause::new(CauseKind::NoOutput, ""));
     }
@@ -87,8 +99,8 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         return Err(Cause::not_a_verdict(TWO));
     }
     let findings = findings_of(only)?;
-    let around = [&answer[..place.start], &answer[place.end..]];
-    if is_bare(around) {
+    let around = [&answer[..place.start], &answer[place.end..]].concat();
+    if around.trim_matches(is_blank).is_empty() {
         return Ok(findings);
     }
     if findings.is_empty() {
@@ -96,20 +108,9 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
             "its JSON says clean and does not stand alone",
         ));
     }
-    match markdown::read(&around.concat())? {
+    match markdown::read(&around)? {
         None => Ok(findings),
         Some(_) => Err(Cause::not_a_verdict(TWO)),
-    }
-}
-
-/// Reads an answer that a client has parsed already.
-///
-/// # Errors
-/// See [`read`].
-pub fn read_value(answer: &Value) -> Result<Findings, Cause> {
-    match answer {
-        Value::String(text) => read(text),
-        _ => findings_of(&serde_json::from_value(answer.clone()).map_err(json)?),
     }
 }
 
@@ -142,16 +143,17 @@ fn is_blank(character: char) -> bool {
     character.is_whitespace() || character == '\u{feff}'
 }
 
-/// Returns whether the text before and after a JSON value is empty or one fence.
-fn is_bare(around: [&str; 2]) -> bool {
-    let [before, after] = around.map(|text| text.trim_matches(is_blank));
-    let fence = before
+/// Returns the text in a code fence around the whole answer, or else the answer.
+fn without_fence(answer: &str) -> &str {
+    let inside = answer
+        .trim_matches(is_blank)
         .strip_prefix("```")
-        .map(|info| info.trim_start_matches('`'));
-    before.is_empty() && after.is_empty()
-        || fence.is_some_and(|info| {
-            before.strip_suffix(info) == Some(after) && matches!(info.trim(), "" | "json" | "JSON")
-        })
+        .and_then(|rest| rest.strip_suffix("```"))
+        .and_then(|rest| rest.split_once('\n'));
+    match inside {
+        Some((_, text)) if !text.contains("```") => text,
+        _ => answer,
+    }
 }
 
 /// Returns the JSON answers of a text, each with its place. They begin a line: text within a sentence is quoted.
@@ -178,8 +180,16 @@ fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
         }
         at = begin + values.byte_offset();
         if is_meant(&text[begin..at]) {
-            let answer = serde_json::from_str(&text[begin..at]).map_err(json)?;
-            found.push((begin..at, answer));
+            let value = &text[begin..at];
+            let answer = if value.starts_with('[') {
+                serde_json::from_str(value).map(|findings| Answer {
+                    verdict: None,
+                    findings,
+                })
+            } else {
+                serde_json::from_str(value)
+            };
+            found.push((begin..at, answer.map_err(json)?));
         }
     }
     Ok(found)
@@ -194,14 +204,17 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     let entries = answer.findings.iter().enumerate();
     let findings = entries.map(|(index, entry)| read_finding(index + 1, entry));
     let findings = findings.collect::<Result<Vec<_>, _>>()?;
-    match answer.verdict.as_str() {
+    match answer.verdict.as_deref() {
         // `clean` beside findings, such as low ones: the listed findings count.
-        "clean" => with_findings(findings),
-        "findings" if !findings.is_empty() => with_findings(findings),
-        "findings" => Err(Cause::not_a_verdict(
+        Some("clean") => with_findings(findings),
+        None | Some("findings") if !findings.is_empty() => with_findings(findings),
+        Some("findings") => Err(Cause::not_a_verdict(
             "its JSON announces findings and lists none",
         )),
-        other => {
+        None => Err(Cause::not_a_verdict(
+            "its JSON has neither a verdict nor findings",
+        )),
+        Some(other) => {
             let other = text::one_line(other, 40);
             let problem = format!("its JSON has the verdict `{other}`, neither clean nor findings");
             Err(Cause::not_a_verdict(&problem))
@@ -226,24 +239,35 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
     };
     let lacks = |what| Cause::not_a_verdict(&format!("finding {number} of its JSON has no {what}"));
     let severity = line_of(&entry.severity, 40).ok_or_else(|| lacks("severity"))?;
-    let what = line_of(&entry.what, MAX_FINDING_CHARS);
-    let what = what.ok_or_else(|| lacks("text that says what is wrong"))?;
-    let line = entry.line.as_ref().map(Value::to_string);
-    let line = line.and_then(|line| line.trim_matches(['"', ' ']).parse().ok());
-    let patch = entry.patch.clone();
-    // A severity that nobody knows may be the heaviest.
     let words = severity::severity_words(&severity);
-    let severity = words.map_or(Severity::High, |words| words.severities[0]);
-    Ok(Finding {
+    let line = entry.line.as_ref().map(Value::to_string);
+    let title = line_of(&entry.what, MAX_FINDING_CHARS);
+    let has_title = title.is_some();
+    let what = title
+        .or_else(|| line_of(&entry.description, MAX_FINDING_CHARS))
+        .ok_or_else(|| lacks("text that says what is wrong"))?;
+    let mut finding = Finding {
         // An unknown id is dropped when the finding gets its own.
         id: line_of(&entry.id, MAX_ID_CHARS),
         recommendation: line_of(&entry.recommendation, MAX_FINDING_CHARS),
         file: line_of(&entry.file, MAX_FILE_CHARS),
-        line: line.filter(|line| *line > 0),
+        line: line
+            .and_then(|line| line.trim_matches(['"', ' ']).parse().ok())
+            .filter(|line| *line > 0),
         // As it is: a patch with other bytes is another patch. The caller that shows it makes it plain.
-        patch: patch.filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
-        ..Finding::new(severity, what)
-    })
+        patch: (entry.patch.clone())
+            .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
+        // A severity that nobody knows may be the heaviest.
+        ..Finding::new(
+            words.map_or(Severity::High, |words| words.severities[0]),
+            what,
+        )
+    };
+    let description = entry.description.iter().filter(|_| has_title);
+    for line in description.flat_map(|text| text.lines()) {
+        item::add_detail(&mut finding, line);
+    }
+    Ok(finding)
 }
 
 #[cfg(test)]

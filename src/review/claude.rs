@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Invocation, Session, cause_of_status, message_line, shown, shown_path, text_of, variables_with,
+    Invocation, Session, cause_of_name, cause_of_status, message_line, shown, shown_path, text_of,
+    variables_with,
 };
 use super::findings::Findings;
 use super::reviewer::{Cause, CauseKind};
@@ -60,24 +61,21 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
         }
         "assistant" => {
             session.note_progress();
-            if is_true(event, "is_api_error_message")
-                || event.get("error").is_some_and(Value::is_string)
-            {
+            let has_error = event.get("error").is_some_and(Value::is_string);
+            if has_error || is_true(event, "is_api_error_message") {
                 session.error = Some(text_of(event, "/error").to_owned());
                 return None;
             }
             let blocks = event
                 .pointer("/message/content")
                 .and_then(Value::as_array)?;
-            let lines = blocks
-                .iter()
-                .filter_map(|block| match text_of(block, "/type") {
-                    "text" => message_line(text_of(block, "/text")),
-                    "tool_use" => Some(tool(session, block)),
-                    _ => None,
-                });
-            let lines = lines.collect::<Vec<_>>().join("; ");
-            Some(lines).filter(|line| !line.is_empty())
+            let line_of = |block: &Value| match text_of(block, "/type") {
+                "text" => message_line(text_of(block, "/text")),
+                "tool_use" => Some(tool(session, block)),
+                _ => None,
+            };
+            let lines: Vec<String> = blocks.iter().filter_map(line_of).collect();
+            (!lines.is_empty()).then(|| lines.join("; "))
         }
         "result" => {
             session.message = Some(text_of(event, "/result").to_owned());
@@ -114,7 +112,7 @@ fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
     }
     if !is_true(result, "is_error") {
         return match result.get("structured_output") {
-            Some(answer @ Value::Object(_)) => answer::read_value(answer),
+            Some(answer @ Value::Object(_)) => answer::read(&answer.to_string()),
             _ => answer::read(text_of(result, "/result")),
         };
     }
@@ -125,7 +123,7 @@ fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
     }
     let status = result.get("api_error_status").and_then(Value::as_u64);
     let name = session.error.as_deref().unwrap_or_default();
-    let kind = cause_of_error(name).or_else(|| cause_of_status(status?));
+    let kind = cause_of_name(name).or_else(|| cause_of_status(status?));
     let kind = kind.unwrap_or(CauseKind::Failed { status: 0 });
     Err(Cause::new(kind, detail))
 }
@@ -143,19 +141,6 @@ fn limit(result: &Value, arguments: &[String]) -> Option<Cause> {
     let limit = limit.map(str::to_owned).or(reached).unwrap_or_default();
     let detail = format!("Claude stopped at {option} {limit}");
     Some(Cause::new(CauseKind::Limit, &detail))
-}
-
-/// Returns the cause that the name of an error of the service means, if it is clear.
-fn cause_of_error(name: &str) -> Option<CauseKind> {
-    match name {
-        "authentication_failed"
-        | "oauth_org_not_allowed"
-        | "account_on_hold"
-        | "verification_required" => Some(CauseKind::Login),
-        "rate_limit" | "billing_error" => Some(CauseKind::Quota),
-        "server_error" | "overloaded" => Some(CauseKind::Service),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

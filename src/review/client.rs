@@ -97,18 +97,19 @@ impl Reviewer for Client {
         };
         let mut message = None;
         let answer = self.ask(&invocation, request, &mut message, watch);
-        let (Err(cause), Some(message)) = (&answer, message) else {
+        let message = message.unwrap_or_default();
+        let Err(Cause {
+            kind: CauseKind::NotAVerdict,
+            detail,
+        }) = &answer
+        else {
             return answer;
         };
-        if cause.kind != CauseKind::NotAVerdict
-            || message.trim().is_empty()
-            || message.len() > MAX_REPAIR_BYTES
-            || request.trace.take_repair()
-        {
+        let is_known = !message.trim().is_empty() && message.len() <= MAX_REPAIR_BYTES;
+        if !is_known || request.trace.take_repair() {
             return answer;
         }
 
-        let detail = &cause.detail;
         let line = Event::Line {
             stream: Stream::Stderr,
             text: &format!("the answer cannot be read ({detail}); asking once for the wanted form"),
@@ -140,7 +141,8 @@ impl Reviewer for Client {
 }
 
 impl Client {
-    /// Returns the answer to one question, and sets a model's last message.
+    /// Returns the answer to one question, and sets a model's last message. A client that only tries to reach its service for as long as
+    /// it may be silent is ended: it reports that every few seconds, and so is never silent.
     fn ask(
         &self,
         invocation: &Invocation,
@@ -148,35 +150,14 @@ impl Client {
         message: &mut Option<String>,
         watch: &mut Watch<'_>,
     ) -> Result<Findings, Cause> {
-        let prompt = match invocation.read {
-            Some(_) => format!("{}\n{CLOSING}", request.prompt),
-            None => request.prompt.to_owned(),
-        };
-        let (ended, session) = self.run(invocation, request, &prompt, watch)?;
-        message.clone_from(&session.message);
-        let is_repeated = invocation.read.is_none() && repeats(&ended, &prompt);
-        match session.judge(&ended) {
-            Err(cause) if !cause.kind.is_unreadable() => Err(cause),
-            _ if is_repeated => Err(Cause::not_a_verdict("it repeats what it was asked")),
-            answer => answer,
+        let mut prompt = request.prompt.to_owned();
+        if invocation.read.is_some() {
+            prompt = format!("{prompt}\n{CLOSING}");
         }
-    }
-
-    /// Runs the program with a prompt. A client that only tries to reach its service for as long as it may be silent is ended: it
-    /// reports that every few seconds, and so is never silent.
-    fn run<'r>(
-        &self,
-        invocation: &'r Invocation,
-        request: &Request<'r>,
-        prompt: &str,
-        watch: &mut Watch<'_>,
-    ) -> Result<(ProcessOutput, Session<'r>), Cause> {
-        let kind = self.settings.kind;
         let program = self.settings.program.as_deref();
-        let program = program.unwrap_or_else(|| kind.program()).to_owned();
+        let program = program.unwrap_or(self.settings.kind.program()).to_owned();
         let path = find_installed(&program, request.root);
-        let path = path.and_then(|path| path.into_os_string().into_string().ok());
-        let Some(path) = path else {
+        let Some(path) = path.and_then(|path| path.into_os_string().into_string().ok()) else {
             let error = StartError::NotInstalled { program };
             return Err(Cause::new(CauseKind::NotInstalled, &error.to_string()));
         };
@@ -213,9 +194,19 @@ impl Client {
             let _ = ended.keep(folder, name);
         }
         let session = session.into_inner();
-        match &session.retries {
-            Some((_, message)) if gave_up => Err(Cause::new(CauseKind::Service, message)),
-            _ => Ok((ended, session)),
+        if let Some((_, retry)) = session.retries.as_ref().filter(|_| gave_up) {
+            return Err(Cause::new(CauseKind::Service, retry));
+        }
+        message.clone_from(&session.message);
+        // A program may give its prompt back, as `cat` does: the form of an answer in it, or what the text under review says, is no
+        // verdict on it.
+        let is_repeated = invocation.read.is_none()
+            && !prompt.trim().is_empty()
+            && String::from_utf8_lossy(&ended.stdout).contains(prompt.trim());
+        match session.judge(&ended) {
+            Err(cause) if !cause.kind.is_unreadable() => Err(cause),
+            _ if is_repeated => Err(Cause::not_a_verdict("it repeats what it was asked")),
+            answer => answer,
         }
     }
 }
@@ -267,32 +258,22 @@ impl<'r> Session<'r> {
 
     /// Returns the answer of the client's process. The client's report of a failure is better than its exit status.
     fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
-        let Some(failure) = reviewer::failure(ended) else {
-            return match self.end {
-                Some(answer) => answer,
-                None if self.has_events => {
-                    let detail = "its last event is missing";
-                    Err(Cause::new(CauseKind::NoOutput, detail))
-                }
-                None => reviewer::judge(ended),
-            };
-        };
         let is_failed = |cause: &Cause| matches!(cause.kind, CauseKind::Failed { .. });
-        match self.end {
-            Some(Err(own)) if is_failed(&failure) && is_failed(&own) => {
-                Err(Cause::new(failure.kind, &own.detail))
+        match (reviewer::failure(ended), self.end) {
+            (None, Some(answer)) => answer,
+            (None, None) if self.has_events => {
+                let detail = "its last event is missing";
+                Err(Cause::new(CauseKind::NoOutput, detail))
             }
-            Some(Err(own)) if is_failed(&failure) => Err(own),
-            _ => Err(failure),
+            (None, None) => reviewer::judge(ended),
+            (Some(failure), Some(Err(own))) if is_failed(&failure) => Err(if is_failed(&own) {
+                Cause::new(failure.kind, &own.detail)
+            } else {
+                own
+            }),
+            (Some(failure), _) => Err(failure),
         }
     }
-}
-
-/// Returns whether a program gave its prompt back, as `cat` does: the form of an answer in it, or what the text
-/// under review says, is no verdict on it.
-fn repeats(ended: &ProcessOutput, prompt: &str) -> bool {
-    let prompt = prompt.trim();
-    !prompt.is_empty() && String::from_utf8_lossy(&ended.stdout).contains(prompt)
 }
 
 /// Returns the common variables and those of a client.
@@ -336,6 +317,26 @@ pub(super) fn cause_of_status(status: u64) -> Option<CauseKind> {
         401 | 403 => Some(CauseKind::Login),
         402 | 429 => Some(CauseKind::Quota),
         408 | 500..=599 => Some(CauseKind::Service),
+        _ => None,
+    }
+}
+
+/// Returns the cause that a service's own name for an error means, if it is clear.
+pub(super) fn cause_of_name(name: &str) -> Option<CauseKind> {
+    match name {
+        // Claude's names, then Codex's.
+        "authentication_failed"
+        | "oauth_org_not_allowed"
+        | "account_on_hold"
+        | "verification_required"
+        | "invalid_api_key"
+        | "authentication_error" => Some(CauseKind::Login),
+        "rate_limit"
+        | "billing_error"
+        | "insufficient_quota"
+        | "usage_limit_reached"
+        | "rate_limit_exceeded" => Some(CauseKind::Quota),
+        "server_error" | "overloaded" | "server_is_overloaded" => Some(CauseKind::Service),
         _ => None,
     }
 }

@@ -15,7 +15,8 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Invocation, Session, cause_of_status, message_line, shown, shown_path, text_of, variables_with,
+    Invocation, Session, cause_of_name, cause_of_status, message_line, shown, shown_path, text_of,
+    variables_with,
 };
 use super::reviewer::{Cause, CauseKind};
 use super::scratch::Scratch;
@@ -238,26 +239,14 @@ fn failure(sentence: &str) -> Cause {
     let kind = known
         .map(|(_, kind)| *kind)
         .or(status)
-        .or_else(|| cause_of_code(text_of(&body, "/error/code")))
-        .or_else(|| cause_of_code(text_of(&body, "/error/type")));
+        .or_else(|| cause_of_name(text_of(&body, "/error/code")))
+        .or_else(|| cause_of_name(text_of(&body, "/error/type")));
     let detail = if message.is_empty() {
         sentence
     } else {
         message
     };
     Cause::new(kind.unwrap_or(CauseKind::Failed { status: 0 }), detail)
-}
-
-/// Returns the cause that the service's own code for an error means, if it is clear.
-fn cause_of_code(code: &str) -> Option<CauseKind> {
-    match code {
-        "invalid_api_key" | "authentication_error" => Some(CauseKind::Login),
-        "insufficient_quota" | "usage_limit_reached" | "rate_limit_exceeded" => {
-            Some(CauseKind::Quota)
-        }
-        "server_error" | "server_is_overloaded" => Some(CauseKind::Service),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

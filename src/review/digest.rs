@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::sha256;
 
 /// A SHA-256 digest, as 64 lower-case hex digits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Digest(String);
 

@@ -11,9 +11,9 @@ use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use super::digest::Digest;
-use super::findings::{Counts, Findings};
+use super::findings::Findings;
 use super::findings_json::FindingsJson;
-use super::runs::{self, Run, RunOutcome};
+use super::runs::{self, Run};
 use super::{finding_history, subject, worktree};
 use crate::machine::table::{Blocking, ReviewSpec};
 use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement};
@@ -112,28 +112,22 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
         return Ok((Found::Running, None));
     }
     if let Some((run, json)) = round.verdict()? {
-        let reviewed = round.reviewed(run, json);
-        let id = reviewed.record.run.clone();
+        let reviewed = round.reviewed(&run, json);
         let is_clean = reviewed.findings.blocking(spec.blocking) == 0;
         let found = match round.settle(reviewed.clone(), None) {
             Ok(settled) if is_clean => Found::Clean(settled),
-            _ if finding_history::is_stalled(&round.history()?) => Found::Stalled(reviewed),
+            _ if finding_history::is_stalled(&round.verdicts(|_| true)?) => {
+                Found::Stalled(reviewed)
+            }
             _ => Found::Findings(reviewed),
         };
-        return Ok((found, id));
+        return Ok((found, Some(run.began.run)));
     }
-    if let Some((run, _)) = round.failure() {
-        let id = run.began.run.clone();
-        return Ok(if run.counted {
-            (Found::Nothing, None)
-        } else {
-            (Found::Failed, Some(id))
-        });
-    }
-    if raw.policy() == EvidencePolicy::Optional {
-        return Ok((Found::Findings(round.waived()), None));
-    }
-    Ok((Found::Nothing, None))
+    Ok(match round.failure() {
+        Some((run, _)) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
+        None if raw.policy() == EvidencePolicy::Optional => (Found::Findings(round.waived()), None),
+        _ => (Found::Nothing, None),
+    })
 }
 
 /// Returns evidence that the round was reviewed.
@@ -166,8 +160,8 @@ fn round_of<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>,
 ///
 /// # Errors
 /// Returns an error if the journal or a findings JSON cannot be read.
-pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<finding_history::Round>> {
-    Round::new(raw, spec)?.history()
+pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<FindingsJson>> {
+    Round::new(raw, spec)?.verdicts(|_| true)
 }
 
 /// Returns whether this round had a clean review that no longer counts, because the subject has changed. It had none if it cannot
@@ -175,7 +169,7 @@ pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<finding_history::
 pub fn is_outdated(raw: &Raw, spec: &ReviewSpec) -> bool {
     let is_newest_outdated = |round: Round<'_>| {
         let newest = round.newest_verdict().ok().flatten();
-        newest.is_some_and(|(run, json)| round.is_outdated(run, &json))
+        newest.is_some_and(|(run, json)| round.is_outdated(&run, &json))
     };
     Round::new(raw, spec).is_ok_and(is_newest_outdated)
 }
@@ -188,9 +182,7 @@ pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
 
 /// Returns the run of this round whose verdict counts, with its findings JSON.
 pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, FindingsJson)>> {
-    let round = Round::new(raw, spec)?;
-    let verdict = round.verdict()?;
-    Ok(verdict.map(|(run, json)| (run.clone(), json)))
+    Round::new(raw, spec)?.verdict()
 }
 
 /// The round of a loop, with its runs.
@@ -211,7 +203,7 @@ impl<'r> Round<'r> {
             spec,
             number: raw.count(spec.round),
             runs: runs::read(&journal),
-            subject: subject::digest(raw, spec)?,
+            subject: subject::now(raw, spec)?.map(|bytes| Digest::from_bytes(&bytes)),
         })
     }
 
@@ -225,27 +217,19 @@ impl<'r> Round<'r> {
         self.runs.iter().filter(is_own)
     }
 
-    /// Returns the runs of all rounds and visits.
-    fn all_runs(&self) -> io::Result<Vec<Run>> {
-        let journal = self.raw.journal().map_err(io::Error::other)?;
-        Ok(runs::read(&journal))
-    }
-
     fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {
         FindingsJson::of_run(self.raw.store(), self.raw.id(), run)
     }
 
     /// Returns the newest run of the round that gave a verdict and whose findings JSON is unchanged.
-    fn newest_verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
-        for run in self.own_runs().rev() {
-            if let Some(json) = self.json_of(run)? {
-                return Ok(Some((run, json)));
-            }
-        }
-        Ok(None)
+    fn newest_verdict(&self) -> io::Result<Option<(Run, FindingsJson)>> {
+        let json = |run: &Run| Some((run.clone(), self.json_of(run).transpose()?));
+        let newest = self.own_runs().rev().find_map(json);
+        newest.map(|(run, json)| Ok((run, json?))).transpose()
     }
 
-    fn verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
+    /// Returns the newest verdict, if it counts.
+    fn verdict(&self) -> io::Result<Option<(Run, FindingsJson)>> {
         let newest = self.newest_verdict()?;
         Ok(newest.filter(|(run, json)| !self.is_outdated(run, json)))
     }
@@ -271,33 +255,21 @@ impl<'r> Round<'r> {
         let runs = if self.spec.fresh {
             self.own_runs().cloned().collect()
         } else {
-            self.all_runs()?
+            runs::read(&self.raw.journal().map_err(io::Error::other)?)
         };
         let mut verdicts = BTreeMap::new();
         for run in runs.iter().filter(|run| counts(run)) {
             if let Some(json) = self.json_of(run)? {
-                verdicts.insert(json.round, json);
+                verdicts.insert(json.began.round, json);
             }
         }
         Ok(verdicts.into_values().collect())
     }
 
-    /// Returns every round with a verdict, oldest first.
-    fn history(&self) -> io::Result<Vec<finding_history::Round>> {
-        let verdicts = self.verdicts(|_| true)?.into_iter();
-        let round = |json: FindingsJson| finding_history::Round {
-            number: json.round,
-            persona: json.persona,
-            findings: json.findings,
-        };
-        Ok(verdicts.map(round).collect())
-    }
-
     /// Returns the newest run of the round with its cause, if it failed.
     fn failure(&self) -> Option<(&Run, String)> {
         let newest = self.own_runs().next_back()?;
-        let cause = newest.ended.as_ref().and_then(RunOutcome::cause)?;
-        Some((newest, cause.to_string()))
+        Some((newest, newest.cause()?.to_string()))
     }
 
     fn demand(&self) -> Result<Reviewed, Missing> {
@@ -305,7 +277,7 @@ impl<'r> Round<'r> {
         let why = if self.is_running() {
             format!("the review of round {round} is still running; follow it")
         } else if let Some((run, json)) = self.verdict()? {
-            return Ok(self.reviewed(run, json));
+            return Ok(self.reviewed(&run, json));
         } else if self.raw.policy() == EvidencePolicy::Optional {
             return Ok(self.waived());
         } else if let Some((_, cause)) = self.failure() {
@@ -327,7 +299,7 @@ impl<'r> Round<'r> {
         let mut reviewed = self.waived();
         reviewed.record.waived = false;
         reviewed.record.run = Some(run.began.run.clone());
-        reviewed.record.findings = run.findings.as_ref().map(|file| file.number);
+        reviewed.record.findings = run.findings_file().map(|file| file.number);
         reviewed.record.subject = Some(run.began.subject.to_string());
         reviewed.findings = json.findings;
         reviewed
@@ -360,13 +332,18 @@ impl<'r> Round<'r> {
                 finding.what
             )));
         }
-        let open = self.open()?;
+        // The findings of every round that reviewed exactly these bytes are open: a clean round of another persona does not settle a
+        // plan that nobody edited.
+        let is_same = |run: &Run| Some(&run.began.subject) == self.subject.as_ref();
+        let verdicts = self.verdicts(is_same)?.into_iter();
+        let open = Findings(verdicts.flat_map(|json| json.findings.0).collect()).counts();
         let unsettled = match self.spec.blocking {
             Blocking::Low | Blocking::Medium => open.material(),
             Blocking::High => open.high,
         };
-        let why = why.map(|why| why.trim().to_owned());
-        let why = why.filter(|why| !why.is_empty());
+        let why = why
+            .map(|why| why.trim().to_owned())
+            .filter(|why| !why.is_empty());
         if !reviewed.is_waived() && unsettled > 0 && why.is_none() {
             return Err(Missing(format!(
                 "findings are open ({open}) and what was reviewed is unchanged; deal with them and end your turn, or say \
@@ -377,14 +354,5 @@ impl<'r> Round<'r> {
         // A reason for rejecting nothing is no caveat of the summary.
         reviewed.record.rejecting = why.filter(|_| open.material() + open.low > 0);
         Ok(Settled(reviewed))
-    }
-
-    /// Returns the counts of open findings on the subject as it is now: the findings of every round that reviewed exactly these bytes. A clean round of
-    /// another persona does not settle a plan that nobody edited.
-    fn open(&self) -> io::Result<Counts> {
-        let is_same = |run: &Run| Some(&run.began.subject) == self.subject.as_ref();
-        let verdicts = self.verdicts(is_same)?.into_iter();
-        let all = verdicts.flat_map(|json| json.findings.0).collect();
-        Ok(Findings(all).counts())
     }
 }

@@ -3,28 +3,19 @@
 //! A finding repeats an earlier one if the reviewer names its id, if the same check found it, if its words are the same except for
 //! numbers, or if the same persona found it at the same place.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
 use super::findings::{Finding, Findings, Severity};
+use super::findings_json::FindingsJson;
 
 /// The longest text of a document's line that is kept to recognize a place, in bytes.
 const MAX_LINE_BYTES: usize = 200;
 
-/// A round that was reviewed.
-#[derive(Debug, Clone)]
-pub struct Round {
-    /// The number, from 1.
-    pub number: u64,
-    /// The persona's label.
-    pub persona: String,
-    /// The findings.
-    pub findings: Findings,
-}
-
 /// The standing of a finding after the last round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Found in the last round for the first time.
@@ -37,17 +28,6 @@ pub enum Standing {
     Gone,
     /// No later round of the same persona has looked.
     Unseen,
-}
-
-impl Standing {
-    /// All standings, in the order of a summary.
-    const ALL: [Self; 5] = [
-        Self::New,
-        Self::Carried,
-        Self::BackAgain,
-        Self::Gone,
-        Self::Unseen,
-    ];
 }
 
 impl fmt::Display for Standing {
@@ -79,11 +59,13 @@ pub struct FindingHistory {
 
 /// Returns the number of findings with each standing: `1 new, 2 gone`, or `none`.
 pub fn summary(all: &[FindingHistory]) -> String {
-    let count = |standing| all.iter().filter(|one| one.standing == standing).count();
-    let parts = Standing::ALL.map(|standing| (count(standing), standing));
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(|(count, standing)| format!("{count} {standing}"))
+    let mut counts: BTreeMap<Standing, usize> = BTreeMap::new();
+    for one in all {
+        *counts.entry(one.standing).or_default() += 1;
+    }
+    let parts: Vec<String> = counts
+        .iter()
+        .map(|(standing, count)| format!("{count} {standing}"))
         .collect();
     if parts.is_empty() {
         "none".to_owned()
@@ -92,90 +74,102 @@ pub fn summary(all: &[FindingHistory]) -> String {
     }
 }
 
-/// A finding as it is compared with others.
+/// A finding of an earlier round.
 struct Known<'r> {
-    /// The id, or an empty text.
-    id: &'r str,
-    /// The first round that found it.
-    since: u64,
-    persona: &'r str,
-    words: String,
+    round: &'r FindingsJson,
     finding: &'r Finding,
+    words: String,
 }
-
-impl<'r> Known<'r> {
-    fn new(finding: &'r Finding, persona: &'r str, since: u64) -> Self {
-        Self {
-            id: finding.id.as_deref().unwrap_or_default(),
-            since,
-            persona,
-            words: words(&finding.what),
-            finding,
-        }
-    }
-}
-
-/// The number of ways in which a finding repeats an earlier one.
-const MAX_CLAIMS: usize = 4;
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
-pub(super) fn assign_ids(earlier: &[Round], new: &mut Findings, persona: &str, document: &str) {
+pub(super) fn assign_ids(
+    earlier: &[FindingsJson],
+    new: &mut Findings,
+    persona: &str,
+    document: &str,
+) {
     let lines: Vec<&str> = document.lines().map(line_start).collect();
-    let known = known(earlier);
+    // The newest round first.
+    let mut known: Vec<Known<'_>> = Vec::new();
+    for round in earlier.iter().rev() {
+        let findings = round.findings.0.iter().filter(|one| one.id.is_some());
+        known.extend(findings.map(|finding| Known {
+            round,
+            finding,
+            words: words(&finding.what),
+        }));
+    }
     for finding in &mut new.0 {
         finding.line_text = line_text(finding, &lines);
-        let id = finding.id.take();
-        finding.id = id.or_else(|| take_id(finding, &known));
+        // A Markdown answer has the id at the beginning of the text: `F3: still no way back`.
+        if let Some((id, rest)) = finding.what.split_once(": ")
+            && finding.id.is_none()
+            && known
+                .iter()
+                .any(|old| old.finding.id.as_deref() == Some(id))
+        {
+            finding.id = Some(id.to_owned());
+            finding.what = rest.trim().to_owned();
+        }
     }
 
-    let findings = new.0.iter();
-    let found: Vec<Known<'_>> = findings.map(|one| Known::new(one, persona, 0)).collect();
+    let found: Vec<(&Finding, String)> = (new.0.iter())
+        .map(|finding| (finding, words(&finding.what)))
+        .collect();
+    let is_same_line = |old: &Finding, new: &Finding| match old.line_text.as_ref() {
+        // The line with the same text if that is still there, else the one with the same number.
+        Some(text) if lines.contains(&text.as_str()) => new.line_text.as_ref() == Some(text),
+        _ => old.line == new.line,
+    };
+    // The ways in which a new finding repeats an earlier one, the best first: the same id, words, check, or place.
+    let repeats = |way: usize, old: &Known<'_>, new: &Finding, words: &str| {
+        let is_same_origin = old.finding.check == new.check && old.finding.file == new.file;
+        match way {
+            0 => old.finding.id == new.id,
+            1 => is_same_origin && old.words == words,
+            // The check of a document speaks once in a review, with other words as the document changes. One of many files may
+            // speak often.
+            2 => is_same_origin && new.check.is_some() && new.file.is_none(),
+            _ => {
+                let is_same_persona = old.round.began.persona == persona;
+                let is_known_line = new.line.is_some() && is_same_line(old.finding, new);
+                is_same_origin && is_same_persona && is_known_line
+            }
+        }
+    };
     let mut repeated: Vec<Option<&Known<'_>>> = vec![None; found.len()];
-    for way in 0..MAX_CLAIMS {
-        for (at, one) in found.iter().enumerate() {
-            let is_taken = |id: &str| repeated.iter().flatten().any(|other| other.id == id);
-            let mut claimed = known
-                .iter()
-                .rev()
-                .filter(|old| repeats(old, one, &lines)[way]);
+    for way in 0..4 {
+        for (at, (finding, words)) in found.iter().enumerate() {
+            let is_taken = |id: &Option<String>| {
+                let mut taken = repeated.iter().flatten();
+                taken.any(|one| one.finding.id == *id)
+            };
+            let mut known = known.iter();
             if repeated[at].is_none() {
-                repeated[at] = claimed.find(|old| !is_taken(old.id));
+                repeated[at] = known
+                    .find(|old| repeats(way, old, finding, words) && !is_taken(&old.finding.id));
             }
         }
     }
 
-    let number = |one: &Known<'_>| one.id.strip_prefix('F')?.parse::<u64>().ok();
+    let number = |one: &Known<'_>| {
+        one.finding
+            .id
+            .as_ref()?
+            .strip_prefix('F')?
+            .parse::<u64>()
+            .ok()
+    };
     let mut last = known.iter().filter_map(number).max().unwrap_or(0);
     for (finding, repeated) in new.0.iter_mut().zip(repeated) {
-        finding.since = repeated.map(|one| one.since);
-        finding.id = repeated.map(|one| one.id.to_owned()).or_else(|| {
+        let first = |one: &Known<'_>| one.finding.since.unwrap_or(one.round.began.round);
+        finding.since = repeated.map(first);
+        finding.id = repeated.and_then(|one| one.finding.id.clone()).or_else(|| {
             last += 1;
             Some(format!("F{last}"))
         });
     }
-}
-
-/// Returns the findings of earlier rounds that have an id, oldest first.
-fn known(earlier: &[Round]) -> Vec<Known<'_>> {
-    let mut known: Vec<Known<'_>> = Vec::new();
-    for round in earlier {
-        for finding in round.findings.0.iter().filter(|one| one.id.is_some()) {
-            let mut one = Known::new(finding, &round.persona, round.number);
-            let first = known.iter().find(|first| first.id == one.id);
-            one.since = first.map_or(round.number, |first| first.since);
-            known.push(one);
-        }
-    }
-    known
-}
-
-/// Takes the id from the beginning of a finding's text, as a Markdown answer has it: `F3: still no way back`.
-fn take_id(finding: &mut Finding, known: &[Known<'_>]) -> Option<String> {
-    let (id, rest) = finding.what.split_once(": ")?;
-    let id = known.iter().find(|one| one.id == id)?.id.to_owned();
-    finding.what = rest.trim().to_owned();
-    Some(id)
 }
 
 /// Returns the text of the line that a finding is about, if it has words.
@@ -200,50 +194,29 @@ fn words(text: &str) -> String {
     words.join(" ")
 }
 
-/// Returns in which ways a new finding repeats an earlier one, the best first: the same id, words, check, or place.
-fn repeats(old: &Known<'_>, new: &Known<'_>, lines: &[&str]) -> [bool; MAX_CLAIMS] {
-    let has_same_id = old.id == new.id;
-    let has_same_words = old.words == new.words;
-    let is_same_persona = old.persona == new.persona;
-    let [old, new] = [old.finding, new.finding];
-    let is_same_origin = old.check == new.check && old.file == new.file;
-    // The check of a document speaks once in a review, with other words as the document changes. One of many files may speak often.
-    let is_same_check = is_same_origin && old.check.is_some() && old.file.is_none();
-    // The line with the same text if that is still there, else the one with the same number.
-    let is_same_line = || match old.line_text.as_ref() {
-        Some(text) if lines.contains(&text.as_str()) => new.line_text.as_ref() == Some(text),
-        _ => old.line == new.line,
-    };
-    let is_at_same_place =
-        is_same_persona && is_same_origin && new.line.is_some() && is_same_line();
-    [
-        has_same_id,
-        has_same_words && is_same_origin,
-        is_same_check,
-        is_at_same_place,
-    ]
-}
-
 /// Returns the history of each finding, in the order in which they were first found.
-pub fn standings(rounds: &[Round]) -> Vec<FindingHistory> {
+pub fn standings(rounds: &[FindingsJson]) -> Vec<FindingHistory> {
     let mut all: Vec<FindingHistory> = Vec::new();
     for round in rounds {
         for finding in &round.findings.0 {
             let Some(id) = &finding.id else { continue };
             let known = all.iter().position(|one| one.id == *id);
-            let at = known.unwrap_or_else(|| {
-                all.push(FindingHistory {
-                    id: id.clone(),
-                    severity: finding.severity,
-                    what: String::new(),
-                    rounds: Vec::new(),
-                    standing: Standing::New,
-                });
-                all.len() - 1
-            });
-            all[at].rounds.push(round.number);
-            all[at].severity = finding.severity;
-            all[at].what.clone_from(&finding.what);
+            let mut history = FindingHistory {
+                id: id.clone(),
+                severity: finding.severity,
+                what: finding.what.clone(),
+                rounds: vec![round.began.round],
+                standing: Standing::New,
+            };
+            match known {
+                Some(at) => {
+                    history
+                        .rounds
+                        .splice(0..0, std::mem::take(&mut all[at].rounds));
+                    all[at] = history;
+                }
+                None => all.push(history),
+            }
         }
     }
     for one in &mut all {
@@ -253,42 +226,34 @@ pub fn standings(rounds: &[Round]) -> Vec<FindingHistory> {
 }
 
 /// Returns the standing of a finding that was found in some of the rounds. Only the personas that found it count as having looked.
-fn standing(found: &[u64], rounds: &[Round]) -> Standing {
-    let finders = rounds.iter().filter(|round| found.contains(&round.number));
-    let finders: Vec<&str> = finders.map(|round| &*round.persona).collect();
-    let looked = |after: u64, before: u64| {
-        let mut rounds = rounds.iter();
-        rounds.any(|round| {
-            (after + 1..before).contains(&round.number) && finders.contains(&&*round.persona)
+fn standing(found: &[u64], rounds: &[FindingsJson]) -> Standing {
+    let finders = rounds
+        .iter()
+        .filter(|round| found.contains(&round.began.round));
+    let finders: Vec<&str> = finders.map(|round| &*round.began.persona).collect();
+    let has_looked = |after: u64, before: u64| {
+        rounds.iter().any(|round| {
+            (after + 1..before).contains(&round.began.round)
+                && finders.contains(&&*round.began.persona)
         })
     };
-    let last = rounds.last().map_or(0, |round| round.number);
+    let last = rounds.last().map_or(0, |round| round.began.round);
     match found {
-        [.., latest] if *latest < last => {
-            if looked(*latest, last + 1) {
-                Standing::Gone
-            } else {
-                Standing::Unseen
-            }
-        }
-        [.., before, latest] => {
-            if looked(*before, *latest) {
-                Standing::BackAgain
-            } else {
-                Standing::Carried
-            }
-        }
+        [.., latest] if *latest < last && has_looked(*latest, last + 1) => Standing::Gone,
+        [.., latest] if *latest < last => Standing::Unseen,
+        [.., before, latest] if has_looked(*before, *latest) => Standing::BackAgain,
+        [_, .., _] => Standing::Carried,
         _ => Standing::New,
     }
 }
 
 /// Returns whether the rounds are stalled: the last one has material findings, and two earlier rounds of the same persona found
 /// exactly these. One repetition is no stall: the revision may have missed the point.
-pub fn is_stalled(rounds: &[Round]) -> bool {
+pub fn is_stalled(rounds: &[FindingsJson]) -> bool {
     let Some((last, earlier)) = rounds.split_last() else {
         return false;
     };
-    let material = |round: &Round| {
+    let material = |round: &FindingsJson| {
         let mut ids: Vec<String> = (round.findings.0.iter())
             .filter(|finding| finding.severity <= Severity::Medium)
             .filter_map(|finding| finding.id.clone())
@@ -297,7 +262,8 @@ pub fn is_stalled(rounds: &[Round]) -> bool {
         ids
     };
     let now = material(last);
-    let same = |round: &&Round| round.persona == last.persona && material(round) == now;
+    let same =
+        |round: &&FindingsJson| round.began.persona == last.began.persona && material(round) == now;
     !now.is_empty() && earlier.iter().filter(same).count() >= 2
 }
 

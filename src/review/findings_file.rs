@@ -13,8 +13,8 @@ use super::findings::{
     CLEAN_LINE, Finding, Findings, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FILE_CHARS,
     MAX_FINDING_CHARS, Severity,
 };
+use crate::files;
 use crate::files::kill_point::kill_point;
-use crate::files::{self, Folder};
 use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
 use crate::store::{LoopId, Store};
@@ -58,12 +58,19 @@ fn render_titled(title: &str, findings: &Findings) -> String {
     }
     for severity in Severity::ALL {
         let _ = writeln!(out, "\n## {severity}");
-        let own = findings.0.iter().filter(|one| one.severity == severity);
-        for (at, finding) in own.enumerate() {
-            if at == 0 {
-                out.push('\n');
+        let of_severity = findings.0.iter().filter(|one| one.severity == severity);
+        for (at, finding) in of_severity.enumerate() {
+            let gap = if at == 0 { "\n" } else { "" };
+            let _ = writeln!(out, "{gap}- {}", bullet(finding));
+            if let (Some(id), Some(since)) = (&finding.id, finding.since) {
+                let _ = writeln!(out, "  - {id}, found since round {since}");
             }
-            render_finding(&mut out, finding);
+            for detail in finding.detail.iter().take(MAX_DETAIL_LINES) {
+                match text::one_line(detail, MAX_DETAIL_CHARS).as_str() {
+                    "" => {}
+                    line => out.extend(["  - ", line, "\n"]),
+                }
+            }
         }
     }
     out
@@ -83,10 +90,10 @@ pub fn bullet(finding: &Finding) -> String {
     };
     let what = text::one_line(&finding.what, MAX_FINDING_CHARS);
     let recommendation = finding.recommendation.as_deref().unwrap_or_default();
-    let recommendation = match text::one_line(recommendation, MAX_FINDING_CHARS) {
-        line if line.is_empty() => line,
-        line => format!(" ({line})"),
-    };
+    let mut recommendation = text::one_line(recommendation, MAX_FINDING_CHARS);
+    if !recommendation.is_empty() {
+        recommendation = format!(" ({recommendation})");
+    }
     let whole = format!("{place}{what}{recommendation}");
     // A bullet that reads "None" would count as no finding, and one that begins with "[High]" as a high one.
     let says_none = answer::is_none(&whole) || place.is_empty() && answer::is_none(&what);
@@ -95,19 +102,6 @@ pub fn bullet(finding: &Finding) -> String {
         format!("{place}\"{what}\"{recommendation}")
     } else {
         whole
-    }
-}
-
-fn render_finding(out: &mut String, finding: &Finding) {
-    let _ = writeln!(out, "- {}", bullet(finding));
-    if let (Some(id), Some(since)) = (&finding.id, finding.since) {
-        let _ = writeln!(out, "  - {id}, found since round {since}");
-    }
-    for detail in finding.detail.iter().take(MAX_DETAIL_LINES) {
-        let detail = text::one_line(detail, MAX_DETAIL_CHARS);
-        if !detail.is_empty() {
-            let _ = writeln!(out, "  - {detail}");
-        }
     }
 }
 
@@ -140,33 +134,27 @@ pub(super) fn write_of_phase(
         };
         let _ = write!(text, "\nVERDICT: {verdict}\n");
     }
-    write_next(&folder, &raw.fill(before), &raw.fill(after), &text).map(Some)
-}
-
-/// Writes a text to the next free file of a folder whose name begins and ends like this.
-pub(super) fn write_next(
-    folder: &Folder,
-    before: &str,
-    after: &str,
-    text: &str,
-) -> io::Result<FindingsFile> {
-    let number = |name: &str| number_in(name, before, after);
+    let before = raw.fill(before);
+    let after = raw.fill(after);
     let names = folder.names()?;
-    let highest = names.iter().filter_map(|name| number(name)).max();
+    let highest = names
+        .iter()
+        .filter_map(|name| number_in(name, &before, &after))
+        .max();
     let mut next = highest.unwrap_or_default().saturating_add(1);
     loop {
         let name = format!("{before}{next}{after}");
         match folder.new_file(&name) {
-            Ok(mut file) => {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next < u64::MAX => {
+                next += 1;
+            }
+            file => {
+                let mut file = file?;
                 kill_point();
                 file.write_all(text.as_bytes())?;
                 let path = folder.path().join(name);
-                return Ok(FindingsFile { number: next, path });
+                return Ok(Some(FindingsFile { number: next, path }));
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next < u64::MAX => {
-                next += 1
-            }
-            Err(error) => return Err(error),
         }
     }
 }

@@ -17,8 +17,8 @@ pub use crate::review::findings_file::{findings_name, findings_path};
 use crate::review::runs::{self, Run, RunBegin};
 use crate::store::{LoopId, Store};
 
-/// The content of the findings JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The content of the findings JSON: a round that was reviewed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingsJson {
     /// The format's version: 1.
     pub version: u32,
@@ -26,15 +26,8 @@ pub struct FindingsJson {
     #[serde(rename = "loop")]
     pub loop_id: String,
     /// The run.
-    pub run: String,
-    /// The round, from 1.
-    pub round: u64,
-    /// The reviewer's name.
-    pub reviewer: String,
-    /// The persona's label.
-    pub persona: String,
-    /// The digest of the reviewed text.
-    pub subject: Digest,
+    #[serde(flatten)]
+    pub began: RunBegin,
     /// `clean` or `findings`.
     pub verdict: String,
     /// The findings.
@@ -55,8 +48,15 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Res
     let id = raw.id();
     let runs = runs::read(&raw.journal().map_err(io::Error::other)?);
     let has_verdict = |run: &&Run| run.began.round == began.round && run.digest().is_some();
-    if let Some(earlier) = runs.iter().rfind(has_verdict) {
-        keep(store, id, earlier)?;
+    if let Some(earlier) = runs.iter().rfind(has_verdict)
+        && FindingsJson::at(store, &json_path(store, id, began.round), earlier)?.is_some()
+    {
+        let folder = store.open_loop_folder(id)?;
+        for extension in ["md", "json"] {
+            let from = format!("findings-round-{}.{extension}", began.round);
+            let to = format!("findings-{}.{extension}", earlier.began.run);
+            if_there(folder.rename(&from, &folder, &to))?;
+        }
     }
     let round = u32::try_from(began.round).unwrap_or(u32::MAX);
     let text = findings_file::render(round, findings);
@@ -69,11 +69,7 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Res
     let content = FindingsJson {
         version: 1,
         loop_id: id.to_string(),
-        run: began.run.clone(),
-        round: began.round,
-        reviewer: began.reviewer.clone(),
-        persona: began.persona.clone(),
-        subject: began.subject.clone(),
+        began: began.clone(),
         verdict: verdict.to_owned(),
         findings: findings.clone(),
     };
@@ -81,21 +77,6 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Res
     json.push(b'\n');
     store.replace(&json_path(store, id, began.round), &json)?;
     Ok(Digest::from_bytes(&json))
-}
-
-/// Renames the files of a run, so that the next run of the same round does not replace them. Files that are not of that run stay.
-fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
-    let path = json_path(store, id, run.began.round);
-    if FindingsJson::at(store, &path, run)?.is_none() {
-        return Ok(());
-    }
-    let folder = store.open_loop_folder(id)?;
-    for extension in ["md", "json"] {
-        let from = format!("findings-round-{}.{extension}", run.began.round);
-        let to = format!("findings-{}.{extension}", run.began.run);
-        if_there(folder.rename(&from, &folder, &to))?;
-    }
-    Ok(())
 }
 
 impl FindingsJson {

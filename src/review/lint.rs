@@ -4,7 +4,7 @@ use crate::machine::persona::Focus;
 use crate::process::output::Stream;
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::review::reviewer::{Cause, CauseKind, Event, Request, Reviewer, Watch};
-use crate::review::subject::{Part, PartKind};
+use crate::review::subject::PartKind;
 
 /// `lint`: no model, no network, the same findings for the same text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,23 +26,23 @@ impl Reviewer for Lint {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
         let is_one = request.parts.len() == 1;
-        let of_part = |part: &Part| {
-            let mut found = match part.kind {
+        let mut findings = Vec::new();
+        for part in request.parts {
+            let found = match part.kind {
                 PartKind::Document => {
                     claudex_lint::review_document(&part.text, point_of_view(request.focus))
                 }
                 PartKind::Diff => claudex_lint::review_changes(&part.text),
             };
-            for finding in found
-                .iter_mut()
-                .filter(|found| !is_one && found.file.is_none())
-            {
-                finding.file = Some(part.name.clone());
-            }
-            found
-        };
-        let findings = request.parts.iter().flat_map(of_part).collect();
-        Ok(Findings(ours(findings)))
+            findings.extend(found.into_iter().map(|one| {
+                let mut finding = finding(one);
+                if !is_one && finding.file.is_none() {
+                    finding.file = Some(part.name.clone());
+                }
+                finding
+            }));
+        }
+        Ok(Findings(findings))
     }
 
     fn runs_a_program(&self) -> bool {
@@ -58,21 +58,20 @@ fn point_of_view(focus: Focus) -> claudex_lint::PointOfView {
     }
 }
 
-fn ours(findings: Vec<claudex_lint::Finding>) -> Vec<Finding> {
-    let severity = |severity| match severity {
+fn finding(found: claudex_lint::Finding) -> Finding {
+    let severity = match found.severity {
         claudex_lint::Severity::High => Severity::High,
         claudex_lint::Severity::Medium => Severity::Medium,
         claudex_lint::Severity::Low => Severity::Low,
     };
-    let findings = findings.into_iter().map(|found| Finding {
+    Finding {
         recommendation: Some(found.recommendation.to_owned()),
         file: found.file,
         line: found.line,
         check: Some(found.check.to_owned()),
         detail: found.evidence,
-        ..Finding::new(severity(found.severity), found.what)
-    });
-    findings.collect()
+        ..Finding::new(severity, found.what)
+    }
 }
 
 #[cfg(test)]
@@ -83,11 +82,8 @@ mod tests {
     #[test]
     fn changes_that_are_left_out_are_a_finding() {
         let head = format!("{LEFT_OUT}a.rs (+9 -0 lines)\n\n");
-        let found = ours(claudex_lint::review_changes(&head));
-        let checks: Vec<_> = found
-            .iter()
-            .map(|finding| finding.check.as_deref())
-            .collect();
-        assert_eq!(checks, [Some("DIFF-UNREAD")]);
+        let found = claudex_lint::review_changes(&head).into_iter();
+        let checks: Vec<_> = found.map(|one| finding(one).check).collect();
+        assert_eq!(checks, [Some("DIFF-UNREAD".to_owned())]);
     }
 }

@@ -6,7 +6,6 @@
 pub mod answer;
 pub mod cause;
 pub mod changes;
-mod chunk;
 pub mod claude;
 pub mod client;
 pub mod codex;

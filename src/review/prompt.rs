@@ -2,18 +2,16 @@
 //!
 //! A template has the variables of every message, and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
 //! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `verified` (the results of the commands that
-//! verify the work), `document`, `part` (its `first` and `last` line, if the prompt shows a part of a long document) and
-//! `marker`. It may include the parts that the engine relies on: `review/answer.md`,
+//! verify the work), `document` and `marker`. It may include the parts that the engine relies on: `review/answer.md`,
 //! `review/earlier.md`, `review/verified.md` and `review/document.md`.
 
 use camino::Utf8PathBuf;
 use serde_json::{Map, Value as Json, json};
 
-use super::chunk::{Chunk, Chunks};
 use super::digest::Digest;
-use super::findings::Finding;
+use super::findings::{Finding, Findings, Severity, UNREVIEWED};
 use super::personas::Persona;
-use super::reviewer::Reviewer;
+use super::reviewer::{Cause, Request, Reviewer, Watch};
 use super::{evidence, finding_history, findings_file, subject};
 use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
@@ -21,6 +19,8 @@ use crate::message::facts;
 use crate::message::{Message, MessageError, Render as _};
 use crate::text;
 
+/// The most bytes of a document that a prompt shows.
+const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
 /// The most findings files of earlier rounds in a prompt, the newest ones.
 const MAX_EARLIER_FILES: usize = 20;
 /// The most findings that a prompt names by their id.
@@ -62,19 +62,47 @@ pub struct Prompt<'a> {
 }
 
 impl Prompt<'_> {
-    /// Splits a document, which must be plain text, into chunks with a prompt each.
+    /// Makes the question about a document, which must be plain text. The prompt shows the beginning of a document that is too long;
+    /// a reviewer without a program reads all of it.
     ///
     /// # Errors
     /// Returns an error if the template does not render.
-    pub fn chunks<'t>(
+    pub fn question(
         &self,
-        document: &'t str,
+        document: &str,
         reviewer: &dyn Reviewer,
-    ) -> Result<Chunks<'t>, MessageError> {
-        Chunks::new(document, reviewer, |text, part| self.render(text, part))
+    ) -> Result<Question, MessageError> {
+        let mut shown = &document[..document.floor_char_boundary(MAX_DOCUMENT_BYTES)];
+        if shown.len() < document.len() {
+            let line_end = shown.rfind('\n').map_or(shown.len(), |at| at + 1);
+            shown = &shown[..line_end];
+        }
+        let prompt = self.render(shown)?;
+        let is_shown = prompt.contains(shown);
+        let is_cut = is_shown && shown.len() < document.len() && reviewer.runs_a_program();
+        let unreviewed = is_cut.then(|| {
+            let first = shown.lines().count() + 1;
+            let last = document.lines().count();
+            let name = subject::title(self.raw, self.spec);
+            Finding {
+                check: Some(UNREVIEWED.to_owned()),
+                recommendation: Some("shorten it, or split it".to_owned()),
+                ..Finding::new(
+                    Severity::Medium,
+                    format!(
+                        "lines {first} to {last} of {name} were not reviewed: a review takes 512 KiB at most"
+                    ),
+                )
+            }
+        });
+        Ok(Question {
+            prompt,
+            is_shown,
+            unreviewed,
+        })
     }
 
-    fn render(&self, document: &str, part: Option<&Chunk<'_>>) -> Result<String, MessageError> {
+    fn render(&self, document: &str) -> Result<String, MessageError> {
         let kind = if subject::has_changes(self.raw, self.spec) {
             "changes"
         } else {
@@ -92,7 +120,6 @@ impl Prompt<'_> {
             "known": self.known(),
             "verified": text::plain(&self.verified),
             "document": document,
-            "part": part,
             "marker": Digest::from_bytes(salted.as_bytes()).as_str()[..16],
         });
         let mut all = facts(self.raw, MAX_FIELD_CHARS);
@@ -124,6 +151,38 @@ impl Prompt<'_> {
             format!("{} ({}): {what}", one.id, one.severity)
         };
         latest.iter().map(line).collect()
+    }
+}
+
+/// A question to a reviewer.
+#[derive(Debug)]
+pub struct Question {
+    /// The prompt.
+    pub prompt: String,
+    /// Whether the prompt shows the document.
+    is_shown: bool,
+    /// The finding that names the lines that the prompt does not show.
+    unreviewed: Option<Finding>,
+}
+
+impl Question {
+    /// Asks a reviewer.
+    ///
+    /// # Errors
+    /// Returns the reason for which there is no verdict; it may be that the reviewer neither saw nor opened the subject.
+    pub fn ask(
+        &self,
+        reviewer: &dyn Reviewer,
+        request: &Request<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Findings, Cause> {
+        let mut findings = reviewer.review(request, watch)?;
+        if !self.is_shown && request.trace.has_missed(request.parts) {
+            let problem = format!("it was given without opening {}", request.subject_name);
+            return Err(Cause::not_a_verdict(&problem));
+        }
+        findings.0.extend(self.unreviewed.clone());
+        Ok(findings)
     }
 }
 

@@ -133,12 +133,11 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
         ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
         ProcessEnd::CouldNotStart(error) => {
             let kind = match error {
-                StartError::NotInstalled { .. } => CauseKind::NotInstalled,
                 // A script whose interpreter is missing is as good as not there.
-                StartError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                    CauseKind::NotInstalled
+                StartError::Io { source, .. } if source.kind() != io::ErrorKind::NotFound => {
+                    CauseKind::Io
                 }
-                StartError::Io { .. } => CauseKind::Io,
+                _ => CauseKind::NotInstalled,
             };
             return Some(Cause::new(kind, &error.to_string()));
         }

@@ -53,10 +53,8 @@ pub struct Brief<'a> {
 pub struct Report {
     /// Whether the round had its verdict before.
     pub was_reviewed: bool,
-    /// The run.
+    /// The run, which has ended.
     pub run: Run,
-    /// The outcome.
-    pub how: RunOutcome,
     /// The findings; empty if there is no verdict.
     pub findings: Findings,
     /// The findings file, which exists if there is a verdict.
@@ -64,20 +62,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes the report of a run that has ended.
-    fn new(
-        raw: &Raw,
-        was_reviewed: bool,
-        run: Run,
-        findings: Findings,
-    ) -> Result<Self, RoundError> {
-        Ok(Self {
+    fn new(raw: &Raw, was_reviewed: bool, run: Run, findings: Findings) -> Self {
+        Self {
             was_reviewed,
-            how: run.ended.clone().ok_or(RoundError::CutOff)?,
             path: run.findings_path(raw.store(), raw.id()),
             run,
             findings,
-        })
+        }
     }
 }
 
@@ -107,7 +98,7 @@ pub fn run(
     let verdict = evidence::verdict(raw, spec);
     let verdict = verdict.map_err(io_error("could not read the earlier runs"))?;
     if let Some((run, json)) = verdict {
-        return Report::new(raw, !is_followed, run, json.findings);
+        return Ok(Report::new(raw, !is_followed, run, json.findings));
     }
     if !is_followed {
         return perform(&folder, brief, reviewer, listener);
@@ -115,8 +106,9 @@ pub fn run(
     let round = raw.count(spec.round);
     let runs = runs::read(&raw.recent()?);
     let last = runs.into_iter().rfind(|run| run.is_of(raw, round));
+    let last = last.filter(|run| run.ended.is_some());
     let last = last.ok_or(RoundError::CutOff)?;
-    Report::new(raw, false, last, Findings::default())
+    Ok(Report::new(raw, false, last, Findings::default()))
 }
 
 /// Performs a run, step by step.
@@ -139,8 +131,8 @@ fn perform(
 
     // Prompt.
     let plain = text::plain(&subject.text);
-    let chunks = prompt.chunks(&plain, reviewer)?;
-    let _ = store.write_beside(raw.id(), PROMPT_FILE, chunks.prompts().as_bytes());
+    let question = prompt.question(&plain, reviewer)?;
+    let _ = store.write_beside(raw.id(), PROMPT_FILE, question.prompt.as_bytes());
 
     // Journal: the run begins.
     let persona = &prompt.persona.label;
@@ -163,7 +155,7 @@ fn perform(
     let trace = Trace::default();
     let output = output_name(&run.began.run);
     let request = Request {
-        prompt: "",
+        prompt: &question.prompt,
         parts: &subject.parts,
         subject_name: &subject.name,
         trace: &trace,
@@ -187,8 +179,7 @@ fn perform(
             ControlFlow::Continue(())
         }
     };
-    let mut ask = |request: &Request<'_>| reviewer.review(request, &mut watch);
-    let answer = chunks.review(&request, &mut ask);
+    let answer = question.ask(reviewer, &request, &mut watch);
     if let Err(cause) = &answer
         && !cause.kind.is_unreadable()
         && (is_stopped || is_interrupted(cause, listener))
@@ -205,13 +196,29 @@ fn perform(
     }
 
     let mut findings = Findings::default();
-    let mut file = None;
-    let how = match answer {
-        Err(cause) if cause.kind.is_unreadable() => RunOutcome::Unreadable { cause },
-        Err(cause) => RunOutcome::CouldNotRun { cause },
+    let mut ended = RunEnd {
+        run: run.began.run.clone(),
+        outcome: RunOutcome::Clean,
+        digest: None,
+        cause: None,
+        work_tree_changed,
+        findings: None,
+    };
+    match answer {
+        Err(cause) => {
+            ended.outcome = if cause.kind.is_unreadable() {
+                RunOutcome::Unreadable
+            } else {
+                RunOutcome::CouldNotRun
+            };
+            ended.cause = Some(cause);
+        }
         Ok(found) => {
             findings = found;
             findings.0.extend_from_slice(&prompt.failed);
+            if !findings.is_empty() {
+                ended.outcome = RunOutcome::Findings;
+            }
 
             // Evidence: a finding of an earlier round keeps its id.
             let earlier = evidence::history(raw, spec);
@@ -219,30 +226,20 @@ fn perform(
             finding_history::assign_ids(&earlier, &mut findings, persona, subject.document());
 
             // Findings files.
-            file = findings_file::write_of_phase(raw, spec, &findings)
+            ended.findings = findings_file::write_of_phase(raw, spec, &findings)
                 .map_err(io_error("could not write the findings"))?;
-            let digest = findings_json::write(raw, &run.began, &findings)
-                .map_err(io_error("could not write the findings"))?;
-            if findings.is_empty() {
-                RunOutcome::Clean { digest }
-            } else {
-                RunOutcome::Findings { digest }
-            }
+            let digest = findings_json::write(raw, &run.began, &findings);
+            ended.digest = Some(digest.map_err(io_error("could not write the findings"))?);
         }
-    };
+    }
 
     // Journal: the run ends.
-    let ended = RunEnd {
-        run: run.began.run.clone(),
-        how,
-        work_tree_changed,
-        findings: file,
-    };
     store.note(raw.id(), runs::ENDED, &ended)?;
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
-    run.end(ended, Timestamp::now());
-    Report::new(raw, false, run, findings)
+    run.ended = Some(ended);
+    run.end = Some(Timestamp::now());
+    Ok(Report::new(raw, false, run, findings))
 }
 
 /// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and the listener then cancels, too. A

@@ -6,16 +6,22 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use crate::message::MessageError;
-use crate::review::changes::ChangesError;
+use crate::review::worktree::WorktreeError;
 use crate::store::StoreError;
 
 /// The reason for which a round could not begin or be recorded.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RoundError {
-    /// No changes to review, or changes that cannot be read.
+    /// No changes to review.
+    #[error("there is nothing to review: no {title}")]
+    Nothing {
+        /// The title of the changes.
+        title: String,
+    },
+    /// The work tree cannot be read.
     #[error("{0}")]
-    Changes(#[from] ChangesError),
+    Worktree(#[from] WorktreeError),
     /// The round cannot begin before the user has done something.
     #[error("{message}")]
     Refused {
@@ -44,7 +50,10 @@ pub enum RoundError {
 }
 
 claudex_loop_engine::impl_diagnostic!(RoundError, |error| match error {
-    RoundError::Changes(error) => help_of(error),
+    RoundError::Nothing { .. } => {
+        Some("change something first; files that git ignores are never part of a review".to_owned())
+    }
+    RoundError::Worktree(error) => help_of(error),
     RoundError::Store(error) => help_of(error),
     RoundError::Refused { help, .. } => Some(help.clone()),
     RoundError::CutOff | RoundError::Interrupted => Some("run the same command again".to_owned()),

@@ -19,7 +19,7 @@ pub(super) const BEGAN: &str = "run-began";
 pub(super) const ENDED: &str = "run-ended";
 
 /// The note of the begin of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunBegin {
     /// The run's id, unique within the loop.
     pub run: String,
@@ -45,8 +45,13 @@ pub struct RunEnd {
     /// The run's id.
     pub run: String,
     /// The outcome.
-    #[serde(flatten)]
-    pub how: RunOutcome,
+    pub outcome: RunOutcome,
+    /// The digest of the findings JSON, if the run gave a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// The reason for which there is no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Whether the work tree changed while the reviewer ran.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub work_tree_changed: bool,
@@ -56,47 +61,17 @@ pub struct RunEnd {
 }
 
 /// The outcome of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RunOutcome {
     /// The reviewer found nothing.
-    Clean {
-        /// The digest of the findings JSON.
-        digest: Digest,
-    },
+    Clean,
     /// The reviewer found something.
-    Findings {
-        /// The digest of the findings JSON.
-        digest: Digest,
-    },
+    Findings,
     /// The reviewer could not run.
-    CouldNotRun {
-        /// The reason.
-        cause: Cause,
-    },
+    CouldNotRun,
     /// The answer has no verdict.
-    Unreadable {
-        /// The reason.
-        cause: Cause,
-    },
-}
-
-impl RunOutcome {
-    /// Returns the digest of the findings JSON, if the run gave a verdict.
-    pub fn digest(&self) -> Option<&Digest> {
-        match self {
-            RunOutcome::Clean { digest } | RunOutcome::Findings { digest } => Some(digest),
-            RunOutcome::CouldNotRun { .. } | RunOutcome::Unreadable { .. } => None,
-        }
-    }
-
-    /// Returns the reason for which there is no verdict.
-    pub fn cause(&self) -> Option<&Cause> {
-        match self {
-            RunOutcome::Clean { .. } | RunOutcome::Findings { .. } => None,
-            RunOutcome::CouldNotRun { cause } | RunOutcome::Unreadable { cause } => Some(cause),
-        }
-    }
+    Unreadable,
 }
 
 /// One run.
@@ -106,14 +81,10 @@ pub struct Run {
     pub began: RunBegin,
     /// The time of the begin.
     pub begin: Timestamp,
+    /// The end, or `None` if the run is running or was cut off.
+    pub ended: Option<RunEnd>,
     /// The time of the end.
     pub end: Option<Timestamp>,
-    /// The outcome, or `None` if the run is running or was cut off.
-    pub ended: Option<RunOutcome>,
-    /// Whether the work tree changed while the reviewer ran.
-    pub work_tree_changed: bool,
-    /// The findings file that the phase names.
-    pub findings: Option<FindingsFile>,
     /// Whether a change of the loop was counted for it.
     pub counted: bool,
 }
@@ -124,31 +95,38 @@ impl Run {
         Self {
             began,
             begin,
-            end: None,
             ended: None,
-            work_tree_changed: false,
-            findings: None,
+            end: None,
             counted: false,
         }
     }
 
-    /// Adds the end.
-    pub(super) fn end(&mut self, ended: RunEnd, end: Timestamp) {
-        self.end = Some(end);
-        self.ended = Some(ended.how);
-        self.work_tree_changed = ended.work_tree_changed;
-        self.findings = ended.findings;
+    /// Returns the outcome, if the run has ended.
+    pub fn outcome(&self) -> Option<RunOutcome> {
+        Some(self.ended.as_ref()?.outcome)
     }
 
     /// Returns the digest of the findings JSON, if the run gave a verdict.
     pub fn digest(&self) -> Option<&Digest> {
-        self.ended.as_ref().and_then(RunOutcome::digest)
+        self.ended.as_ref()?.digest.as_ref()
+    }
+
+    /// Returns the reason for which the run gave no verdict.
+    pub fn cause(&self) -> Option<&Cause> {
+        self.ended.as_ref()?.cause.as_ref()
+    }
+
+    /// Returns the findings file that the phase names.
+    pub fn findings_file(&self) -> Option<&FindingsFile> {
+        self.ended.as_ref()?.findings.as_ref()
     }
 
     /// Returns the findings file.
     pub fn findings_path(&self, store: &Store, id: &LoopId) -> Utf8PathBuf {
-        let own = self.findings.as_ref().map(|file| file.path.clone());
-        own.unwrap_or_else(|| findings_file::findings_path(store, id, self.began.round))
+        match self.findings_file() {
+            Some(file) => file.path.clone(),
+            None => findings_file::findings_path(store, id, self.began.round),
+        }
     }
 
     /// Returns whether the run is of this round, in the visit that the loop is in.
@@ -175,7 +153,8 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                 } else if let Some(ended) = entry.noted::<RunEnd>(ENDED)
                     && let Some(run) = with_id(&mut runs, &ended.run)
                 {
-                    run.end(ended, note.at);
+                    run.end = Some(note.at);
+                    run.ended = Some(ended);
                 }
             }
         }
@@ -191,10 +170,8 @@ fn with_id<'r>(runs: &'r mut [Run], id: &str) -> Option<&'r mut Run> {
 pub fn is_parked(raw: &Raw) -> bool {
     let journal = raw.journal().unwrap_or_default();
     let newest = journal.iter().rev().find_map(Entry::change);
-    let newest = newest.and_then(|change| change.run.clone());
     read(&journal).last().is_some_and(|run| {
-        let cause = run.ended.as_ref().and_then(RunOutcome::cause);
-        newest.is_some_and(|newest| newest == run.began.run)
-            && cause.is_some_and(|cause| cause.kind.is_lasting())
+        newest.is_some_and(|change| change.run.as_ref() == Some(&run.began.run))
+            && run.cause().is_some_and(|cause| cause.kind.is_lasting())
     })
 }

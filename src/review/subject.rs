@@ -191,20 +191,11 @@ pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
     shown.join(", ")
 }
 
-/// Returns the digest of a subject as it is now, or `None` if the first of its files is missing.
-pub(crate) fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
-    Ok(bytes(raw, spec)?.map(|bytes| Digest::from_bytes(&bytes)))
-}
-
-/// Returns the text of a subject as it is now, or `None` if the first of its files is missing.
+/// Returns the bytes of a subject as it is now, or `None` if the first of its files is missing.
 ///
 /// # Errors
 /// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
-pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
-    Ok(bytes(raw, spec)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-fn bytes(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Vec<u8>>> {
+pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Vec<u8>>> {
     let files = if_there(files(raw, spec, None))?.unwrap_or_default();
     Ok((!files.is_empty()).then(|| joined(raw, &files)))
 }
@@ -276,11 +267,16 @@ fn files(
                 continue;
             }
             let text = text.or(changes.filter(|_| path == copy).map(str::to_owned));
-            let bytes = match text {
-                Some(text) => Some(text.into_bytes()),
-                None => read(raw, &path, bytes_left)?,
+            let bytes = if let Some(text) = text {
+                text.into_bytes()
+            } else {
+                let place = if_there(raw.folder_at(&path))?;
+                let read = place.map(|(folder, name)| if_there(folder.read(&name, bytes_left)));
+                let Some(bytes) = read.transpose()?.flatten() else {
+                    continue;
+                };
+                bytes
             };
-            let Some(bytes) = bytes else { continue };
             let len = bytes.len() as u64;
             if files.len() == MAX_FILES || len > bytes_left {
                 return Err(ErrorKind::FileTooLarge.into());
@@ -297,14 +293,6 @@ fn files(
         }
     }
     Ok(files)
-}
-
-/// Reads a file, if it is there.
-fn read(raw: &Raw, path: &Utf8Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-    match if_there(raw.folder_at(path))? {
-        Some((folder, name)) => if_there(folder.read(&name, max_bytes)),
-        None => Ok(None),
-    }
 }
 
 /// Returns the paths that the program provides, some with their text.

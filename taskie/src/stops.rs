@@ -154,7 +154,7 @@ pub(crate) fn known_reviews(journal: &[Entry]) -> BTreeSet<Name> {
 }
 
 fn review_file(run: Run) -> Option<Name> {
-    Name::parse(run.findings?.path.file_name()?)
+    Name::parse(run.findings_file()?.path.file_name()?)
 }
 
 /// Returns the names in the `files` of the notes of a kind.

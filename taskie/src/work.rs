@@ -2,7 +2,6 @@
 
 use claudex_loop::Refused;
 use claudex_loop::machine::Raw;
-use claudex_loop::review::changes::ChangesError;
 use claudex_loop::review::round::RoundError;
 use claudex_loop::review::subject::SubjectText;
 use claudex_loop::store::{ChangeEntry, Entry, FieldValue as _};
@@ -78,7 +77,7 @@ fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
 /// that cannot be compared counts as changed: the review then names the problem.
 fn has_code(raw: &Raw) -> bool {
     let read = SubjectText::read(raw, &CODE_REVIEW_REVIEW, false);
-    !matches!(read, Err(RoundError::Changes(ChangesError::Nothing { .. })))
+    !matches!(read, Err(RoundError::Nothing { .. }))
 }
 
 fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {

@@ -178,9 +178,9 @@ fn outcome_names_rounds_and_files_that_exist() {
     assert_eq!(plan, THIN, "without a drafter nobody changes it");
 }
 
-/// A review takes four parts of 256 KiB: what is beyond them is named, and nothing makes the loop complete.
+/// A review takes 512 KiB: what is beyond is named, and nothing makes the loop complete.
 #[test]
-fn lines_beyond_four_parts_keep_a_loop_incomplete() {
+fn lines_beyond_the_prompt_keep_a_loop_incomplete() {
     let project = Project::new();
     let plan = thorough_plan() + "\n" + &"It is a line.\n".repeat(80_000);
     let unreviewed = format!(" to {} of ", plan.lines().count());

@@ -85,15 +85,15 @@ impl Past {
 
     /// Returns the outcome of a run in words.
     pub(in crate::program) fn outcome(&self, run: &Run) -> String {
-        match &run.ended {
-            None => "not ended, or cut off".to_owned(),
-            Some(RunOutcome::Clean { .. }) => "no substantive findings".to_owned(),
-            Some(RunOutcome::Findings { .. }) => match self.counts(run) {
+        match (run.outcome(), run.cause()) {
+            (None, _) => "not ended, or cut off".to_owned(),
+            (Some(RunOutcome::CouldNotRun), Some(cause)) => format!("could not run: {cause}"),
+            (Some(_), Some(cause)) => format!("unreadable: {cause}"),
+            (Some(RunOutcome::Clean), _) => "no substantive findings".to_owned(),
+            (Some(_), None) => match self.counts(run) {
                 Some(counts) => counts.to_string(),
                 None => "findings, whose file cannot be read now".to_owned(),
             },
-            Some(RunOutcome::CouldNotRun { cause }) => format!("could not run: {cause}"),
-            Some(RunOutcome::Unreadable { cause }) => format!("unreadable: {cause}"),
         }
     }
 }
@@ -195,7 +195,7 @@ fn note_line(past: &Past, note: &NoteEntry) -> String {
             plain(&run.began.reviewer),
             plain(&run.began.persona)
         ),
-        ("run-ended", Some(run)) if run.work_tree_changed => {
+        ("run-ended", Some(run)) if run.ended.as_ref().is_some_and(|end| end.work_tree_changed) => {
             let outcome = past.outcome(run);
             format!(": {outcome}; the work tree changed meanwhile")
         }

@@ -14,7 +14,6 @@ use crate::program::reviewers::{self, Preferred};
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
 use crate::program::{change_text, durations, messages, next_action, rounds, session_loops};
-use crate::review::runs::RunOutcome;
 use crate::store::{ChangeEntry, Entry, Listed, Store};
 use crate::text;
 
@@ -105,8 +104,7 @@ pub(super) fn facts(
 
     let mut notes = program.extension.caveats(held, settings);
     notes.extend(rounds::caveats(raw, &past.entries));
-    let outcome = past.runs.last().and_then(|run| run.ended.as_ref());
-    if let Some(cause) = outcome.and_then(RunOutcome::cause) {
+    if let Some(cause) = past.runs.last().and_then(|run| run.cause()) {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
     let mut next_action = next_action::describe(program, held);

@@ -23,7 +23,7 @@ use crate::program::durations::{self, between};
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
 use crate::program::{change_text, loops, out};
-use crate::review::finding_history::{self, Round};
+use crate::review::finding_history;
 use crate::review::findings::Finding;
 use crate::review::findings_json::FindingsJson;
 use crate::review::runs::{Run, RunOutcome};
@@ -126,9 +126,9 @@ fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
 }
 
 fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
-    let outcome = match &run.ended {
-        Some(RunOutcome::Clean { .. }) => "clean",
-        Some(RunOutcome::Findings { .. }) => "findings",
+    let outcome = match run.outcome() {
+        Some(RunOutcome::Clean) => "clean",
+        Some(RunOutcome::Findings) => "findings",
         Some(_) => "failed",
         None => "unfinished",
     };
@@ -147,36 +147,31 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
 
 /// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have their own history.
 fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
-    let mut groups: BTreeMap<(Option<u64>, &str), BTreeMap<u64, Round>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<u64>, &str), BTreeMap<u64, FindingsJson>> = BTreeMap::new();
     for run in &past.runs {
         let verdict = FindingsJson::of_run(raw.store(), raw.id(), run);
         let verdict = verdict.ok().flatten();
-        let Some(json) = verdict.filter(|json| json.run == run.began.run) else {
+        let Some(json) = verdict.filter(|json| json.began.run == run.began.run) else {
             continue;
         };
         let phase = phase_of(raw, past, run);
         let review = phase.and_then(|phase| phase.review());
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);
-        let round = Round {
-            number: run.began.round,
-            persona: json.persona,
-            findings: json.findings,
-        };
         let group = groups.entry((visit, phase.map_or("", |phase| phase.stored)));
         // Of several reviews of a round the last one counts.
-        group.or_default().insert(round.number, round);
+        group.or_default().insert(json.began.round, json);
     }
     let groups = groups.into_iter();
     let facts = groups.flat_map(|((visit, phase), rounds)| {
-        let rounds: Vec<Round> = rounds.into_values().collect();
+        let rounds: Vec<FindingsJson> = rounds.into_values().collect();
         findings_of(&rounds, phase, visit.is_some())
     });
     facts.collect()
 }
 
 /// Returns the findings of rounds with a history in common, each in its last wording.
-fn findings_of(rounds: &[Round], phase: &str, is_fresh: bool) -> Vec<Json> {
+fn findings_of(rounds: &[FindingsJson], phase: &str, is_fresh: bool) -> Vec<Json> {
     let standings = finding_history::standings(rounds).into_iter();
     let facts = standings.map(|one| {
         let mut all = rounds.iter().rev().flat_map(|round| &round.findings.0);

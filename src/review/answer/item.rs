@@ -5,22 +5,23 @@ use crate::review::findings::{
 };
 use crate::text;
 
-/// Returns the first line of a list item, a quotation or a code block without its bullet, and the lines below it without white space,
-/// fences and bullets of their own.
-pub(super) fn lines(block: &str) -> (String, Vec<String>) {
+/// Returns the lines of a list item, a paragraph, a quotation or a code block without bullets, fences and white space; at least one.
+pub(super) fn lines(block: &str) -> Vec<String> {
+    let mut lines = Vec::new();
     let mut in_code = false;
-    let mut lines = block.lines().filter_map(|line| {
+    for line in block.lines() {
         let line = line.trim_start_matches('>').trim();
         let is_fence = line.starts_with("```") || line.starts_with("~~~");
         in_code ^= is_fence;
-        let text = if in_code {
-            line
-        } else {
-            bullet(line).unwrap_or(line)
-        };
-        (!is_fence && !text.is_empty()).then(|| text.to_owned())
-    });
-    (lines.next().unwrap_or_default(), lines.collect())
+        let text = bullet(line).filter(|_| !in_code).unwrap_or(line);
+        if !is_fence && !text.is_empty() {
+            lines.push(text.to_owned());
+        }
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
 }
 
 /// Returns the text behind `-`, `*`, `+`, `1.` or `1)`.

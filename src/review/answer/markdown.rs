@@ -4,33 +4,31 @@
 //! read. Nothing found has to be said by the clean line, or by three sections that each say so, and by nothing else.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::blocks::{Block, BlockKind, blocks};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+
 use super::severity::{
-    SeverityWords, is_list_title, is_none, is_summary_title, label, severity_words, stated_severity,
+    SeverityWords, is_list_title, is_none, is_severity_line, is_summary_title, label,
+    severity_words, stated_severity,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{CLEAN_LINE, Finding, Findings, Severity};
 use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
-const PLAIN_LEVEL: u8 = 7;
+const LINE_LEVEL: u8 = 6;
+/// The heading marks of that level.
+const LINE_MARKS: &str = "######";
 /// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
 /// Reads a text. Returns `None` if it has no verdict.
 pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
-    let normal = normalized(answer);
-    let mut all = blocks(&normal);
-    if let [block] = &all[..]
-        && block.kind == (BlockKind::Code { fenced: true })
-        && let Some(inner) = inside_fence(block.text)
-    {
-        // A fence around the whole answer.
-        all = blocks(inner);
-    }
-    let mut levels = all.iter().filter_map(|block| match block.kind {
-        BlockKind::Heading(level) => Some(level),
+    let answer = with_headings(answer);
+    let blocks = blocks(&answer);
+    let mut levels = blocks.iter().filter_map(|block| match block.tag {
+        Tag::Heading { level, .. } => Some(level as u8),
         _ => None,
     });
     let first = levels.next();
@@ -38,55 +36,124 @@ pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
         title: first.filter(|first| levels.all(|level| level > *first)),
         ..Reader::default()
     };
-    for (index, block) in all.iter().enumerate() {
-        reader.block(block, all.get(index + 1))?;
+    for (index, block) in blocks.iter().enumerate() {
+        let next = blocks.get(index + 1);
+        match block.tag {
+            Tag::Heading { level, .. } => reader.heading(level as u8, block, next),
+            Tag::List(_) => reader.list(block),
+            Tag::Table(_) => reader.table(block),
+            Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(block),
+            _ => {
+                reader.paragraph(block, next);
+                Ok(())
+            }
+        }?;
     }
     reader.verdict()
 }
 
+/// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, are headings, and `•` is a
+/// bullet. The lines keep their numbers.
+fn with_headings(answer: &str) -> String {
+    let mut lines = String::with_capacity(answer.len());
+    let mut is_code = false;
+    let mut begins = true;
+    for line in text::plain(answer).lines() {
+        is_code ^= line.trim_start().starts_with("```");
+        let stands_out = begins || line.ends_with(':');
+        let is_marked = line.starts_with(['*', '_', '[']) || line.starts_with("##");
+        let is_text = stands_out && line.starts_with(char::is_alphanumeric) || is_marked;
+        let is_heading = is_text && !is_code && item::bullet(line).is_none();
+        begins = line.trim().is_empty() || line.starts_with('#');
+        if let Some(item) = line.trim_start().strip_prefix('\u{2022}') {
+            lines.extend(["-", item]);
+        } else if is_heading && is_severity_line(line) {
+            let title = line.trim_start_matches('#');
+            let marks = &line[..line.len() - title.len()];
+            let marks = if marks.is_empty() { LINE_MARKS } else { marks };
+            lines.extend([marks, " ", title]);
+            begins = true;
+        } else {
+            lines.push_str(line);
+        }
+        lines.push('\n');
+    }
+    lines
+}
+
+/// A top-level block of an answer.
+struct Block<'t> {
+    tag: Tag<'t>,
+    /// The line, from 1.
+    line: usize,
+    text: &'t str,
+    /// The items of a list, or the rows of a table, with their lines.
+    parts: Vec<(usize, &'t str)>,
+}
+
 impl Block<'_> {
     fn has_items(&self) -> bool {
-        matches!(self.kind, BlockKind::List | BlockKind::Table)
+        matches!(self.tag, Tag::List(_) | Tag::Table(_))
     }
 
     /// Returns the severity that one line below a finding's heading states: `**Severity:** High`.
     fn stated_severity(&self) -> Option<Severity> {
-        let is_text = matches!(self.kind, BlockKind::Paragraph | BlockKind::List);
+        let is_text = matches!(self.tag, Tag::Paragraph | Tag::List(_));
         let mut stated = self.text.lines().filter_map(stated_severity);
         let severity = stated.next().filter(|_| is_text)?;
         stated.next().is_none().then_some(severity)
     }
-}
 
-/// Returns the text with `##High` as `## High`, and with `•` as a bullet.
-fn normalized(answer: &str) -> String {
-    let mut normal = String::with_capacity(answer.len());
-    for line in text::plain(answer).lines() {
-        let title = line.trim_start_matches('#');
-        let level = line.len() - title.len();
-        match line.trim_start().strip_prefix('\u{2022}') {
-            Some(item) => normal.extend(["-", item]),
-            None if (2..=6).contains(&level) => normal.extend([&line[..level], " ", title]),
-            None => normal.push_str(line),
-        }
-        normal.push('\n');
+    /// Returns whether it is a code block whose fence is not closed.
+    fn is_cut_off(&self) -> bool {
+        let text = self.text.trim();
+        matches!(self.tag, Tag::CodeBlock(CodeBlockKind::Fenced(_)))
+            && !text
+                .split_once('\n')
+                .is_some_and(|(_, rest)| rest.ends_with(&text[..3]))
     }
-    normal
 }
 
-/// Returns the text in a code block; `None` if its fence is not closed.
-fn inside_fence(block: &str) -> Option<&str> {
-    let block = block.trim();
-    let mark = block
-        .chars()
-        .next()
-        .filter(|mark| matches!(mark, '`' | '~'))?;
-    let (_, inner) = block.split_once('\n')?;
-    let inner = inner.trim_end_matches(mark);
-    (inner.len() + 3 <= block.len()
-        && block.ends_with(&mark.to_string().repeat(3))
-        && (inner.is_empty() || inner.ends_with(['\n', ' '])))
-    .then_some(inner)
+/// Returns the blocks of a text, in order. Every character that is not white space or a rule is in one of them.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line_of = |at: usize| ends.partition_point(|end| *end < at) + 1;
+    let block = |tag, range: Range<usize>| Block {
+        tag,
+        line: line_of(range.start),
+        text: &text[range],
+        parts: Vec::new(),
+    };
+    let mut blocks = Vec::new();
+    let mut depth = 0_usize;
+    let mut end = 0;
+    let whole = (Event::Rule, text.len()..text.len());
+    let events = Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter();
+    for (event, range) in events.chain([whole]) {
+        if depth == 0 {
+            // The definition of a link makes no event.
+            if !text[end..range.start.max(end)].trim().is_empty() {
+                blocks.push(block(Tag::Paragraph, end..range.start));
+            }
+            end = range.end;
+        }
+        match event {
+            Event::Start(tag) => {
+                let is_part = matches!(tag, Tag::Item | Tag::TableHead | Tag::TableRow);
+                match blocks.last_mut() {
+                    Some(above) if depth == 1 && is_part => {
+                        above.parts.push((line_of(range.start), &text[range]));
+                    }
+                    _ if depth == 0 => blocks.push(block(tag, range)),
+                    _ => {}
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    blocks
 }
 
 /// The place of the reader.
@@ -99,6 +166,8 @@ enum Place {
     Section,
     /// Below a heading of this level that is a finding.
     Finding(u8),
+    /// Below an item with a severity that is in no section.
+    Labelled,
     /// Below a heading such as `Summary`.
     Summary,
 }
@@ -127,26 +196,15 @@ struct Reader {
     /// Whether all closed sections of a severity say that there is nothing.
     none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
-    /// Text after the word for none, in a section. It is fine at the end of the answer only.
-    after_none: Option<(usize, String)>,
+    /// Text of a section that is not counted: a quotation or code in front of its items, or text after the word for none, which is
+    /// fine at the end of the answer only.
+    uncounted: Option<(usize, String)>,
     has_clean_line: bool,
-    /// Code in a section that has no item yet.
-    code: Option<(usize, String)>,
     /// Whether there is something that a clean answer does not have.
     other: bool,
 }
 
 impl Reader {
-    fn block(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
-        match block.kind {
-            BlockKind::Heading(level) => self.heading(level, block, next),
-            BlockKind::Paragraph => self.paragraph(block, next),
-            BlockKind::List => self.list(block),
-            BlockKind::Table => self.table(block),
-            BlockKind::Quote | BlockKind::Code { .. } | BlockKind::Html => self.aside(block),
-        }
-    }
-
     fn heading(
         &mut self,
         level: u8,
@@ -155,24 +213,27 @@ impl Reader {
     ) -> Result<(), Cause> {
         let title = heading_text(block.text);
         let is_title = self.title.take() == Some(level);
-        let is_within = self.severity_here().is_some() && level > self.section.level;
+        let is_within = self.is_in_section() && level > self.section.level;
         if let Some(words) = severity_words(&title) {
             return self.open(block.line, level, words);
         }
-        let is_finding = !is_list_title(&title) && !is_summary_title(&title);
-        let stated = next.filter(|_| is_finding).and_then(Block::stated_severity);
+        let is_summary = is_summary_title(&title);
+        let stated = next
+            .filter(|_| !is_summary)
+            .and_then(Block::stated_severity);
         let stated = stated.map(|severity| (severity, item::bullet(&title).unwrap_or(&title)));
         if let Some((severity, rest)) = label(&title).or(stated) {
-            if is_none(rest) {
-                self.open(block.line, level, severity.into())?;
-                self.section.says_none = true;
-                return Ok(());
+            let mut words = SeverityWords::from(severity);
+            words.announced = is_none(rest).then_some(0);
+            let is_intro = level == LINE_LEVEL && rest.ends_with(':');
+            if words.announced.is_some() || is_intro && next.is_some_and(Block::has_items) {
+                return self.open(block.line, level, words);
             }
             if !is_within {
                 self.open(block.line, level - 1, SeverityWords::default())?;
                 self.section.is_title = true;
             }
-            self.add(self.at_least(severity), rest);
+            self.add(Some(severity), rest);
             self.place = Place::Finding(level);
             return Ok(());
         }
@@ -184,18 +245,18 @@ impl Reader {
         }
         self.other = true;
         match self.place {
-            _ if is_title || is_summary_title(&title) => {
+            _ if is_title => {
                 self.close()?;
-                self.place = if is_title {
-                    Place::Outside
-                } else {
-                    Place::Summary
-                };
+                self.place = Place::Outside;
             }
-            Place::Finding(above) if above < level => self.hang(&title),
+            _ if is_summary => {
+                self.close()?;
+                self.place = Place::Summary;
+            }
+            Place::Finding(above) if above < level => self.hang(&[title]),
             _ if is_within && is_none(&title) => self.section.says_none = true,
             _ if is_within => {
-                self.add(self.severity(), item::bullet(&title).unwrap_or(&title));
+                self.add(None, item::bullet(&title).unwrap_or(&title));
                 self.place = Place::Finding(level);
             }
             _ => return Err(uncounted(block.line, &title)),
@@ -204,23 +265,21 @@ impl Reader {
     }
 
     fn list(&mut self, block: &Block<'_>) -> Result<(), Cause> {
-        let items = block.parts.iter();
-        let items: Vec<_> = items
-            .map(|(line, text)| (*line, item::lines(text)))
-            .collect();
-        let is_labelled = items.iter().any(|(_, (first, _))| label(first).is_some());
-        for (line, (first, rest)) in &items {
+        let lines = |(line, text): &(usize, &str)| (*line, item::lines(text));
+        let items: Vec<(usize, Vec<String>)> = block.parts.iter().map(lines).collect();
+        let is_labelled = items.iter().any(|(_, lines)| label(&lines[0]).is_some());
+        for (line, lines) in &items {
+            let first = &lines[0];
             self.other |= item::is_doubtful(first) || self.place != Place::Section;
             let is_tally = severity_words(first).is_some();
             let label = label(first).filter(|_| !is_tally);
             let text = label.map_or(first.as_str(), |(_, rest)| rest);
             let severity = label.map(|(severity, _)| severity);
-            // `High: 2` outside of findings counts findings in another place.
-            let is_counted = is_tally && self.severity_here().is_none();
-            if is_none(text) && rest.is_empty() && !item::names_a_place(text) {
+            if is_none(text) && lines.len() == 1 && !item::names_a_place(text) {
                 self.says_none();
-            } else if !is_counted {
-                self.item(*line, severity, text, rest, is_labelled)?;
+            } else if !is_tally || self.is_in_section() {
+                // `High: 2` outside of findings counts findings in another place.
+                self.item(*line, severity, text, &lines[1..], is_labelled)?;
             }
         }
         Ok(())
@@ -255,100 +314,61 @@ impl Reader {
         rest: &[String],
         is_labelled: bool,
     ) -> Result<(), Cause> {
-        match (severity, self.place) {
-            (Some(severity), _) => self.add_item(self.at_least(severity), text, rest),
-            (None, Place::Finding(1..PLAIN_LEVEL)) => {
-                self.hang_all(text, rest);
+        let severity = match (severity, self.place) {
+            // Below a line such as `**Low:** names`.
+            (None, Place::Finding(LINE_LEVEL)) => self.findings.last().map(|above| above.severity),
+            (None, Place::Finding(_)) => {
+                self.hang(&[text.to_owned()]);
+                self.hang(rest);
+                return Ok(());
             }
-            (None, Place::Section) => self.add_item(self.severity(), text, rest),
-            _ if self.repeats(text) => {}
-            (None, Place::Outside | Place::Finding(_)) if is_labelled => {
-                self.add_item(Severity::High, text, rest);
-            }
-            _ => return Err(uncounted(line, text)),
+            _ if self.repeats(text) => return Ok(()),
+            (None, Place::Outside | Place::Labelled) if !is_labelled => None,
+            (None, Place::Summary) => None,
+            (severity, _) => Some(severity.unwrap_or(self.severity_here().unwrap_or_default())),
+        };
+        self.add(Some(severity.ok_or_else(|| uncounted(line, text))?), text);
+        self.hang(rest);
+        match self.place {
+            Place::Section => self.section.is_hanging = true,
+            Place::Finding(_) => {}
+            _ => self.place = Place::Labelled,
         }
         Ok(())
     }
 
-    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
-        let lines = block.text.lines().map(str::trim).enumerate();
-        let lines: Vec<_> = lines.filter(|(_, line)| !line.is_empty()).collect();
-        if let [(_, CLEAN_LINE)] = lines[..] {
+    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) {
+        let text = block.text.trim();
+        if text == CLEAN_LINE {
             self.has_clean_line = true;
-            self.says_none();
-            return Ok(());
+            return self.says_none();
         }
         let above_items = next.is_some_and(Block::has_items);
-        let mut begins = true;
-        for (index, line) in &lines {
-            let number = block.line + index;
-            let is_intro = above_items
-                && lines.last() == Some(&(*index, *line))
-                && line.trim_end_matches('*').ends_with(':');
-            self.other |= item::is_doubtful(line);
-            if let Place::Finding(1..PLAIN_LEVEL) = self.place {
-                self.hang(line);
-                continue;
+        let is_intro = above_items && text.trim_end_matches('*').ends_with(':');
+        let lines = item::lines(text);
+        self.other |= item::is_doubtful(text);
+        if self.is_hanging() && is_intro && self.section.level == LINE_LEVEL {
+            // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
+            self.place = Place::Outside;
+        } else if self.is_hanging() {
+            self.hang(&lines);
+        } else if self.place == Place::Section && is_none(&lines[0]) && lines.len() == 1 {
+            self.says_none();
+        } else {
+            self.other = true;
+            if self.place == Place::Section && self.section.says_none {
+                self.uncounted.get_or_insert((block.line, text.to_owned()));
+            } else if self.place == Place::Section && !self.section.is_title && !is_intro {
+                self.add(None, &lines[0]);
+                self.hang(&lines[1..]);
             }
-            let words = severity_words(line);
-            let stands_out = begins || line.ends_with(':') || line.starts_with(['*', '_', '[']);
-            let label = label(line).filter(|_| stands_out && words.is_none());
-            let is_heading = stands_out
-                && words.as_ref().is_some_and(|words| {
-                    words.severities.len() == 1
-                        && (words.announced.is_none() || self.place != Place::Summary)
-                });
-            match (words, label) {
-                (Some(words), _) if is_heading => self.open(number, PLAIN_LEVEL, words)?,
-                (_, Some((severity, rest))) => {
-                    let around = self.severity_here().flatten();
-                    let around = around.filter(|_| self.section.level < PLAIN_LEVEL);
-                    let severity = severity.min(around.unwrap_or(severity));
-                    self.open(number, PLAIN_LEVEL, severity.into())?;
-                    self.section.says_none = is_none(rest);
-                    if !self.section.says_none && !is_intro {
-                        self.add_item(severity, rest, &[]);
-                    }
-                }
-                _ => {
-                    self.prose(number, line, begins, is_intro);
-                    begins = false;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes a line of a paragraph that is neither a heading nor labelled.
-    fn prose(&mut self, number: usize, line: &str, begins: bool, is_intro: bool) {
-        let is_first = begins || self.findings.len() == self.section.before;
-        match self.place {
-            Place::Section if self.section.is_hanging => {
-                if is_intro && self.section.level == PLAIN_LEVEL {
-                    // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
-                    self.place = Place::Outside;
-                } else {
-                    self.hang(line);
-                }
-            }
-            Place::Section if begins && is_none(line) => self.says_none(),
-            Place::Section if is_first => {
-                self.other = true;
-                if self.section.says_none {
-                    self.after_none.get_or_insert((number, line.to_owned()));
-                } else if !self.section.is_title && !is_intro {
-                    self.add(self.severity(), line);
-                }
-            }
-            Place::Section | Place::Finding(_) => self.hang(line),
-            Place::Outside | Place::Summary => self.other = true,
         }
     }
 
     /// Takes a quotation, code or HTML.
     fn aside(&mut self, block: &Block<'_>) -> Result<(), Cause> {
-        let (first, rest) = item::lines(block.text);
-        if first.is_empty() {
+        let lines = item::lines(block.text);
+        if lines[0].is_empty() {
             return Ok(());
         }
         self.other = true;
@@ -357,21 +377,15 @@ impl Reader {
             let is_heading = line.starts_with('#') && severity_words(line).is_some();
             is_heading || line.starts_with(['-', '*', '+', '[']) && label(line).is_some()
         };
-        let is_cut_off =
-            block.kind == (BlockKind::Code { fenced: true }) && inside_fence(block.text).is_none();
-        match (block.kind, self.place) {
-            (_, Place::Finding(_)) => self.hang_all(&first, &rest),
-            (_, Place::Section) if self.section.is_hanging => self.hang_all(&first, &rest),
-            (BlockKind::Html, _) if block.text.trim_start().starts_with("<!--") => {}
-            (BlockKind::Quote, Place::Section) if !is_none(&first) => {
-                self.add_item(self.severity(), &first, &rest);
-            }
-            (BlockKind::Code { .. }, Place::Section) if !is_cut_off => {
-                self.code = Some((block.line, block.text.to_owned()));
-            }
-            (BlockKind::Quote | BlockKind::Code { .. }, _)
-                if !is_cut_off && !block.text.lines().any(is_item) => {}
-            _ => return Err(uncounted(block.line, block.text)),
+        let is_html = block.tag == Tag::HtmlBlock;
+        let is_comment = is_html && block.text.trim_start().starts_with("<!--");
+        let is_refused = is_html || block.is_cut_off();
+        if self.is_hanging() {
+            self.hang(&lines);
+        } else if self.place == Place::Section && !is_refused {
+            self.uncounted = Some((block.line, block.text.to_owned()));
+        } else if !is_comment && (is_refused || block.text.lines().any(is_item)) {
+            return Err(uncounted(block.line, block.text));
         }
         Ok(())
     }
@@ -394,7 +408,7 @@ impl Reader {
     fn close(&mut self) -> Result<(), Cause> {
         // Above a section, the clean line is that of a text that goes on.
         self.has_clean_line = false;
-        if let Some((line, text)) = self.after_none.take().or(self.code.take()) {
+        if let Some((line, text)) = self.uncounted.take() {
             return Err(uncounted(line, &text));
         }
         let section = std::mem::take(&mut self.section);
@@ -414,49 +428,37 @@ impl Reader {
         self.section.says_none |= self.place == Place::Section;
     }
 
-    /// Returns the severity of the section that the reader is in: `None` in no section, `Some(None)` in a list of findings.
-    fn severity_here(&self) -> Option<Option<Severity>> {
+    fn is_in_section(&self) -> bool {
+        matches!(self.place, Place::Section | Place::Finding(_))
+    }
+
+    /// Returns whether text that is no item belongs to the last finding.
+    fn is_hanging(&self) -> bool {
         match self.place {
-            Place::Section | Place::Finding(1..PLAIN_LEVEL) => {
-                Some(self.section.words.severities.first().copied())
-            }
-            _ => None,
+            Place::Section => self.section.is_hanging,
+            Place::Finding(_) | Place::Labelled => true,
+            Place::Outside | Place::Summary => false,
         }
     }
 
-    /// Returns the severity of an item that names none.
-    fn severity(&self) -> Severity {
-        self.severity_here().flatten().unwrap_or(Severity::High)
+    /// Returns the severity of the section that the reader is in, if it has one.
+    fn severity_here(&self) -> Option<Severity> {
+        let first = self.section.words.severities.first().copied();
+        first.filter(|_| self.is_in_section())
     }
 
-    /// Returns the heavier one of an item's severity and that of the section around it.
-    fn at_least(&self, severity: Severity) -> Severity {
-        severity.min(self.severity_here().flatten().unwrap_or(severity))
+    /// Adds a finding, with the heavier one of its severity and that of the section around it.
+    fn add(&mut self, severity: Option<Severity>, body: &str) {
+        let around = self.severity_here();
+        let severity = severity.into_iter().chain(around).min();
+        self.uncounted = self.uncounted.take().filter(|_| self.section.says_none);
+        let finding = item::finding(severity.unwrap_or_default(), body);
+        self.findings.push(finding);
     }
 
-    fn add(&mut self, severity: Severity, body: &str) {
-        self.code = None;
-        self.findings.push(item::finding(severity, body));
-    }
-
-    fn add_item(&mut self, severity: Severity, body: &str, rest: &[String]) {
-        self.add(severity, body);
-        rest.iter().for_each(|line| self.hang(line));
-        match self.place {
-            Place::Section => self.section.is_hanging = true,
-            Place::Finding(_) => {}
-            Place::Outside | Place::Summary => self.place = Place::Finding(PLAIN_LEVEL),
-        }
-    }
-
-    fn hang_all(&mut self, first: &str, rest: &[String]) {
-        self.hang(first);
-        rest.iter().for_each(|line| self.hang(line));
-    }
-
-    fn hang(&mut self, line: &str) {
+    fn hang(&mut self, lines: &[String]) {
         if let Some(above) = self.findings.last_mut() {
-            item::add_detail(above, line);
+            lines.iter().for_each(|line| item::add_detail(above, line));
         }
     }
 
@@ -472,7 +474,7 @@ impl Reader {
 
     fn verdict(mut self) -> Result<Option<Findings>, Cause> {
         let clean = self.has_clean_line;
-        let after_none = self.after_none.take();
+        let after_none = self.uncounted.take_if(|_| self.section.says_none);
         self.close()?;
         if !self.findings.is_empty() {
             return with_findings(self.findings).map(Some);

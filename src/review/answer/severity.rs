@@ -92,8 +92,21 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     })
 }
 
+/// Returns whether a line without `#` is a heading: a severity alone (`**High:**`), or one in front of a text (`[P1] text`).
+pub(super) fn is_severity_line(line: &str) -> bool {
+    match severity_words(line) {
+        // `Impact: high` is a detail, and `High: 2` counts findings in another place.
+        Some(found) => {
+            let begins_with_filler = words(line).split_whitespace().next().is_some_and(is_filler);
+            let is_tally = found.announced.is_some() && !line.contains('(');
+            found.severities.len() == 1 && !begins_with_filler && !is_tally
+        }
+        None => label(line).is_some(),
+    }
+}
+
 /// Splits `[High] text`, `**P1:** text`, `2. Must fix - text` into severity and text.
-pub(crate) fn label(text: &str) -> Option<(Severity, &str)> {
+pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
     let open = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"');
     let end = open.find(MARKS).into_iter().chain(open.find(" - ")).min()?;
     let severity = *severity_words(&open[..end])?.severities.first()?;
@@ -111,7 +124,7 @@ pub(super) fn stated_severity(line: &str) -> Option<Severity> {
 }
 
 /// Returns whether a text only states that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
-pub(crate) fn is_none(text: &str) -> bool {
+pub(in crate::review) fn is_none(text: &str) -> bool {
     !text.contains('"') && text.split(". ").all(says_none)
 }
 

@@ -33,7 +33,6 @@ fn empty_answer_is_no_output() {
     for text in ["", " \n\t\u{2003}", "\u{feff} \r\n"] {
         assert_eq!(read(text).unwrap_err().kind, CauseKind::NoOutput);
     }
-    assert!(read_value(&json!(["clean"])).is_err());
 }
 
 #[test]
@@ -77,8 +76,6 @@ fn answer_by_schema_is_read_in_full() {
         Finding::new(Severity::Low, "y"),
         "what says nothing is left out"
     );
-    assert_eq!(read_value(&answer), Ok(Findings(read)));
-    assert_eq!(read_value(&json!(CLEAN)), Ok(Findings::default()));
 }
 
 #[test]
@@ -164,7 +161,7 @@ fn answer_with_too_many_findings_is_unreadable() {
     let one = json!({"severity": "high", "what": "x"});
     let all = vec![one; MAX_FINDINGS + 1];
     let answer = json!({"verdict": "findings", "findings": all});
-    assert_eq!(read_value(&answer).unwrap_err().detail, too_many);
+    assert_eq!(read(&answer.to_string()).unwrap_err().detail, too_many);
 }
 
 #[test]

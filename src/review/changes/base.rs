@@ -53,22 +53,25 @@ pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let Some(head) = commit(snapshot, "HEAD")? else {
         return nothing(snapshot, None);
     };
-    let mut found = (head, None);
+    let mut base = head;
+    let mut against = None;
     let mut fewest = i32::MAX;
     for (name, may_contain_head) in candidates(snapshot)? {
         let limit = format!("--max-count={fewest}");
         let without = format!("^{name}");
-        let count = git.lines(&["rev-list", "--count", &limit, "HEAD", &without], &[])?;
-        let count = count.parse().unwrap_or(fewest);
+        let counted = git.lines(&["rev-list", "--count", &limit, "HEAD", &without], &[])?;
+        let count = counted.parse().unwrap_or(fewest);
         if count >= fewest || count == 0 && !may_contain_head {
             continue;
         }
         // No answer: the two share no history, or a shallow clone has lost it.
-        if let Some(base) = merge_base(snapshot, &name)? {
-            (found, fewest) = ((base, Some(short(&name))), count);
+        if let Some(common) = merge_base(snapshot, &name)? {
+            base = common;
+            against = Some(short(&name));
+            fewest = count;
         }
     }
-    base_at(snapshot, found.0, found.1)
+    base_at(snapshot, base, against)
 }
 
 /// Returns the base that a user names: the point where the branch left that revision.
@@ -128,11 +131,9 @@ fn branch(snapshot: &Snapshot) -> Result<Option<String>, WorktreeError> {
 /// Returns the id of the commit that a revision names.
 fn commit(snapshot: &Snapshot, revision: &str) -> Result<Option<String>, WorktreeError> {
     let commit = format!("{revision}^{{commit}}");
-    let mut parse: Vec<&str> = "rev-parse --verify --quiet --end-of-options"
-        .split(' ')
-        .collect();
-    parse.push(&commit);
-    Ok(snapshot.git.maybe(&parse)?.filter(|id| is_id(id)))
+    let parse = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
+    let parsed = snapshot.git.maybe(&[&parse[..], &[&commit]].concat())?;
+    Ok(parsed.filter(|id| is_id(id)))
 }
 
 fn no_commit(revision: &str) -> WorktreeError {
@@ -151,9 +152,9 @@ fn merge_base(snapshot: &Snapshot, with: &str) -> Result<Option<String>, Worktre
 /// seldom out of date.
 fn candidates(snapshot: &Snapshot) -> Result<Vec<(String, bool)>, WorktreeError> {
     let format = "--format=%(HEAD)%09%(refname)%09%(symref)%09%(upstream)";
-    let list = ["for-each-ref", "--sort=-committerdate", format];
-    let listed = [&list[..], &["refs/heads", "refs/remotes"]].concat();
-    let listed = snapshot.git.lines(&listed, &[])?;
+    let sort = "--sort=-committerdate";
+    let call = ["for-each-ref", sort, format, "refs/heads", "refs/remotes"];
+    let listed = snapshot.git.lines(&call, &[])?;
     let refs: Vec<[&str; 4]> = listed
         .lines()
         .filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
@@ -166,11 +167,11 @@ fn candidates(snapshot: &Snapshot) -> Result<Vec<(String, bool)>, WorktreeError>
         .map(|[_, _, target, _]| name_of(target))
         .collect();
     let is_main = |name: &str| MAIN.contains(&name_of(name)) || defaults.contains(&name_of(name));
-    let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
     let is_copy = |name: &str| {
-        let is_same = name_of(name) == branch;
-        let is_renamed = name == upstream && !is_main(name) && last(name) == last(branch);
-        name.starts_with(REMOTES) && (is_same || is_renamed)
+        let is_renamed = name == upstream
+            && !is_main(name)
+            && name.rsplit('/').next() == branch.rsplit('/').next();
+        name.starts_with(REMOTES) && (name_of(name) == branch || is_renamed)
     };
     let mut found: Vec<(String, bool)> = Vec::new();
     for [_, name, target, _] in &refs {

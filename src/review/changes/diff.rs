@@ -1,20 +1,18 @@
-//! The text of changes: a head of lines that begin with `#` (`head.md`), then the diffs as git writes them.
+//! The files that differ and their text: a head of lines that begin with `#` (`head.md`), then the diffs as git writes them.
 //!
 //! Control characters and bidirectional ones, which could change how the text is read, are written as `<U+202E>`. A carriage
 //! return at the end of a line stays.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
 use serde_json::json;
 
 use super::base::Base;
-use super::changed_file::{ChangedFile, DIFF};
 use crate::git::Git;
 use crate::message::{Message, Render as _};
-use crate::review::worktree::file_name::{c_quoted, shown, visible};
-use crate::review::worktree::{Snapshot, WorktreeError};
+use crate::review::worktree::file_name::{names, shown, visible};
+use crate::review::worktree::{OwnFiles, Snapshot, WorktreeError};
 use crate::text;
 
 /// The head.
@@ -22,8 +20,6 @@ const HEAD: Message = Message {
     name: "head.md",
     text: include_str!("head.md"),
 };
-/// The beginning of the first line of each diff.
-const DIFF_LINE: &[u8] = b"diff --git ";
 /// The beginning of the head's line about a binary file.
 pub(super) const BINARY: &str = "# binary: ";
 /// The beginning of the head's line about a file without a diff.
@@ -32,8 +28,82 @@ pub(crate) const LEFT_OUT: &str = "# left out: ";
 const MAX_HEAD_BYTES: usize = 24 * 1024;
 /// The most lines of each list in the head.
 const MAX_LISTED: usize = 60;
-/// The most files that git is asked about at once.
-const BATCH_FILES: usize = 64;
+
+/// A file that differs between the base and the snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ChangedFile {
+    /// The path from the top, as bytes.
+    path: Vec<u8>,
+    /// The earlier path, if it was renamed.
+    from: Option<Vec<u8>>,
+    /// The numbers of added and removed lines, or `None` if it is binary.
+    lines: Option<(u64, u64)>,
+    /// Whether its path is that of generated or vendored code.
+    is_generated: bool,
+}
+
+/// The options of all calls: the same renames, and no program of the repository.
+const DIFF: [&str; 7] = [
+    "diff-tree",
+    "-r",
+    "-M",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--submodule=short",
+];
+/// Ends of the names of generated files, lock files among them.
+const GENERATED_ENDS: &str = ".lock .lockb -lock.json -lock.yaml -shrinkwrap.json /go.sum /Package.resolved \
+    .min.js .min.css .map .snap .pb.go _pb2.py .g.dart .designer.cs";
+/// Folders with generated or vendored code.
+const GENERATED_FOLDERS: &str =
+    "/vendor/ /node_modules/ /third_party/ /dist/ /__generated__/ /__snapshots__/";
+
+/// Returns the files in the order of their paths, generated ones last, without the loop's own files.
+pub(super) fn list(
+    differ: &Git,
+    trees: [&str; 2],
+    own_files: &OwnFiles,
+) -> Result<Vec<ChangedFile>, WorktreeError> {
+    let call = [&DIFF[..], &["-z", "--numstat"], &trees].concat();
+    let listed = differ.call(&call, &[])?;
+    let mut parts = names(&listed);
+    let mut changed = Vec::new();
+    while let Some(part) = parts.next() {
+        // "12<TAB>3<TAB>path", or "12<TAB>3<TAB>" and then two paths if it was renamed; "-" if it is binary.
+        let unreadable = || WorktreeError::unreadable("diff-tree", part);
+        let columns: Vec<&[u8]> = part.splitn(3, |byte| *byte == b'\t').collect();
+        let [added, removed, name] = columns[..] else {
+            return Err(unreadable());
+        };
+        let mut path = name;
+        let mut from = None;
+        if name.is_empty() {
+            from = parts.next().map(<[u8]>::to_vec);
+            path = parts.next().ok_or_else(unreadable)?;
+        }
+        let number = |column: &[u8]| std::str::from_utf8(column).ok()?.parse::<u64>().ok();
+        changed.push(ChangedFile {
+            lines: number(added).zip(number(removed)),
+            is_generated: is_generated(path),
+            path: path.to_vec(),
+            from,
+        });
+    }
+    changed.retain(|one| !own_files.contains(&one.path));
+    changed.sort_by(|one, two| (one.is_generated, &one.path).cmp(&(two.is_generated, &two.path)));
+    Ok(changed)
+}
+
+/// Returns whether a path is that of generated or vendored code.
+fn is_generated(path: &[u8]) -> bool {
+    let path = format!("/{}", String::from_utf8_lossy(path));
+    let mut ends = GENERATED_ENDS.split_whitespace();
+    let mut folders = GENERATED_FOLDERS.split_whitespace();
+    path.contains(".generated.")
+        || ends.any(|end| path.ends_with(end))
+        || folders.any(|folder| path.contains(folder))
+}
 
 /// Writes the text, which has at most `max_bytes`.
 pub(super) fn write(
@@ -50,23 +120,13 @@ pub(super) fn write(
     let mut left_out: Vec<String> = passed_over
         .map(|(path, over)| format!("{} ({} bytes, {})", shown(path), over.bytes, over.why))
         .collect();
-    for batch in changed.chunks(BATCH_FILES) {
-        // Each changed line takes two bytes at least: git need not write a diff that cannot fit. A name that is no text cannot be
-        // an argument.
-        let (small, large): (Vec<_>, Vec<_>) = batch.iter().partition(|one| {
-            one.changed_lines().saturating_mul(2) <= bytes_left as u64
-                && std::str::from_utf8(&one.path).is_ok()
-        });
-        left_out.extend(large.into_iter().map(with_size));
-        let diffs = diffs(differ, trees, &small)?;
-        for one in small {
-            match diffs.get(&heading(one)) {
-                Some(diff) if diff.len() <= bytes_left => {
-                    bytes_left -= diff.len();
-                    body.push_str(diff);
-                }
-                _ => left_out.push(with_size(one)),
+    for one in changed {
+        match diff(differ, trees, one, bytes_left)? {
+            Some(diff) => {
+                bytes_left -= diff.len();
+                body.push_str(&diff);
             }
+            None => left_out.push(with_size(one)),
         }
     }
     Ok(head(snapshot, base, changed, &left_out) + &body)
@@ -115,52 +175,37 @@ fn with_size(one: &ChangedFile) -> String {
     format!("{} ({size}{generated})", shown(&one.path))
 }
 
-/// Returns the first line of a file's diff, as git writes it.
-fn heading(one: &ChangedFile) -> Vec<u8> {
-    let side = |start: &str, path: &[u8]| c_quoted(&[start.as_bytes(), path].concat(), false);
-    let before = side("a/", one.from.as_deref().unwrap_or(&one.path));
-    let after = side("b/", &one.path);
-    [DIFF_LINE, &before, b" ", &after, b"\n"].concat()
-}
-
-/// Returns the diffs of some files by their first lines.
-fn diffs(
+/// Returns the diff of a file, as git writes it, if it has at most `max_bytes`.
+fn diff(
     differ: &Git,
     trees: [&str; 2],
-    files: &[&ChangedFile],
-) -> Result<BTreeMap<Vec<u8>, String>, WorktreeError> {
-    let mut diffs: BTreeMap<Vec<u8>, String> = BTreeMap::new();
-    if files.is_empty() {
-        return Ok(diffs);
+    one: &ChangedFile,
+    max_bytes: usize,
+) -> Result<Option<String>, WorktreeError> {
+    let (added, removed) = one.lines.unwrap_or_default();
+    // Each changed line takes two bytes at least. A name that is no text cannot be an argument.
+    let is_small = (added + removed).saturating_mul(2) <= max_bytes as u64;
+    if !is_small || std::str::from_utf8(&one.path).is_err() {
+        return Ok(None);
     }
-    let pathspec = |path: &Vec<u8>| format!(":(top,literal){}", String::from_utf8_lossy(path));
-    let paths = files
-        .iter()
-        .flat_map(|one| one.from.iter().chain([&one.path]));
-    let paths: Vec<String> = paths.map(pathspec).collect();
+    let paths = one.from.iter().chain([&one.path]);
+    let paths: Vec<String> = paths
+        .map(|path| format!(":(top,literal){}", String::from_utf8_lossy(path)))
+        .collect();
     let options = ["-p", "--src-prefix=a/", "--dst-prefix=b/"];
     let mut call = [&DIFF[..], &options, &trees, &["--"]].concat();
     call.extend(paths.iter().map(String::as_str));
     let written = match differ.call(&call, &[]) {
-        Err(WorktreeError::TooMany) => {
-            // A single diff that is cut is too long for the text, too.
-            for one in files.iter().filter(|_| files.len() > 1) {
-                diffs.extend(self::diffs(differ, trees, &[one])?);
-            }
-            return Ok(diffs);
-        }
+        // A diff that is cut is too long for the text, too.
+        Err(WorktreeError::TooMany) => return Ok(None),
         written => written?,
     };
-    let mut heading = Vec::new();
+    let mut diff = String::new();
     for line in written.split_inclusive(|byte| *byte == b'\n') {
-        if line.starts_with(DIFF_LINE) {
-            heading = line.to_vec();
-        }
-        let diff = diffs.entry(heading.clone()).or_default();
         diff.push_str(&visible(&String::from_utf8_lossy(line)));
         if !diff.ends_with('\n') {
             diff.push('\n');
         }
     }
-    Ok(diffs)
+    Ok(Some(diff).filter(|diff| diff.len() <= max_bytes))
 }

@@ -1,16 +1,14 @@
 //! The changes of a work tree as one text to review: the base, then a unified diff per file.
 //!
-//! `collect` takes a [`Snapshot`], finds its `base`, lists the files (`changed_file`) and writes as many of their diffs, whole,
-//! as fit (`diff`). A file that does not fit is named with its size. The text holds no time of day: the same changes give the
+//! `collect` takes a [`Snapshot`], finds its `base`, lists the files and writes as many of their diffs, whole, as fit (`diff`). A file that does not fit is named with its size. The text holds no time of day: the same changes give the
 //! same bytes, so that findings on them stay open.
 
 pub(crate) mod base;
-mod changed_file;
 pub(crate) mod diff;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use thiserror::Error;
 
+use crate::review::round::RoundError;
 use crate::review::worktree::{OwnFiles, Snapshot, WorktreeError};
 use crate::store::{LoopId, Store};
 pub use base::Base;
@@ -33,28 +31,6 @@ pub struct Changes {
     pub snapshot: Snapshot,
 }
 
-/// The reason for which there are no changes to review.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ChangesError {
-    /// No differences.
-    #[error("there is nothing to review: no {title}")]
-    Nothing {
-        /// The title of the changes.
-        title: String,
-    },
-    /// The work tree cannot be read.
-    #[error("{0}")]
-    Worktree(#[from] WorktreeError),
-}
-
-claudex_loop_engine::impl_diagnostic!(ChangesError, |error| match error {
-    ChangesError::Nothing { .. } => {
-        Some("change something first; files that git ignores are never part of a review".to_owned())
-    }
-    ChangesError::Worktree(error) => error.help().map(|help| help.to_string()),
-});
-
 /// Returns the path of a loop's copy of the changes: from the project's root if the state folder is below it.
 pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
     let path = store.loop_folder(id).join(COPY);
@@ -68,7 +44,7 @@ pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
 ///
 /// # Errors
 /// Returns an error if nothing differs, or if the work tree cannot be read.
-pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, ChangesError> {
+pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, RoundError> {
     in_store(store, |snapshot| match base {
         Some(base) => base::of_revision(snapshot, base),
         None => base::find(snapshot),
@@ -79,7 +55,7 @@ pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, ChangesError> {
 pub(super) fn in_store(
     store: &Store,
     base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
-) -> Result<Changes, ChangesError> {
+) -> Result<Changes, RoundError> {
     let root = store.root();
     collect(root, &OwnFiles::in_store(store, root), base)
 }
@@ -88,14 +64,14 @@ fn collect(
     root: &Utf8Path,
     own_files: &OwnFiles,
     base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
-) -> Result<Changes, ChangesError> {
+) -> Result<Changes, RoundError> {
     let snapshot = Snapshot::take(root, own_files, None)?;
     let base = base(&snapshot)?;
     let title = base.title();
     let differ = snapshot.git.without_attributes()?;
-    let changed = changed_file::list(&differ, [&base.tree, snapshot.tree()], own_files)?;
+    let changed = diff::list(&differ, [&base.tree, snapshot.tree()], own_files)?;
     if changed.is_empty() && snapshot.passed_over.is_empty() {
-        return Err(ChangesError::Nothing { title });
+        return Err(RoundError::Nothing { title });
     }
     let text = diff::write(&snapshot, &differ, &base, &changed, MAX_BYTES)?;
     Ok(Changes {

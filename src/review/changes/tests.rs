@@ -1,9 +1,10 @@
 use super::diff::BINARY;
-use super::{Changes, ChangesError, MAX_BYTES, base, collect};
+use super::{Changes, MAX_BYTES, base, collect};
+use crate::review::round::RoundError;
 use crate::review::worktree::OwnFiles;
 use crate::review::worktree::testing::{Repo, git};
 
-fn collected(root: &camino::Utf8Path) -> Result<Changes, ChangesError> {
+fn collected(root: &camino::Utf8Path) -> Result<Changes, RoundError> {
     collect(root, &OwnFiles::default(), base::find)
 }
 

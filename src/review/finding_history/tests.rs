@@ -1,18 +1,23 @@
 use super::*;
+use crate::review::runs::RunBegin;
 
 /// Adds a round that found this in a document.
-fn add(rounds: &mut Vec<Round>, persona: &str, document: &str, found: Vec<Finding>) {
+fn add(rounds: &mut Vec<FindingsJson>, persona: &str, document: &str, found: Vec<Finding>) {
     let mut findings = Findings(found);
     assign_ids(rounds, &mut findings, persona, document);
-    rounds.push(Round {
-        number: rounds.len() as u64 + 1,
-        persona: persona.to_owned(),
+    rounds.push(FindingsJson {
+        began: RunBegin {
+            round: rounds.len() as u64 + 1,
+            persona: persona.to_owned(),
+            ..RunBegin::default()
+        },
         findings,
+        ..FindingsJson::default()
     });
 }
 
-fn rounds(all: &[(&str, &[&str])]) -> Vec<Round> {
-    let mut rounds: Vec<Round> = Vec::new();
+fn rounds(all: &[(&str, &[&str])]) -> Vec<FindingsJson> {
+    let mut rounds: Vec<FindingsJson> = Vec::new();
     for (persona, found) in all {
         let finding = |what: &&str| Finding::new(Severity::High, *what);
         add(
@@ -25,7 +30,7 @@ fn rounds(all: &[(&str, &[&str])]) -> Vec<Round> {
     rounds
 }
 
-fn ids(rounds: &[Round]) -> Vec<Vec<&str>> {
+fn ids(rounds: &[FindingsJson]) -> Vec<Vec<&str>> {
     let mut all = Vec::new();
     for round in rounds {
         let ids = round.findings.0.iter().map(|one| one.id.as_deref());
@@ -34,7 +39,7 @@ fn ids(rounds: &[Round]) -> Vec<Vec<&str>> {
     all
 }
 
-fn standing(rounds: &[Round], id: &str) -> Standing {
+fn standing(rounds: &[FindingsJson], id: &str) -> Standing {
     standings(rounds)
         .into_iter()
         .find(|one| one.id == id)
@@ -149,8 +154,8 @@ fn third_repetition_is_a_stall() {
 }
 
 /// Reviews documents one after the other; each review finds something else at one line, or at several.
-fn reworded(reviews: &[(&str, &str, &[u32])]) -> Vec<Round> {
-    let mut all: Vec<Round> = Vec::new();
+fn reworded(reviews: &[(&str, &str, &[u32])]) -> Vec<FindingsJson> {
+    let mut all: Vec<FindingsJson> = Vec::new();
     for (persona, document, lines) in reviews {
         let words = "x".repeat(all.len() + 1);
         let finding = |line: &u32| Finding {

@@ -21,64 +21,62 @@ pub fn fixes_path(id: &LoopId) -> Utf8PathBuf {
 /// A set of paths from the top of the work tree, as bytes, since not every file's name is UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnFiles {
-    /// Folders, each with a slash at its end.
-    folders: Vec<Vec<u8>>,
     /// The begin and the end of the paths of files in one folder.
-    files: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Single files.
-    exact: Vec<Vec<u8>>,
+    files: Vec<(String, &'static str)>,
+    /// Single files, and folders with a slash at their end.
+    exact: Vec<String>,
 }
 
 impl OwnFiles {
     /// Returns the files of a store's project: the loops' state and the reports.
     pub fn in_store(store: &Store, root: &Utf8Path) -> Self {
-        let own = Self::default()
-            .files(&format!("{REPORTS}/review-"), ".md")
-            .files(&format!("{REPORTS}/proposed-fixes-"), ".md")
-            // A crash may leave a temporary file.
-            .files(&format!("{REPORTS}/{TEMPORARY}"), "");
         // If each loop has a folder for its document, other files of the loop are in it, too.
         let document = store.spec().file.and_then(|file| file.split_once("/{"));
         let folder = document.filter(|(_, rest)| rest.contains("}/"));
-        let own = own.folder(folder.map_or("", |(folder, _)| folder));
         let state = store.folder().strip_prefix(root);
-        own.folder(state.map_or("", Utf8Path::as_str))
+        Self::default()
+            .files(&format!("{REPORTS}/review-"), ".md")
+            .files(&format!("{REPORTS}/proposed-fixes-"), ".md")
+            // A crash may leave a temporary file.
+            .files(&format!("{REPORTS}/{TEMPORARY}"), "")
+            .folder(folder.map_or("", |(folder, _)| folder))
+            .folder(state.map_or("", Utf8Path::as_str))
     }
 
     /// Adds everything in a folder. An empty name is no folder.
     #[must_use]
-    pub fn folder(mut self, folder: &str) -> Self {
-        let folder = folder.trim_matches('/');
-        if !folder.is_empty() {
-            self.folders.push(format!("{folder}/").into_bytes());
+    pub fn folder(self, folder: &str) -> Self {
+        match folder.trim_matches('/') {
+            "" => self,
+            folder => self.file(&format!("{folder}/")),
         }
-        self
     }
 
     /// Adds each file whose path begins and ends like this and has no slash in between.
     #[must_use]
-    pub fn files(mut self, begin: &str, end: &str) -> Self {
-        self.files.push((begin.into(), end.into()));
+    pub fn files(mut self, begin: &str, end: &'static str) -> Self {
+        self.files.push((begin.to_owned(), end));
         self
     }
 
     /// Adds one file.
     #[must_use]
     pub fn file(mut self, path: &str) -> Self {
-        self.exact.push(path.into());
+        self.exact.push(path.to_owned());
         self
     }
 
     /// Returns whether a path is in the set.
     pub fn contains(&self, path: &[u8]) -> bool {
-        let is_between = |(begin, end): &(Vec<u8>, Vec<u8>)| {
-            let rest = path.strip_prefix(&begin[..]);
-            let between = rest.and_then(|rest| rest.strip_suffix(&end[..]));
+        let is_between = |(begin, end): &(String, &str)| {
+            let rest = path.strip_prefix(begin.as_bytes());
+            let between = rest.and_then(|rest| rest.strip_suffix(end.as_bytes()));
             between.is_some_and(|between| !between.contains(&b'/'))
         };
-        self.folders.iter().any(|folder| path.starts_with(folder))
-            || self.exact.iter().any(|exact| path == exact)
-            || self.files.iter().any(is_between)
+        let is_exact = |exact: &String| {
+            path == exact.as_bytes() || exact.ends_with('/') && path.starts_with(exact.as_bytes())
+        };
+        self.exact.iter().any(is_exact) || self.files.iter().any(is_between)
     }
 }
 

@@ -17,7 +17,7 @@ use camino::Utf8Path;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
-use super::file_name::{c_quoted, names};
+use super::file_name::names;
 use super::{MAX_FILES, OwnFiles};
 use crate::files;
 use crate::git::{Git, WorktreeError, io};
@@ -73,11 +73,11 @@ impl Snapshot {
             Ok(root.join(path))
         };
         copy_index(&path_of("index")?, &index)?;
-        let objects = c_quoted(path_of("objects")?.as_str().as_bytes(), true);
-        let objects = String::from_utf8_lossy(&objects);
+        let objects = path_of("objects")?.as_str().replace('\\', "\\\\");
         // The old objects are read where they are.
         git.set("GIT_INDEX_FILE", index.as_str());
         git.set("GIT_OBJECT_DIRECTORY", scratch.path().as_str());
+        let objects = format!("\"{}\"", objects.replace('"', "\\\""));
         git.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects);
         let passed_over = add(&git, own_files)?;
         let tree = git.lines(&["write-tree", "--missing-ok"], &[])?;

@@ -88,11 +88,11 @@ fn ask(
         failed: Vec::new(),
     };
     let plain = text::plain(&subject.text);
-    let chunks = prompt
-        .chunks(&plain, chosen.reviewer.as_ref())
+    let question = prompt
+        .question(&plain, chosen.reviewer.as_ref())
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let request = Request {
-        prompt: "",
+        prompt: &question.prompt,
         parts: &subject.parts,
         subject_name: &call.name,
         trace: &Trace::default(),
@@ -113,8 +113,8 @@ fn ask(
     let (answer, reviewer) = chosen.in_turn(
         |(answer, _): &(Result<Findings, Cause>, String)| answer.as_ref().err(),
         |next, _| {
-            let mut review = |request: &Request<'_>| next.reviewer.review(request, &mut watch);
-            (chunks.review(&request, &mut review), next.shown.clone())
+            let answer = question.ask(next.reviewer.as_ref(), &request, &mut watch);
+            (answer, next.shown.clone())
         },
     );
     let findings = answer.map_err(|cause| {

@@ -62,9 +62,9 @@ fn rejected_findings_need_a_reason_for_the_summary() {
     crate::support::lacks(&project.fire().blocked(), "were rejected");
 }
 
-/// A review takes four parts of 256 KiB. What is beyond them was seen by nobody, so there is nothing to reject.
+/// A review takes 512 KiB. What is beyond was seen by nobody, so there is nothing to reject.
 #[test]
-fn lines_beyond_four_parts_cannot_be_rejected() {
+fn lines_beyond_the_prompt_cannot_be_rejected() {
     let (project, id) = Project::reviewing(&[]);
     project.plan("# Plan\n\nMove the queue.\n".repeat(60_000));
     project.review(&id, "fake-clean").exits(0);

@@ -26,8 +26,8 @@ struct Version {
 pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
     let mut versions = Vec::new();
     for run in &past.runs {
-        let digest = run.ended.as_ref().and_then(|how| how.digest());
-        if let Some((subject, text)) = digest.and_then(|_| subject::text_of_run(raw, run)) {
+        let verdict = run.digest();
+        if let Some((subject, text)) = verdict.and_then(|_| subject::text_of_run(raw, run)) {
             versions.push(Version {
                 subject,
                 label: format!("round {}", run.began.round),
@@ -37,12 +37,12 @@ pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
     }
     let spec = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec));
     if let Some(spec) = spec
-        && let Ok(Some(text)) = subject::now(raw, spec)
+        && let Ok(Some(bytes)) = subject::now(raw, spec)
     {
         versions.push(Version {
             subject: subject::title(raw, spec),
             label: NOW.to_owned(),
-            text,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
         });
     }
 
