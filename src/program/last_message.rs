@@ -4,7 +4,7 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::extension::Variables;
 use super::settings::Settings;
-use super::{change_text, messages, out};
+use super::{display, messages, out};
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::store::Entry;
 
@@ -39,7 +39,7 @@ fn entered_by(raw: &Raw) -> Option<EdgeAt> {
         let Entry::Change(change) = entry else {
             return None;
         };
-        let mut edges = change_text::edges_of(raw.table(), change).into_iter();
+        let mut edges = display::edges_of(raw.table(), change).into_iter();
         edges.find(|edge| edge.from != edge.to && edge.to == raw.phase())
     })
 }

@@ -1,7 +1,7 @@
 //! The end of a turn: whether the stop drives the loop at all.
 
 use super::caller::UNKNOWN;
-use super::change_text;
+use super::display;
 use super::info::ProgramInfo;
 use crate::hooks::input::Event;
 use crate::hooks::seen::SessionRecord as _;
@@ -117,6 +117,6 @@ fn has_let_turn_end(raw: &Raw) -> bool {
     let Some(Entry::Change(change)) = journal.last() else {
         return false;
     };
-    let mut edges = change_text::edges_of(table, change).into_iter();
+    let mut edges = display::edges_of(table, change).into_iter();
     change.by == Actor::Hook.to_string() && edges.any(|edge| edge.lets_turn_end(table))
 }
