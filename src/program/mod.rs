@@ -66,7 +66,7 @@ pub mod start;
 mod state;
 mod state_file;
 mod stop;
-pub mod suggest;
+mod suggest;
 pub mod surroundings;
 mod turn_end;
 mod use_command;
