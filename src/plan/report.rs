@@ -120,12 +120,7 @@ fn rounds(held: &AnyLoop) -> Vec<Json> {
         if let Ok(Some(verdict)) = FindingsJson::of_run(held.raw().store(), held.id(), &run) {
             let mut facts = json!(verdict);
             facts["counts"] = json!(verdict.findings.counts().to_string());
-            facts["changed"] = json!(
-                run.ended
-                    .as_ref()
-                    .is_some_and(|end| end.work_tree_changed)
-                    .then_some(CHANGED_DURING_REVIEW)
-            );
+            facts["changed"] = json!(run.work_tree_changed().then_some(CHANGED_DURING_REVIEW));
             let findings = facts["findings"].as_array_mut().into_iter().flatten();
             for (facts, finding) in findings.zip(&verdict.findings.0) {
                 facts["place"] = json!(place(finding));

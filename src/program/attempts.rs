@@ -33,7 +33,7 @@ pub fn describe(note: &NoteEntry) -> Option<String> {
         line += &format!(" {tried}");
     }
     if let Some(by) = text("by") {
-        line += &format!(" by {}", super::change_text::who(&by));
+        line += &format!(" by {}", super::display::actor(&by));
     }
     let why = text("why").or_else(|| text("what"));
     Some(format!("{line}: {}", why.unwrap_or_default()))

@@ -4,7 +4,7 @@ use clap::Subcommand as _;
 
 use super::arguments::{Command, Report};
 use super::builder::Program;
-use super::help::{Group, grouped};
+use super::help::{Group, add_groups};
 use super::info::ProgramInfo;
 use super::{session_loops, start};
 use crate::behaviours::verify;
@@ -19,28 +19,22 @@ pub(super) fn read(program: &Program) -> clap::error::Result<clap::ArgMatches> {
     command(program).try_get_matches()
 }
 
-fn protocol() -> clap::Arg {
-    clap::Arg::new("protocol")
-        .long("protocol")
-        .value_name("N")
-        .num_args(0..=1)
-        .require_equals(true)
-        .default_missing_value("")
-        .help(
-            "Print the protocol of plugin and program, and exit; with N, continue if it is that one",
-        )
-}
-
 /// Returns the whole command line.
 pub(super) fn command(program: &Program) -> clap::Command {
     let info = program.info;
+    let protocol = clap::Arg::new("protocol")
+        .long("protocol")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("")
+        .hide(true);
     let mut command = clap::Command::new(info.program)
         .bin_name(info.program)
         .version(program.version)
         .after_help(EXIT_CODES)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .arg(protocol().hide(true))
+        .arg(protocol)
         .subcommand(start::command(program).hide(info.begin.is_some()));
     for own in &program.commands {
         command = command.subcommand((own.command)());
@@ -59,16 +53,11 @@ pub(super) fn command(program: &Program) -> clap::Command {
     }));
     // The program's own command replaces the one of that name that every program has.
     let common = Command::augment_subcommands(clap::Command::new(info.program));
-    let common: Vec<_> = common
-        .get_subcommands()
-        .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
-        .cloned()
-        .collect();
-    let command = command
-        .subcommands(common)
-        .about(info.table.doc)
-        .long_about(None);
-    grouped(program.extension.arguments(command))
+    let mut offered: Vec<_> = common.get_subcommands().cloned().collect();
+    offered
+        .retain(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one));
+    let command = command.subcommands(offered).about(info.table.doc);
+    add_groups(program.extension.arguments(command))
 }
 
 /// Returns the verbs of the machine's transitions, but not those that the program writes itself.

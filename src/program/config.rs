@@ -22,10 +22,8 @@ pub(super) fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failu
     }
     let rows = rows.iter().map(|row| {
         let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
-        vec![format!("{} = {value}", row.key()), row.source.clone()]
+        format!("{} = {value}\t{}\n", row.key(), row.source)
     });
-    for line in out::table(&rows.collect::<Vec<_>>()) {
-        out::line(&line);
-    }
+    out::line(&out::table(&rows.collect::<String>()));
     Ok(Exit::Complete)
 }

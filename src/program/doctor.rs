@@ -14,10 +14,9 @@ use super::builder::Program;
 use super::client_files::ClientFiles;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::settings::{Settings, user_path};
+use super::settings::{Settings, SettingsError, user_path};
 use super::{Tone, locate, loops, out, reviewers};
 use crate::hooks::OLDEST_CLIENT;
-use crate::machine::PhaseDeclaration as _;
 use crate::process::configured::is_installed;
 use crate::process::environment::{Environment, clean_path, find_installed};
 use crate::process::limits::Limits;
@@ -42,32 +41,42 @@ struct Check {
     help: String,
 }
 
+/// What is there, or else a check that found something wrong.
+type Checked = Result<String, Check>;
+
 impl Check {
-    fn new(result: &'static str, found: impl Into<String>, help: impl Into<String>) -> Self {
+    fn new(name: &'static str, checked: Checked) -> Self {
+        match checked {
+            Ok(found) => Self {
+                name,
+                result: "ok",
+                found,
+                help: String::new(),
+            },
+            Err(check) => Self { name, ..check },
+        }
+    }
+
+    fn warning(found: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             name: "",
-            result,
+            result: "warning",
             found: found.into(),
             help: help.into(),
         }
     }
 
-    fn ok(found: impl Into<String>) -> Self {
-        Self::new("ok", found, "")
-    }
-
-    fn warning(found: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::new("warning", found, help)
-    }
-
     fn problem(found: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::new("problem", found, help)
+        Self {
+            result: "problem",
+            ..Self::warning(found, help)
+        }
     }
 
     /// Returns a description of an error as a problem, with this help if the error has none of its own.
-    fn refused(error: impl Diagnostic, help: &str) -> Self {
-        let own = error.help().map(|help| help.to_string());
-        Self::problem(error.to_string(), own.unwrap_or(help.to_owned()))
+    fn error(error: &dyn Diagnostic, help: &str) -> Self {
+        let from_error = error.help().map(|help| help.to_string());
+        Self::problem(error.to_string(), from_error.unwrap_or(help.to_owned()))
     }
 
     fn print(&self) {
@@ -95,47 +104,42 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
     let state_home = check_state_home(info);
     let client = ClientFiles::read(&here, &root);
     let version = format!("{} {}", info.program, program.protocol());
-    let (configuration, settings) = match Settings::load(info, &root) {
-        Ok(settings) => (check_configuration(&settings), settings),
-        Err(error) => (
-            Check::refused(error, "fix or remove it"),
-            Settings::usual(info),
-        ),
-    };
+    let loaded = Settings::load(info, &root);
+    let configuration = check_configuration(&loaded);
+    let settings = loaded.unwrap_or_else(|_| Settings::usual(info));
     let mut checks = vec![
-        ("program", check_program(info, &version, &root)),
-        ("client", check_client(&root)),
-        ("hooks", check_hooks(info, &client)),
-        ("other plugins", check_other_plugins(info, &client)),
-        ("state folder", check_state_folder(info, &here)),
-        ("loops", check_loops(info, &here)),
-        ("state home", state_home),
-        ("git", check_git(&root)),
-        ("configuration", configuration),
+        Check::new("program", check_program(info, &version, &root)),
+        Check::new("client", check_client(&root)),
+        Check::new("hooks", check_hooks(info, &client)),
+        Check::new("other plugins", check_other_plugins(info, &client)),
+        Check::new("state folder", check_state_folder(info, &here)),
+        Check::new("loops", check_loops(info, &here)),
+        Check::new("state home", state_home),
+        Check::new("git", check_git(&root)),
+        Check::new("configuration", configuration),
     ];
-    checks.extend(check_commands(&settings, &root).map(|check| ("run", check)));
-    let mut phases = info.table.phases.iter();
-    if phases.any(|phase| phase.review().is_some()) {
-        checks.push(("reviewer", check_reviewer(&settings, &root)));
+    let phases = info.table.phases.iter();
+    let behaviours = phases.filter_map(|phase| phase.on_stop.as_ref());
+    let runs = behaviours.filter(|behaviour| behaviour.name == "run");
+    let commands: BTreeSet<_> = runs.filter_map(|run| run.parameter("command")).collect();
+    for command in commands {
+        checks.push(Check::new("run", check_command(command, &settings, &root)));
     }
-    let named = |(name, check)| Check { name, ..check };
-    let checks: Vec<Check> = checks.into_iter().map(named).collect();
-    let is_broken = checks.iter().any(|check| check.result == "problem");
+    if info.reviews() {
+        checks.push(Check::new("reviewer", check_reviewer(&settings, &root)));
+    }
+    let is_sound = checks.iter().all(|check| check.result != "problem");
     if json {
         out::json(&checks);
     } else {
         checks.iter().for_each(Check::print);
-        out::line(if is_broken {
-            "Fix each problem first: until then no loop runs as it should."
-        } else {
+        out::line(if is_sound {
             "Loops can run."
+        } else {
+            "Fix each problem first: until then no loop runs as it should."
         });
     }
-    Ok(if is_broken {
-        Exit::Refused
-    } else {
-        Exit::Complete
-    })
+    Ok(is_sound.into())
 }
 
 /// Runs a program and returns the first line that it prints.
@@ -162,55 +166,53 @@ fn first_line(
     let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
     let printed = String::from_utf8_lossy(&ended.stdout);
     match ended.how {
-        ProcessEnd::Exited(0) => Ok(text::one_line(
-            printed.lines().next().unwrap_or_default(),
-            100,
-        )),
+        ProcessEnd::Exited(0) => {
+            let first = printed.lines().next().unwrap_or_default();
+            Ok(text::one_line(first, 100))
+        }
         ProcessEnd::TimedOut { .. } => Err(format!("{name} {argument} did not end in time")),
         _ => Err(format!("{name} {argument} failed")),
     }
 }
 
 /// Checks that the first program of our name on PATH is of this version: agents and users call it.
-fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Check {
-    let own = std::env::current_exe().unwrap_or_default();
-    let this = format!("{version}, {}", own.display());
-    let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
-    let mut files = std::env::split_paths(&path).map(|folder| folder.join(info.program));
+fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Checked {
+    let file = std::env::current_exe().unwrap_or_default();
+    let this = format!("{version}, {}", file.display());
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
-    let Some(first) = files.find(|file| file.is_file()) else {
-        return Check::warning(format!("{this}, is not on PATH"), help);
+    let Some(first) = find_installed(info.program, root) else {
+        return Err(Check::warning(format!("{this}, is not on PATH"), help));
     };
     // A plugin's launcher has started this program.
     if first.with_file_name("../.claude-plugin").is_dir() {
-        return Check::ok(this);
+        return Ok(this);
     }
-    let line = first_line(&first, "--protocol", Environment::default(), root);
-    let line = line.unwrap_or_else(|why| why);
-    if line == version {
-        return Check::ok(this);
+    match first_line(&first, "--protocol", Environment::default(), root) {
+        Ok(line) if line == version => Ok(this),
+        Ok(line) | Err(line) => {
+            let first = first.display();
+            let found = format!("{this}, but the first on PATH is {first}: {line}");
+            Err(Check::warning(found, help))
+        }
     }
-    let first = first.display();
-    let found = format!("{this}, but the first on PATH is {first}: {line}");
-    Check::warning(found, help)
 }
 
 /// Checks that the client is not older than the oldest version that we test with.
-fn check_client(root: &Utf8Path) -> Check {
-    let this = std::env::var_os("CLAUDE_CODE_EXECPATH").map(PathBuf::from);
-    let this = this.filter(|file| file.is_absolute() && file.is_file());
-    let Some(client) = this.or_else(|| find_installed("claude", root)) else {
-        return Check::ok("not checked: `claude` is not on PATH");
+fn check_client(root: &Utf8Path) -> Checked {
+    let inside = std::env::var_os("CLAUDE_CODE_EXECPATH")
+        .map(PathBuf::from)
+        .filter(|file| file.is_absolute() && file.is_file());
+    let Some(client) = inside.or_else(|| find_installed("claude", root)) else {
+        return Ok("not checked: `claude` is not on PATH".to_owned());
     };
     let environment = Environment::allowing(claude::variables());
-    match first_line(&client, "--version", environment, root) {
-        Ok(line) if parse_version(&line).is_some_and(|version| version < OLDEST_CLIENT) => {
-            let found = format!("{line} is older than the oldest version that is tested");
-            Check::warning(found, "run `claude update`")
-        }
-        Ok(line) => Check::ok(format!("{line}, {}", client.display())),
-        Err(why) => Check::warning(why, "install Claude Code again"),
+    let line = first_line(&client, "--version", environment, root)
+        .map_err(|why| Check::warning(why, "install Claude Code again"))?;
+    if parse_version(&line).is_some_and(|version| version < OLDEST_CLIENT) {
+        let found = format!("{line} is older than the oldest version that is tested");
+        return Err(Check::warning(found, "run `claude update`"));
     }
+    Ok(format!("{line}, {}", client.display()))
 }
 
 /// Parses `2.1.330 (Claude Code)`.
@@ -221,159 +223,149 @@ fn parse_version(line: &str) -> Option<[u64; 3]> {
 }
 
 /// Checks that the client runs our Stop hook.
-fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Check {
+fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Checked {
     let key = "disableAllHooks";
     if let Some(file) = client.is_switched_on(key) {
         let found = format!("{file} has `{key}`: the client does not run our hooks");
-        return Check::problem(found, format!("remove `{key}` from that file"));
+        let help = format!("remove `{key}` from that file");
+        return Err(Check::problem(found, help));
     }
     if let Some(place) = client.our_hook(info) {
-        return Check::ok(format!("our Stop hook is called by {place}"));
+        return Ok(format!("our Stop hook is called by {place}"));
     }
     if info.plugin.is_some() {
-        return Check::ok("enabled; our plugin is not installed");
+        return Ok("enabled; our plugin is not installed".to_owned());
     }
     let program = info.program;
     let found = format!("no Stop hook calls {program}, so no loop is driven");
     let help = format!("add the output of this to .claude/settings.json:\n    {program} hooks");
-    Check::warning(found, help)
+    Err(Check::warning(found, help))
 }
 
 /// Checks that no Stop hook of another plugin works on our state folder.
-fn check_other_plugins(info: &ProgramInfo, client: &ClientFiles) -> Check {
+fn check_other_plugins(info: &ProgramInfo, client: &ClientFiles) -> Checked {
     let folder = info.state.folder;
     let Some(plugin) = client.rival(info) else {
-        return Check::ok(format!("none works on {folder}"));
+        return Ok(format!("none works on {folder}"));
     };
     let found = format!("the Stop hook of {plugin} also works on {folder}");
     let help =
         format!("keep one of the two. To disable that one:\n    claude plugin disable {plugin}");
-    Check::warning(found, help)
+    Err(Check::warning(found, help))
 }
 
 /// Checks that files can be written in a folder, or in the nearest folder above it that exists, and describes the folder.
-fn check_writable(folder: &Utf8Path, help: &str) -> Check {
+fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
     let mut ancestors = folder.ancestors();
     let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
-    match existing.map(tempfile::tempfile_in) {
-        Some(Err(error)) => Check::problem(format!("cannot write to {folder}: {error}"), help),
-        _ if existing == Some(folder) => Check::ok(folder.as_str()),
-        _ => Check::ok(format!("{folder} (the first start creates it)")),
+    if let Some(Err(error)) = existing.map(tempfile::tempfile_in) {
+        return Err(Check::problem(
+            format!("cannot write to {folder}: {error}"),
+            help,
+        ));
     }
+    let is_new = existing != Some(folder);
+    let note = is_new.then_some(" (the first start creates it)");
+    Ok(format!("{folder}{}", note.unwrap_or_default()))
 }
 
 /// Checks that files in the state folder can be written.
-fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
+fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let store = locate::nearest(info.state, here);
     if let Some(refusal) = store.refusal() {
-        return Check::refused(refusal, "look at what is there");
+        return Err(Check::error(&refusal, "look at what is there"));
     }
     let help = "make the project's folder writable, on a local file system";
     check_writable(store.folder(), help)
 }
 
 /// Checks that each loop of the project can be read.
-fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
+fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let loops = locate::loops(info.state, here);
     for (store, listed) in &loops {
-        let unreadable = || Some(store.journal(&listed.id).err()?.to_string());
         let is_read = listed.ours && !listed.terminal;
+        let unreadable = || Some(store.journal(&listed.id).err()?.to_string());
         let problem = listed.problem.clone();
         if let Some(why) = problem.or_else(|| unreadable().filter(|_| is_read)) {
-            let help = format!(
-                "move all loops to the archive:\n    {} rollback",
-                info.program
-            );
-            return Check::warning(format!("{}: {why}", listed.path), help);
+            let program = info.program;
+            let help = format!("move all loops to the archive:\n    {program} rollback");
+            return Err(Check::warning(format!("{}: {why}", listed.path), help));
         }
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
-    Check::ok(format!("{} in this project, {active} active", loops.len()))
+    Ok(format!("{} in this project, {active} active", loops.len()))
 }
 
 /// Checks that the user's own folder outside of every project is closed to others and can be written.
-fn check_state_home(info: &ProgramInfo) -> Check {
+fn check_state_home(info: &ProgramInfo) -> Checked {
     let home = StateHome::of_user(info.program);
-    let folder = match home.checked() {
-        Ok(folder) => folder,
-        Err(error) => return Check::refused(error, "set HOME to your home folder"),
-    };
+    let folder = home
+        .checked()
+        .map_err(|error| Check::error(&error, "set HOME to your home folder"))?;
     let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
-    let writable = check_writable(folder, help);
-    if writable.result != "ok" {
-        return writable;
-    }
-    if let Err(error) = home.check_key() {
-        return Check::refused(error, "restore the key from a backup, or remove it");
-    }
+    let found = check_writable(folder, help)?;
+    home.check_key()
+        .map_err(|error| Check::error(&error, "restore the key from a backup, or remove it"))?;
     let mode = folder.metadata().map_or(0, |found| found.mode());
     if mode & 0o077 != 0 {
         let found = format!("{folder} is open to other users");
-        return Check::problem(found, "close it with `chmod 700`");
+        return Err(Check::problem(found, "close it with `chmod 700`"));
     }
-    writable
+    Ok(found)
 }
 
-fn check_git(root: &Utf8Path) -> Check {
+fn check_git(root: &Utf8Path) -> Checked {
     let help = "install git: it finds the top folder of a project";
-    let Some(git) = find_installed("git", root) else {
-        return Check::warning("git is not on PATH outside of the project", help);
-    };
-    match first_line(&git, "--version", Environment::default(), root) {
-        Ok(line) => Check::ok(line),
-        Err(why) => Check::warning(why, help),
-    }
+    let missing = || "git is not on PATH outside of the project".to_owned();
+    let line = find_installed("git", root)
+        .ok_or_else(missing)
+        .and_then(|git| first_line(&git, "--version", Environment::default(), root));
+    line.map_err(|why| Check::warning(why, help))
 }
 
-fn check_configuration(settings: &Settings) -> Check {
+fn check_configuration(loaded: &Result<Settings, SettingsError>) -> Checked {
+    let settings = loaded
+        .as_ref()
+        .map_err(|error| Check::error(error, "fix or remove it"))?;
     if !settings.ignored.is_empty() {
         let help = "remove it there; your own file may have it";
-        return Check::warning(settings.ignored.join("\n"), help);
+        return Err(Check::warning(settings.ignored.join("\n"), help));
     }
     let personas = settings.personas.all().len();
     let reviewer = &settings.reviewer;
-    Check::ok(format!("reviewer {reviewer}, {personas} personas"))
+    Ok(format!("reviewer {reviewer}, {personas} personas"))
 }
 
-/// Checks that each command which a phase runs is configured and installed.
-fn check_commands(settings: &Settings, root: &Utf8Path) -> impl Iterator<Item = Check> {
-    let phases = settings.info.table.phases.iter();
-    let behaviours = phases.filter_map(|phase| phase.on_stop.as_ref());
-    let runs = behaviours.filter(|behaviour| behaviour.name == "run");
-    let names: BTreeSet<_> = runs.filter_map(|run| run.parameter("command")).collect();
+/// Checks that a command which a phase runs is configured and installed.
+fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked {
+    let found = match settings.commands.get(command) {
+        Some(configured) if is_installed(configured, root) => {
+            return Ok(format!("{command} runs {}", configured.program));
+        }
+        Some(configured) => format!("{command}: {} is not on PATH", configured.program),
+        None => format!("{command} is not configured, and a loop waits for it"),
+    };
     let file = user_path().map_or_else(|_| "your configuration".to_owned(), Into::into);
-    names.into_iter().map(move |command| {
-        let found = match settings.commands.get(command) {
-            Some(configured) if is_installed(configured, root) => {
-                return Check::ok(format!("{command} runs {}", configured.program));
-            }
-            Some(configured) => format!("{command}: {} is not on PATH", configured.program),
-            None => format!("{command} is not configured, and a loop waits for it"),
-        };
-        let help = format!("name an installed program in [commands.{command}] of {file}");
-        Check::problem(found, help)
-    })
+    let help = format!("name an installed program in [commands.{command}] of {file}");
+    Err(Check::problem(found, help))
 }
 
 /// Checks the reviewer that a loop gets. Names the others that are installed.
-fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Check {
+fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
     let variable = settings.info.variable("REVIEWER");
     let help = format!("set {variable} to another reviewer, such as lint");
-    let chosen = match reviewers::choose(None, None, settings, root) {
-        Ok(chosen) => chosen,
-        Err(error) => return Check::refused(error, &help),
-    };
+    let chosen = reviewers::choose(None, None, settings, root)
+        .map_err(|error| Check::error(&error, &help))?;
     let is_installed = |name: &&String| reviewers::is_installed(&settings.reviewers[*name], root);
     let (installed, missing): (Vec<_>, Vec<_>) = settings.reviewers.keys().partition(is_installed);
     let name = chosen.reviewer.name();
     if missing.iter().any(|missing| *missing == name) {
         let found = format!("the program of {name} is not on PATH outside of the project");
-        return Check::problem(found, format!("install it, or {help}"));
+        return Err(Check::problem(found, format!("install it, or {help}")));
     }
     let mut names = settings.info.own_reviewers();
     names.extend(installed.into_iter().cloned());
-    let found = format!("{}; installed: {}", chosen.shown, names.join(", "));
-    Check::ok(found)
+    Ok(format!("{}; installed: {}", chosen.shown, names.join(", ")))
 }
 
 #[cfg(test)]

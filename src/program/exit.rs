@@ -37,6 +37,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl From<bool> for Exit {
+    /// Returns the answer to a question of a script: 0 is yes.
+    fn from(is_true: bool) -> Self {
+        if is_true {
+            Exit::Complete
+        } else {
+            Exit::Refused
+        }
+    }
+}
+
 /// An error with its exit code, as it is printed.
 #[derive(Debug)]
 pub struct Failure {
@@ -53,9 +64,14 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
-    /// Makes a failure of an error.
+    /// Makes a failure of an error, and cleans quoted text.
     pub fn new(exit: Exit, error: impl Diagnostic) -> Self {
-        Self::headed(exit, error.to_string(), error)
+        let printed = |text: &dyn fmt::Display| text::pasteable(&text::plain(&text.to_string()));
+        Self {
+            exit,
+            message: printed(&error),
+            help: error.help().map(|help| printed(&help)),
+        }
     }
 
     /// Replaces the exit code.
@@ -64,26 +80,13 @@ impl Failure {
         Self { exit, ..self }
     }
 
-    /// Makes a failure of an error under another message than its own.
-    pub fn headed(exit: Exit, message: String, error: impl Diagnostic) -> Self {
-        // Quoted text is cleaned here.
-        let printed = |text: &str| text::pasteable(&text::plain(text));
-        Self {
-            exit,
-            message: printed(&message),
-            help: error.help().map(|help| printed(&help.to_string())),
-        }
-    }
-
     /// Turns an error of clap about arguments that were not typed on the command line into a failure.
     pub fn usage(error: &clap::Error) -> Self {
         let message = error.render().to_string();
-        let message = message.strip_prefix("error: ").unwrap_or(&message);
-        let (first, help) = message
-            .split_once("\n\n")
-            .unwrap_or((message, "see --help"));
-        let first = first.trim().to_owned();
-        Self::plain(Exit::Usage, first, help.trim())
+        let mut parts = message.trim_start_matches("error: ").splitn(2, "\n\n");
+        let first = parts.next().unwrap_or_default().trim().to_owned();
+        let help = parts.next().unwrap_or("see --help").trim();
+        Self::plain(Exit::Usage, first, help)
     }
 
     /// Makes a failure that has no error type.
@@ -111,9 +114,11 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
         let _ = error.print();
         return Exit::Complete;
     }
-    let mut message = error.render().to_string();
     // clap says only that the subcommand has the flag, not where the flag belongs.
-    message = message.replace("' exists\n", "' works: the flag stands behind that word\n");
+    let message = error
+        .render()
+        .to_string()
+        .replace("' exists\n", "' works: the flag stands behind that word\n");
     out::note(message.trim_end());
     Exit::Usage
 }

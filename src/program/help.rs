@@ -20,7 +20,7 @@ pub enum Group {
 }
 
 /// The number of places of a group. clap numbers commands without a place from 0.
-const PLACES: usize = 1000;
+const GROUP_PLACES: usize = 1000;
 
 impl Group {
     const ALL: [(Self, &str); 5] = [
@@ -33,56 +33,60 @@ impl Group {
 
     /// Returns the first place of the group, for `Command::display_order`.
     pub const fn place(self) -> usize {
-        PLACES * (self as usize + 1)
+        GROUP_PLACES * (self as usize + 1)
     }
 
-    fn has(self, command: &Command) -> bool {
-        command.get_display_order().max(PLACES) / PLACES == self.place() / PLACES
+    fn of(command: &Command) -> Self {
+        let group = command.get_display_order() / GROUP_PLACES;
+        Self::ALL[group.saturating_sub(1)].0
+    }
+
+    fn has_abouts(self) -> bool {
+        !matches!(self, Self::SetUp | Self::Client)
     }
 }
 
-/// Groups the commands. Adds to the help of the user's commands that they are the user's.
-pub(super) fn grouped(command: Command) -> Command {
-    let styles = command.get_styles();
-    let header = styles.get_header();
-    let literal = styles.get_literal();
-    let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
-    let mut shown: Vec<&Command> = visible.collect();
-    shown.sort_by_key(|one| one.get_display_order().max(PLACES));
-    let is_described = |one: &Command| !Group::SetUp.has(one) && !Group::Client.has(one);
-    let described = shown.iter().filter(|one| is_described(one));
-    let width = described.map(|one| one.get_name().len()).max();
-    let width = width.unwrap_or_default();
+/// Adds the groups of commands to the help, and to the help of the user's commands that they are the user's.
+pub(super) fn add_groups(command: Command) -> Command {
+    let header = command.get_styles().get_header();
+    let literal = command.get_styles().get_literal();
+    let mut shown: Vec<&Command> = command.get_subcommands().collect();
+    shown.retain(|one| !one.is_hide_set());
+    shown.sort_by_key(|one| one.get_display_order().max(GROUP_PLACES));
+    let described = shown.iter().filter(|one| Group::of(one).has_abouts());
+    let width = described.map(|one| one.get_name().len()).max().unwrap_or(0);
 
-    let mut text = String::new();
+    let mut groups = Vec::new();
     for (group, heading) in Group::ALL {
-        let commands: Vec<_> = shown.iter().filter(|one| group.has(one)).collect();
-        if commands.is_empty() {
-            continue;
-        }
-        text += &format!("{header}{heading}:{header:#}");
-        for one in commands {
+        let commands = shown.iter().filter(|one| Group::of(one) == group);
+        let lines = commands.map(|one| {
             let name = one.get_name();
             let about = one.get_about().unwrap_or_default();
-            text += &if is_described(one) {
+            if group.has_abouts() {
                 format!("\n  {literal}{name:<width$}{literal:#}  {about}")
             } else {
                 format!(" {name},")
-            };
+            }
+        });
+        let lines: String = lines.collect();
+        if !lines.is_empty() {
+            let lines = lines.trim_end_matches(',');
+            groups.push(format!("{header}{heading}:{header:#}{lines}"));
         }
-        text = text.trim_end_matches(',').to_owned() + "\n\n";
     }
 
-    let text = StyledStr::from(text.trim_end().to_owned());
     let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
+    let note = "A person decides this: an agent’s call is refused.";
+    let is_users =
+        |one: &Command| Group::of(one) == Group::Person && one.get_after_help().is_none();
     command
+        .before_help(StyledStr::from(groups.join("\n\n")))
+        .help_template(template)
         .mut_subcommands(|one| {
-            if Group::Person.has(&one) && one.get_after_help().is_none() {
-                one.after_help("A person decides this: an agent’s call is refused.")
+            if is_users(&one) {
+                one.after_help(note)
             } else {
                 one
             }
         })
-        .before_help(text)
-        .help_template(template)
 }

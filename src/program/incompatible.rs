@@ -45,46 +45,48 @@ pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
 pub(super) fn take_over(info: &ProgramInfo, id: &str) -> String {
     let words = format!("adopt {id}");
     let typed = info.slash(&words).map(|typed| format!(" with {typed}"));
-    format!(
-        "if you trust it, take it over{}, in a terminal:{}",
-        typed.unwrap_or_default(),
-        text::command_lines(&[format!("{} {words}", info.program)])
-    )
+    let typed = typed.unwrap_or_default();
+    let program = info.program;
+    format!("if you trust it, take it over{typed}, in a terminal:\n    {program} {words}")
 }
 
 /// Returns the user's options for a loop that cannot be opened, or `None` if the error has them.
 fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
-    match error {
+    Some(match error {
         OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
-            let way = way_out(info, id.as_str())?;
-            Some(format!("give it up (its files are kept):\n    {way}"))
+            let command = way_out(info, id.as_str())?;
+            format!("give it up (its files are kept):\n    {command}")
         }
-        OpenError::Store(StoreError::NotFound {
-            id, archived: true, ..
-        }) => Some(bring_back(info, id)),
+        OpenError::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
+            bring_back(info, id)
+        }
         OpenError::Store(StoreError::NotOurs { id, path, why }) => match why {
-            WhyNotOurs::Journal(_) => Some(take_over(info, id)),
+            WhyNotOurs::Journal(_) => take_over(info, id),
             WhyNotOurs::PutBack { .. } => {
                 let program = info.program;
                 let file = shell::quoted(path.as_str());
-                Some(format!(
+                format!(
                     "{program} resume {id} keeps the loop’s state, {program} import {file} takes the file’s"
-                ))
+                )
             }
-            _ => None,
+            _ => return None,
         },
-        OpenError::Store(_) => None,
-    }
+        OpenError::Store(_) => return None,
+    })
 }
 
 /// Returns the error of a command for a loop that could not be opened.
 pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
-    let exit = match &error {
-        OpenError::Store(_) => Exit::Refused,
-        _ => Exit::Internal,
-    };
     match help(info, &error) {
-        Some(help) => Failure::plain(exit, error.to_string(), &help),
+        Some(help) => {
+            let is_stored = matches!(error, OpenError::Store(_));
+            let exit = if is_stored {
+                Exit::Refused
+            } else {
+                Exit::Internal
+            };
+            Failure::plain(exit, error.to_string(), &help)
+        }
         None => Failure::new(Exit::Internal, error),
     }
 }
@@ -92,12 +94,12 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
 /// Returns the error of a loop that could not be opened in one line, with its path and help.
 pub fn line(info: &ProgramInfo, path: &Utf8Path, error: &OpenError) -> String {
     let path = text::shown(path);
-    let mut line = error.to_string();
-    if !line.starts_with(&path) {
-        line = format!("{path}: {line}");
-    }
-    match help(info, error) {
-        Some(help) => format!("{line}; {help}"),
-        None => line,
-    }
+    let message = error.to_string();
+    let place = if message.starts_with(&path) {
+        String::new()
+    } else {
+        path + ": "
+    };
+    let help = help(info, error).map(|help| format!("; {help}"));
+    place + &message + &help.unwrap_or_default()
 }

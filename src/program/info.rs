@@ -3,7 +3,7 @@
 use crate::machine::{PhaseDeclaration as _, Table};
 use crate::review::reviewer::Reviewer;
 use crate::store::StateSpec;
-use crate::text::COMMAND;
+use crate::text;
 
 /// The names and parts of a program.
 #[derive(Debug, Clone, Copy)]
@@ -75,22 +75,26 @@ impl ProgramInfo {
 
     /// Returns a command that has another name as a slash command, as [`Self::command`] does.
     pub fn named_command(&self, slash: &str, words: &str) -> String {
-        let program = self.program;
-        let typed = self.slash(slash).map(|typed| format!("\n{COMMAND}{typed}"));
-        format!("{}\n{COMMAND}{program} {words}", typed.unwrap_or_default())
+        self.command_lines(self.slash(slash), words)
+    }
+
+    fn command_lines(&self, slash: Option<String>, words: &str) -> String {
+        let mut commands = Vec::from_iter(slash);
+        commands.push(format!("{} {words}", self.program));
+        text::command_lines(&commands)
     }
 
     /// Returns the command that starts a loop in this mode.
     pub(super) fn start(&self, mode: &str) -> String {
-        if let Some(own) = self.begin {
-            let slash = self.plugin.map(|name| format!("\n{COMMAND}/{name}:{own}"));
-            let slash = slash.unwrap_or_default();
-            return format!("{slash}\n{COMMAND}{} {own}", self.program);
-        }
-        if self.table.modes.len() > 1 {
-            self.named_command(mode, &format!("start {mode}"))
-        } else {
-            self.command("start")
+        match self.begin {
+            Some(begin) => {
+                let slash = self.plugin.map(|plugin| format!("/{plugin}:{begin}"));
+                self.command_lines(slash, begin)
+            }
+            None if self.table.modes.len() > 1 => {
+                self.named_command(mode, &format!("start {mode}"))
+            }
+            None => self.command("start"),
         }
     }
 

@@ -4,7 +4,7 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::extension::Variables;
 use super::settings::Settings;
-use super::{change_text, messages, out};
+use super::{display, messages, out};
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::store::Entry;
 
@@ -14,10 +14,13 @@ pub(super) fn render(program: &Program, held: &dyn LoopHandle) -> Option<String>
     // Without usable settings the message lacks the personas' names. The next stop reports the problem.
     let settings = Settings::load(program.info, raw.store().root())
         .unwrap_or_else(|_| Settings::usual(program.info));
-    let message = entered_by(raw).and_then(|edge| edge.words(raw.table()));
-    let message = message.or(raw.table().phases[raw.phase()].message);
-    let rendered = program.render(held, message, &settings, Variables::new());
-    rendered.ok().flatten()
+    let message = entered_by(raw)
+        .and_then(|edge| edge.words(raw.table()))
+        .or(messages::phase(raw).message);
+    program
+        .render(held, message, &settings, Variables::new())
+        .ok()
+        .flatten()
 }
 
 /// Prints the message in a session whose next stop will not give it again.
@@ -35,11 +38,10 @@ pub(super) fn print(program: &Program, held: &dyn LoopHandle) {
 /// Returns the edge by which the loop last entered its phase from another one.
 fn entered_by(raw: &Raw) -> Option<EdgeAt> {
     let journal = raw.journal().ok()?;
-    journal.iter().rev().find_map(|entry| {
-        let Entry::Change(change) = entry else {
-            return None;
-        };
-        let mut edges = change_text::edges_of(raw.table(), change).into_iter();
-        edges.find(|edge| edge.from != edge.to && edge.to == raw.phase())
-    })
+    let mut edges = journal
+        .iter()
+        .rev()
+        .filter_map(Entry::change)
+        .flat_map(|change| display::edges_of(raw.table(), change));
+    edges.find(|edge| edge.from != edge.to && edge.to == raw.phase())
 }

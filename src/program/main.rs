@@ -13,9 +13,9 @@ use super::extension::RunCommand;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{
-    adopt, archive, color, command_line, compaction, config, display, doctor, generate, hooks,
-    import, loops, out, permission, plugin, question_answer, resume, review, session_start, start,
-    state, stop, use_command, verbs, verify,
+    adopt, archive, command_line, compaction, config, display, doctor, generate, hooks, import,
+    loops, out, permission, plugin, question_answer, resume, review, session_start, start, state,
+    stop, use_command, verbs, verify,
 };
 use crate::hooks::HookOutput;
 use crate::process::environment::GUARD;
@@ -31,7 +31,7 @@ impl Program {
             std::mem::forget(self);
             return exit.into();
         }
-        color::disable_inside_client();
+        out::disable_color_inside_client();
         let matches = match command_line::read(&self) {
             Ok(matches) => matches,
             Err(error) => return exit::bad_usage(&error).into(),

@@ -25,60 +25,48 @@ pub fn is_for_any_session(table: &Table, phase: usize) -> bool {
     !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
 }
 
-/// Returns the doc of a phase in parentheses after a space, or nothing.
-fn doc(phase: &PhaseInfo) -> String {
-    match text::one_line(phase.doc, MAX_DOC_CHARS).trim_end_matches('.') {
+/// Returns a doc for a line, without its full stop, between these two texts, or nothing.
+fn doc(before: &str, doc: &str, after: &str) -> String {
+    match text::one_line(doc, MAX_DOC_CHARS).trim_end_matches('.') {
         "" => String::new(),
-        doc => format!(" ({doc})"),
-    }
-}
-
-/// Returns the doc of the edge that was taken just now after a colon, or nothing.
-fn cause(raw: &Raw) -> String {
-    let edge = raw.taken().filter(|edge| edge.doc != phase(raw).doc);
-    let doc = text::one_line(edge.map_or("", |edge| edge.doc), MAX_DOC_CHARS);
-    match doc.trim_end_matches('.') {
-        "" => String::new(),
-        doc => format!(": {doc}"),
+        doc => format!("{before}{doc}{after}"),
     }
 }
 
 /// Returns the note about a turn that may end: the loop is over, or another stop continues it. `caveats` are sentences.
 pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<NextAction>) -> String {
     let id = raw.id();
+    let program = info.program;
     let phase = phase(raw);
-    let failure = last_failure(raw);
-    info.line(&match (failure, own) {
+    let name = phase.name;
+    let taken = raw.taken().filter(|edge| edge.doc != phase.doc);
+    let cause = doc(": ", taken.map_or("", |edge| edge.doc), "");
+    info.line(&match (last_failure(raw), own) {
         (Some(failure), _) if phase.terminal => format!(
-            "loop {id} is {}{}. The last review gave no verdict: {failure}. Its files stay. To see what happened:{}",
-            phase.name,
-            cause(raw),
-            text::command_lines(&[format!("{} journal {id}", info.program)])
+            "loop {id} is {name}{cause}. The last review gave no verdict: {failure}. Its files stay. To see what happened:\n    {program} journal {id}"
         ),
-        _ if phase.terminal => {
-            let line = format!("loop {id} is {}{}", phase.name, cause(raw));
-            if caveats.is_empty() { line } else { format!(
-                    "{line}. {}",
-                    text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS)
-                ) }
+        (None, _) if phase.terminal => {
+            let caveats = text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS);
+            let gap = if caveats.is_empty() { "" } else { ". " };
+            format!("loop {id} is {name}{cause}{gap}{caveats}")
         }
-        (Some(failure), _) => format!(
-            "the review gave no verdict: {failure}. With another reviewer:\n    {} review {id} --reviewer NAME\nL{}",
-            info.program,
-            next_action::waiting(info, raw, None, None).trim_start_matches('l'),
-        ),
-        (None, Some(own)) => format!(
-            "loop {id} is in phase {}{}. Next: {}",
-            phase.stored,
-            cause(raw),
-            own.next
-        ),
+        (Some(failure), _) => {
+            let waiting = next_action::waiting(info, raw, None, None);
+            let waiting = waiting.trim_start_matches('l');
+            format!(
+                "the review gave no verdict: {failure}. With another reviewer:\n    {program} review {id} --reviewer NAME\nL{waiting}"
+            )
+        }
+        (None, Some(own)) => {
+            let next = own.next;
+            format!("loop {id} is in phase {}{cause}. Next: {next}", phase.stored)
+        }
         (None, None) => {
-            let doc = doc(phase);
-            let line = format!("loop {id} is in phase {}{doc}, and the turn may end", phase.name);
-            match possible(raw).as_slice() {
-                [] => line,
-                commands => format!("{line}. To continue:{}", text::command_lines(commands)),
+            let doc = doc(" (", phase.doc, ")");
+            let line = format!("loop {id} is in phase {name}{doc}, and the turn may end");
+            match possible(raw) {
+                none if none.is_empty() => line,
+                commands => format!("{line}. To continue:{commands}"),
             }
         }
     })
@@ -87,7 +75,8 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<Next
 /// Returns the text for the agent about where a loop is, if the message of its phase cannot be rendered.
 pub fn fallback(info: &ProgramInfo, raw: &Raw, next: &str) -> String {
     let phase = phase(raw);
-    let place = format!("loop {} is in phase {}{}", raw.id(), phase.name, doc(phase));
+    let doc = doc(" (", phase.doc, ")");
+    let place = format!("loop {} is in phase {}{doc}", raw.id(), phase.name);
     format!("{}.\nNext: {next}\n", info.line(&place))
 }
 
@@ -106,26 +95,20 @@ fn last_failure(raw: &Raw) -> Option<String> {
 /// Returns the help of a refusal: nothing was changed, and the commands that can be run now.
 pub fn unchanged(raw: &Raw) -> String {
     let phase = phase(raw);
-    if phase.terminal {
-        return format!("nothing was changed; the loop is {}", phase.name);
-    }
-    match possible(raw).as_slice() {
-        [] => format!(
-            "nothing was changed; the loop is in phase {}, where no command changes it",
-            phase.name
-        ),
-        commands => format!(
-            "nothing was changed; possible in phase {}:{}",
-            phase.name,
-            text::command_lines(commands)
-        ),
+    let name = phase.name;
+    match possible(raw) {
+        _ if phase.terminal => format!("nothing was changed; the loop is {name}"),
+        none if none.is_empty() => {
+            format!("nothing was changed; the loop is in phase {name}, where no command changes it")
+        }
+        commands => format!("nothing was changed; possible in phase {name}:{commands}"),
     }
 }
 
 /// Returns the command lines of the transitions that are open to somebody now.
-fn possible(raw: &Raw) -> Vec<String> {
+fn possible(raw: &Raw) -> String {
     let ways = loop_message::ways(raw).into_iter();
-    ways.map(|way| way.command).collect()
+    text::command_lines(&ways.map(|way| way.command).collect::<Vec<_>>())
 }
 
 /// Adds notes before a line for the user.
@@ -142,7 +125,7 @@ pub(super) fn with_notes(
 
 /// Returns the repairs of opening a loop, each a sentence.
 pub(super) fn repairs(raw: &Raw) -> Vec<String> {
-    raw.repairs().iter().map(ToString::to_string).collect()
+    raw.repairs().to_vec()
 }
 
 /// Removes the lock file of a loop that is over. A failure is noted in the folder's log.

@@ -16,9 +16,9 @@
 //! | `loops`, `locate`, `caller` | finding a loop, and who may decide about it |
 //! | `doctor`, `client_files` | checks of the installation, and the client's files |
 //! | `settings`, `reviewers` | the user's configuration, and the reviewers |
-//! | `info`, `messages`, `next_action`, `last_message`, `change_text`, `durations`, `rounds` | texts about a loop and its journal |
+//! | `info`, `messages`, `next_action`, `last_message`, `durations`, `rounds` | texts about a loop and its journal |
 //! | `attempts`, `incompatible` | refused attempts, and loops that cannot be opened |
-//! | `exit`, `out`, `color`, `shell`, `help`, `suggest` | exit codes, printing, colours, quoting, help, mistyped words |
+//! | `exit`, `out`, `shell`, `help`, `suggest` | exit codes, printing, colours, quoting, help, mistyped words |
 //! | `plugin` | the plugin's folder: hooks, launcher, slash commands |
 
 pub mod adopt;
@@ -28,9 +28,7 @@ mod arguments;
 pub mod attempts;
 mod builder;
 pub mod caller;
-mod change_text;
 mod client_files;
-mod color;
 mod command_line;
 mod compaction;
 mod config;
@@ -68,7 +66,7 @@ pub mod start;
 mod state;
 mod state_file;
 mod stop;
-pub mod suggest;
+mod suggest;
 pub mod surroundings;
 mod turn_end;
 mod use_command;
@@ -79,6 +77,6 @@ pub use app::{App, HeldLoop, ParsedVerb, into_typed, into_untyped};
 pub use arguments::{LoopArgs, Time};
 pub use builder::Program;
 pub use clap;
-pub use color::Tone;
 pub use extension::{Extension, NextAction, NoExtension, NotTaken, RunCommand, RunVerb, Variables};
 pub use help::Group;
+pub use out::Tone;

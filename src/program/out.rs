@@ -1,19 +1,60 @@
 //! Printing. All output leaves here and is cleaned here, also the text that it quotes. It is no error if the
-//! reader goes away (`claudex-loop list | head -1`).
+//! reader goes away (`claudex-loop list | head -1`). anstream removes colours if there is no terminal, or if `NO_COLOR` is set.
 
 use std::io::{self, IsTerminal, Write};
 
-use super::color::{self, Tone};
+use anstream::ColorChoice;
+use clap::builder::styling::{AnsiColor, Style};
+
+use super::caller::Caller;
+use crate::review::findings::Severity;
 use crate::text;
+
+/// The meaning of a coloured word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// A label or a heading.
+    Heading,
+    /// Correct.
+    Good,
+    /// Something to know about.
+    Warning,
+    /// Something that stops a loop.
+    Bad,
+}
+
+impl From<Severity> for Tone {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::High => Self::Bad,
+            Severity::Medium => Self::Warning,
+            Severity::Low => Self::Heading,
+        }
+    }
+}
+
+/// Turns colours off inside a client, because an agent reads the output there.
+pub(super) fn disable_color_inside_client() {
+    if Caller::from_env().inside {
+        ColorChoice::Never.write_global();
+    }
+}
 
 /// Prints lines on stdout. Their paths stay exact: people and agents copy them.
 pub fn line(text: &str) {
-    let _ = writeln!(io::stdout().lock(), "{}", text::plain(text));
+    print(&text::plain(text));
 }
 
 /// Prints a line on stdout with the first occurrence of the word coloured.
 pub fn toned(text: &str, word: &str, tone: Tone) {
-    print_styled(&color::toned(&text::plain(text), word, tone));
+    let style = match tone {
+        _ if word.is_empty() => Style::new(),
+        Tone::Heading => Style::new().bold(),
+        Tone::Good => AnsiColor::Green.on_default().bold(),
+        Tone::Warning => AnsiColor::Yellow.on_default().bold(),
+        Tone::Bad => AnsiColor::Red.on_default().bold(),
+    };
+    print(&text::plain(text).replacen(word, &format!("{style}{word}{style:#}"), 1));
 }
 
 /// Prints Markdown on stdout with its headings coloured.
@@ -21,25 +62,28 @@ pub fn markdown(text: &str) {
     let mut is_fenced = false;
     for line in text::plain(text).lines() {
         is_fenced ^= line.trim_start().starts_with("```");
-        match color::heading(line).filter(|_| !is_fenced) {
-            Some(tone) => print_styled(&color::toned(line, line, tone)),
-            None => print_styled(line),
-        }
+        let word = line.trim_start_matches('#').strip_prefix(' ');
+        let Some(word) = word.filter(|_| line.starts_with('#') && !is_fenced) else {
+            print(line);
+            continue;
+        };
+        let severity = Severity::ALL
+            .into_iter()
+            .find(|one| one.to_string() == word);
+        toned(line, line, severity.map_or(Tone::Heading, Tone::from));
     }
 }
 
-fn print_styled(line: &str) {
-    let _ = writeln!(anstream::stdout().lock(), "{line}");
+fn print(lines: &str) {
+    let _ = writeln!(anstream::stdout().lock(), "{lines}");
 }
 
 /// Prints a value on stdout byte for byte, for a script that reads it; a terminal gets it cleaned.
 pub fn exact(value: &str) {
-    let mut stdout = io::stdout().lock();
-    let _ = if stdout.is_terminal() {
-        writeln!(stdout, "{}", text::plain(value))
-    } else {
-        writeln!(stdout, "{value}")
-    };
+    if io::stdout().is_terminal() {
+        return line(value);
+    }
+    let _ = writeln!(io::stdout().lock(), "{value}");
 }
 
 /// Prints cleaned text on stdout without adding a line end: a file, or instructions for an agent.
@@ -51,11 +95,7 @@ pub fn text(text: &str) {
 
 /// Prints a note on stderr, so that nothing in it runs when it is pasted between a shell's quotes.
 pub fn note(text: &str) {
-    let _ = writeln!(
-        io::stderr().lock(),
-        "{}",
-        text::pasteable(&text::plain(text))
-    );
+    report(&text::pasteable(&text::plain(text)));
 }
 
 /// Prints a coloured report on stderr. The caller has cleaned quoted text.
@@ -82,18 +122,26 @@ fn print_json(json: serde_json::Result<String>) {
     }
 }
 
-/// Returns the lines of a table, with columns as wide as their cells. The first row is the heading.
-pub(super) fn table(rows: &[Vec<String>]) -> Vec<String> {
-    let mut lines = vec![String::new(); rows.len()];
-    for column in 0..rows.first().map_or(0, Vec::len) {
-        let width = rows.iter().map(|row| row[column].chars().count()).max();
-        let width = width.unwrap_or_default();
-        for (line, row) in lines.iter_mut().zip(rows) {
-            *line += &format!("{:<width$}  ", row[column]);
+/// Returns lines with their tab-separated cells in columns as wide as the cells. A line without a tab stays as it is.
+pub(super) fn table(lines: &str) -> String {
+    let rows: Vec<Vec<&str>> = lines
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    let mut widths = Vec::new();
+    for row in rows.iter().filter(|row| row.len() > 1) {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
         }
     }
-    lines
-        .iter()
-        .map(|line| line.trim_end().to_owned())
-        .collect()
+    let padded = rows.iter().map(|row| {
+        if let [only] = row[..] {
+            return only.to_owned();
+        }
+        let cells = row.iter().zip(&widths);
+        let cells = cells.map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    });
+    padded.collect::<Vec<_>>().join("\n")
 }

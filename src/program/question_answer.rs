@@ -62,30 +62,24 @@ pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Resul
     let (held, settings) = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
     let unchanged = messages::unchanged(held.raw());
-    let refused = |why: String, help: Option<&str>| {
-        Failure::plain(
-            Exit::Refused,
-            format!("loop {id}: {why}"),
-            help.unwrap_or(&unchanged),
-        )
-    };
-    let asked = program
-        .question(&*held)
-        .map_err(|problem| refused(format!("cannot ask: {problem}"), None))?;
-    let Some(asked) = asked else {
+    let refused =
+        |why: String, help: &str| Failure::plain(Exit::Refused, format!("loop {id}: {why}"), help);
+    let question = program.question(&*held);
+    let question = question.map_err(|why| refused(format!("cannot ask: {why}"), &unchanged))?;
+    let Some(asked) = question else {
         let help = program.extension.refusal_help(&*held, "answer");
-        return Err(refused("it asks nothing now".to_owned(), help.as_deref()));
+        let help = help.unwrap_or(unchanged);
+        return Err(refused("it asks nothing now".to_owned(), &help));
     };
-    let answer = asked
-        .answer(label, true)
-        .map_err(|problem| refused(problem, None))?;
-    let Some(answer) = answer else {
+    let answer = asked.answer(label, true);
+    let Some(answer) = answer.map_err(|why| refused(why, &unchanged))? else {
         let label = text::one_line(&text::shown(label), 80);
         let why = format!("“{label}” does not answer: {}", asked.question);
         let help = format!("nothing was changed; the options are {}", asked.labels());
-        return Err(refused(why, Some(&help)));
+        return Err(refused(why, &help));
     };
-    let verb = verbs::of_answer(program, &answer, &id).map_err(|problem| refused(problem, None))?;
+    let verb = verbs::of_answer(program, &answer, &id);
+    let verb = verb.map_err(|why| refused(why, &unchanged))?;
     let name = answer.transition.replace('_', "-");
     let now = verbs::take(program, verb, held, &settings)?;
     verbs::tell(program, &name, &*now, &settings);

@@ -107,7 +107,7 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
 
     let entries = store.journal(id);
     let entries = entries.map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::new(store, id, entries.into());
+    let past = Past::new(info.table, store, id, entries.into());
     let Some(run) = past.runs.last() else {
         console.line(&format!("no review of loop {id} has run yet"));
         return Ok(Exit::Complete);

@@ -5,10 +5,11 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize as _, Serialize};
 
+use super::durations::between;
 pub use super::durations::elapsed;
+use super::info::ProgramInfo;
 use super::settings::MAX_ROUNDS;
-use crate::files::MAX_BYTES;
-use crate::machine::{EvidenceRecord, PhaseDeclaration as _, Raw};
+use crate::machine::{EvidenceRecord, PhaseDeclaration as _, Raw, Table};
 use crate::review::answer;
 use crate::review::finding_history::{self, Standing};
 use crate::review::findings::Counts;
@@ -66,14 +67,10 @@ pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
 /// Returns the name of the round with the last one, as `round 2 of 3`, if the machine has that field.
 pub fn of_most(raw: &Raw, spec: &ReviewSpec) -> String {
     let named = named(raw, spec);
-    match raw
-        .table()
-        .field(MAX_ROUNDS)
-        .filter(|_| !spec.is_numbered())
-    {
-        Some(field) => format!("{named} of {}", raw.count(field.name)),
-        None => named,
+    if spec.is_numbered() || raw.table().field(MAX_ROUNDS).is_none() {
+        return named;
     }
+    format!("{named} of {}", raw.count(MAX_ROUNDS))
 }
 
 /// Returns the rows of the table, one for each round, or one for each findings file if these have their own numbers.
@@ -97,20 +94,14 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
         };
         return runs.iter().filter_map(of).collect();
     }
-    let folder = store.open_loop_folder(raw.id()).ok();
     let of = |round| {
-        let name = findings_json::findings_name(round);
-        let file = folder
-            .as_ref()
-            .and_then(|folder| folder.read(&name, MAX_BYTES).ok());
-        let run = runs.iter().rev().find(|run| run.began.round == round);
+        let run = runs.iter().rfind(|run| run.began.round == round);
+        let persona = run.map_or(&personas.of_round(round).label, |run| &run.began.persona);
+        let path = findings_json::findings_path(store, raw.id(), round);
         RoundLine {
             round,
-            persona: run.map_or_else(
-                || personas.of_round(round).label.clone(),
-                |run| text::one_line(&run.began.persona, 100),
-            ),
-            counts: file.and_then(|bytes| counts_of(&bytes)),
+            persona: text::one_line(persona, 100),
+            counts: store.read(&path).ok().and_then(|bytes| counts_of(&bytes)),
             file: None,
         }
     };
@@ -121,10 +112,9 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
 pub fn across(raw: &Raw) -> Option<String> {
     let rounds = evidence::history(raw, spec(raw)?).ok()?;
     let standings = finding_history::standings(&rounds);
-    let first = standings
-        .iter()
-        .all(|tracked| tracked.standing == Standing::New);
-    (!first).then(|| finding_history::summary(&standings))
+    let mut all = standings.iter();
+    let is_first = all.all(|one| one.standing == Standing::New);
+    (!is_first).then(|| finding_history::summary(&standings))
 }
 
 /// Renders the table.
@@ -153,26 +143,23 @@ pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
     Some(findings.counts())
 }
 
+/// Returns when a loop began: before its journal if it was imported.
+pub(super) fn began(table: &Table, journal: &[Entry]) -> Option<Timestamp> {
+    let mut changes = journal.iter().filter_map(Entry::change);
+    let first = changes.next()?;
+    let last = changes.next_back().unwrap_or(first);
+    let started = table.state.fields.started.and_then(|name| last.field(name));
+    let started = started.and_then(|started| started.as_str()?.parse().ok());
+    Some(started.unwrap_or(first.at))
+}
+
 /// Returns the seconds from the loop's start until now, or until its last change if it is over.
 pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     let journal = raw.journal().unwrap_or_default();
-    let mut changes = journal.iter().filter_map(|entry| match entry {
-        Entry::Change(change) => Some(change.at),
-        Entry::Note(_) => None,
-    });
-    let Some(first) = changes.next() else {
-        return 0;
-    };
-    let until = if raw.table().phases[raw.phase()].terminal {
-        changes.next_back().unwrap_or(first)
-    } else {
-        now
-    };
-    // A loop that was imported began before its journal.
-    let began = raw.table().state.fields.started_epoch;
-    let began = began.and_then(|field| i64::try_from(raw.count(field)).ok());
-    let began = began.filter(|began| *began > 0);
-    u64::try_from(until.as_second() - began.unwrap_or(first.as_second())).unwrap_or_default()
+    let last = journal.iter().filter_map(Entry::change).next_back();
+    let last = last.filter(|_| raw.table().phases[raw.phase()].terminal);
+    let until = last.map_or(now, |last| last.at);
+    began(raw.table(), &journal).map_or(0, |began| between(began, until))
 }
 
 /// Returns the evidence that a change was made with.
@@ -183,74 +170,69 @@ pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
 /// Returns the evidence by which open findings were rejected, by transition, oldest first. A loop that returns to the reviews
 /// drops its rejections.
 pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
-    let mut standing: Vec<(&ChangeEntry, EvidenceRecord)> = Vec::new();
+    let mut rejected: Vec<(&ChangeEntry, EvidenceRecord)> = Vec::new();
     for change in journal.iter().filter_map(Entry::change) {
-        standing.retain(|(rejected, _)| change.from == change.to || change.to != rejected.from);
+        rejected.retain(|(before, _)| change.from == change.to || change.to != before.from);
         let record = record(change).filter(|record| record.rejecting.is_some());
-        standing.extend(record.map(|record| (change, record)));
+        rejected.extend(record.map(|record| (change, record)));
     }
-    let standing = standing.into_iter();
-    standing
+    let rejected = rejected.into_iter();
+    rejected
         .map(|(change, record)| (change.what.as_str(), record))
         .collect()
 }
 
 /// Returns the caveats of a loop's reviews, each a sentence.
 pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
-    let mut admitted = Vec::new();
+    let mut caveats = Vec::new();
     for (what, record) in rejections(journal) {
-        if let Some(why) = &record.rejecting {
-            admitted.push(format!(
-                "Findings that were open at `{what}` (round {}) were rejected: {}",
-                record.round,
-                text::one_line(why, 500)
-            ));
-        }
+        caveats.push(format!(
+            "Findings that were open at `{what}` (round {}) were rejected: {}",
+            record.round,
+            text::one_line(&record.rejecting.unwrap_or_default(), 500)
+        ));
     }
     let records = journal.iter().filter_map(Entry::change).filter_map(record);
     let waived = records.filter(|record| record.waived);
     let mut waived: Vec<String> = waived.map(|record| record.round.to_string()).collect();
     waived.dedup();
     if !waived.is_empty() {
-        let info = super::info::ProgramInfo::new(raw.table());
-        admitted.push(format!(
-            "Not reviewed ({}=optional): round {}.",
-            info.variable("EVIDENCE"),
-            waived.join(", ")
+        let variable = ProgramInfo::new(raw.table()).variable("EVIDENCE");
+        let waived = waived.join(", ");
+        caveats.push(format!(
+            "Not reviewed ({variable}=optional): round {waived}."
         ));
     }
     let history = spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
     for round in history.unwrap_or_default() {
         let findings = round.findings.0.iter();
         let unreviewed = findings.filter(|one| one.is_of_unreviewed_lines());
-        admitted
-            .extend(unreviewed.map(|one| format!("Round {}: {}.", round.began.round, one.what)));
+        caveats.extend(unreviewed.map(|one| format!("Round {}: {}.", round.began.round, one.what)));
     }
     let runs = runs::read(journal);
-    for pair in runs.windows(2) {
-        let [failed, instead] = pair else { continue };
-        if let Some(cause) = failed.cause().filter(|cause| cause.kind.falls_over())
+    for (failed, instead) in runs.iter().zip(runs.iter().skip(1)) {
+        let cause = failed.cause();
+        let names = [failed, instead].map(|run| text::one_line(&run.began.reviewer, 60));
+        if let Some(cause) = cause.filter(|cause| cause.kind.falls_over())
             && instead.digest().is_some()
             && instead.began.round == failed.began.round
-            && instead.began.reviewer != failed.began.reviewer
+            && names[0] != names[1]
         {
-            admitted.push(format!(
+            caveats.push(format!(
                 "Round {}: {} could not run, {} reviewed instead: {}.",
                 failed.began.round,
-                text::one_line(&failed.began.reviewer, 60),
-                text::one_line(&instead.began.reviewer, 60),
+                names[0],
+                names[1],
                 cause.to_string().trim_end_matches('.')
             ));
         }
     }
-    let has_changed = |run: &&Run| run.ended.as_ref().is_some_and(|end| end.work_tree_changed);
-    for run in runs.iter().filter(has_changed) {
-        admitted.push(format!(
-            "Round {}: {CHANGED_DURING_REVIEW}.",
-            run.began.round
-        ));
-    }
-    admitted
+    let changed = runs.iter().filter(|run| run.work_tree_changed());
+    caveats.extend(changed.map(|run| {
+        let round = run.began.round;
+        format!("Round {round}: {CHANGED_DURING_REVIEW}.")
+    }));
+    caveats
 }
 
 /// Returns the reviewers that gave verdicts, each once, in the order of their runs.

@@ -17,7 +17,7 @@ use super::{archive, attempts, incompatible, locate, loops, out, rounds, state_f
 use crate::files;
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
-use crate::store::{Form, LoopId, StateHome, Store, StoreError, parse_plain};
+use crate::store::{Document, Form, LoopId, StateHome, Store, StoreError, parse_plain};
 
 /// The longest value that is read from stdin, in bytes.
 const MAX_STDIN_BYTES: u64 = 1024 * 1024;
@@ -37,40 +37,36 @@ pub(super) fn changes(command: &State) -> bool {
 /// Runs a helper.
 pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> {
     let info = program.info;
-    let absolute = |file: &Utf8Path| Ok::<_, Failure>(loops::here()?.join(file));
+    let here = loops::here()?;
     let persona =
         |round| Ok::<_, Failure>(loops::settings_here(info)?.personas.of_round(round).clone());
     let value = match command {
         State::NewId => {
             let id = LoopId::new_stamp(Timestamp::now());
-            let id = id.map_err(|error| failure(Exit::Internal, error))?;
-            Some(id.to_string())
+            Some(
+                id.map_err(|error| failure(Exit::Internal, error))?
+                    .to_string(),
+            )
         }
-        State::ValidId { id } => return Ok(exit(LoopId::parse(&id, info.state.ids).is_ok())),
-        State::Write { file } => return write(info, &absolute(&file)?),
-        State::Get { file, field } => field_of(info, &absolute(&file)?, &field).map_err(refused)?,
-        State::Set { file, field, value } => {
-            let value = match value.as_str() {
-                "-" => String::from_utf8(stdin()?).map_err(|error| failure(Exit::Usage, error))?,
-                _ => value,
-            };
-            return set(info, &absolute(&file)?, &field, &value);
-        }
+        State::ValidId { id } => return Ok(LoopId::parse(&id, info.state.ids).is_ok().into()),
+        State::Write { file } => return write(info, &here.join(file)),
+        State::Get { file, field } => read(info, &here.join(file)).map_err(refused)?.text(&field),
+        State::Set { file, field, value } => return set(info, &here.join(file), &field, value),
         State::Move { file, from, to } => {
-            return move_phase(program, &absolute(&file)?, &from, &to);
+            return move_phase(program, &here.join(file), &from, &to);
         }
         State::LockWrite { file, pid } => {
             let pid = pid.unwrap_or_else(std::os::unix::process::parent_id);
-            let written = state_file::write_pid(&absolute(&file)?, pid);
+            let written = state_file::write_pid(&here.join(&file), pid);
             written.map_err(|error| failure(Exit::Refused, format!("{file}: {error}")))?;
             return Ok(Exit::Complete);
         }
         State::LockActive { file } => {
-            return Ok(exit(state_file::has_live_process(&absolute(&file)?)));
+            return Ok(state_file::has_live_process(&here.join(file)).into());
         }
         State::Sweep => return archive::sweep(info),
         State::Find => {
-            let stores = locate::stores(info.state, &[&loops::here()?]);
+            let stores = locate::stores(info.state, &[&here]);
             let mut stores = stores.iter().filter(|store| store.refusal().is_none());
             let newest = stores.find_map(|store| state_file::find_newest(store.folder()));
             newest.map(Utf8PathBuf::into_string)
@@ -85,32 +81,22 @@ pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> 
     if let Some(value) = &value {
         out::exact(value);
     }
-    Ok(exit(value.is_some()))
+    Ok(value.is_some().into())
 }
 
-fn exit(is_true: bool) -> Exit {
-    if is_true {
-        Exit::Complete
-    } else {
-        Exit::Refused
-    }
-}
-
-fn refused(error: impl miette::Diagnostic) -> Failure {
+fn refused(error: StoreError) -> Failure {
     Failure::new(Exit::Refused, error)
 }
 
 fn failure(exit: Exit, problem: impl ToString) -> Failure {
-    let problem = problem.to_string();
-    Failure::plain(exit, problem, "nothing was changed")
+    Failure::plain(exit, problem.to_string(), "nothing was changed")
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let mut stdin = io::stdin().lock().take(MAX_STDIN_BYTES + 1);
-    stdin
-        .read_to_end(&mut bytes)
-        .map_err(|error| failure(Exit::Usage, error))?;
+    let read = stdin.read_to_end(&mut bytes);
+    read.map_err(|error| failure(Exit::Usage, error))?;
     if bytes.len() as u64 > MAX_STDIN_BYTES {
         let problem = format!("stdin has more than {MAX_STDIN_BYTES} bytes");
         return Err(failure(Exit::Usage, problem));
@@ -118,23 +104,16 @@ fn stdin() -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Returns a field of a file: as the machine reads it if the extension is the machine's, else as scripts write it.
-fn field_of(
-    info: &ProgramInfo,
-    file: &Utf8Path,
-    field: &str,
-) -> Result<Option<String>, StoreError> {
+/// Reads a file: as the machine reads it if the extension is the machine's, else as scripts write it.
+fn read(info: &ProgramInfo, file: &Utf8Path) -> Result<Document, StoreError> {
     let is_ours = file.extension() == Some(info.state.extension);
-    state_file::read_field(file, field, |bytes| {
-        if is_ours {
-            info.state.parse(bytes)
-        } else {
-            Form::Lines.parse(bytes)
-        }
+    state_file::read(file, |bytes| match is_ours.then_some(info.state) {
+        Some(spec) => spec.parse(bytes),
+        None => Form::Lines.parse(bytes),
     })
 }
 
-/// Our loop that a helper names by its file.
+/// A loop of this machine that a helper names by its file.
 struct OwnLoop {
     store: Store,
     id: LoopId,
@@ -142,15 +121,18 @@ struct OwnLoop {
 }
 
 impl OwnLoop {
-    /// Returns the loop whose state a file is, or `None` if it is not one of ours.
+    /// Returns the loop whose state a file is, or `None` if the file does not name this machine.
     fn of_file(info: &ProgramInfo, file: &Utf8Path) -> Option<Self> {
-        let field = |name| field_of(info, file, name).ok().flatten();
-        field(info.state.fields.machine).filter(|machine| machine == info.state.machine)?;
+        let document = read(info, file).ok()?;
+        let machine = document.text(info.state.fields.machine)?;
+        if machine != info.state.machine {
+            return None;
+        }
         let folder = file.parent()?;
-        let root = field(info.state.fields.root).map(Utf8PathBuf::from);
+        let root = document.text(info.state.fields.root).map(Utf8PathBuf::from);
         let root = root.filter(|root| root.is_absolute());
-        let home = StateHome::of_user(info.program);
         let root = root.unwrap_or_else(|| folder.to_owned());
+        let home = StateHome::of_user(info.program);
         Some(Self {
             store: Store::at(folder.to_owned(), root, info.state, home),
             id: LoopId::parse(file.file_stem()?, info.state.ids).ok()?,
@@ -174,19 +156,24 @@ fn write(info: &ProgramInfo, file: &Utf8Path) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
+/// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text. `-` reads the value from stdin.
 fn set(
     info: &'static ProgramInfo,
     file: &Utf8Path,
     field: &str,
-    value: &str,
+    text: String,
 ) -> Result<Exit, Failure> {
+    let value = parse_plain(&if text == "-" {
+        String::from_utf8(stdin()?).map_err(|error| failure(Exit::Usage, error))?
+    } else {
+        text
+    });
     let Some(own) = OwnLoop::of_file(info, file) else {
-        state_file::set_field(file, field, value).map_err(refused)?;
+        state_file::set_field(file, field, &value).map_err(refused)?;
         return Ok(Exit::Complete);
     };
     let settings = loops::settings(info, own.store.root(), None)?;
     let is_optional = settings.permissions(own.actor).evidence == EvidencePolicy::Optional;
-    let value = parse_plain(value);
     let by = own.actor.to_string();
     let set = own.store.set_field(&own.id, field, value, &by, is_optional);
     if let Err(StoreError::Io { source, .. }) = &set
@@ -204,7 +191,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
     let info = program.info;
     let Some(own) = OwnLoop::of_file(info, file) else {
         let is_set = state_file::set_phase(file, from, to);
-        return Ok(exit(is_set.map_err(refused)?));
+        return Ok(is_set.map_err(refused)?.into());
     };
     let held = program.app.open(&own.store, &own.id, own.actor);
     let held = held.map_err(|error| incompatible::failure(info, error))?;
@@ -212,18 +199,23 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }
-    let mut why = format!("the machine declares no transition from {from} to {to}");
-    let mut verb = None;
     let stored = |phase: usize| info.table.phases[phase].stored;
-    for edge in info.table.edges().filter(|edge| edge.from != edge.to) {
-        if stored(edge.from) == from && stored(edge.to) == to {
-            let name = edge.transition;
-            let plain = program.app.plain(name, &own.id);
-            verb = verb.or(plain.filter(|_| edge.requires.is_none()));
-            why = format!("shell helpers cannot take ‘{name}’ from {from} to {to}");
-        }
-    }
-    let verb = verb.ok_or_else(|| own.refuse(&format!("state move {from} {to}"), &why))?;
+    let edges = info.table.edges();
+    let edges: Vec<_> = edges
+        .filter(|edge| from != to && stored(edge.from) == from && stored(edge.to) == to)
+        .collect();
+    let mut plain = edges.iter().filter(|edge| edge.requires.is_none());
+    let verb = plain.find_map(|edge| program.app.plain(edge.transition, &own.id));
+    let verb = verb.ok_or_else(|| {
+        let why = match edges.last() {
+            Some(edge) => {
+                let name = edge.transition;
+                format!("shell helpers cannot take ‘{name}’ from {from} to {to}")
+            }
+            None => format!("the machine declares no transition from {from} to {to}"),
+        };
+        own.refuse(&format!("state move {from} {to}"), &why)
+    })?;
     let settings = loops::settings(info, own.store.root(), None)?;
     verbs::take(program, verb, held, &settings)?;
     Ok(Exit::Complete)

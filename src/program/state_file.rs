@@ -1,7 +1,7 @@
 //! Documents by path, for shell helpers: files that name no machine, made by hand or by older tools.
 //!
-//! A file that names its machine is refused by everything that writes: it is changed through its [`Store`](crate::store::Store).
-//! Writers hold the lock `.lock` beside the file.
+//! A file that names its machine is changed through its [`Store`](crate::store::Store) alone. Writers hold the lock `.lock` beside
+//! the file.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -10,12 +10,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
+use serde_json::Value as Json;
 
 use super::durations;
 use crate::files::{self, Folder, Lock, folder_of};
-use crate::store::{Document, Form, MAX_BYTES, StoreError, is_field_name, parse_plain};
+use crate::store::{Document, Form, MAX_BYTES, StoreError, is_field_name};
 
-/// The field whose presence makes a file one of ours.
+/// The field whose presence makes a file a machine's.
 const MACHINE: &str = "machine";
 const PHASE: &str = "phase";
 const UPDATED: &str = "last_updated_at";
@@ -23,29 +24,26 @@ const EXTENSION: &str = "state";
 const LOCK: &str = ".lock";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Returns the value of a field without quotes, or `None` if it is not there. `parse` reads the document.
-pub(super) fn read_field(
+/// Reads a document by `parse`.
+pub(super) fn read(
     path: &Utf8Path,
-    field: &str,
     parse: impl Fn(&[u8]) -> io::Result<Document>,
-) -> Result<Option<String>, StoreError> {
-    let read = || {
-        let document = parse(&read(&open(path)?, path)?)?;
-        Ok(document.text(field))
-    };
-    read().map_err(failed("read", path))
+) -> Result<Document, StoreError> {
+    in_folder("read", path, |folder, name| {
+        parse(&folder.read(name, MAX_BYTES as u64)?)
+    })
 }
 
-/// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text, quoted where it must be.
-/// A field that is not there is added at the end. `last_updated_at` is set to now in the same write, unless it is the field.
-pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
+/// Sets a field, and `last_updated_at` to now in the same write unless it is the field. A field that is not there is added at the
+/// end.
+pub(super) fn set_field(path: &Utf8Path, field: &str, value: &Json) -> Result<(), StoreError> {
     if !is_field_name(field) {
         let why = format!("`{}` cannot name a field", field.escape_debug());
         return Err(StoreError::input("set a field of", path.to_owned(), why));
     }
     edit(path, |document| {
-        document.set(UPDATED, &durations::time(Timestamp::now()).into());
-        document.set(field, &parse_plain(text));
+        set_updated(document);
+        document.set(field, value);
         true
     })?;
     Ok(())
@@ -57,24 +55,84 @@ pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, S
         let is_from = document.text(PHASE).is_some_and(|phase| phase == from);
         if is_from {
             document.set(PHASE, &to.into());
-            document.set(UPDATED, &durations::time(Timestamp::now()).into());
+            set_updated(document);
         }
         is_from
     })
 }
 
+fn set_updated(document: &mut Document) {
+    document.set(UPDATED, &durations::time(Timestamp::now()).into());
+}
+
 /// Replaces the file, with any bytes. A reader sees the old file or the new one.
 pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let replace = || {
-        let folder = open(path)?;
-        let _lock = lock(&folder)?;
-        match read_unowned(&folder, path) {
+    locked("write", path, |folder, name| {
+        match read_unowned(folder, name) {
             // A symlink, or a file of a machine.
             Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
-            _ => folder.replace(name(path), bytes),
+            _ => folder.replace(name, bytes),
         }
-    };
-    replace().map_err(failed("write", path))
+    })
+}
+
+/// Changes a document that names no machine, if `change` returns `true`. Returns whether it did.
+fn edit(path: &Utf8Path, change: impl FnOnce(&mut Document) -> bool) -> Result<bool, StoreError> {
+    locked("change", path, |folder, name| {
+        let mut document = read_unowned(folder, name)?;
+        let is_changed = change(&mut document);
+        if is_changed {
+            let bytes = document.to_bytes();
+            Form::Lines.parse(&bytes)?;
+            folder.replace(name, &bytes)?;
+        }
+        Ok(is_changed)
+    })
+}
+
+/// Reads a document, unless it names a machine.
+fn read_unowned(folder: &Folder, name: &str) -> io::Result<Document> {
+    let bytes = folder.read(name, MAX_BYTES as u64)?;
+    let document = Form::Lines.parse(&bytes)?;
+    match document.text(MACHINE) {
+        None => Ok(document),
+        Some(machine) => {
+            let why = format!("only the machine `{machine}` changes it");
+            Err(io::Error::new(ErrorKind::InvalidInput, why))
+        }
+    }
+}
+
+/// Works on a file under its lock.
+fn locked<T>(
+    doing: &'static str,
+    path: &Utf8Path,
+    work: impl FnOnce(&Folder, &str) -> io::Result<T>,
+) -> Result<T, StoreError> {
+    in_folder(doing, path, |folder, name| {
+        let _lock = Lock::take(folder, LOCK, LOCK_TIMEOUT)?.ok_or_else(|| {
+            let why = format!("another process has locked {}", folder.path().join(LOCK));
+            io::Error::new(ErrorKind::TimedOut, why)
+        })?;
+        work(folder, name)
+    })
+}
+
+/// Works on a file by its name in its folder. Symlinks to the folder are followed.
+fn in_folder<T>(
+    doing: &'static str,
+    path: &Utf8Path,
+    work: impl FnOnce(&Folder, &str) -> io::Result<T>,
+) -> Result<T, StoreError> {
+    let folder = Folder::open(path.parent().unwrap_or(path));
+    let name = path.file_name().unwrap_or_default();
+    folder
+        .and_then(|folder| work(&folder, name))
+        .map_err(|source| StoreError::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        })
 }
 
 /// Returns the newest state file of a folder by time of modification, regardless of its name or phase; the greater name of two
@@ -95,7 +153,7 @@ pub(super) fn write_pid(path: &Utf8Path, pid: u32) -> io::Result<()> {
     folder.replace(&name, format!("{pid}\n").as_bytes())
 }
 
-/// Returns whether the process whose id a file has is alive, as far as this machine can tell. It is not if the file has none.
+/// Returns whether the process whose id a file has is alive, as far as this machine can tell.
 pub(super) fn has_live_process(path: &Utf8Path) -> bool {
     let text = files::read_to_string(path).unwrap_or_default();
     let pid = text.trim().parse().ok().filter(|pid: &i32| *pid > 0);
@@ -104,69 +162,17 @@ pub(super) fn has_live_process(path: &Utf8Path) -> bool {
         .is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
-/// Changes a document under its lock, if `change` says so. Returns whether it did.
-fn edit(path: &Utf8Path, change: impl FnOnce(&mut Document) -> bool) -> Result<bool, StoreError> {
-    let edit = || {
-        let folder = open(path)?;
-        let _lock = lock(&folder)?;
-        let mut document = read_unowned(&folder, path)?;
-        let is_changed = change(&mut document);
-        if is_changed {
-            let bytes = document.to_bytes();
-            Form::Lines.parse(&bytes)?;
-            folder.replace(name(path), &bytes)?;
-        }
-        Ok(is_changed)
-    };
-    edit().map_err(failed("change", path))
-}
-
-/// Opens the folder of a file that a user or script named. Symlinks to the folder are followed.
-fn open(path: &Utf8Path) -> io::Result<Folder> {
-    Folder::open(path.parent().unwrap_or(path))
-}
-
-fn name(path: &Utf8Path) -> &str {
-    path.file_name().unwrap_or_default()
-}
-
-fn lock(folder: &Folder) -> io::Result<Lock> {
-    Lock::take(folder, LOCK, LOCK_TIMEOUT)?.ok_or_else(|| {
-        let why = format!("another process has locked {}", folder.path().join(LOCK));
-        io::Error::new(ErrorKind::TimedOut, why)
-    })
-}
-
-fn read(folder: &Folder, path: &Utf8Path) -> io::Result<Vec<u8>> {
-    folder.read(name(path), MAX_BYTES as u64)
-}
-
-/// Reads the document, unless it names a machine.
-fn read_unowned(folder: &Folder, path: &Utf8Path) -> io::Result<Document> {
-    let document = Form::Lines.parse(&read(folder, path)?)?;
-    match document.text(MACHINE) {
-        None => Ok(document),
-        Some(machine) => {
-            let why = format!("only the machine `{machine}` changes it");
-            Err(io::Error::new(ErrorKind::InvalidInput, why))
-        }
-    }
-}
-
-fn failed(doing: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> StoreError {
-    move |source| StoreError::Io {
-        doing,
-        path: path.to_owned(),
-        source,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::parse_plain;
 
     fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
-        super::read_field(path, field, |bytes| Form::Lines.parse(bytes))
+        Ok(read(path, |bytes| Form::Lines.parse(bytes))?.text(field))
+    }
+
+    fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
+        super::set_field(path, field, &parse_plain(text))
     }
 
     fn file(text: &str) -> (tempfile::TempDir, Utf8PathBuf) {

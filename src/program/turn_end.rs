@@ -1,7 +1,7 @@
 //! The end of a turn: whether the stop drives the loop at all.
 
 use super::caller::UNKNOWN;
-use super::change_text;
+use super::display;
 use super::info::ProgramInfo;
 use crate::hooks::input::Event;
 use crate::hooks::seen::SessionRecord as _;
@@ -24,7 +24,14 @@ pub(super) struct TurnEnd {
 /// Returns the meaning of a turn's end for a loop.
 pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> TurnEnd {
     let id = raw.id();
-    let tasks = awaited_tasks(info, input, raw);
+    // The client wakes the agent when a background task ends. A shell counts if it runs the loop's review.
+    let calls = [
+        format!("{} review", info.program),
+        format!("{id}-runner.sh"),
+    ];
+    let tasks = input.awaited_tasks(|command| {
+        calls.iter().any(|call| command.contains(call)) && raw.store().is_running(id)
+    });
     let mut wait = Wait::GoesOn;
     let turns = update(info, input, |turns| wait = turns.wait(&tasks)).unwrap_or_else(|error| {
         raw.store()
@@ -96,19 +103,6 @@ fn update(
     Ok(turns)
 }
 
-/// Returns the background tasks that the turn waits for. The client wakes the agent when one of them ends.
-///
-/// A shell counts if it runs the loop's review.
-fn awaited_tasks<'i>(info: &ProgramInfo, input: &'i Input, raw: &Raw) -> Vec<&'i str> {
-    let calls = [
-        format!("{} review", info.program),
-        format!("{}-runner.sh", raw.id()),
-    ];
-    input.awaited_tasks(|command| {
-        calls.iter().any(|call| command.contains(call)) && raw.store().is_running(raw.id())
-    })
-}
-
 /// Returns whether the newest journal entry is an edge by which the hook let the turn end. A review that has run since, or
 /// any other entry, is new.
 fn has_let_turn_end(raw: &Raw) -> bool {
@@ -117,6 +111,6 @@ fn has_let_turn_end(raw: &Raw) -> bool {
     let Some(Entry::Change(change)) = journal.last() else {
         return false;
     };
-    let mut edges = change_text::edges_of(table, change).into_iter();
+    let mut edges = display::edges_of(table, change).into_iter();
     change.by == Actor::Hook.to_string() && edges.any(|edge| edge.lets_turn_end(table))
 }

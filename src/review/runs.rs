@@ -116,6 +116,11 @@ impl Run {
         self.ended.as_ref()?.cause.as_ref()
     }
 
+    /// Returns whether the work tree changed while the reviewer ran.
+    pub fn work_tree_changed(&self) -> bool {
+        self.ended.as_ref().is_some_and(|end| end.work_tree_changed)
+    }
+
     /// Returns the findings file that the phase names.
     pub fn findings_file(&self) -> Option<&FindingsFile> {
         self.ended.as_ref()?.findings.as_ref()

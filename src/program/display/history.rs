@@ -3,13 +3,14 @@
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use crate::machine::{PhaseDeclaration as _, Table};
+use crate::machine::{EdgeAt, PhaseDeclaration as _, Table};
 use crate::program::Program;
 use crate::program::arguments::Journal;
+use crate::program::caller::RUN;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{attempts, change_text, durations, loops, out, rounds};
+use crate::program::{attempts, durations, loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::store::{ChangeEntry, Entry, FieldValue, LoopId, NoteEntry, Store};
@@ -23,19 +24,31 @@ const MAX_REASON_CHARS: usize = 300;
 pub(in crate::program) struct Past {
     pub(in crate::program) entries: Vec<Entry>,
     pub(in crate::program) runs: Vec<Run>,
+    table: &'static Table,
     store: Store,
     id: LoopId,
 }
 
 impl Past {
     /// Reads the runs and findings of a journal.
-    pub(in crate::program) fn new(store: &Store, id: &LoopId, entries: Vec<Entry>) -> Self {
+    pub(in crate::program) fn new(
+        table: &'static Table,
+        store: &Store,
+        id: &LoopId,
+        entries: Vec<Entry>,
+    ) -> Self {
         Self {
             runs: runs::read(&entries),
             entries,
+            table,
             store: store.clone(),
             id: id.clone(),
         }
+    }
+
+    /// Returns the changes, oldest first.
+    pub(super) fn changes(&self) -> impl DoubleEndedIterator<Item = &ChangeEntry> {
+        self.entries.iter().filter_map(Entry::change)
     }
 
     /// Returns the counts of the findings of a run.
@@ -43,42 +56,40 @@ impl Past {
         rounds::counts_of_run(&self.store, &self.id, run)
     }
 
-    /// Returns the last change but for `bind`, after which the same stop decides.
-    pub(in crate::program) fn last_decision(&self) -> Option<&ChangeEntry> {
-        let mut changes = self.entries.iter().rev().filter_map(Entry::change);
-        changes.find(|change| change.what != "bind")
+    /// Returns the newest round with a verdict, and its findings.
+    pub(super) fn newest_findings(&self) -> Option<(u64, Counts)> {
+        let run = self.runs.iter().rfind(|run| run.digest().is_some())?;
+        Some((run.began.round, self.counts(run)?))
     }
 
     /// Returns the reason of a change: the outcome of its run, the argument, else the purpose of the transition.
-    pub(in crate::program) fn why(&self, table: &'static Table, change: &ChangeEntry) -> String {
+    pub(super) fn why(&self, change: &ChangeEntry) -> String {
         let mut reasons = Vec::new();
         // The transition's purpose names the outcome of a command.
-        if let Some(run) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
-            let known = self.runs.iter().find(|known| known.began.run == *run);
-            let outcome = known.map(|run| self.outcome(run));
+        if let Some(id) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
+            let run = self.runs.iter().find(|run| run.began.run == *id);
+            let outcome = run.map(|run| self.outcome(run));
             let outcome = outcome.unwrap_or("which the journal does not tell of".to_owned());
-            reasons.push(format!("for run {}: {outcome}", text::one_line(run, 60)));
+            reasons.push(format!("for run {}: {outcome}", text::one_line(id, 60)));
         }
-        if let Some(record) = rounds::record(change) {
-            if record.waived {
-                reasons.push(format!(
-                    "round {} was not reviewed ({}=optional)",
-                    record.round,
-                    ProgramInfo::new(table).variable("EVIDENCE")
-                ));
-            }
-            if let Some(why) = &record.rejecting {
-                reasons.push(format!(
-                    "rejecting what is open: {}",
-                    text::one_line(why, MAX_REASON_CHARS)
-                ));
-            }
+        let record = rounds::record(change);
+        if let Some(record) = record.as_ref().filter(|record| record.waived) {
+            let variable = ProgramInfo::new(self.table).variable("EVIDENCE");
+            let round = record.round;
+            reasons.push(format!(
+                "round {round} was not reviewed ({variable}=optional)"
+            ));
+        }
+        if let Some(why) = record.and_then(|record| record.rejecting) {
+            let why = text::one_line(&why, MAX_REASON_CHARS);
+            reasons.push(format!("rejecting what is open: {why}"));
         }
         if change.what == "bring-back" {
             reasons.push("it was in the archive".to_owned());
         }
         if reasons.is_empty() {
-            reasons.extend(change_text::purpose(table, change));
+            let edge = edges_of(self.table, change).into_iter().next();
+            reasons.extend(edge.map(|edge| edge.doc.trim_end_matches('.').to_owned()));
         }
         reasons.join("; ")
     }
@@ -96,6 +107,120 @@ impl Past {
             },
         }
     }
+
+    /// Returns whether a command of the program drove the loop when a change was made.
+    pub(super) fn is_driven(&self, change: &ChangeEntry) -> bool {
+        let session = change.field(self.table.state.fields.session);
+        session.is_some_and(|session| *session == RUN)
+    }
+
+    /// Returns the maker of a change: `the hook`, `the agent`, `the user`, `run`.
+    pub(super) fn maker(&self, change: &ChangeEntry) -> String {
+        if change.by == "hook" && self.is_driven(change) {
+            format!("`{RUN}`")
+        } else {
+            actor(&change.by)
+        }
+    }
+
+    /// Returns the time and the line of an entry.
+    pub(super) fn event(&self, entry: &Entry) -> (Timestamp, String) {
+        match entry {
+            Entry::Change(change) => (change.at, self.change_line(change)),
+            Entry::Note(note) => (note.at, self.note_line(note)),
+        }
+    }
+
+    /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
+    pub(super) fn change_line(&self, change: &ChangeEntry) -> String {
+        let phases = match (&change.from, &change.to) {
+            (Some(from), Some(to)) if from == to => format!(" in {from}"),
+            (Some(from), Some(to)) => format!(" {from} -> {to}"),
+            (None, Some(to)) => format!(" -> {to}"),
+            _ => String::new(),
+        };
+        let field = |name| change.field(name).and_then(Json::as_str);
+        let about = match change.what.as_str() {
+            "start" => super::listing::about(self.table)
+                .and_then(field)
+                .map(|topic| format!("“{}”", text::one_line(topic, 200))),
+            "bind" | "adopt" => field(self.table.state.fields.session)
+                .map(|session| format!("session {}", text::one_line(session, 80))),
+            _ => Some(self.why(change)),
+        };
+        let about = match about.unwrap_or_default() {
+            none if none.is_empty() => none,
+            run if run.starts_with("for run ") => format!(", {run}"),
+            about => format!(": {about}"),
+        };
+        let what = text::one_line(&change.what, 80);
+        let round = self.begun_round(change).unwrap_or_default();
+        format!("{what} by {}{phases}{round}{about}", self.maker(change))
+    }
+
+    /// Returns the round that a change begins, for a line: `, round 2 of 3`. `None`: it neither enters a reviewing phase nor
+    /// advances its round.
+    fn begun_round(&self, change: &ChangeEntry) -> Option<String> {
+        let entered = &self.table.phases[self.table.stored(change.to.as_deref()?)?];
+        let begins = change.from.is_some() && change.visit == Some(change.revision);
+        let spec = entered.review().filter(|_| begins)?;
+        let count = |name| change.field(name).and_then(FieldValue::as_count);
+        let round = count(spec.round)?;
+        let most = count(MAX_ROUNDS).map(|most| format!(" of {most}"));
+        Some(format!(", round {round}{}", most.unwrap_or_default()))
+    }
+
+    /// `run-began r1-…: round 1, lint as Senior-engineer review`
+    fn note_line(&self, note: &NoteEntry) -> String {
+        if let Some(line) = attempts::describe(note) {
+            return line;
+        }
+        let plain = |text: &str| text::one_line(text, 100);
+        let data = &note.data;
+        let id = data["run"].as_str().unwrap_or("?");
+        let run = self.runs.iter().find(|known| known.began.run == id);
+        let about = match (note.note.as_str(), run) {
+            ("run-began", Some(run)) => {
+                let reviewer = plain(&run.began.reviewer);
+                let persona = plain(&run.began.persona);
+                format!("round {}, {reviewer} as {persona}", run.began.round)
+            }
+            ("run-ended", Some(run)) => {
+                let meanwhile = "; the work tree changed meanwhile";
+                let changed = run.work_tree_changed().then_some(meanwhile);
+                self.outcome(run) + changed.unwrap_or_default()
+            }
+            ("verify-ended", _) => {
+                let commands = data["commands"].as_array().map_or(&[][..], Vec::as_slice);
+                let passed = commands.iter().filter(|one| one["passed"] == true);
+                format!("{} of {} commands passed", passed.count(), commands.len())
+            }
+            (name, _) => {
+                let data = text::one_line(&data.to_string(), 300);
+                return format!("{} {data}", text::one_line(name, 80));
+            }
+        };
+        format!("{} {}: {about}", note.note, plain(id))
+    }
+}
+
+/// Returns the edges by which a change may have been made: those with its transition and phases.
+pub(in crate::program) fn edges_of(table: &'static Table, change: &ChangeEntry) -> Vec<EdgeAt> {
+    let phase = |stored: &Option<String>| table.stored(stored.as_deref()?);
+    let (Some(from), Some(to)) = (phase(&change.from), phase(&change.to)) else {
+        return Vec::new();
+    };
+    let edges = table.edges_at(&change.what, from);
+    edges.filter(|edge| edge.to == to).collect()
+}
+
+/// Returns an actor for people: `the hook`, `the agent`, `the user`.
+pub(in crate::program) fn actor(by: &str) -> String {
+    match by {
+        "hook" | "agent" => format!("the {by}"),
+        "person" => "the user".to_owned(),
+        other => text::one_line(other, 60),
+    }
 }
 
 /// Prints the journal of a loop, or the list of loops if none is named.
@@ -112,10 +237,12 @@ pub(in crate::program) fn journal(
         }
         return Ok(Exit::Complete);
     };
-    let (mut store, id) = loops::find(info, Some(&id))?;
-    if store.has_archived(&id) {
-        store = store.archived_store(id.as_str());
-    }
+    let (found, id) = loops::find(info, Some(&id))?;
+    let store = if found.has_archived(&id) {
+        found.archived_store(id.as_str())
+    } else {
+        found
+    };
     let unreadable = if *verify {
         Exit::Refused
     } else {
@@ -129,95 +256,11 @@ pub(in crate::program) fn journal(
     } else if json {
         out::json_lines(&entries);
     } else {
-        let past = Past::new(&store, &id, entries);
+        let past = Past::new(info.table, &store, &id, entries);
         for entry in past.entries.iter() {
-            let (at, line) = event(info.table, &past, entry);
+            let (at, line) = past.event(entry);
             out::line(&format!("{}  {line}", durations::time(at)));
         }
     }
     Ok(Exit::Complete)
-}
-
-/// Returns the time and the line of an entry.
-pub(super) fn event(table: &'static Table, past: &Past, entry: &Entry) -> (Timestamp, String) {
-    match entry {
-        Entry::Change(change) => (change.at, change_line(table, past, change)),
-        Entry::Note(note) => (note.at, note_line(past, note)),
-    }
-}
-
-/// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
-pub(super) fn change_line(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
-    let field = |name: &str| change.field(name);
-    let count = |name| field(name).and_then(FieldValue::as_count);
-    // A change that begins a round names it.
-    let spec = table.phases.iter().find_map(|phase| phase.review());
-    let spec = spec.filter(|_| begins_round(table, change));
-    let round = match spec.and_then(|spec| count(spec.round)) {
-        Some(round) => match count(MAX_ROUNDS) {
-            Some(most) => format!(", round {round} of {most}"),
-            None => format!(", round {round}"),
-        },
-        None => String::new(),
-    };
-    let about = match change.what.as_str() {
-        "start" => super::listing::about(table)
-            .and_then(field)
-            .and_then(Json::as_str)
-            .map(|topic| format!("“{}”", text::one_line(topic, 200))),
-        "bind" | "adopt" => field(table.state.fields.session)
-            .and_then(Json::as_str)
-            .map(|session| format!("session {}", text::one_line(session, 80))),
-        _ => Some(past.why(table, change)),
-    };
-    format!(
-        "{} by {}{}{round}{}",
-        text::one_line(&change.what, 80),
-        change_text::maker(table, change),
-        change_text::phases(change),
-        change_text::reason(&about.unwrap_or_default()),
-    )
-}
-
-/// `run-began r1-…: round 1, lint as Senior-engineer review`
-fn note_line(past: &Past, note: &NoteEntry) -> String {
-    if let Some(line) = attempts::describe(note) {
-        return line;
-    }
-    let data = &note.data;
-    let plain = |text: &str| text::one_line(text, 100);
-    let id = data["run"].as_str().unwrap_or("?");
-    let run = past.runs.iter().find(|known| known.began.run == id);
-    let about = match (note.note.as_str(), run) {
-        ("run-began", Some(run)) => format!(
-            ": round {}, {} as {}",
-            run.began.round,
-            plain(&run.began.reviewer),
-            plain(&run.began.persona)
-        ),
-        ("run-ended", Some(run)) if run.ended.as_ref().is_some_and(|end| end.work_tree_changed) => {
-            let outcome = past.outcome(run);
-            format!(": {outcome}; the work tree changed meanwhile")
-        }
-        ("run-ended", Some(run)) => format!(": {}", past.outcome(run)),
-        ("verify-ended", _) => {
-            // `verify-ended c-…: 2 of 3 commands passed`
-            let commands = data["commands"].as_array().map_or(&[][..], Vec::as_slice);
-            let passed = commands.iter().filter(|one| one["passed"] == true);
-            format!(": {} of {} commands passed", passed.count(), commands.len())
-        }
-        (name, _) => {
-            let data = text::one_line(&data.to_string(), 300);
-            return format!("{} {data}", text::one_line(name, 80));
-        }
-    };
-    format!("{} {}{about}", note.note, plain(id))
-}
-
-/// Returns whether a change enters a reviewing phase or advances its round.
-fn begins_round(table: &Table, change: &ChangeEntry) -> bool {
-    let to = change.to.as_deref();
-    let mut entered = table.phases.iter().filter(|phase| Some(phase.stored) == to);
-    let reviews = entered.any(|phase| phase.review().is_some());
-    reviews && change.from.is_some() && change.visit == Some(change.revision)
 }

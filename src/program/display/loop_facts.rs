@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
-use super::history::{self, Past};
+use super::history::Past;
 use crate::behaviours::loop_message;
 use crate::machine::table::{FieldInfo, FieldKind};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
@@ -13,8 +13,8 @@ use crate::program::caller::{Caller, UNKNOWN};
 use crate::program::reviewers::{self, Preferred};
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{change_text, durations, messages, next_action, rounds, session_loops};
-use crate::store::{ChangeEntry, Entry, Listed, Store};
+use crate::program::{durations, messages, next_action, rounds, session_loops};
+use crate::store::{ChangeEntry, Listed, Store};
 use crate::text;
 
 /// The longest text of a field, in characters.
@@ -22,40 +22,19 @@ const MAX_TEXT_CHARS: usize = 1000;
 /// The longest reason of a stop, in characters.
 const MAX_REASON_CHARS: usize = 200;
 
-/// Returns the facts about a change.
-fn change_facts(raw: &Raw, past: &Past, change: &ChangeEntry, now: Timestamp) -> Json {
-    json!({
-        "text": change_line(raw, past, change, now),
-        "what": text::one_line(&change.what, 80),
-        "by": text::one_line(&change.by, 80),
-        "at": change.at,
-        "from": change.from,
-        "to": change.to,
-        "run": change.run,
-        "revision": change.revision,
-        "why": past.why(raw.table(), change),
-    })
-}
-
 /// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, round 2 of 3, for run r1-…: high=1 medium=1 low=1`
-fn change_line(raw: &Raw, past: &Past, change: &ChangeEntry, now: Timestamp) -> String {
-    let line = history::change_line(raw.table(), past, change);
-    format!("{}: {line}", dated(change.at, now))
-}
-
-fn dated(at: Timestamp, now: Timestamp) -> String {
-    format!("{}, {}", durations::time(at), durations::ago(at, now))
+fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
+    let ago = durations::ago(at, now);
+    format!("{}, {ago}: {line}", durations::time(at))
 }
 
 /// Returns the action of the last stop with its reason, or `None` if it made the last change or there was none.
 /// The folder's log has the stops that changed nothing.
 fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
     let by_hook = |change: &&ChangeEntry| {
-        change.by == Actor::Hook.to_string()
-            && change.what != "bind"
-            && !change_text::is_driven(raw.table(), change)
+        change.by == Actor::Hook.to_string() && change.what != "bind" && !past.is_driven(change)
     };
-    let stop = past.entries.iter().filter_map(Entry::change).rfind(by_hook);
+    let stop = past.changes().rfind(by_hook);
     let is_change =
         |text: &str| stop.is_some_and(|stop| text.starts_with(&format!("{}: ", stop.what)));
 
@@ -68,12 +47,17 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
         && let Ok(at) = at.parse()
     {
         let why = text::one_line(why, MAX_REASON_CHARS);
-        return Some(format!("{}: let the turn end: {why}", dated(at, now)));
+        return Some(dated(at, now, &format!("let the turn end: {why}")));
     }
 
     let stop = stop?;
-    let last = past.last_decision()?;
-    (last.revision != stop.revision).then(|| change_line(raw, past, stop, now))
+    let is_last = last_change(past)?.revision == stop.revision;
+    (!is_last).then(|| dated(stop.at, now, &past.change_line(stop)))
+}
+
+/// Returns the last change but for `bind`, after which the same stop decides.
+fn last_change(past: &Past) -> Option<&ChangeEntry> {
+    past.changes().rfind(|change| change.what != "bind")
 }
 
 /// Returns the facts about a loop.
@@ -89,8 +73,21 @@ pub(super) fn facts(
     let table = raw.table();
     let names = &table.state.fields;
     let phase = messages::phase(raw);
-    let past = Past::new(raw.store(), raw.id(), raw.journal().unwrap_or_default());
-    let last_change = past.last_decision();
+    let journal = raw.journal().unwrap_or_default();
+    let past = Past::new(table, raw.store(), raw.id(), journal);
+    let last_change = last_change(&past).map(|change| {
+        json!({
+            "text": dated(change.at, now, &past.change_line(change)),
+            "what": text::one_line(&change.what, 80),
+            "by": text::one_line(&change.by, 80),
+            "at": change.at,
+            "from": change.from,
+            "to": change.to,
+            "run": change.run,
+            "revision": change.revision,
+            "why": past.why(change),
+        })
+    });
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
 
     let is_own = |field: &&FieldInfo| field.kind != FieldKind::Held && field.exists_in(raw.phase());
@@ -108,12 +105,18 @@ pub(super) fn facts(
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
     let mut next_action = next_action::describe(program, held);
-    if !phase.terminal && is_of_another_session(raw) {
+    let session = raw.text(names.session);
+    let is_owned = ![UNKNOWN, ""].contains(&session.as_str());
+    let caller = Caller::from_env().session;
+    if is_owned
+        && !phase.terminal
+        && !messages::is_for_any_session(table, raw.phase())
+        && caller.is_some_and(|caller| caller != session)
+    {
         let adopt = info.command(&format!("adopt {}", raw.id()));
         next_action.next =
             format!("another session has this loop; to take it over into this one:{adopt}");
     }
-    let session = raw.text(names.session);
     let driven = session_loops::own(info, active.to_vec(), &session);
     json!({
         "id": raw.id().as_str(),
@@ -126,7 +129,7 @@ pub(super) fn facts(
         "driven": driven.first().filter(|_| !phase.terminal).map(|(_, one)| one.id.as_str()),
         "started": names.started.map(line),
         "elapsed_seconds": rounds::seconds(raw, now),
-        "last_change": last_change.map(|change| change_facts(raw, &past, change, now)),
+        "last_change": last_change,
         "last_stop": last_stop(raw, &past, now),
         "fields": fields.collect::<Map<String, Json>>(),
         "shows": shows.collect::<Map<String, Json>>(),
@@ -139,40 +142,26 @@ pub(super) fn facts(
     })
 }
 
-/// Returns whether a session has the loop, and this call comes from another one.
-fn is_of_another_session(raw: &Raw) -> bool {
-    let owner = raw.text(raw.table().state.fields.session);
-    let is_owned = ![UNKNOWN, ""].contains(&owner.as_str());
-    let caller = Caller::from_env().session;
-    is_owned
-        && !messages::is_for_any_session(raw.table(), raw.phase())
-        && caller.is_some_and(|session| session != owner)
-}
-
 /// Returns the facts about the reviews, or `None` if no phase of the machine reviews.
 fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let spec = rounds::spec(raw)?;
     let round = raw.count(spec.round);
     let personas = settings.personas.of_phase(spec);
+    let is_over = messages::phase(raw).terminal;
     let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
-    let rounds = if has_begun {
-        rounds::rounds(raw, &personas)
-    } else {
-        Vec::new()
-    };
     let last = past.runs.last();
     let last = last.map(|run| text::one_line(&run.began.reviewer, 80));
     let chosen = || {
         let preferred = Preferred::in_round(raw, spec);
         let root = raw.store().root();
-        let chosen = reviewers::choose(None, preferred.as_ref(), settings, root).ok()?;
-        Some(chosen.shown)
+        let chosen = reviewers::choose(None, preferred.as_ref(), settings, root);
+        Some(chosen.ok()?.shown)
     };
     Some(json!({
         "round": round,
         "persona": personas.of_round(round).label,
-        "reviewer": if messages::phase(raw).terminal { last } else { last.or_else(chosen) },
+        "reviewer": last.or_else(|| chosen().filter(|_| !is_over)),
         "running": raw.store().is_running(raw.id()),
-        "rounds": rounds,
+        "rounds": if has_begun { rounds::rounds(raw, &personas) } else { Vec::new() },
     }))
 }

@@ -1,5 +1,6 @@
 //! The commands that show loops: status, list, journal, report, personas and the status line.
 
+mod changes;
 mod history;
 mod listing;
 mod loop_facts;
@@ -7,16 +8,40 @@ mod report;
 mod status;
 mod statusline;
 
+use minijinja::value::Value;
+use minijinja::{AutoEscape, Environment};
+use serde_json::Value as Json;
+
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{loops, out};
+use super::{durations, loops, out};
+use crate::message::{Message, Render as _};
 use crate::text;
 
-pub(super) use history::{Past, journal};
+pub(super) use history::{Past, actor, edges_of, journal};
 pub(super) use listing::list;
 pub(super) use report::report;
 pub(super) use status::status;
 pub(super) use statusline::statusline;
+
+const STYLE: &str = include_str!("page.css");
+
+/// Renders facts for people. In a page every value is escaped.
+fn render(template: Message, facts: &Json) -> Result<String, Failure> {
+    let add = |environment: &mut Environment<'static>| {
+        if template.name.ends_with(".html") {
+            environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        }
+        environment.add_filter("elapsed", durations::elapsed);
+        environment.add_filter("age", durations::age);
+        environment.add_filter("label", |name: &str| format!("{:<10} ", format!("{name}:")));
+        environment.add_filter("one_line", text::one_line);
+        environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
+        Ok(())
+    };
+    let rendered = template.render_in(add, facts);
+    rendered.map_err(|error| Failure::new(Exit::Internal, error))
+}
 
 /// Prints the persona of each round.
 pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {

@@ -3,38 +3,33 @@
 //! The facts are one JSON value, which `--format json` prints and the template reads. Their names are documented in
 //! docs/status.md. Nothing is written to disk.
 
-mod changes;
-
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use minijinja::value::Value;
-use minijinja::{AutoEscape, Environment};
 use serde_json::{Value as Json, json};
 
-use super::history::{self, Past};
-use super::loop_facts;
+use super::history::Past;
+use super::{changes, loop_facts};
 use crate::machine::table::PhaseInfo;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
-use crate::message::{Message, Render as _};
+use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
-use crate::program::durations::{self, between};
+use crate::program::durations::between;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
-use crate::program::{change_text, loops, out};
+use crate::program::{loops, out};
 use crate::review::finding_history;
 use crate::review::findings::Finding;
 use crate::review::findings_json::FindingsJson;
 use crate::review::runs::{Run, RunOutcome};
-use crate::store::{ChangeEntry, Entry};
+use crate::store::ChangeEntry;
 use crate::text;
 
 const PAGE: Message = Message {
-    name: "report/page.html",
-    text: include_str!("report/page.html"),
+    name: "page.html",
+    text: include_str!("page.html"),
 };
-const STYLE: &str = include_str!("report/page.css");
 
 /// Prints the page.
 pub(in crate::program) fn report(
@@ -51,11 +46,11 @@ pub(in crate::program) fn report(
     let raw = held.raw();
     let journal = raw.journal();
     let journal = journal.map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::new(&store, &id, journal);
+    let past = Past::new(raw.table(), &store, &id, journal);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
     let events = past.entries.iter().map(|entry| {
-        let (at, text) = history::event(raw.table(), &past, entry);
+        let (at, text) = past.event(entry);
         let revision = entry.change().map(|change| change.revision);
         json!({ "at": at, "revision": revision, "text": text })
     });
@@ -73,29 +68,16 @@ pub(in crate::program) fn report(
     });
     match format {
         ReportFormat::Json => out::json(&facts),
-        ReportFormat::Html => out::text(&html(&facts)?),
+        ReportFormat::Html => out::text(&super::render(PAGE, &facts)?),
     }
     Ok(Exit::Complete)
 }
 
-/// Renders the page. Every value is escaped, and the page's policy lets it load and run nothing.
-fn html(facts: &Json) -> Result<String, Failure> {
-    let with = |environment: &mut Environment<'static>| {
-        environment.set_auto_escape_callback(|_| AutoEscape::Html);
-        environment.add_filter("elapsed", durations::elapsed);
-        environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
-        Ok(())
-    };
-    let page = PAGE.render_in(with, facts);
-    page.map_err(|error| Failure::new(Exit::Internal, error))
-}
-
 /// Returns the changes of a loop, each with the seconds until the next one.
 fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
-    let changes = past.entries.iter().filter_map(Entry::change);
     // That a session took the loop leads nowhere.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
-    let steps: Vec<&ChangeEntry> = changes.filter(is_step).collect();
+    let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
     let end = if raw.table().phases[raw.phase()].terminal {
         steps.last().map_or(now, |last| last.at)
     } else {
@@ -108,10 +90,10 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
             "at": change.at,
             "seconds": between(change.at, end),
             "what": change.what,
-            "by": change_text::maker(raw.table(), change),
+            "by": past.maker(change),
             "from": change.from,
             "to": change.to,
-            "why": past.why(raw.table(), change),
+            "why": past.why(change),
         })
     };
     steps.iter().zip(ends).map(step).collect()
@@ -119,8 +101,9 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
 
 /// Returns the phase that a run reviewed, or `None` if this version of the machine does not have it.
 fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
-    let mut changes = past.entries.iter().filter_map(Entry::change);
-    let visit = changes.find(|change| Some(change.revision) == run.began.visit)?;
+    let visit = past
+        .changes()
+        .find(|change| Some(change.revision) == run.began.visit)?;
     let table = raw.table();
     Some(&table.phases[table.stored(visit.to.as_deref()?)?])
 }
@@ -196,10 +179,9 @@ fn findings_of(rounds: &[FindingsJson], phase: &str, is_fresh: bool) -> Vec<Json
 
 /// Returns the place of a finding: `src/x.rs:12`, `src/x.rs`, `line 12`.
 fn place(finding: &Finding) -> Option<String> {
-    let file = finding.file.clone();
-    match (file, finding.line) {
+    match (&finding.file, finding.line) {
         (Some(file), Some(line)) => Some(format!("{file}:{line}")),
         (None, Some(line)) => Some(format!("line {line}")),
-        (file, None) => file,
+        (file, None) => file.clone(),
     }
 }

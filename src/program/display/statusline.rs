@@ -5,7 +5,7 @@ use std::io::stdin;
 
 use jiff::Timestamp;
 
-use super::listing::newest_findings;
+use super::history::Past;
 use crate::hooks::input::{self, INPUT_TIMEOUT, Input};
 use crate::machine::Actor;
 use crate::program::Program;
@@ -33,26 +33,16 @@ fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option
     let held = opened.ok()?;
     let raw = held.raw();
     let spec = rounds::spec(raw);
-    let mut parts = match program.extension.status_line(&*held) {
-        Some(place) => vec![place],
-        None => {
-            let phase = messages::phase(raw).stored.to_owned();
-            let round = spec.map(|spec| {
-                if spec.is_numbered() {
-                    format!("round {}", raw.count(spec.round))
-                } else {
-                    rounds::of_most(raw, spec)
-                }
-            });
-            std::iter::once(phase).chain(round).collect()
-        }
-    };
+    let mut parts = Vec::from_iter(program.extension.status_line(&*held));
+    if parts.is_empty() {
+        parts.push(messages::phase(raw).stored.to_owned());
+        parts.extend(spec.map(|spec| rounds::of_most(raw, spec)));
+    }
     if store.is_running(&id) {
         parts.push("a review is running".to_owned());
     }
-    if let Some(spec) = spec
-        && let Some((round, found)) = newest_findings(&store, &id, &raw.journal().ok()?)
-    {
+    let past = Past::new(raw.table(), &store, &id, raw.journal().ok()?);
+    if let (Some(spec), Some((round, found))) = (spec, past.newest_findings()) {
         parts.push(if raw.count(spec.round) == round {
             found.to_string()
         } else {

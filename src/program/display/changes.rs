@@ -1,10 +1,10 @@
 //! The changes of the reviewed text from verdict to verdict, and since the last one.
 
-use diffy::{DiffOptions, Line};
+use diffy::create_patch;
 use serde_json::{Value as Json, json};
 
+use super::history::Past;
 use crate::machine::Raw;
-use crate::program::display::history::Past;
 use crate::program::rounds;
 use crate::review::subject;
 use crate::text;
@@ -26,8 +26,9 @@ struct Version {
 pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
     let mut versions = Vec::new();
     for run in &past.runs {
-        let verdict = run.digest();
-        if let Some((subject, text)) = verdict.and_then(|_| subject::text_of_run(raw, run)) {
+        if run.digest().is_some()
+            && let Some((subject, text)) = subject::text_of_run(raw, run)
+        {
             versions.push(Version {
                 subject,
                 label: format!("round {}", run.began.round),
@@ -35,8 +36,8 @@ pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
             });
         }
     }
-    let spec = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec));
-    if let Some(spec) = spec
+    if let Some(spec) = rounds::spec(raw)
+        && !subject::has_changes(raw, spec)
         && let Ok(Some(bytes)) = subject::now(raw, spec)
     {
         versions.push(Version {
@@ -58,31 +59,21 @@ pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
 
 /// Returns the facts of a change. Its diff is `null` if the texts are too long to be compared.
 fn change(before: &Version, after: &Version) -> Json {
-    let mut facts = json!({
+    let is_short = before.text.len() + after.text.len() <= MAX_COMPARED_BYTES;
+    let diff = is_short.then(|| {
+        let (before, after) = (text::plain(&before.text), text::plain(&after.text));
+        let patch = create_patch(&before, &after).to_string();
+        // The two lines before the first hunk name files, and there are none.
+        let hunks: Vec<&str> = patch.lines().skip(2).collect();
+        hunks.join("\n")
+    });
+    let lines = || diff.iter().flat_map(|diff| diff.lines());
+    json!({
         "subject": text::one_line(&after.subject, 300),
         "from": before.label,
         "to": after.label,
-        "added": 0,
-        "removed": 0,
-        "diff": null,
-    });
-    if before.text.len() + after.text.len() <= MAX_COMPARED_BYTES {
-        let before = text::plain(&before.text);
-        let after = text::plain(&after.text);
-        let patch = DiffOptions::new().create_patch(&before, &after);
-        let lines = || patch.hunks().iter().flat_map(|hunk| hunk.lines());
-        facts["added"] = lines()
-            .filter(|line| matches!(line, Line::Insert(_)))
-            .count()
-            .into();
-        facts["removed"] = lines()
-            .filter(|line| matches!(line, Line::Delete(_)))
-            .count()
-            .into();
-        // The two lines before the first hunk name files, and there are none.
-        let diff = patch.to_string();
-        let hunks: Vec<&str> = diff.lines().skip(2).collect();
-        facts["diff"] = hunks.join("\n").into();
-    }
-    facts
+        "added": lines().filter(|line| line.starts_with('+')).count(),
+        "removed": lines().filter(|line| line.starts_with('-')).count(),
+        "diff": diff,
+    })
 }
