@@ -42,11 +42,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .disable_help_subcommand(true)
         .arg(protocol().hide(true))
         .subcommand(start::command(program).hide(info.begin.is_some()));
-    for own in &program.commands {
-        command = command.subcommand((own.command)());
-    }
-    for own in &program.verbs {
-        let own = (own.command)();
+    for own in program.extension.commands() {
         command = command.subcommand(match own.get_name() {
             "report" => Report::with_format(own),
             _ => own,
@@ -62,7 +58,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
     let common: Vec<_> = common
         .get_subcommands()
         .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
-        .cloned()
+        .map(|one| one.clone().display_order(group(one.get_name()).place()))
         .collect();
     let command = command
         .subcommands(common)
@@ -92,6 +88,16 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
         "verify" => verify::is_used(info.table),
         "use" => session_loops::has_many(info),
         _ => true,
+    }
+}
+
+/// Returns the group of a command that every program has.
+fn group(command: &str) -> Group {
+    match command {
+        "status" | "list" | "journal" | "report" | "personas" | "doctor" => Group::Look,
+        "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => Group::Person,
+        "sweep" | "config" | "hooks" | "plugin" | "statusline" | "completions" => Group::SetUp,
+        _ => Group::Loops,
     }
 }
 

@@ -76,9 +76,9 @@ mod verbs;
 mod verify;
 
 pub use app::{App, HeldLoop, ParsedVerb, into_typed, into_untyped};
-pub use arguments::{LoopArgs, Time};
+pub use arguments::{LoopArgs, Time, loop_flag};
 pub use builder::Program;
 pub use clap;
 pub use color::Tone;
-pub use extension::{Extension, NextAction, NoExtension, NotTaken, RunCommand, RunVerb, Variables};
+pub use extension::{Extension, NextAction, NoExtension, NotTaken, Variables};
 pub use help::Group;

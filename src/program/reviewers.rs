@@ -170,7 +170,7 @@ pub fn choose(
         return Ok(Chosen::new(reviewer, settings.limits.review()));
     }
     let (message, help) = settings.unknown_reviewer(name, settings.info);
-    Err(SettingsError { message, help })
+    Err(SettingsError::new(message).with_help(help))
 }
 
 /// Returns whether the program of a reviewer is installed. It may not be logged in.
@@ -236,7 +236,7 @@ mod tests {
             ("own", "own")
         );
         let error = choose(Some("onw"), None, &settings, ROOT.into()).unwrap_err();
-        assert_eq!(error.help, "did you mean `own`?");
+        assert_eq!(error.help.as_deref(), Some("did you mean `own`?"));
     }
 
     #[test]
@@ -304,6 +304,9 @@ mod tests {
         )
         .unwrap_err();
         assert_eq!(error.to_string(), "`no such one` is not a reviewer");
-        assert_eq!(error.help, "there are `auto`, `claude`, `codex` and `lint`");
+        assert_eq!(
+            error.help.as_deref(),
+            Some("there are `auto`, `claude`, `codex` and `lint`")
+        );
     }
 }
