@@ -169,22 +169,23 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
 /// Answers a hook of the client, which always exits 0.
 fn answer_hook(program: &Program, hook: Hook) -> Exit {
     let info = program.info;
-    let surroundings = Surroundings::from_env();
+    let surroundings = &Surroundings::from_env();
     match hook {
-        Hook::Stop => stop::answer(program, &surroundings),
-        Hook::Prompt => hooks::prompt(info, &surroundings),
-        Hook::Answer => hooks::answer("PostToolUse", &surroundings, |input| {
-            question_answer::answer(program, input, &surroundings)
+        Hook::Stop => return stop::answer(program, surroundings),
+        Hook::Prompt => hooks::prompt(info, surroundings),
+        Hook::Answer => hooks::answer("PostToolUse", surroundings, |input| {
+            question_answer::answer(program, input, surroundings)
         }),
-        Hook::SessionStart => hooks::answer("SessionStart", &surroundings, |input| {
-            session_start::answer(program, input, &surroundings)
+        Hook::SessionStart => hooks::answer("SessionStart", surroundings, |input| {
+            session_start::answer(program, input, surroundings)
         }),
-        Hook::PreCompact => hooks::answer("PreCompact", &surroundings, |input| {
-            compaction::note(info, input, &surroundings);
+        Hook::PreCompact => hooks::answer("PreCompact", surroundings, |input| {
+            compaction::note(info, input, surroundings);
             HookOutput::default()
         }),
-        Hook::PreToolUse => hooks::permit(&surroundings, |input| {
-            permission::decide(program, input, &surroundings)
+        Hook::PreToolUse => hooks::permit(surroundings, |input| {
+            permission::decide(program, input, surroundings)
         }),
     }
+    Exit::Complete
 }

@@ -151,13 +151,8 @@ pub(super) fn of_answer(
     }
     words.extend(["--".to_owned(), id.to_string()]);
     let refused = |error: clap::Error| {
-        let why = error.to_string();
-        let why = why
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("error: ");
-        format!("{name} cannot be taken: {}", text::one_line(why, 300))
+        let why = Failure::usage(&error).to_string();
+        format!("{name} cannot be taken: {}", text::one_line(&why, 300))
     };
     let matches = command.try_get_matches_from(words).map_err(refused)?;
     program.app.parse(&matches).map_err(refused)
@@ -188,11 +183,9 @@ fn from_typed(program: &Program, name: &str, typed: &str) -> Result<ParsedVerb, 
     let all = [info.program.to_owned(), name.to_owned()]
         .into_iter()
         .chain(arguments);
-    let matches = command
-        .try_get_matches_from_mut(all)
-        .map_err(|error| Failure::usage(&error))?;
-    let parsed = program.app.parse(&matches);
-    parsed.map_err(|error| Failure::usage(&error))
+    let matches = command.try_get_matches_from_mut(all);
+    let verb = matches.and_then(|matches| program.app.parse(&matches));
+    verb.map_err(|error| Failure::usage(&error))
 }
 
 /// Takes a verb's transition.
@@ -278,7 +271,10 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         || format!("{name} {id}"),
         |edge| loop_message::call(id.as_str(), &edge),
     );
-    let own = || program.extension.refusal_help(&*refused.held, &transition);
+    let unchanged = || {
+        let own = program.extension.refusal_help(&*refused.held, &transition);
+        own.unwrap_or_else(|| messages::unchanged(raw))
+    };
     let (message, help) = match &*refused.refusal {
         Refusal::Actor { .. } if raw.actor() == Actor::Person => (
             format!("loop {id}: only the agent may run ‘{name}’"),
@@ -296,12 +292,9 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         ),
         Refusal::Undeclared { phase, .. } => (
             format!("loop {id}: cannot {name} in phase {phase}"),
-            own().unwrap_or_else(|| messages::unchanged(raw)),
+            unchanged(),
         ),
-        _ => (
-            format!("loop {id}: {refused}"),
-            own().unwrap_or_else(|| messages::unchanged(raw)),
-        ),
+        _ => (format!("loop {id}: {refused}"), unchanged()),
     };
     Failure::plain(Exit::Refused, message, &help)
 }
