@@ -123,12 +123,6 @@ pub(super) enum Command {
     ///
     /// Reads the client's JSON from stdin.
     Statusline,
-    /// Print a completion script for a shell
-    Completions {
-        /// The shell
-        #[arg(value_enum)]
-        shell: clap_complete::Shell,
-    },
     /// Answer a hook of Claude Code: one JSON value on stdin, one on stdout
     #[command(hide = true)]
     Hook {

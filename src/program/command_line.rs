@@ -96,7 +96,7 @@ fn group(command: &str) -> Group {
     match command {
         "status" | "list" | "journal" | "report" | "personas" | "doctor" => Group::Look,
         "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => Group::Person,
-        "sweep" | "config" | "hooks" | "plugin" | "statusline" | "completions" => Group::SetUp,
+        "sweep" | "config" | "hooks" | "plugin" | "statusline" => Group::SetUp,
         _ => Group::Loops,
     }
 }

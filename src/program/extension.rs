@@ -24,7 +24,7 @@ pub type Variables = Map<String, Json>;
 /// `held.typed()` is the loop with its type, `AnyLoop`, and `verb.typed()` the generated `Verb`.
 #[expect(unused_variables, reason = "the defaults ignore their arguments")]
 pub trait Extension {
-    /// Returns the program's own commands, which help and completions list like the others. One replaces the command of its
+    /// Returns the program's own commands, which the help lists like the others. One replaces the command of its
     /// name that every program has. One called `report` still prints the report of every program, with `--format`.
     fn commands(&self) -> Vec<clap::Command> {
         Vec::new()

@@ -11,17 +11,16 @@ use super::exit::{self, Exit, Failure};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{
-    adopt, archive, color, command_line, compaction, config, display, doctor, generate, hooks,
-    import, loops, out, permission, plugin, question_answer, resume, review, session_start, start,
-    state, stop, use_command, verbs, verify,
+    adopt, archive, color, command_line, compaction, config, display, doctor, hooks, import, loops,
+    out, permission, plugin, question_answer, resume, review, session_start, start, state, stop,
+    use_command, verbs, verify,
 };
 use crate::hooks::HookOutput;
 
 /// The commands that show loops and change nothing.
 const LOOKS: [&str; 4] = ["status", "list", "journal", "report"];
 /// The commands for which loops need not be usable. Of those of `state`, each checks for itself whether it changes any.
-const WITHOUT_LOOPS: [&str; 9] = [
-    "completions",
+const WITHOUT_LOOPS: [&str; 8] = [
     "config",
     "doctor",
     "hook",
@@ -153,9 +152,6 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(display::statusline(program)),
-        Command::Completions { shell } => {
-            generate::completions(&command_line::command(program), info, shell)
-        }
         Command::Hook { hook } => Ok(answer_hook(program, hook)),
         Command::State(command) => {
             if state::changes(&command) {

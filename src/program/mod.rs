@@ -24,7 +24,6 @@ mod doctor;
 mod durations;
 pub mod exit;
 mod extension;
-mod generate;
 mod help;
 mod hooks;
 mod import;

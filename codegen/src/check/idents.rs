@@ -13,7 +13,7 @@ const METHODS: &str = "id phase fields header raw reload folder into_any noting 
 const ARGUMENTS: &str = "id loop_args from_prompt help rejecting evidence held";
 /// The verbs of every program.
 const VERBS: &str = "start run review status list adopt journal report sweep doctor machine config stop prompt answer \
-                     session-start hooks plugin rollback personas import use state statusline completions help resume";
+                     session-start hooks plugin rollback personas import use state statusline help resume";
 /// The kind of a part of the machine file, and its name.
 type Part<'m> = (&'static str, &'m At<String>);
 
