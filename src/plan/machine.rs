@@ -4,7 +4,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
 use claudex_build::model::Machine;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, out};
 use claudex_loop::{files, text};
 
@@ -41,7 +40,7 @@ pub(super) fn command() -> Command {
 
 /// Runs the subcommand. Exits with 0 if all files are machines, 1 if one has findings, 2 if one
 /// cannot be read.
-pub(super) fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let command = Machines::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
 
     let mut exit = Exit::Complete;

@@ -22,12 +22,13 @@ mod schema;
 mod start;
 
 use camino::Utf8PathBuf;
+use clap::ArgMatches;
 use claudex_loop::Timestamp;
 use claudex_loop::behaviours::ask::{Answer, Asked};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::caller::RUN;
-use claudex_loop::program::exit::Failure;
+use claudex_loop::program::exit::{Ended, Failure};
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
@@ -75,13 +76,24 @@ impl OnStop for PlanLoop {
 /// Returns the program of the plan loop.
 pub fn program() -> Program {
     typestate::extended_program(PlanLoop, PlanLoop)
-        .command(run::command, run::run)
-        .command(new::command, new::run)
-        .command(machine::command, machine::run)
-        .flag("review", run::CHANGES, run::run_changes)
 }
 
 impl Extension for PlanLoop {
+    fn commands(&self) -> Vec<clap::Command> {
+        vec![run::command(), new::command(), machine::command()]
+    }
+
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+        let info = program.info;
+        match name {
+            "run" => Some(run::run(info, arguments)),
+            "new" => Some(new::run(info, arguments)),
+            "machine" => Some(machine::run(arguments)),
+            "review" if arguments.get_flag(run::CHANGES) => Some(run::run_changes(info, arguments)),
+            _ => None,
+        }
+    }
+
     fn arguments(&self, command: clap::Command) -> clap::Command {
         start::arguments(command)
     }

@@ -11,11 +11,63 @@
 //! A machine names a command and never holds one, and a project's own file cannot add any: anyone who clones a repository must
 //! not run a program that the repository names.
 
+use std::time::Duration;
+
 use camino::Utf8Path;
-use serde::{Deserialize as _, Deserializer, de::Error as _};
+use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::environment::find_installed;
-pub use crate::machine::permissions::ConfiguredCommand;
+use super::limits::Spelled;
+
+/// A command of the user's configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct ConfiguredCommand {
+    /// The program: a name that is looked up in PATH, or an absolute path.
+    #[serde(deserialize_with = "program")]
+    pub program: String,
+    /// Arguments, passed as they are, without a shell.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// The environment variables that its process gets in addition to the usual ones.
+    #[serde(default, deserialize_with = "variable_names")]
+    pub environment: Vec<String>,
+    /// The time that it may take.
+    #[serde(default = "usual_timeout", deserialize_with = "timeout")]
+    pub timeout: Duration,
+}
+
+impl ConfiguredCommand {
+    /// The time that a command may take unless its table says otherwise. Less than that of the plugin's Stop hook.
+    pub const USUAL_TIMEOUT: Duration = Duration::from_secs(50);
+    /// The longest time that a table may give: a minute less than a client gives a hook by default.
+    pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(540);
+
+    /// Makes a command that runs a line in a shell.
+    pub fn of_shell(line: &str, timeout: Duration) -> Self {
+        Self {
+            program: "/bin/sh".to_owned(),
+            arguments: vec!["-c".to_owned(), line.to_owned()],
+            environment: Vec::new(),
+            timeout,
+        }
+    }
+}
+
+fn usual_timeout() -> Duration {
+    ConfiguredCommand::USUAL_TIMEOUT
+}
+
+/// Reads the timeout of a command.
+fn timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let Spelled(timeout) = Spelled::deserialize(deserializer)?;
+    if timeout > ConfiguredCommand::LONGEST_TIMEOUT {
+        let help = "give it less to do, or have the agent run what takes longer";
+        let message = format!("a command runs within a stop, for 9m at most\n{help}");
+        return Err(D::Error::custom(message));
+    }
+    Ok(timeout)
+}
 
 /// Returns whether the program of a command can be started for the project at `root`.
 pub fn is_installed(command: &ConfiguredCommand, root: &Utf8Path) -> bool {

@@ -18,10 +18,7 @@ use crate::store::{LoopId, StartError, Store};
 /// A loop in any phase, whose type only its machine's crate knows.
 pub type HeldLoop = Box<dyn LoopHandle>;
 
-/// Returns a loop with its type.
-///
-/// # Panics
-/// Panics if it is a loop of another type.
+/// Returns a loop with its type. Panics if it is a loop of another type.
 pub fn into_typed<A: LoopHandle>(held: HeldLoop) -> A {
     let held: Box<dyn Any> = held;
     *held.downcast().expect(ONE_MACHINE)
@@ -55,18 +52,12 @@ impl ParsedVerb {
         }
     }
 
-    /// Returns the verb with its type.
-    ///
-    /// # Panics
-    /// Panics if it is the type of another machine.
+    /// Returns the verb with its type. Panics if it is the type of another machine.
     pub fn typed<V: 'static>(&self) -> &V {
         self.verb.downcast_ref().expect(ONE_MACHINE)
     }
 
-    /// Returns the verb with its type.
-    ///
-    /// # Panics
-    /// Panics if it is the type of another machine.
+    /// Returns the verb with its type. Panics if it is the type of another machine.
     pub fn into_typed<V: 'static>(self) -> V {
         *self.verb.downcast().expect(ONE_MACHINE)
     }
@@ -83,18 +74,12 @@ pub trait App {
     fn add_verbs(&self, command: clap::Command) -> clap::Command;
 
     /// Parses a verb.
-    ///
-    /// # Errors
-    /// Returns an error if the arguments are wrong.
     fn parse(&self, matches: &ArgMatches) -> clap::error::Result<ParsedVerb>;
 
     /// Returns the verb of a transition that takes nothing but the loop: no evidence, no arguments.
     fn plain(&self, transition: &str, id: &LoopId) -> Option<ParsedVerb>;
 
     /// Starts a loop.
-    ///
-    /// # Errors
-    /// See [`StartError`].
     fn begin(
         &self,
         store: &Store,
@@ -105,9 +90,6 @@ pub trait App {
     ) -> Result<HeldLoop, StartError>;
 
     /// Starts a loop from a document that the engine did not write, at the phase that it names.
-    ///
-    /// # Errors
-    /// See [`StartError`].
     fn import(
         &self,
         store: &Store,
@@ -118,45 +100,26 @@ pub trait App {
     ) -> Result<HeldLoop, StartError>;
 
     /// Opens a loop.
-    ///
-    /// # Errors
-    /// See [`OpenError`].
     fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, OpenError>;
 
-    /// Takes a verb's transition by the method of the loop's type.
-    ///
-    /// # Errors
-    /// Returns the loop and the reason if the phase has no such transition, the evidence is missing, or the loop refuses.
+    /// Takes a verb's transition by the method of the loop's type, or returns the loop with the reason for which it refuses.
     fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, Refused<HeldLoop>>;
 
-    /// Stops a loop.
-    ///
-    /// # Errors
-    /// Returns an error if a transition is refused.
+    /// Stops a loop, or returns it with the transition that was refused.
     fn stop(&self, held: HeldLoop) -> Result<Step<HeldLoop>, Refused<HeldLoop>>;
 
-    /// Returns the question that the machine file leaves to Rust.
-    ///
-    /// # Errors
-    /// Returns a sentence about why nothing can be asked.
+    /// Returns the question that the machine file leaves to Rust, or a sentence about why nothing can be asked.
     fn asks(&self, _: &dyn LoopHandle) -> Result<Option<Asked>, String> {
         Ok(None)
     }
 
-    /// Returns the commands that verify the work, if the machine file leaves them to Rust.
-    ///
-    /// Each is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`.
-    ///
-    /// # Errors
-    /// Returns a sentence about why they are not known.
+    /// Returns the commands that verify the work, if the machine file leaves them to Rust, or a sentence about why they are not
+    /// known. Each is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`.
     fn verifies(&self, _: &dyn LoopHandle) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
 
-    /// Returns the subjects of a review, if the machine file leaves them to Rust.
-    ///
-    /// # Errors
-    /// Returns a sentence about why they are not known.
+    /// Returns the subjects of a review, if the machine file leaves them to Rust, or a sentence about why they are not known.
     fn subjects(&self, _: &dyn LoopHandle) -> Result<Vec<Subject>, String> {
         Ok(Vec::new())
     }

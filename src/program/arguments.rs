@@ -7,37 +7,39 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::help::Group;
 use crate::machine::Actor;
 use crate::process::limits::{Limits, parse_duration};
 
-/// The name of the argument with the loop of a verb.
+/// The name of the argument with the loop of a command of the program's own.
 pub(super) const LOOP: &str = "the loop";
+
+/// Returns the flag that names the loop of a command of the program's own; see [`Program::change`](super::Program::change).
+pub fn loop_flag() -> clap::Arg {
+    clap::Arg::new(LOOP)
+        .long("id")
+        .value_name("LOOP")
+        .help("The loop [default: the active one]")
+}
 
 /// The commands that every machine has, but for `start`, whose flags are the machine's.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Show where the loop is
-    #[command(display_order = Group::Look.place())]
     Status(Look),
     /// List the loops of this project
-    #[command(display_order = Group::Look.place())]
     List(Format),
     /// Show what happened to a loop, change by change
     ///
     /// Without a loop it lists those that there are.
-    #[command(alias = "history", display_order = Group::Look.place())]
+    #[command(alias = "history")]
     Journal(Journal),
     /// Print everything about a loop on one page, as HTML or JSON
-    #[command(display_order = Group::Look.place())]
     Report(Report),
     /// Review the round that a loop is in, or follow its review
-    #[command(display_order = Group::Loops.place())]
     Review(Review),
     /// Run the commands that verify the work
     ///
     /// Those that your configuration names or allows (`allow_commands`) run.
-    #[command(display_order = Group::Loops.place())]
     Verify {
         /// The loop [default: the active one]
         #[arg(value_name = "LOOP")]
@@ -46,14 +48,12 @@ pub(super) enum Command {
     /// Have the stops of this session drive a loop
     ///
     /// Until it is over, or another one is chosen.
-    #[command(display_order = Group::Loops.place())]
     Use {
         /// The loop
         #[arg(value_name = "LOOP")]
         id: String,
     },
     /// Resume a waiting, paused or archived loop
-    #[command(display_order = Group::Person.place())]
     Resume {
         #[command(flatten)]
         target: LoopArgs,
@@ -65,10 +65,8 @@ pub(super) enum Command {
         yes: bool,
     },
     /// Pause a loop: no stop drives it until `resume`
-    #[command(display_order = Group::Person.place())]
     Pause(LoopArgs),
     /// Take a loop over into this session
-    #[command(display_order = Group::Person.place())]
     Adopt {
         #[command(flatten)]
         target: LoopArgs,
@@ -77,7 +75,6 @@ pub(super) enum Command {
         yes: bool,
     },
     /// Take up a state document that this program did not write
-    #[command(display_order = Group::Person.place())]
     Import {
         /// The document; the loop goes on in the phase that it names
         file: Utf8PathBuf,
@@ -86,13 +83,10 @@ pub(super) enum Command {
         id: Option<String>,
     },
     /// Show who reviews in which round
-    #[command(display_order = Group::Look.place())]
     Personas,
     /// Archive inactive loops, as a start does
-    #[command(display_order = Group::SetUp.place())]
     Sweep,
     /// Move everything of every loop of this project to a dated folder
-    #[command(display_order = Group::Person.place())]
     Rollback {
         /// Do not ask; required without a terminal
         #[arg(long)]
@@ -102,7 +96,7 @@ pub(super) enum Command {
         from_prompt: bool,
     },
     /// Answer the question that the loop asks
-    #[command(allow_missing_positional = true, display_order = Group::Person.place())]
+    #[command(allow_missing_positional = true)]
     Answer {
         /// The loop [default: the active one]
         #[arg(value_name = "LOOP", allow_hyphen_values = true)]
@@ -112,33 +106,23 @@ pub(super) enum Command {
         label: String,
     },
     /// Check the installation
-    #[command(display_order = Group::Look.place())]
     Doctor(Format),
     /// Show the configuration
-    #[command(subcommand, display_order = Group::SetUp.place())]
+    #[command(subcommand)]
     Config(Config),
     /// Print the hooks for .claude/settings.json
-    #[command(display_order = Group::SetUp.place())]
     Hooks {
         /// Call the program by its name instead of its path
         #[arg(long)]
         by_name: bool,
     },
     /// Write the plugin of Claude Code that calls this program
-    #[command(subcommand, display_order = Group::SetUp.place())]
+    #[command(subcommand)]
     Plugin(Plugin),
     /// Print one line for the client's status line
     ///
     /// Reads the client's JSON from stdin.
-    #[command(display_order = Group::SetUp.place())]
     Statusline,
-    /// Print a completion script for a shell
-    #[command(display_order = Group::SetUp.place())]
-    Completions {
-        /// The shell
-        #[arg(value_enum)]
-        shell: clap_complete::Shell,
-    },
     /// Answer a hook of Claude Code: one JSON value on stdin, one on stdout
     #[command(hide = true)]
     Hook {
@@ -235,19 +219,13 @@ pub(super) struct Report {
     pub(super) format: ReportFormat,
 }
 
-/// The name of the argument by which a program's own verb `report` prints the report that every program has.
+/// The name of the argument by which a program's own command `report` prints the report that every program has.
 const FORMAT: &str = "the format";
 
 impl Report {
-    /// Adds the argument to the verb, unless the verb has its own `--format`.
+    /// Adds the argument to the program's own command.
     pub(super) fn with_format(own: clap::Command) -> clap::Command {
-        if own
-            .get_arguments()
-            .any(|one| one.get_long() == Some("format"))
-        {
-            return own;
-        }
-        let others = own.get_arguments().filter(|one| one.get_id() != LOOP);
+        let others = own.get_arguments().filter(|other| other.get_id() != LOOP);
         let format = clap::Arg::new(FORMAT)
             .long("format")
             .value_name("FORMAT")
@@ -257,11 +235,11 @@ impl Report {
         own.arg(format)
     }
 
-    /// Returns the report that a call of the verb asks for.
-    pub(super) fn instead_of(given: &clap::ArgMatches) -> Option<Self> {
-        let format = *given.try_get_one(FORMAT).ok()??;
+    /// Returns the report that a call of the program's own command asks for.
+    pub(super) fn instead_of(own: &clap::ArgMatches) -> Option<Self> {
+        let format = *own.try_get_one(FORMAT).ok()??;
         let target = LoopArgs {
-            id: given.get_one(LOOP).cloned(),
+            id: own.get_one(LOOP).cloned(),
             from_prompt: false,
         };
         Some(Self { target, format })

@@ -5,14 +5,13 @@ use std::fmt;
 use clap::ArgMatches;
 use jiff::Timestamp;
 
-use super::app::{App, HeldLoop, into_typed, into_untyped};
-use super::arguments::LOOP;
-use super::extension::{
-    Extension, NotTaken, OwnCommand, OwnFlag, OwnVerb, RunCommand, RunVerb, Variables,
-};
+use super::app::{App, into_typed, into_untyped};
+use super::exit::{Exit, Failure};
+use super::extension::{Extension, NotTaken, Variables};
 use super::info::ProgramInfo;
 use super::plugin::info::PluginInfo;
 use super::settings::Settings;
+use super::verbs;
 use crate::behaviours::ask::{self, Asked};
 use crate::behaviours::{Step, loop_message, verify};
 use crate::machine::table::Message;
@@ -25,10 +24,10 @@ pub(super) const PROTOCOL: &str = "1";
 
 /// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
 ///
-/// Most of it follows from the machine file. An [`Extension`] and the methods here add the rest.
+/// Most of it follows from the machine file. An [`Extension`] adds the rest.
 pub struct Program {
     /// The names of the program.
-    pub(super) info: &'static ProgramInfo,
+    pub info: &'static ProgramInfo,
     /// The package's version.
     pub(super) version: &'static str,
     /// The fields that a start must be given.
@@ -36,9 +35,6 @@ pub struct Program {
     pub(super) plugin: Option<PluginInfo>,
     pub(super) app: Box<dyn App>,
     pub(super) extension: Box<dyn Extension>,
-    pub(super) commands: Vec<OwnCommand>,
-    pub(super) flags: Vec<OwnFlag>,
-    pub(super) verbs: Vec<OwnVerb>,
 }
 
 impl fmt::Debug for Program {
@@ -64,9 +60,6 @@ impl Program {
             plugin,
             app: Box::new(app),
             extension: Box::new(extension),
-            commands: Vec::new(),
-            flags: Vec::new(),
-            verbs: Vec::new(),
         }
     }
 
@@ -124,52 +117,24 @@ impl Program {
         loop_message::render(raw, message, variables).map_err(|error| error.to_string())
     }
 
-    /// Adds a subcommand, which help and completions list like the others.
-    #[must_use]
-    pub fn command(
-        mut self,
-        command: impl Fn() -> clap::Command + 'static,
-        run: RunCommand,
-    ) -> Self {
-        let command = Box::new(command);
-        self.commands.push(OwnCommand { command, run });
-        self
-    }
-
-    /// Replaces a command that every program has, if this flag is given. [`Extension::arguments`] adds the flag.
-    #[must_use]
-    pub fn flag(mut self, command: &'static str, flag: &'static str, run: RunCommand) -> Self {
-        self.flags.push(OwnFlag { command, flag, run });
-        self
-    }
-
-    /// Adds the program's own verb. It changes the loop that its `--id` names, or else the active one, on behalf of its caller.
+    /// Changes the loop that [`loop_flag`](super::loop_flag) names, or else the active one, on behalf of its caller, and prints
+    /// the next step. A command of the program's own thus chooses its transitions in Rust, also those with `own` in the machine file.
     ///
-    /// The verb chooses its transitions in Rust, also those with `own` in the machine file. With `--format`, a verb called `report` prints
-    /// the report that every program has.
-    #[must_use]
-    pub fn verb<A: LoopHandle>(
-        mut self,
-        command: impl Fn() -> clap::Command + 'static,
-        run: RunVerb<A>,
-    ) -> Self {
-        let id = || {
-            clap::Arg::new(LOOP)
-                .long("id")
-                .value_name("LOOP")
-                .help("The loop [default: the active one]")
-        };
-        let run =
-            move |held: HeldLoop, arguments: &ArgMatches| match run(into_typed(held), arguments) {
+    /// # Errors
+    /// Returns an error if the loop is not found or `change` fails.
+    pub fn change<A: LoopHandle>(
+        &self,
+        name: &str,
+        arguments: &ArgMatches,
+        change: impl FnOnce(A) -> Result<A, NotTaken<A>>,
+    ) -> Result<Exit, Failure> {
+        verbs::own(self, name, arguments, |held| {
+            match change(into_typed(held)) {
                 Ok(held) => Ok(into_untyped(held)),
                 Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
                 Err(NotTaken::Failed(failure)) => Err(failure.into()),
-            };
-        self.verbs.push(OwnVerb {
-            command: Box::new(move || command().arg(id())),
-            run: Box::new(run),
-        });
-        self
+            }
+        })
     }
 
     /// Adds the program's own reviewer. A review names it as it names `lint`.

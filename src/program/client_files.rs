@@ -31,6 +31,8 @@ pub(super) struct ClientFiles {
 struct Plugin {
     /// Name and marketplace, such as `claudex@claudex-engine`.
     key: String,
+    /// The name without the marketplace.
+    name: String,
     /// The folder that the client reads it from.
     root: Utf8PathBuf,
     /// The commands of its Stop hooks.
@@ -48,17 +50,15 @@ impl ClientFiles {
             absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute("HOME")?.join(".claude")));
         let config = config.unwrap_or_default();
         let mut files = vec![config.join("settings.json")];
-        let folders = here.ancestors();
-        let project: Vec<_> = folders
-            .take_while(|folder| folder.starts_with(root))
-            .collect();
+        let is_project = |folder: &&Utf8Path| folder.starts_with(root);
+        let project: Vec<_> = here.ancestors().take_while(is_project).collect();
         for name in [".claude/settings.json", ".claude/settings.local.json"] {
             files.extend(project.iter().rev().map(|folder| folder.join(name)));
         }
         files.extend(MANAGED.map(Utf8PathBuf::from));
-        let files = files.into_iter();
         let settings: Vec<_> = files
-            .filter_map(|file| Some((file.clone(), json(&file)?)))
+            .into_iter()
+            .filter_map(|file| json(&file).map(|value| (file, value)))
             .collect();
         Self {
             plugins: plugins(&config.join("plugins"), &settings),
@@ -76,8 +76,7 @@ impl ClientFiles {
 
     /// Returns the plugin or the settings file whose Stop hook calls our program.
     pub(super) fn our_hook(&self, info: &ProgramInfo) -> Option<String> {
-        let plugin = self.plugins.iter().find(|plugin| plugin.is_ours(info));
-        if let Some(plugin) = plugin {
+        if let Some(plugin) = self.plugins.iter().find(|plugin| plugin.is_ours(info)) {
             return Some(format!("plugin {}", plugin.key));
         }
         let calls =
@@ -91,10 +90,9 @@ impl ClientFiles {
     /// its hook's command names the folder.
     pub(super) fn rival(&self, info: &ProgramInfo) -> Option<&str> {
         let works_on_ours = |plugin: &&Plugin| {
-            let mut commands = plugin.stop_commands.iter();
-            let has_our_name = Some(plugin.name()) == info.plugin;
-            let works = commands.any(|command| has_our_name || command.contains(info.state.folder));
-            works && !plugin.is_ours(info)
+            let has_our_name = Some(plugin.name.as_str()) == info.plugin;
+            let works = |command: &String| has_our_name || command.contains(info.state.folder);
+            !plugin.is_ours(info) && plugin.stop_commands.iter().any(works)
         };
         let rival = self.plugins.iter().find(works_on_ours)?;
         Some(&rival.key)
@@ -102,49 +100,42 @@ impl ClientFiles {
 }
 
 impl Plugin {
-    /// Returns the name without the marketplace.
-    fn name(&self) -> &str {
-        self.key.split('@').next().unwrap_or_default()
-    }
-
     /// Returns whether it has our name and brings our launcher along.
     fn is_ours(&self, info: &ProgramInfo) -> bool {
-        Some(self.name()) == info.plugin && self.root.join("bin").join(info.program).is_file()
+        Some(self.name.as_str()) == info.plugin
+            && self.root.join("bin").join(info.program).is_file()
     }
 }
 
 /// Returns the plugins that are installed in the folder and enabled by the settings.
 fn plugins(folder: &Utf8Path, settings: &[(Utf8PathBuf, Value)]) -> Vec<Plugin> {
-    let mut enabled: BTreeMap<&str, bool> = BTreeMap::new();
-    for (_, value) in settings {
-        let switches = value["enabledPlugins"].as_object().into_iter().flatten();
-        enabled.extend(switches.filter_map(|(key, on)| Some((key.as_str(), on.as_bool()?))));
-    }
+    let switches = settings
+        .iter()
+        .filter_map(|(_, value)| value["enabledPlugins"].as_object());
+    let enabled: BTreeMap<_, _> = switches.flatten().collect();
     let installed = json(&folder.join("installed_plugins.json")).unwrap_or_default();
-    let plugin = |(key, is_on): (&str, bool)| {
-        let copies = installed["plugins"][key].as_array().filter(|_| is_on)?;
-        let mut roots = copies
-            .iter()
-            .filter_map(|copy| copy["installPath"].as_str());
-        let root = Utf8PathBuf::from(roots.next()?);
+    let plugin = |(key, _): (&String, _)| {
+        let root = Utf8PathBuf::from(installed["plugins"][key][0]["installPath"].as_str()?);
         let hooks = json(&root.join("hooks/hooks.json")).unwrap_or_default();
         Some(Plugin {
-            key: key.to_owned(),
+            key: key.clone(),
+            name: key.split('@').next().unwrap_or_default().to_owned(),
             root,
             stop_commands: stop_commands(&hooks),
         })
     };
-    enabled.into_iter().filter_map(plugin).collect()
+    let enabled = enabled.into_iter().filter(|(_, is_on)| **is_on == true);
+    enabled.filter_map(plugin).collect()
 }
 
 /// Returns the commands of the Stop hooks that a file declares, with their arguments.
 fn stop_commands(declared: &Value) -> Vec<String> {
-    let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
-    let groups = items(&declared["hooks"]["Stop"]).into_iter();
-    let hooks = groups.flat_map(|group| items(&group["hooks"]));
-    let command = |hook: Value| {
-        let arguments = items(&hook["args"]);
-        let arguments = arguments.iter().filter_map(Value::as_str);
+    fn items(list: &Value) -> impl Iterator<Item = &Value> {
+        list.as_array().into_iter().flatten()
+    }
+    let hooks = items(&declared["hooks"]["Stop"]).flat_map(|group| items(&group["hooks"]));
+    let command = |hook: &Value| {
+        let arguments = items(&hook["args"]).filter_map(Value::as_str);
         let words = std::iter::once(hook["command"].as_str()?).chain(arguments);
         Some(words.collect::<Vec<_>>().join(" "))
     };

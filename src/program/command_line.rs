@@ -36,11 +36,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .disable_help_subcommand(true)
         .arg(protocol)
         .subcommand(start::command(program).hide(info.begin.is_some()));
-    for own in &program.commands {
-        command = command.subcommand((own.command)());
-    }
-    for own in &program.verbs {
-        let own = (own.command)();
+    for own in program.extension.commands() {
         command = command.subcommand(match own.get_name() {
             "report" => Report::with_format(own),
             _ => own,
@@ -53,10 +49,15 @@ pub(super) fn command(program: &Program) -> clap::Command {
     }));
     // The program's own command replaces the one of that name that every program has.
     let common = Command::augment_subcommands(clap::Command::new(info.program));
-    let mut offered: Vec<_> = common.get_subcommands().cloned().collect();
-    offered
-        .retain(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one));
-    let command = command.subcommands(offered).about(info.table.doc);
+    let common: Vec<_> = common
+        .get_subcommands()
+        .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
+        .map(|one| one.clone().display_order(group(one.get_name()).place()))
+        .collect();
+    let command = command
+        .subcommands(common)
+        .about(info.table.doc)
+        .long_about(None);
     add_groups(program.extension.arguments(command))
 }
 
@@ -81,6 +82,16 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
         "verify" => verify::is_used(info.table),
         "use" => session_loops::has_many(info),
         _ => true,
+    }
+}
+
+/// Returns the group of a command that every program has.
+fn group(command: &str) -> Group {
+    match command {
+        "status" | "list" | "journal" | "report" | "personas" | "doctor" => Group::Look,
+        "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => Group::Person,
+        "sweep" | "config" | "hooks" | "plugin" | "statusline" => Group::SetUp,
+        _ => Group::Loops,
     }
 }
 

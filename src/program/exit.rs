@@ -31,6 +31,9 @@ pub enum Exit {
     Interrupted = 130,
 }
 
+/// The exit code of a command, or its failure.
+pub type Ended = Result<Exit, Failure>;
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         ExitCode::from(exit as u8)

@@ -5,9 +5,9 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::{HeldLoop, ParsedVerb};
-use super::exit::{Exit, Failure};
-use super::info::ProgramInfo;
+use super::app::ParsedVerb;
+use super::builder::Program;
+use super::exit::{Ended, Exit, Failure};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input};
@@ -24,6 +24,18 @@ pub type Variables = Map<String, Json>;
 /// `held.typed()` is the loop with its type, `AnyLoop`, and `verb.typed()` the generated `Verb`.
 #[expect(unused_variables, reason = "the defaults ignore their arguments")]
 pub trait Extension {
+    /// Returns the program's own commands, which the help lists like the others. One replaces the command of its
+    /// name that every program has. One called `report` still prints the report of every program, with `--format`.
+    fn commands(&self) -> Vec<clap::Command> {
+        Vec::new()
+    }
+
+    /// Runs one of the program's own commands, or another one with a flag that [`Self::arguments`] adds. Returns `None` if it
+    /// is the command that every program has.
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+        None
+    }
+
     /// Changes the command line: adds flags to `start`, or limits an argument of a verb.
     fn arguments(&self, command: clap::Command) -> clap::Command {
         command
@@ -171,36 +183,6 @@ pub struct StartFields {
 pub struct NoExtension;
 
 impl Extension for NoExtension {}
-
-/// Makes the arguments of a command. A hook never calls it, to save time at each stop.
-type MakeCommand = Box<dyn Fn() -> clap::Command>;
-
-/// The program's own subcommand.
-pub(super) struct OwnCommand {
-    pub(super) command: MakeCommand,
-    pub(super) run: RunCommand,
-}
-
-/// The function of the program's own subcommand.
-pub type RunCommand = fn(&'static ProgramInfo, &ArgMatches) -> Result<Exit, Failure>;
-
-/// A flag that replaces a command that every program has.
-pub(super) struct OwnFlag {
-    pub(super) command: &'static str,
-    pub(super) flag: &'static str,
-    pub(super) run: RunCommand,
-}
-
-/// The program's own verb.
-pub(super) struct OwnVerb {
-    pub(super) command: MakeCommand,
-    pub(super) run: Box<ChangeLoop>,
-}
-
-type ChangeLoop = dyn Fn(HeldLoop, &ArgMatches) -> Result<HeldLoop, NotTaken<HeldLoop>>;
-
-/// The function of the program's own verb: changes a loop by its arguments.
-pub type RunVerb<A> = fn(A, &ArgMatches) -> Result<A, NotTaken<A>>;
 
 /// The reason why a verb of the program's own changed nothing.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -16,47 +16,38 @@ use crate::hooks::{HookOutput, Input, Permission, prompt};
 use crate::store::StateHome;
 use crate::text;
 
-/// Answers a hook on an event such as `SessionStart`. Prints nothing after a fault of ours.
-pub fn answer(
-    event: &'static str,
-    surroundings: &Surroundings,
-    tell: impl FnOnce(&Input) -> HookOutput,
-) -> Exit {
-    let output = catch_unwind(AssertUnwindSafe(|| {
-        surroundings
-            .read_input()
-            .map(|input| tell(&input))
-            .unwrap_or_default()
-    }));
-    out::text(&output.unwrap_or_default().to_json(event));
-    Exit::Complete
+/// Reads the input of a hook and answers it. Returns nothing after a fault of ours.
+fn guarded<T: Default>(surroundings: &Surroundings, answer: impl FnOnce(&Input) -> T) -> T {
+    let answer = AssertUnwindSafe(|| Some(answer(&surroundings.read_input().ok()?)));
+    catch_unwind(answer).ok().flatten().unwrap_or_default()
 }
 
-/// Answers the PreToolUse hook. Prints nothing if the client is to decide as usual, or after a fault of ours.
-pub fn permit(
+/// Answers a hook on an event such as `SessionStart`.
+pub(super) fn answer(
+    event: &'static str,
+    surroundings: &Surroundings,
+    answer: impl FnOnce(&Input) -> HookOutput,
+) {
+    out::text(&guarded(surroundings, answer).to_json(event));
+}
+
+/// Answers the PreToolUse hook. Prints nothing if the client is to decide as usual.
+pub(super) fn permit(
     surroundings: &Surroundings,
     decide: impl FnOnce(&Input) -> Option<Permission>,
-) -> Exit {
-    let permission = catch_unwind(AssertUnwindSafe(|| {
-        decide(&surroundings.read_input().ok()?)
-    }));
-    if let Ok(Some(permission)) = permission {
+) {
+    if let Some(permission) = guarded(surroundings, decide) {
         out::text(&permission.to_json());
     }
-    Exit::Complete
 }
 
 /// Answers the prompt hooks: keeps the text typed after one of our commands. Prints nothing on stdout, which reaches the model.
-pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
-    let _ = catch_unwind(AssertUnwindSafe(|| {
-        let kept = surroundings
-            .read_input()
-            .map_or(Ok(()), |input| keep_prompt(info, surroundings, &input));
-        if let Err(error) = kept {
+pub(super) fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) {
+    guarded(surroundings, |input| {
+        if let Err(error) = keep_prompt(info, surroundings, input) {
             out::note(&info.line(&text::one_line(&error, 300)));
         }
-    }));
-    Exit::Complete
+    });
 }
 
 /// Keeps a typed command, the turn that it begins, and the session's environment.
@@ -90,9 +81,21 @@ fn keep_prompt(
     }
 }
 
-/// Returns the hooks for a settings file. `program` is a path or a name; `asks` adds the hook on AskUserQuestion.
-pub fn settings(program: &str, asks: bool) -> Value {
-    let call = |verb: &str| json!({"type": "command", "command": format!("{} hook {verb}", quoted(program))});
+/// Prints the hooks of this program, for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
+pub(super) fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
+    let path = std::env::current_exe().ok();
+    let path = path.and_then(|path| path.into_os_string().into_string().ok());
+    let name = Some(info.program.to_owned());
+    let program = if by_name { name } else { path };
+    let program = program.ok_or_else(|| {
+        Failure::plain(
+            Exit::Internal,
+            "the path of this program is unknown or not UTF-8".to_owned(),
+            "put the program on the PATH, and use --by-name",
+        )
+    })?;
+    let program = quoted(&program);
+    let call = |verb: &str| json!({"type": "command", "command": format!("{program} hook {verb}")});
     let mut hooks = json!({
         "Stop": [{"hooks": [call("stop")]}],
         "SessionStart": [{"hooks": [call("session-start")]}],
@@ -102,33 +105,6 @@ pub fn settings(program: &str, asks: bool) -> Value {
     if asks {
         hooks["PostToolUse"] = json!([{"matcher": "AskUserQuestion", "hooks": [call("answer")]}]);
     }
-    json!({ "hooks": hooks })
-}
-
-/// Prints the hooks of this program, for `.claude/settings.json` or a plugin's `hooks/hooks.json`.
-///
-/// # Errors
-/// Returns an error if the path of this program is unknown.
-pub fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
-    let path = || {
-        std::env::current_exe()
-            .ok()?
-            .into_os_string()
-            .into_string()
-            .ok()
-    };
-    let program = if by_name {
-        Some(info.program.to_owned())
-    } else {
-        path()
-    };
-    let program = program.ok_or_else(|| {
-        Failure::plain(
-            Exit::Internal,
-            "the path of this program is unknown or not UTF-8".to_owned(),
-            "put the program on the PATH, and use --by-name",
-        )
-    })?;
-    out::json(&settings(&program, asks));
+    out::json(&json!({ "hooks": hooks }));
     Ok(Exit::Complete)
 }

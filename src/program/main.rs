@@ -2,23 +2,34 @@
 
 use std::process::ExitCode;
 
-use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
 use super::caller::Caller;
 use super::exit::{self, Exit, Failure};
-use super::extension::RunCommand;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{
-    adopt, archive, command_line, compaction, config, display, doctor, generate, hooks, import,
-    loops, out, permission, plugin, question_answer, resume, review, session_start, start, state,
-    stop, use_command, verbs, verify,
+    adopt, archive, command_line, compaction, config, display, doctor, hooks, import, loops, out,
+    permission, plugin, question_answer, resume, review, session_start, start, state, stop,
+    use_command, verbs, verify,
 };
 use crate::hooks::HookOutput;
-use crate::process::environment::GUARD;
+
+/// The commands that show loops and change nothing.
+const LOOKS: [&str; 4] = ["status", "list", "journal", "report"];
+/// The commands for which loops need not be usable. Of those of `state`, each checks for itself whether it changes any.
+const WITHOUT_LOOPS: [&str; 8] = [
+    "config",
+    "doctor",
+    "hook",
+    "hooks",
+    "personas",
+    "plugin",
+    "state",
+    "statusline",
+];
 
 impl Program {
     /// Runs the program: reads its arguments, runs the command, prints an error.
@@ -88,53 +99,33 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
     if let Some(ended) = asked.and_then(|wanted| speak(program, wanted)) {
         return Ok(ended);
     }
-    let Some((name, given)) = matches.subcommand() else {
+    let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
-    if let Some(run) = own_command(program, name, given) {
-        not_inside_a_reviewer(name)?;
-        return run(info, given);
-    }
-    let mut verbs = program.verbs.iter();
-    if let Some(own) = verbs.find(|own| (own.command)().get_name() == name) {
+    if let Some(report) = Report::instead_of(arguments) {
         loops::all_usable(info)?;
-        if let Some(report) = Report::instead_of(given) {
-            return display::report(program, &report);
-        }
-        not_inside_a_reviewer(name)?;
-        return verbs::own(program, (name, own), given);
+        return display::report(program, &report);
+    }
+    let is_look = LOOKS.contains(&name);
+    let is_harmless = is_look || WITHOUT_LOOPS.contains(&name);
+    if !is_harmless {
+        verbs::outside_reviewer(name)?;
+    }
+    if let Some(result) = program.extension.run(program, name, arguments) {
+        return result;
     }
     if name == "start" {
-        not_inside_a_reviewer(name)?;
-        return start::start(program, given);
+        return start::start(program, arguments);
     }
-    if command_line::is_machine_verb(program, name) {
-        not_inside_a_reviewer(name)?;
+    if is_look || !is_harmless {
         loops::all_usable(info)?;
-        let verb = program
-            .app
-            .parse(matches)
-            .map_err(|error| Failure::usage(&error))?;
+    }
+    let usage = |error| Failure::usage(&error);
+    if command_line::is_machine_verb(program, name) {
+        let verb = program.app.parse(matches).map_err(usage)?;
         return verbs::verb(program, verb);
     }
-    let command = Command::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
-    if changes_loops(&command) {
-        not_inside_a_reviewer(name)?;
-    }
-    if is_about_loops(&command) {
-        loops::all_usable(info)?;
-    }
-    run(program, command)
-}
-
-/// Returns the function of the program's own command, or of a flag that replaces a command.
-fn own_command(program: &Program, name: &str, given: &ArgMatches) -> Option<RunCommand> {
-    let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
-    let mut commands = program.commands.iter();
-    let command = commands.find(|own| (own.command)().get_name() == name);
-    let mut flags = program.flags.iter();
-    let flag = flags.find(|own| own.command == name && is_given(own.flag));
-    command.map(|own| own.run).or(flag.map(|own| own.run))
+    run(program, Command::from_arg_matches(matches).map_err(usage)?)
 }
 
 /// Runs a command that every program has.
@@ -161,73 +152,36 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(display::statusline(program)),
-        Command::Completions { shell } => {
-            generate::completions(&command_line::command(program), info, shell)
-        }
         Command::Hook { hook } => Ok(answer_hook(program, hook)),
-        Command::State(command) => state::state(program, command),
+        Command::State(command) => {
+            if state::changes(&command) {
+                verbs::outside_reviewer("state")?;
+            }
+            state::state(program, command)
+        }
     }
 }
 
 /// Answers a hook of the client, which always exits 0.
 fn answer_hook(program: &Program, hook: Hook) -> Exit {
     let info = program.info;
-    let surroundings = Surroundings::from_env();
+    let surroundings = &Surroundings::from_env();
     match hook {
-        Hook::Stop => stop::answer(program, &surroundings),
-        Hook::Prompt => hooks::prompt(info, &surroundings),
-        Hook::Answer => hooks::answer("PostToolUse", &surroundings, |input| {
-            question_answer::answer(program, input, &surroundings)
+        Hook::Stop => return stop::answer(program, surroundings),
+        Hook::Prompt => hooks::prompt(info, surroundings),
+        Hook::Answer => hooks::answer("PostToolUse", surroundings, |input| {
+            question_answer::answer(program, input, surroundings)
         }),
-        Hook::SessionStart => hooks::answer("SessionStart", &surroundings, |input| {
-            session_start::answer(program, input, &surroundings)
+        Hook::SessionStart => hooks::answer("SessionStart", surroundings, |input| {
+            session_start::answer(program, input, surroundings)
         }),
-        Hook::PreCompact => hooks::answer("PreCompact", &surroundings, |input| {
-            compaction::note(info, input, &surroundings);
+        Hook::PreCompact => hooks::answer("PreCompact", surroundings, |input| {
+            compaction::note(info, input, surroundings);
             HookOutput::default()
         }),
-        Hook::PreToolUse => hooks::permit(&surroundings, |input| {
-            permission::decide(program, input, &surroundings)
+        Hook::PreToolUse => hooks::permit(surroundings, |input| {
+            permission::decide(program, input, surroundings)
         }),
     }
-}
-
-/// Returns whether a command reviews or changes a loop, as far as its arguments tell.
-fn changes_loops(command: &Command) -> bool {
-    match command {
-        Command::Review(_)
-        | Command::Verify { .. }
-        | Command::Use { .. }
-        | Command::Answer { .. }
-        | Command::Resume { .. }
-        | Command::Pause(_)
-        | Command::Adopt { .. }
-        | Command::Import { .. }
-        | Command::Sweep
-        | Command::Rollback { .. } => true,
-        Command::State(command) => state::changes(command),
-        _ => false,
-    }
-}
-
-/// Returns whether a command is about loops that are there already.
-fn is_about_loops(command: &Command) -> bool {
-    match command {
-        Command::Status(_) | Command::List(_) | Command::Journal(_) | Command::Report(_) => true,
-        Command::State(_) => false,
-        _ => changes_loops(command),
-    }
-}
-
-/// Refuses a command inside a reviewer or drafter. Its environment is not a client's, so it would pass for the user, and a review
-/// that it follows would wait for itself.
-fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
-    if std::env::var_os(GUARD).is_none() {
-        return Ok(());
-    }
-    Err(Failure::plain(
-        Exit::Refused,
-        format!("a reviewer or drafter may not run ‘{command}’, which changes loops"),
-        "run status, list or journal instead",
-    ))
+    Exit::Complete
 }

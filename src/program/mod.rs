@@ -4,22 +4,7 @@
 //! whole of its `src/main.rs`; see `docs/your-own-loop.md`. Its other parts it implements as an [`Extension`], as our own
 //! does (`src/plan/`). No module here knows a phase by name.
 //!
-//! | module | subject |
-//! |---|---|
-//! | `builder`, `extension` | the program of a generated machine, and the additions of a machine's crate |
-//! | `app` | the machine without its types |
-//! | `main`, `command_line`, `arguments`, `slash_arguments` | the call, its commands and arguments, the text typed after a slash command |
-//! | `stop` | the Stop hook, step by step |
-//! | `hooks`, `surroundings`, `turn_end`, `session_loops` | parts of a hook: input, environment, the turn that ends, the session's loop |
-//! | `session_start`, `compaction`, `question_answer`, `permission` | the other hooks |
-//! | `start`, `verbs`, `resume`, `adopt`, `use_command`, `archive`, `import`, `review`, `verify`, `display`, `config`, `state`, `generate` | the commands |
-//! | `loops`, `locate`, `caller` | finding a loop, and who may decide about it |
-//! | `doctor`, `client_files` | checks of the installation, and the client's files |
-//! | `settings`, `reviewers` | the user's configuration, and the reviewers |
-//! | `info`, `messages`, `next_action`, `last_message`, `durations`, `rounds` | texts about a loop and its journal |
-//! | `attempts`, `incompatible` | refused attempts, and loops that cannot be opened |
-//! | `exit`, `out`, `shell`, `help`, `suggest` | exit codes, printing, colours, quoting, help, mistyped words |
-//! | `plugin` | the plugin's folder: hooks, launcher, slash commands |
+//! Begin with `main`, which calls the commands and the hooks; `stop` is the Stop hook, and `review` a review, step by step.
 
 pub mod adopt;
 mod app;
@@ -37,9 +22,8 @@ mod doctor;
 mod durations;
 pub mod exit;
 mod extension;
-mod generate;
 mod help;
-pub mod hooks;
+mod hooks;
 mod import;
 pub mod incompatible;
 pub mod info;
@@ -74,9 +58,9 @@ mod verbs;
 mod verify;
 
 pub use app::{App, HeldLoop, ParsedVerb, into_typed, into_untyped};
-pub use arguments::{LoopArgs, Time};
+pub use arguments::{LoopArgs, Time, loop_flag};
 pub use builder::Program;
 pub use clap;
-pub use extension::{Extension, NextAction, NoExtension, NotTaken, RunCommand, RunVerb, Variables};
+pub use extension::{Extension, NextAction, NoExtension, NotTaken, Variables};
 pub use help::Group;
 pub use out::Tone;

@@ -5,14 +5,15 @@
 //! the files that the machine names.
 
 use std::env;
+use std::path::PathBuf;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
 use super::builder::Program;
 use super::info::ProgramInfo;
-use super::plugin;
 use super::surroundings::Surroundings;
+use super::{locate, plugin};
 use crate::hooks::{Input, Permission};
 use crate::store::{Listed, Store};
 
@@ -32,22 +33,20 @@ pub(super) fn decide(
     input: &Input,
     surroundings: &Surroundings,
 ) -> Option<Permission> {
-    let session = input.session_id.as_deref()?;
     let tool = ToolInput::deserialize(input.tool_input.as_ref()?).ok()?;
-    let loops = find_loops(program.info, input, surroundings, session);
+    let loops = find_loops(program.info, input, surroundings);
     if loops.is_empty() {
         return None;
     }
 
-    let rules = || plugin::permission_rules(program);
-    let is_allowed = match (input.tool_name.as_deref()?, tool) {
-        ("Bash", ToolInput { command, .. }) => {
-            let words = simple_command(&command?)?;
+    let is_allowed = match input.tool_name.as_deref()? {
+        "Bash" => {
+            let words = simple_command(&tool.command?)?;
             is_this_program(program.info, words.first()?)
-                && rules().iter().any(|rule| allows_command(rule, &words))
+                && any_rule(program, |rule| allows_command(rule, &words))
         }
-        ("Write" | "Edit", ToolInput { file_path, .. }) => {
-            let path = real_path(&file_path?)?;
+        "Write" | "Edit" => {
+            let path = real_path(&tool.file_path?)?;
             let is_state = |(store, one): &(Store, Listed)| {
                 path == one.path || path.starts_with(store.folder())
             };
@@ -59,29 +58,33 @@ pub(super) fn decide(
             let path = path.strip_prefix(store.root()).ok()?;
             // In the client's plan mode an agent only looks.
             input.permission_mode.as_deref() != Some("plan")
-                && rules().iter().any(|rule| allows_file(rule, path))
+                && any_rule(program, |rule| allows_file(rule, path))
         }
         _ => false,
     };
     is_allowed.then_some(Permission::Allow)
 }
 
-/// Returns the loops of a session. One that is over counts: the agent asks once more for the next step.
+/// Returns the loops of the input's session. One that is over counts: the agent asks once more for the next step.
 fn find_loops(
     info: &ProgramInfo,
     input: &Input,
     surroundings: &Surroundings,
-    session: &str,
 ) -> Vec<(Store, Listed)> {
-    let stores = surroundings.stores(info, input).into_iter();
-    let loops = stores.flat_map(|store| {
-        let listed = store.list().into_iter();
-        listed.map(move |one| (store.clone(), one))
+    let mut loops = locate::loops_in(&surroundings.stores(info, input));
+    loops.retain(|(store, one)| {
+        one.ours
+            && one.session.is_some()
+            && one.session == input.session_id
+            && store.is_for(one.root.as_deref())
     });
-    let is_own = |(store, one): &(Store, Listed)| {
-        one.ours && one.session.as_deref() == Some(session) && store.is_for(one.root.as_deref())
-    };
-    loops.filter(is_own).collect()
+    loops
+}
+
+/// Returns whether one of the rules for the tool calls that a loop asks its agent for passes a test.
+fn any_rule(program: &Program, allows: impl Fn(&str) -> bool) -> bool {
+    let rules = plugin::permission_rules(program);
+    rules.iter().any(|rule| allows(rule))
 }
 
 /// Splits a command line into words, if it is one command: no list, pipe, redirection, expansion or assignment.
@@ -103,37 +106,33 @@ fn simple_command(line: &str) -> Option<Vec<String>> {
 /// Returns whether a command's first word runs this program: its absolute path, or its name if a shell of the client finds
 /// this program by it. The plugin's launcher counts, which is last on the PATH of that shell.
 fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
-    let is_name = word == info.program;
-    if !is_name && !word.starts_with('/') {
-        return false;
-    }
     let root = env::var("CLAUDE_PLUGIN_ROOT").ok().map(Utf8PathBuf::from);
     let launcher = root.map(|root| root.join("bin").join(info.program));
-    let path = env::var("PATH").unwrap_or_default();
-    let mut files = path
-        .split(':')
-        .map(|folder| Utf8Path::new(folder).join(word));
-    // A relative folder may have any program.
-    let file = files.find(|file| !file.is_absolute() || file.is_file());
-    let file = file.or_else(|| launcher.clone().filter(|_| is_name));
-    let Some(file) = file.filter(|file| file.is_absolute()) else {
-        return false;
+    let file = if word == info.program {
+        let path = env::var("PATH").unwrap_or_default();
+        let folders = path.split(':').map(Utf8Path::new);
+        let mut files = folders.map(|folder| folder.join(word));
+        // A relative folder may have any program.
+        let file = files.find(|file| !file.is_absolute() || file.is_file());
+        file.or_else(|| launcher.clone())
+    } else {
+        Some(word.into())
     };
-    let ours = env::current_exe().into_iter();
-    let ours = ours.chain(launcher.map(Into::into));
-    let mut ours = ours.map(|ours| ours.canonicalize().ok());
-    let file = file.canonicalize().ok();
-    file.is_some() && ours.any(|ours| ours == file)
+    let real = |file: PathBuf| file.canonicalize().ok();
+    let file = file.filter(|file| file.is_absolute());
+    let file = file.and_then(|file| real(file.into()));
+    let ours = [env::current_exe().ok(), launcher.map(Into::into)];
+    file.is_some() && ours.into_iter().flatten().any(|ours| real(ours) == file)
 }
 
 /// Returns whether a rule such as `Bash(taskie next:*)` allows a command. The program's name is checked before.
 fn allows_command(rule: &str, words: &[String]) -> bool {
-    let rule = rule
+    let call = rule
         .strip_prefix("Bash(")
         .and_then(|rule| rule.strip_suffix(":*)"));
-    let wanted: Vec<&str> = rule.unwrap_or_default().split(' ').skip(1).collect();
-    let start = words.iter().skip(1).take(wanted.len());
-    rule.is_some() && start.eq(&wanted)
+    let mut words = words.iter().skip(1);
+    let mut is_next = |wanted: &str| words.next().is_some_and(|word| word == wanted);
+    call.is_some_and(|call| call.split(' ').skip(1).all(&mut is_next))
 }
 
 /// Returns whether a rule such as `Edit(/plans/*/*.md)` allows a file, by its path from the project's root.

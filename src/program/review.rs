@@ -14,7 +14,7 @@ use super::caller::Caller;
 use super::display::Past;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::reviewers::{Chosen, Preferred};
+use super::reviewers::Chosen;
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, rounds};
 use crate::behaviours::verify::{self, Commands, Missing, Purpose};
@@ -175,8 +175,8 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         return Err(users_choice(&format!("{} review {id}", info.program)));
     }
     let spec = messages::phase(raw).review();
-    let preferred = spec.and_then(|spec| Preferred::in_round(raw, spec));
-    let chosen = reviewers::choose(named, preferred.as_ref(), &settings, store.root())
+    let review = spec.map(|spec| (raw, spec));
+    let chosen = reviewers::choose(named, review, &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let Some(spec) = spec else {
         let phase = messages::phase(raw).name;

@@ -3,8 +3,6 @@
 //! `auto` is the first of [`AUTO`] that is installed, else `lint`. If it cannot run, the next installed client takes over. The choice
 //! is always shown, and so is a change in the middle of a loop.
 
-use std::path::PathBuf;
-
 use camino::Utf8Path;
 
 use crate::machine::Raw;
@@ -15,7 +13,7 @@ use crate::review::Lint;
 use crate::review::ReviewSpec;
 use crate::review::client::Client;
 use crate::review::reviewer::{Cause, Reviewer};
-use crate::review::runs;
+use crate::review::runs::{self, Run};
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
 
@@ -53,6 +51,20 @@ impl Chosen {
         }
     }
 
+    /// Makes a reviewer of the configuration.
+    fn configured(name: &str, settings: ReviewerSettings, all: &Settings) -> Self {
+        let usual = all.limits.review();
+        let limits = Limits {
+            timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
+            idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
+        };
+        if settings.kind == ReviewerKind::Lint {
+            return Self::new(Box::new(Lint), limits);
+        }
+        let name = name.to_owned();
+        Self::new(Box::new(Client { name, settings }), limits)
+    }
+
     /// Asks the reviewer and, if it cannot run, the next one, with a line about that. `cause_of` returns why there is no verdict.
     pub fn in_turn<T>(
         &self,
@@ -77,126 +89,100 @@ impl Chosen {
     /// Returns its name in a loop whose earlier rounds another one may have reviewed:
     /// `lint (auto; codex reviewed the rounds before)`.
     pub fn shown_in(&self, raw: &Raw, round: u64) -> String {
-        match before(raw, round) {
-            Some(other) if other != self.reviewer.name() => {
-                let other = format!("{} reviewed the rounds before", text::one_line(&other, 60));
-                match self.shown.strip_suffix(')') {
-                    Some(open) => format!("{open}; {other})"),
-                    None => format!("{} ({other})", self.shown),
-                }
-            }
-            _ => self.shown.clone(),
+        let is_earlier = |run: &Run| run.began.round < round && run.digest().is_some();
+        let runs = runs::read(&raw.journal().unwrap_or_default());
+        let earlier = runs.into_iter().rfind(is_earlier);
+        let earlier = earlier.map(|run| run.began.reviewer);
+        let Some(other) = earlier.filter(|other| other != self.reviewer.name()) else {
+            return self.shown.clone();
+        };
+        let other = format!("{} reviewed the rounds before", text::one_line(&other, 60));
+        match self.shown.strip_suffix(')') {
+            Some(open) => format!("{open}; {other})"),
+            None => format!("{} ({other})", self.shown),
         }
     }
 }
 
-/// Returns the reviewer of the last verdict of an earlier round.
-fn before(raw: &Raw, round: u64) -> Option<String> {
-    let journal = raw.journal().ok()?;
-    let verdict = |run: &runs::Run| run.began.round < round && run.digest().is_some();
-    let last = runs::read(&journal).into_iter().rfind(verdict)?;
-    Some(last.began.reviewer)
+/// Returns the reviewer and the model that the phase of a loop prefers in its round, if the user chooses none.
+fn preferred(raw: &Raw, spec: &ReviewSpec) -> Option<(String, Option<String>)> {
+    let turn = usize::try_from(raw.count(spec.round).saturating_sub(1)).unwrap_or(usize::MAX);
+    let of_turn = |all: &[&str]| {
+        let name = raw.fill(all.get(turn.checked_rem(all.len())?)?);
+        Some(name).filter(|name| !name.is_empty())
+    };
+    Some((of_turn(spec.reviewers)?, of_turn(spec.models)))
 }
 
-/// The reviewer that a phase prefers if the user chooses none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Preferred {
-    /// The reviewer's name.
-    pub reviewer: String,
-    /// The model, if the user's configuration names none.
-    pub model: Option<String>,
-}
-
-impl Preferred {
-    /// Returns the preference of a phase for the round that a loop is in.
-    pub fn in_round(raw: &Raw, spec: &ReviewSpec) -> Option<Self> {
-        let turn = usize::try_from(raw.count(spec.round).saturating_sub(1)).unwrap_or(usize::MAX);
-        let of_turn = |all: &[&str]| Some(raw.fill(all.get(turn.checked_rem(all.len())?)?));
-        let named = |name: &String| !name.is_empty();
-        Some(Self {
-            reviewer: of_turn(spec.reviewers).filter(named)?,
-            model: of_turn(spec.models).filter(named),
-        })
-    }
-}
-
-/// Finds the reviewer of this name, or that of the settings, for the project with this root. `auto` is the one that the phase
-/// prefers, if it is installed.
+/// Finds the reviewer of this name, or that of the settings, for the project with this root. `auto` is the one that the review
+/// of a loop's phase prefers, if it is installed.
 ///
 /// # Errors
 /// Returns an error if the name is unknown.
 pub fn choose(
     name: Option<&str>,
-    preferred: Option<&Preferred>,
+    review: Option<(&Raw, &ReviewSpec)>,
     settings: &Settings,
     root: &Utf8Path,
 ) -> Result<Chosen, SettingsError> {
     let name = name.unwrap_or(&settings.reviewer).trim();
     if name == "auto" {
-        let installed = |name: &&str| {
-            let settings = settings.reviewers.get(*name);
-            settings.is_some_and(|settings| is_installed(settings, root))
-        };
-        let first = preferred.filter(|first| installed(&first.reviewer.as_str()));
-        let mut names: Vec<&str> = AUTO.into_iter().filter(installed).collect();
-        if let Some(first) = first {
-            names.retain(|name| *name != first.reviewer);
-            names.insert(0, &first.reviewer);
-        }
-        if names.is_empty() {
-            names.push("lint");
-        }
-        let build = |name: &str| {
-            let mut found = settings.reviewers[name].clone();
-            let first = first.filter(|first| first.reviewer == name);
-            let model = first.and_then(|first| first.model.clone());
-            found.model = found.model.or(model);
-            let mut chosen = build(name, &found, settings.limits.review());
-            let model = found.model.filter(|_| first.is_some());
-            let model = model.map(|model| format!(", {}", text::one_line(&model, 60)));
-            chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
-            chosen
-        };
-        let mut all: Vec<Chosen> = names.into_iter().map(build).collect();
-        let mut chosen = all.remove(0);
-        chosen.next = all;
-        return Ok(chosen);
+        return Ok(choose_installed(review, settings, root));
     }
     if let Some(found) = settings.reviewers.get(name) {
-        return Ok(build(name, found, settings.limits.review()));
+        return Ok(Chosen::configured(name, found.clone(), settings));
     }
     let own = settings.info.reviewers.iter().map(|make| make());
     if let Some(reviewer) = own.into_iter().find(|own| own.name() == name) {
         return Ok(Chosen::new(reviewer, settings.limits.review()));
     }
     let (message, help) = settings.unknown_reviewer(name, settings.info);
-    Err(SettingsError { message, help })
+    Err(SettingsError::new(message).with_help(help))
 }
 
-/// Returns whether the program of a reviewer is installed. It may not be logged in.
+/// Returns the installed reviewers, each as the next one of that before it.
+fn choose_installed(
+    review: Option<(&Raw, &ReviewSpec)>,
+    settings: &Settings,
+    root: &Utf8Path,
+) -> Chosen {
+    let is_installed = |name: &str| {
+        let settings = settings.reviewers.get(name);
+        settings.is_some_and(|settings| is_installed(settings, root))
+    };
+    let preferred = review.and_then(|(raw, spec)| preferred(raw, spec));
+    let preferred = preferred.filter(|(name, _)| is_installed(name));
+    let mut all = Vec::new();
+    if let Some((name, model)) = &preferred {
+        let mut found = settings.reviewers[name].clone();
+        found.model = found.model.or(model.clone());
+        let model = found.model.clone();
+        let model = model.map(|model| format!(", {}", text::one_line(&model, 60)));
+        let mut chosen = Chosen::configured(name, found, settings);
+        chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
+        all.push(chosen);
+    }
+    let preferred = preferred.as_ref().map(|(name, _)| name.as_str());
+    let mut names = AUTO.to_vec();
+    names.retain(|name| preferred != Some(*name) && is_installed(name));
+    if names.is_empty() && all.is_empty() {
+        names.push("lint");
+    }
+    all.extend(names.into_iter().map(|name| {
+        let mut chosen = Chosen::configured(name, settings.reviewers[name].clone(), settings);
+        chosen.shown = format!("{name} (auto)");
+        chosen
+    }));
+    let mut chosen = all.remove(0);
+    chosen.next = all;
+    chosen
+}
+
+/// Returns whether the program of a reviewer is installed outside of the project. It may not be logged in.
 pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
-    settings.kind == ReviewerKind::Lint || program(settings, root).is_some()
-}
-
-/// Returns the file of a reviewer's program, if it is installed outside of the project.
-pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> {
     let program = settings.program.as_deref();
-    find_installed(program.unwrap_or_else(|| settings.kind.program()), root)
-}
-
-fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
-    let limits = Limits {
-        timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
-        idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
-    };
-    let reviewer: Box<dyn Reviewer> = match settings.kind {
-        ReviewerKind::Lint => Box::new(Lint),
-        _ => Box::new(Client {
-            name: name.to_owned(),
-            settings: settings.clone(),
-        }),
-    };
-    Chosen::new(reviewer, limits)
+    let program = program.unwrap_or_else(|| settings.kind.program());
+    settings.kind == ReviewerKind::Lint || find_installed(program, root).is_some()
 }
 
 #[cfg(all(test, feature = "plan"))]
@@ -236,7 +222,7 @@ mod tests {
             ("own", "own")
         );
         let error = choose(Some("onw"), None, &settings, ROOT.into()).unwrap_err();
-        assert_eq!(error.help, "did you mean `own`?");
+        assert_eq!(error.help.as_deref(), Some("did you mean `own`?"));
     }
 
     #[test]
@@ -304,6 +290,9 @@ mod tests {
         )
         .unwrap_err();
         assert_eq!(error.to_string(), "`no such one` is not a reviewer");
-        assert_eq!(error.help, "there are `auto`, `claude`, `codex` and `lint`");
+        assert_eq!(
+            error.help.as_deref(),
+            Some("there are `auto`, `claude`, `codex` and `lint`")
+        );
     }
 }

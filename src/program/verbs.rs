@@ -7,7 +7,7 @@ use super::arguments::LOOP;
 use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::extension::{NotTaken, OwnVerb, Variables};
+use super::extension::{NotTaken, Variables};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
@@ -15,6 +15,7 @@ use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, Refusal, Refused};
+use crate::process::environment::GUARD;
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -50,26 +51,41 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     Ok(Exit::Complete)
 }
 
+/// Refuses a command inside a reviewer or drafter. Its environment is not a client's, so it would pass for the user, and a review
+/// that it follows would wait for itself.
+pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
+    if std::env::var_os(GUARD).is_none() {
+        return Ok(());
+    }
+    Err(Failure::plain(
+        Exit::Refused,
+        format!("a reviewer or drafter may not run ‘{command}’, which changes loops"),
+        "run status, list or journal instead",
+    ))
+}
+
 /// Runs the program's own verb.
 pub(super) fn own(
     program: &Program,
-    (name, own): (&str, &OwnVerb),
-    given: &ArgMatches,
+    name: &str,
+    arguments: &ArgMatches,
+    run: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>,
 ) -> Result<Exit, Failure> {
     let info = program.info;
+    outside_reviewer(name)?;
+    loops::all_usable(info)?;
     let caller = Caller::from_env();
-    let named = given.get_one::<String>(LOOP).map(String::as_str);
+    let named = arguments.get_one::<String>(LOOP).map(String::as_str);
     let (store, id) = loops::find(info, named)?;
     let settings = settings(info, name, &store)?;
     let actor = caller.actor(false);
     let held = loops::open(program, &store, &id, actor)?;
     program.prepare(&*held, &settings, actor);
     let before = held.raw().record().revision();
-    let run = |held| (own.run)(held, given);
     let now =
         change(program, name, held, &settings, run).map_err(|why| failure(program, name, why))?;
     // With `--json` the verb itself has printed its result.
-    let is_json = matches!(given.try_get_one("json"), Ok(Some(&true)));
+    let is_json = matches!(arguments.try_get_one("json"), Ok(Some(&true)));
     if now.raw().record().revision() != before && !is_json {
         tell(program, name, &*now, &settings);
     }
@@ -135,13 +151,8 @@ pub(super) fn of_answer(
     }
     words.extend(["--".to_owned(), id.to_string()]);
     let refused = |error: clap::Error| {
-        let why = error.to_string();
-        let why = why
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("error: ");
-        format!("{name} cannot be taken: {}", text::one_line(why, 300))
+        let why = Failure::usage(&error).to_string();
+        format!("{name} cannot be taken: {}", text::one_line(&why, 300))
     };
     let matches = command.try_get_matches_from(words).map_err(refused)?;
     program.app.parse(&matches).map_err(refused)
@@ -172,11 +183,9 @@ fn from_typed(program: &Program, name: &str, typed: &str) -> Result<ParsedVerb, 
     let all = [info.program.to_owned(), name.to_owned()]
         .into_iter()
         .chain(arguments);
-    let matches = command
-        .try_get_matches_from_mut(all)
-        .map_err(|error| Failure::usage(&error))?;
-    let parsed = program.app.parse(&matches);
-    parsed.map_err(|error| Failure::usage(&error))
+    let matches = command.try_get_matches_from_mut(all);
+    let verb = matches.and_then(|matches| program.app.parse(&matches));
+    verb.map_err(|error| Failure::usage(&error))
 }
 
 /// Takes a verb's transition.
@@ -262,7 +271,10 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         || format!("{name} {id}"),
         |edge| loop_message::call(id.as_str(), &edge),
     );
-    let own = || program.extension.refusal_help(&*refused.held, &transition);
+    let unchanged = || {
+        let own = program.extension.refusal_help(&*refused.held, &transition);
+        own.unwrap_or_else(|| messages::unchanged(raw))
+    };
     let (message, help) = match &*refused.refusal {
         Refusal::Actor { .. } if raw.actor() == Actor::Person => (
             format!("loop {id}: only the agent may run ‘{name}’"),
@@ -280,12 +292,9 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         ),
         Refusal::Undeclared { phase, .. } => (
             format!("loop {id}: cannot {name} in phase {phase}"),
-            own().unwrap_or_else(|| messages::unchanged(raw)),
+            unchanged(),
         ),
-        _ => (
-            format!("loop {id}: {refused}"),
-            own().unwrap_or_else(|| messages::unchanged(raw)),
-        ),
+        _ => (format!("loop {id}: {refused}"), unchanged()),
     };
     Failure::plain(Exit::Refused, message, &help)
 }

@@ -3,9 +3,9 @@
 
 use camino::Utf8PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{Group, Program, incompatible, loops, out};
+use claudex_loop::program::{Group, Program, incompatible, loop_flag, loops, out};
 use claudex_loop::{Actor, files, text};
 
 use crate::contract::Context;
@@ -20,69 +20,81 @@ const JSON: &str = "json";
 const ID: &str = "id";
 const FOLDER: &str = "folder";
 
-pub(crate) fn add(program: Program) -> Program {
-    fn command(name: &'static str, group: Group, about: &'static str) -> Command {
-        Command::new(name).about(about).display_order(group.place())
-    }
-    fn path(id: &'static str, name: &'static str) -> Arg {
-        let path = Arg::new(id).value_name(name);
-        path.value_parser(value_parser!(Utf8PathBuf))
-    }
-    let next_command = || {
-        let about = "Print the next instruction; changes nothing";
-        let id = Arg::new(ID).value_name("LOOP");
-        let id = id.help("The pipeline [default: the active one]");
-        let json = Arg::new(JSON).long("json").action(ArgAction::SetTrue);
-        let json = json.help("As JSON");
-        command("next", Group::Look, about).arg(id).arg(json)
-    };
-    let validate_command = || {
-        let about = "Check summaries against the contract; changes nothing";
-        let files = path(FILE, "FILE").num_args(1..).required(true);
-        command("validate", Group::Look, about).arg(files)
-    };
-    let report_command = || {
-        let about = "Take the summary of the open stage and print the next instruction";
-        let file = path(FILE, "FILE").help("The summary [default: that of the open stage]");
-        Command::new("report").about(about).arg(file)
-    };
-    let recover_command = || {
-        let about = "Take what a coordinator left that ended without a report";
-        Command::new("recover").about(about)
-    };
-    let orchestrator_command = || {
-        let about = "Print the instructions for the orchestrator";
-        command("orchestrator", Group::SetUp, about)
-    };
-    let take_up_command = || {
-        let about = "Continue from a state document that another program wrote";
-        command("take-up", Group::Person, about)
-    };
-    let demo_command = || {
-        let about = "Run the whole pipeline by a script, in a new folder: no model, no network";
-        let folder = path(FOLDER, "FOLDER").default_value("stages-demo");
-        let folder = folder.help("The folder that is made; it stays, to look at");
-        Command::new("demo").about(about).arg(folder)
-    };
-    program
-        .command(demo_command, demo)
-        .takes_up("take-up")
-        .command(take_up_command, take_up::take_up)
-        .command(orchestrator_command, |_, _| {
+/// Returns the commands of the program's own.
+pub(crate) fn all() -> Vec<Command> {
+    let command = |name: &'static str, about: &'static str| Command::new(name).about(about);
+    let id = Arg::new(ID).value_name("LOOP");
+    let json = Arg::new(JSON).long("json").action(ArgAction::SetTrue);
+    let file = Arg::new(FILE).value_name("FILE");
+    let file = file.value_parser(value_parser!(Utf8PathBuf));
+    let folder = Arg::new(FOLDER).value_name("FOLDER");
+    vec![
+        command("next", "Print the next instruction; changes nothing")
+            .display_order(Group::Look.place())
+            .arg(id.help("The pipeline [default: the active one]"))
+            .arg(json.help("As JSON")),
+        command(
+            "validate",
+            "Check summaries against the contract; changes nothing",
+        )
+        .display_order(Group::Look.place())
+        .arg(file.clone().num_args(1..).required(true)),
+        command(
+            "report",
+            "Take the summary of the open stage and print the next instruction",
+        )
+        .arg(file.help("The summary [default: that of the open stage]"))
+        .arg(loop_flag()),
+        command(
+            "recover",
+            "Take what a coordinator left that ended without a report",
+        )
+        .arg(loop_flag()),
+        command(
+            "orchestrator",
+            "Print the instructions for the orchestrator",
+        )
+        .display_order(Group::SetUp.place()),
+        command(
+            "take-up",
+            "Continue from a state document that another program wrote",
+        )
+        .display_order(Group::Person.place()),
+        command(
+            "demo",
+            "Run the whole pipeline by a script, in a new folder: no model, no network",
+        )
+        .arg(
+            folder
+                .default_value("stages-demo")
+                .help("The folder that is made; it stays, to look at"),
+        ),
+    ]
+}
+
+/// Runs a command of the program's own.
+pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+    let info = program.info;
+    Some(match name {
+        "next" => next(info, arguments),
+        "validate" => validate(info, arguments),
+        "report" => program.change(name, arguments, |held| {
+            report::report(held, arguments.get_one(FILE))
+        }),
+        "recover" => program.change(name, arguments, report::recover),
+        "orchestrator" => {
             out::text(include_str!("../messages/orchestrator.md"));
             Ok(Exit::Complete)
-        })
-        .command(next_command, next)
-        .command(validate_command, validate)
-        .verb(report_command, |held, matches| {
-            report::report(held, matches.get_one(FILE))
-        })
-        .verb(recover_command, |held, _| report::recover(held))
+        }
+        "take-up" => take_up::take_up(info),
+        "demo" => demo(arguments),
+        _ => return None,
+    })
 }
 
 /// Runs `demo.sh`, which takes a pipeline to its end, in a new folder.
-fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let folder = matches.get_one::<Utf8PathBuf>(FOLDER).cloned();
+fn demo(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let folder = matches.get_one::<String>(FOLDER).cloned();
     let folder = folder.unwrap_or_default();
     let run = || {
         std::fs::create_dir(&folder)?;

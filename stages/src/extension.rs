@@ -1,10 +1,11 @@
 //! The parts of the program that the machine file leaves to Rust: the start, the lines of `status`, and the next action.
 
+use clap::{ArgMatches, Command};
 use claudex_loop::machine::LoopHandle;
-use claudex_loop::program::exit::Failure;
+use claudex_loop::program::exit::{Ended, Failure};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
-use claudex_loop::program::{Extension, NextAction, ParsedVerb, Variables};
+use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
 use claudex_loop::{Timestamp, text};
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use crate::instruction::{overdue, text_of};
 use crate::state::{Pipeline, first_open};
 use crate::stops::Stages;
 use crate::typestate::{AnyLoop, Phase};
-use crate::{digest, questions, take_up};
+use crate::{commands, digest, questions, take_up};
 
 /// The most decisions that are shown.
 const MAX_DECISIONS: usize = 10;
@@ -21,7 +22,15 @@ const MAX_DECISIONS: usize = 10;
 const MAX_LINE_CHARS: usize = 200;
 
 impl Extension for Stages {
-    fn arguments(&self, command: clap::Command) -> clap::Command {
+    fn commands(&self) -> Vec<Command> {
+        commands::all()
+    }
+
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+        commands::run(program, name, arguments)
+    }
+
+    fn arguments(&self, command: Command) -> Command {
         take_up::arguments(command)
     }
 

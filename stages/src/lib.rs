@@ -28,5 +28,5 @@ pub use typestate::{AnyLoop, Phase};
 
 /// Creates the program: the commands of the machine file, and those of the pipeline.
 pub fn program() -> Program {
-    commands::add(typestate::extended_program(stops::Stages, stops::Stages))
+    typestate::extended_program(stops::Stages, stops::Stages).takes_up("take-up")
 }

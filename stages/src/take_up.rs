@@ -4,7 +4,7 @@
 use std::io;
 
 use camino::Utf8Path;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, Command};
 use claudex_loop::files::{Folder, if_there};
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -95,7 +95,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     Ok(format!("---\n{yaml}---\n{log}"))
 }
 
-pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let caller = Caller::from_env();
     let actor = caller.actor(false);
     loops::person_only(info, actor, "take-up", None)?;

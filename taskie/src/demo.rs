@@ -5,7 +5,6 @@ use std::process::Command;
 use clap::{Arg, ArgMatches};
 use claudex_loop::program::Group;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::text;
 
 /// The argument, and its default.
@@ -23,7 +22,7 @@ pub(crate) fn command() -> clap::Command {
 }
 
 /// Runs the script in a new folder.
-pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn demo(matches: &ArgMatches) -> Result<Exit, Failure> {
     let folder = matches.get_one::<String>(FOLDER);
     let folder = folder.map_or(FOLDER, String::as_str);
     let run = || {

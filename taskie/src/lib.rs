@@ -20,8 +20,7 @@ pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 
 /// Returns the program.
 pub fn program() -> Program {
-    commands::add(typestate::extended_program(stops::Taskie, stops::Taskie))
+    typestate::extended_program(stops::Taskie, stops::Taskie)
         .takes_up("continue-plan")
         .begins_with("new-plan")
-        .command(demo::command, demo::demo)
 }

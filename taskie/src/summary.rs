@@ -2,18 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use clap::{ArgMatches, Command};
 use claudex_loop::Timestamp;
 use claudex_loop::machine::{LoopFacts as _, LoopHandle, Raw};
+use claudex_loop::program::exit::Ended;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Extension, NextAction, Variables};
+use claudex_loop::program::{Extension, NextAction, Program, Variables};
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::next::{State, next};
 use crate::stops::Taskie;
-use crate::{Phase, context, entered, stops};
+use crate::{Phase, commands, context, entered, stops};
 
 impl Extension for Taskie {
+    fn commands(&self) -> Vec<Command> {
+        commands::all()
+    }
+
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+        commands::run(program, name, arguments)
+    }
+
     fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
         context::variables(held.raw())
     }

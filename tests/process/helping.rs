@@ -1,4 +1,4 @@
-//! Help for the command line: near names after a slip, help texts, completions.
+//! Help for the command line: near names after a slip, and help texts.
 
 use crate::support::{Project, begins, has, lacks};
 
@@ -102,29 +102,4 @@ fn help_fits_a_screen_and_names_users_commands() {
         has(&help, "  [LOOP]");
         lacks(&help, "ID]");
     }
-}
-
-#[test]
-fn completions_know_the_verbs_that_are_shown() {
-    let project = Project::new();
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = project.run(&["completions", shell]).exits(0).out;
-        for word in ["run", "start", "review", "mark-done", "doctor", "rounds"] {
-            has(&script, word);
-        }
-        lacks(&script, "from-prompt");
-    }
-    let file = project.home.join("completions");
-    std::fs::write(&file, project.run("completions bash").out).unwrap();
-    // A word that is begun is completed in a bash that has just read it.
-    let line = format!(
-        ". '{}'; complete=$(complete -p claudex-loop); complete=${{complete#*-F }}; \
-         COMP_WORDS=(claudex-loop mark); COMP_CWORD=1; ${{complete%% *}} claudex-loop mark claudex-loop; \
-         echo \"${{COMPREPLY[@]}}\"",
-        file.display()
-    );
-    let mut bash = project.shell("bash", &["--norc", "-c", &line]);
-    let completed = String::from_utf8(bash.output().unwrap().stdout).unwrap();
-    assert_eq!(completed.trim(), "mark-done");
-    project.answers("completions bsh", 2, "‘bash’");
 }

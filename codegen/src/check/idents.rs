@@ -20,7 +20,7 @@ const RESERVED: [(&str, &str); 6] = [
     (
         "a verb",
         "start run review status list adopt journal report sweep doctor machine config stop prompt answer session-start \
-         hooks plugin rollback personas import use state statusline completions help resume",
+         hooks plugin rollback personas import use state statusline help resume",
     ),
 ];
 /// The arguments of every verb and of every method of a transition.

@@ -10,7 +10,7 @@ use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
 use crate::program::caller::{Caller, UNKNOWN};
-use crate::program::reviewers::{self, Preferred};
+use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
 use crate::program::{durations, messages, next_action, rounds, session_loops};
@@ -152,9 +152,8 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let last = past.runs.last();
     let last = last.map(|run| text::one_line(&run.began.reviewer, 80));
     let chosen = || {
-        let preferred = Preferred::in_round(raw, spec);
         let root = raw.store().root();
-        let chosen = reviewers::choose(None, preferred.as_ref(), settings, root);
+        let chosen = reviewers::choose(None, Some((raw, spec)), settings, root);
         Some(chosen.ok()?.shown)
     };
     Some(json!({

@@ -3,7 +3,7 @@
 //! A command may call the program. If the loop can go on after it, the command also has the permissions for the loop's requests:
 //! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
 
-use clap::{Arg, Command};
+use clap::Command;
 use serde::Serialize;
 use serde_json::json;
 
@@ -27,19 +27,6 @@ pub(super) struct Written {
     description: String,
     /// The file's text.
     pub(super) text: String,
-}
-
-/// The engine's knowledge of a command.
-struct Known {
-    /// The arguments of the program.
-    call: String,
-    /// Whether only the user may run it. The prompt hook keeps its arguments.
-    by_user: bool,
-    /// Whether the loop may go on after it, so that it also needs the permissions for the loop's requests.
-    goes_on: bool,
-    arguments: String,
-    /// The text for the agent.
-    body: Message,
 }
 
 macro_rules! body {
@@ -73,9 +60,22 @@ fn written(
     loop_rules: &[String],
 ) -> Result<Written, MessageError> {
     let info = program.info;
-    let known = known(program, whole, command);
-    let mut names = known.call.split(' ');
-    let about = names
+    let name = command.name;
+    let is_one_of = |names: &[&str]| command.does == Does::Own && names.contains(&name);
+    // Only the user may run the others. The prompt hook keeps their arguments.
+    let by_user = !is_one_of(&["doctor", "status"]);
+    let goes_on = match command.does {
+        Does::Take(transition) => !ends(info.table, transition),
+        _ => !is_one_of(&["pause", "rollback", "doctor"]),
+    };
+    let path = match command.does {
+        Does::Start(mode) if info.table.modes.len() > 1 => format!("start {mode}"),
+        Does::Start(_) => "start".to_owned(),
+        Does::Take(_) => name.to_owned(),
+        Does::Own => name.replace("history", "journal"),
+    };
+    let about = path
+        .split(' ')
         .try_fold(whole, |command, name| command.find_subcommand(name))
         .and_then(Command::get_about)
         .map(ToString::to_string);
@@ -84,15 +84,17 @@ fn written(
         doc => doc.to_owned(),
     };
     let description = text::one_line(description.trim_end_matches('.'), 300);
-    let arguments = command.arguments.unwrap_or(&known.arguments);
-    let ticket = if known.by_user { " --from-prompt" } else { "" };
-    let call = format!("{}{ticket}", known.call);
+    let arguments = match command.arguments {
+        Some(arguments) => arguments.to_owned(),
+        None => arguments(program, whole, command),
+    };
+    let call = format!("{path}{}", if by_user { " --from-prompt" } else { "" });
     let mut rules = Vec::new();
-    if known.goes_on {
+    if goes_on {
         rules.extend_from_slice(loop_rules);
     }
     for rule in [&*call, "status"].map(|call| bash_rule(info, call)) {
-        if !rules.contains(&rule) && (known.goes_on || rules.is_empty()) {
+        if !rules.contains(&rule) && (goes_on || rules.is_empty()) {
             rules.push(rule);
         }
     }
@@ -102,82 +104,77 @@ fn written(
     }
     head["allowed-tools"] = json!(rules.join(", "));
     // Only the user may grant more than a look.
-    if known.by_user || known.goes_on {
+    if by_user || goes_on {
         head["disable-model-invocation"] = json!(true);
     }
     // A few texts and a flag: nothing that could fail to be written.
     let head = serde_yaml::to_string(&head).unwrap_or_default();
     let body = match command.text {
         Some(text) => text.text.to_owned(),
-        None => known.body.render(&json!({
+        None => body(command.does, name, goes_on).render(&json!({
             "program": info.program,
             "plugin": plugin,
             "call": call,
             "reviews": info.reviews(),
         }))?,
     };
-    let usage = format!("/{plugin}:{} {arguments}", command.name);
+    let usage = format!("/{plugin}:{name} {arguments}");
     Ok(Written {
-        path: format!("commands/{}.md", command.name),
+        path: format!("commands/{name}.md"),
         usage: usage.trim_end().to_owned(),
         text: format!("---\n{head}---\n{body}"),
         description,
     })
 }
 
-fn known(program: &Program, whole: &Command, command: &CommandInfo) -> Known {
-    let table = program.info.table;
-    let name = command.name;
-    let id = format!("[{}]", table.state.fields.id.replace('_', "-"));
-    match command.does {
-        Does::Start(mode) => Known {
-            call: if table.modes.len() > 1 {
-                format!("start {mode}")
-            } else {
-                "start".to_owned()
-            },
-            by_user: true,
-            goes_on: true,
-            arguments: start_hint(program, whole, mode),
-            body: body!("start.md"),
-        },
-        Does::Take(transition) => {
-            let goes_on = !ends(table, transition);
-            let flags = flags(whole.find_subcommand(name));
-            let flags = flags.map(|flag| flag_hint(flag, flag.is_required_set()));
-            Known {
-                call: name.to_owned(),
-                by_user: true,
-                goes_on,
-                arguments: std::iter::once(id)
-                    .chain(flags)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-                body: if goes_on {
-                    body!("goes-on.md")
-                } else {
-                    body!("ends.md")
-                },
-            }
-        }
-        Does::Own => {
-            let takes_id = !["rollback", "doctor", "status"].contains(&name);
-            Known {
-                call: name.replace("history", "journal"),
-                by_user: takes_id || name == "rollback",
-                goes_on: !["pause", "rollback", "doctor"].contains(&name),
-                arguments: if takes_id { id } else { String::new() },
-                body: match name {
-                    "history" => body!("history.md"),
-                    "resume" | "adopt" => body!("goes-on.md"),
-                    "pause" => body!("ends.md"),
-                    "rollback" => body!("rollback.md"),
-                    "doctor" => body!("doctor.md"),
-                    _ => body!("status.md"),
-                },
-            }
-        }
+/// Returns the engine's text for the agent.
+fn body(does: Does, name: &str, goes_on: bool) -> Message {
+    match (does, name) {
+        (Does::Start(_), _) => body!("start.md"),
+        (Does::Own, "status") => body!("status.md"),
+        (Does::Own, "history") => body!("history.md"),
+        (Does::Own, "rollback") => body!("rollback.md"),
+        (Does::Own, "doctor") => body!("doctor.md"),
+        _ if goes_on => body!("goes-on.md"),
+        _ => body!("ends.md"),
     }
+}
+
+/// Returns the arguments of a command in the menu: `[--soak <SOAK>] <version>`.
+fn arguments(program: &Program, whole: &Command, command: &CommandInfo) -> String {
+    let (command, required, in_words, id) = match command.does {
+        Does::Start(mode) => {
+            let words = start::in_words(program).map(|field| field.name);
+            (start::of_mode(whole, mode), program.required, words, None)
+        }
+        Does::Own if ["rollback", "doctor", "status"].contains(&command.name) => {
+            return String::new();
+        }
+        does => {
+            let verb = whole.find_subcommand(command.name);
+            let verb = verb.filter(|_| does != Does::Own).cloned();
+            let id = program.info.table.state.fields.id;
+            (verb, &[][..], None, Some(id))
+        }
+    };
+    let flags = command.iter().flat_map(Command::get_arguments);
+    let flags = flags.filter(|flag| {
+        let is_special = flag.get_id() == "help" || in_words == Some(flag.get_id().as_str());
+        !flag.is_hide_set() && !flag.is_positional() && !is_special
+    });
+    let flags = flags.map(|flag| {
+        let is_required = required.contains(&flag.get_id().as_str());
+        if is_required || flag.is_required_set() {
+            flag.to_string()
+        } else {
+            format!("[{flag}]")
+        }
+    });
+    let kebab = |name: &str| name.replace('_', "-");
+    let id = id.map(|id| format!("[{}]", kebab(id)));
+    let words = in_words.map(|name| format!("<{}>", kebab(name)));
+    let parts = id.into_iter().chain(flags).chain(words);
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the rule for a call of the program.
@@ -239,34 +236,4 @@ fn files_to_write(table: &Table) -> Vec<String> {
         }
     }
     rules
-}
-
-/// Returns the arguments of a start in a mode: `[--soak <SOAK>] <version>`.
-fn start_hint(program: &Program, whole: &Command, mode: &str) -> String {
-    let in_words = start::in_words(program).map(|field| field.name);
-    let command = start::of_mode(whole, mode);
-    let flags = flags(command.as_ref()).filter(|flag| in_words != Some(flag.get_id().as_str()));
-    let is_required = |flag: &Arg| program.required.contains(&flag.get_id().as_str());
-    let mut parts: Vec<String> = flags
-        .map(|flag| flag_hint(flag, is_required(flag)))
-        .collect();
-    parts.extend(in_words.map(|name| format!("<{}>", name.replace('_', "-"))));
-    parts.join(" ")
-}
-
-/// Returns the flags of a command that are not hidden, without `--help`.
-fn flags(command: Option<&Command>) -> impl Iterator<Item = &Arg> {
-    let arguments = command.into_iter().flat_map(Command::get_arguments);
-    arguments.filter(|argument| {
-        !argument.is_hide_set() && !argument.is_positional() && argument.get_id() != "help"
-    })
-}
-
-/// Returns a flag with its value, in brackets if it is optional.
-fn flag_hint(flag: &Arg, is_required: bool) -> String {
-    if is_required {
-        flag.to_string()
-    } else {
-        format!("[{flag}]")
-    }
 }

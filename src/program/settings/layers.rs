@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::values::Values;
-use super::{MAX_FAILURES, MAX_ROUNDS, Settings};
+use super::{MAX_FAILURES, MAX_ROUNDS, Settings, SettingsError};
 use crate::hooks::seen::Seen;
 use crate::machine::declared_personas;
 use crate::machine::table::{Constant, ModeInfo, Table};
@@ -27,28 +27,6 @@ const MAX_ERROR_CHARS: usize = 500;
 /// The help if there is no other.
 const EXAMPLE_HELP: &str = "compare it with the example in docs/configuration.md";
 
-/// Settings that cannot be used: the file or variable, the place in it, the problem and the next step.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct SettingsError {
-    /// The problem, with its place.
-    pub(in crate::program) message: String,
-    /// The next step.
-    pub(in crate::program) help: String,
-}
-
-claudex_loop_engine::impl_diagnostic!(SettingsError, |error| Some(error.help.clone()));
-
-impl SettingsError {
-    fn new(place: &str, message: &str, help: &str) -> Self {
-        let message = text::one_line(message, MAX_ERROR_CHARS);
-        Self {
-            message: format!("{place}: {message}"),
-            help: text::one_line(help, MAX_ERROR_CHARS),
-        }
-    }
-}
-
 /// One setting with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
@@ -63,12 +41,13 @@ pub struct Row {
 }
 
 impl Row {
-    fn new(path: &[&str], value: Value, source: &str, place: &str) -> Self {
+    /// Makes a row that no file has.
+    fn new(path: &[&str], value: Value, source: String) -> Self {
         Self {
             path: path.iter().map(|name| (*name).to_owned()).collect(),
             value,
-            source: source.to_owned(),
-            place: place.to_owned(),
+            place: source.rsplit(' ').next().unwrap_or_default().to_owned(),
+            source,
         }
     }
 
@@ -76,10 +55,13 @@ impl Row {
     pub fn key(&self) -> String {
         self.path.join(".")
     }
+}
 
-    fn error(&self, message: &str, help: &str) -> SettingsError {
-        SettingsError::new(&self.place, message, help)
-    }
+/// Makes an error. `place` is a file with line and column, or a variable.
+fn error(place: &str, message: &str, help: &str) -> SettingsError {
+    let message = text::one_line(message, MAX_ERROR_CHARS);
+    let help = text::one_line(help, MAX_ERROR_CHARS);
+    SettingsError::new(format!("{place}: {message}")).with_help(help)
 }
 
 /// Parses a file into rows, in their order. An empty table has none.
@@ -90,11 +72,11 @@ fn parse(owner: &str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, SettingsE
         let line = before.rsplit('\n').next().unwrap_or_default();
         (before.matches('\n').count() + 1, line.chars().count() + 1)
     };
-    let table = DeTable::parse(text).map_err(|error| {
-        let start = error.span().map_or(text.len(), |span| span.start);
+    let table = DeTable::parse(text).map_err(|problem| {
+        let start = problem.span().map_or(text.len(), |span| span.start);
         let (line, column) = position(start);
         let place = format!("{file}:{line}:{column}");
-        SettingsError::new(&place, error.message(), EXAMPLE_HELP)
+        error(&place, problem.message(), EXAMPLE_HELP)
     })?;
     let mut values = Vec::new();
     flatten(table.get_ref(), &[], &mut values);
@@ -114,8 +96,7 @@ fn parse(owner: &str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, SettingsE
 /// Collects the values of a table, each with the place of its name and its path, which begins with `above`.
 fn flatten(table: &DeTable<'_>, above: &[String], values: &mut Vec<(usize, Vec<String>, Value)>) {
     for (name, value) in table {
-        let mut path = above.to_vec();
-        path.push(name.get_ref().to_string());
+        let path = [above, &[name.get_ref().to_string()]].concat();
         if let DeValue::Table(inner) = value.get_ref() {
             flatten(inner, &path, values);
             continue;
@@ -134,18 +115,15 @@ impl Settings {
         for row in &mut rows {
             row.source = "default".to_owned();
         }
-        let mut set = |path: &[&str], value: Value, source: &str| {
-            rows.push(Row::new(path, value, source, ""));
-        };
         let table = info.table;
-        let of_machine = format!("default ({})", table.file);
-        for (index, mode) in table.modes.iter().enumerate() {
-            let failures = start_value(table, mode, MAX_FAILURES).filter(|_| index == 0);
-            if let Some(failures) = failures {
-                set(&["limits", "max-failures"], failures.into(), &of_machine);
-            }
-            if let Some(rounds) = start_value(table, mode, MAX_ROUNDS) {
-                set(&["rounds", mode.name], rounds.into(), &of_machine);
+        let first_mode = table.modes.first();
+        let failures = first_mode.map(|mode| (["limits", "max-failures"], mode, MAX_FAILURES));
+        let rounds = table.modes.iter();
+        let rounds = rounds.map(|mode| (["rounds", mode.name], mode, MAX_ROUNDS));
+        for (path, mode, field) in rounds.chain(failures) {
+            if let Some(number) = start_value(table, mode, field) {
+                let source = format!("default ({})", table.file);
+                rows.push(Row::new(&path, number.into(), source));
             }
         }
         for (order, persona) in (1..).zip(Personas::declared(declared_personas(table)).all()) {
@@ -155,7 +133,8 @@ impl Settings {
                 ("focus", persona.focus.to_string().into()),
                 ("order", Value::from(order)),
             ] {
-                set(&["personas", &persona.name, key], value, "default");
+                let path = ["personas", &persona.name, key];
+                rows.push(Row::new(&path, value, "default".to_owned()));
             }
         }
         rows.sort_by(|one, other| one.path.cmp(&other.path));
@@ -187,17 +166,18 @@ impl Settings {
                         own.push(row);
                     }
                 }
-                ["programs", ..] => return Err(row.error("expected a table", EXAMPLE_HELP)),
+                ["programs", ..] => {
+                    return Err(error(&row.place, "expected a table", EXAMPLE_HELP));
+                }
                 [name @ ("rounds" | "personas"), ..] => {
                     let message = format!("`{name}` belongs to one program");
                     let help = format!("write it below [programs.{}]", self.info.program);
-                    return Err(row.error(&message, &help));
+                    return Err(error(&row.place, &message, &help));
                 }
-                ["reviewers", _, "sandbox"] => {
-                    let why = "it is retired; Codex and Claude run read-only";
-                    let line = format!("{}: ignored `sandbox`: {why}", row.place);
-                    self.ignored.push(line);
-                }
+                ["reviewers", _, "sandbox"] => self.ignored.push(format!(
+                    "{}: ignored `sandbox`: it is retired; Codex and Claude run read-only",
+                    row.place
+                )),
                 _ => self.add(row),
             }
         }
@@ -208,8 +188,7 @@ impl Settings {
     /// Adds a project's file. Anything but rounds and higher limits is ignored with one line.
     pub(super) fn add_project(&mut self, file: &Utf8Path, text: &str) -> Result<(), SettingsError> {
         if text.matches('.').count() > MAX_DOTS {
-            let file = text::exact(file);
-            return Err(SettingsError::new(&file, "too many dots", EXAMPLE_HELP));
+            return Err(error(&text::exact(file), "too many dots", EXAMPLE_HELP));
         }
         let rows = parse("project", file, text)?.into_iter();
         let is_allowed = |row: &Row| PROJECT_KEYS.contains(&row.path[0].as_str());
@@ -224,12 +203,12 @@ impl Settings {
             ));
         }
         for row in rows {
-            let mut below = self.rows.iter().filter(|below| below.path == row.path);
-            let own = below.find_map(|below| limit_size(&below.value));
-            let is_limit = row.path[0] == "limits";
-            if is_limit && limit_size(&row.value).is_some_and(|new| Some(new) < own) {
-                let why = format!("ignored `{}`: it is less than yours", row.key());
-                self.ignored.push(format!("{}: {why}", row.place));
+            let own = self.row(&row.path).map(|below| limit_size(&below.value));
+            let size = limit_size(&row.value);
+            if row.path[0] == "limits" && size.is_some() && Some(size) < own {
+                let key = row.key();
+                let line = format!("{}: ignored `{key}`: it is less than yours", row.place);
+                self.ignored.push(line);
             } else {
                 self.add(row);
             }
@@ -261,8 +240,7 @@ impl Settings {
                 ("rounds" | "limits", Ok(number)) => number.into(),
                 _ => text::plain(text).into(),
             };
-            let source = format!("environment {variable}");
-            self.add(Row::new(&path, value, &source, &variable));
+            self.add(Row::new(&path, value, format!("environment {variable}")));
         }
     }
 
@@ -284,19 +262,18 @@ impl Settings {
             error.as_deref() == Some(message)
         };
         let counts = (1..=rows.len()).rev().take_while(is_there);
-        let row = &rows[counts.last().unwrap_or(rows.len()) - 1];
-        let message = message.replace("expected i64", "expected an integer");
+        let place = &rows[counts.last().unwrap_or(rows.len()) - 1].place;
         if let Some((message, help)) = message.split_once('\n') {
-            return row.error(message, help);
+            return error(place, message, help);
         }
-        if !message.starts_with("unknown ") {
-            return row.error(&message, EXAMPLE_HELP);
-        }
-        let mut quoted = message.split('`').skip(1).step_by(2);
-        let name = quoted.next().unwrap_or_default();
-        let known: Vec<&str> = quoted.collect();
-        let message = message.split(", expected").next().unwrap_or_default();
-        row.error(message, &suggest::among(name, &known))
+        let message = message.replace("expected i64", "expected an integer");
+        let unknown = message.strip_prefix("unknown ");
+        let Some((start, names)) = unknown.and(message.split_once(", expected ")) else {
+            return error(place, &message, EXAMPLE_HELP);
+        };
+        let name = start.split('`').nth(1).unwrap_or_default();
+        let known: Vec<&str> = names.split('`').skip(1).step_by(2).collect();
+        error(place, start, &suggest::among(name, &known))
     }
 }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use camino::Utf8Path;
 use serde_json::Value;
 
-use self::paths::{read_project, read_user};
 use self::values::Values;
 use crate::hooks::seen::{Seen, SessionRecord as _};
 use crate::machine::table::ModeInfo;
@@ -27,8 +26,10 @@ mod values;
 #[cfg(all(test, feature = "plan"))]
 mod tests;
 
-pub use layers::{Row, SettingsError};
-pub use paths::{project_path, user_path};
+pub use layers::Row;
+/// Settings that cannot be used: the file or variable, the place in it, the problem and the next step.
+pub use miette::MietteDiagnostic as SettingsError;
+pub use paths::user_path;
 
 /// The reviewer's name that means any installed reviewer.
 const AUTO: &str = "auto";
@@ -82,14 +83,11 @@ impl Settings {
         caller: &Caller,
         session: Option<&str>,
     ) -> Result<Self, SettingsError> {
-        let seen = Self::seen(info, caller, session);
-        let seen = seen.unwrap_or_else(|| {
-            if caller.inside {
-                Seen::default()
-            } else {
-                own_environment(info)
-            }
-        });
+        let seen = match Self::seen(info, caller, session) {
+            Some(seen) => seen,
+            None if caller.inside => Seen::default(),
+            None => own_environment(info),
+        };
         Self::read(info, root, &seen)
     }
 
@@ -99,16 +97,15 @@ impl Settings {
         seen: &Seen,
     ) -> Result<Self, SettingsError> {
         let user = seen.configuration.clone().map_or_else(user_path, Ok)?;
-        let mut layers = Self::usual(info);
-        if let Some(text) = read_user(&user)? {
-            layers.add_user(&user, &text)?;
+        let mut settings = Self::usual(info);
+        if let Some(text) = paths::read_user(&user)? {
+            settings.add_user(&user, &text)?;
         }
-        let project = project_path(info, root);
-        if let Some(text) = read_project(root, &project)? {
-            layers.add_project(&project, &text)?;
+        if let Some((path, text)) = paths::read_project(info, root)? {
+            settings.add_project(&path, &text)?;
         }
-        layers.add_environment(seen);
-        layers.finish()
+        settings.add_environment(seen);
+        settings.finish()
     }
 
     /// Returns the environment that the hooks saw in the session that a command is made in, or `None` outside a client and before the
@@ -117,10 +114,8 @@ impl Settings {
         let home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
         let home = home.folder()?;
         let sessions = [session, caller.session.as_deref()];
-        sessions
-            .into_iter()
-            .flatten()
-            .find_map(|session| Seen::load(session, home))
+        let mut seen = sessions.iter().flatten();
+        seen.find_map(|session| Seen::load(session, home))
             .inspect(|seen| pin(seen.pinned()))
     }
 
@@ -129,11 +124,10 @@ impl Settings {
     /// # Errors
     /// Returns an error if the folder in the user's state home is not safely the user's, or the system refuses.
     pub fn keep_seen(&self, session: &str) -> std::io::Result<()> {
-        let home = StateHome::of_user(self.info.program);
-        let Some(home) = home.folder() else {
-            return Ok(());
-        };
-        own_environment(self.info).keep(session, home)
+        match StateHome::of_user(self.info.program).folder() {
+            Some(home) => own_environment(self.info).keep(session, home),
+            None => Ok(()),
+        }
     }
 
     /// Returns the time without a sign of life after which a loop is archived.
@@ -143,9 +137,11 @@ impl Settings {
 
     /// Returns the permissions of the actor that holds a loop. An agent's own environment waives no evidence.
     pub fn permissions(&self, actor: Actor) -> Permissions {
+        let row = self.row(&["evidence"]);
+        let is_from_environment = row.is_some_and(|row| row.source.starts_with("environment "));
         Permissions {
             evidence: match actor {
-                Actor::Agent if self.is_from_environment("evidence") => EvidencePolicy::Required,
+                Actor::Agent if is_from_environment => EvidencePolicy::Required,
                 _ => self.evidence,
             },
             commands: self.commands.clone(),
@@ -154,9 +150,12 @@ impl Settings {
         }
     }
 
-    fn is_from_environment(&self, key: &str) -> bool {
-        let row = self.rows.iter().find(|row| row.path == [key]);
-        row.is_some_and(|row| row.source.starts_with("environment "))
+    /// Returns the row with this path.
+    fn row<N>(&self, path: &[N]) -> Option<&Row>
+    where
+        String: PartialEq<N>,
+    {
+        self.rows.iter().find(|row| row.path == path)
     }
 
     /// Returns the values that a start in a mode takes for `max_rounds` and `max_failures`, if the machine has these
@@ -168,7 +167,7 @@ impl Settings {
         ];
         let values = keys.into_iter().filter_map(|(name, path)| {
             let field = self.info.table.field(name).filter(|field| field.at_start)?;
-            let row = self.rows.iter().find(|row| row.path == path)?;
+            let row = self.row(&path)?;
             let is_set = !row.source.starts_with("default");
             is_set.then(|| (field.name, row.value.clone()))
         });

@@ -1,12 +1,12 @@
 //! The two configuration files: their paths and their text. Nothing is created here.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::PathBuf;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::SettingsError;
-use crate::files::{self, Distrust, Folder, UntrustedError};
+use crate::files::{self, Folder};
 use crate::program::info::ProgramInfo;
 use crate::text;
 
@@ -25,53 +25,40 @@ const MAX_PROJECT_BYTES: u64 = 64 * 1024;
 pub fn user_path() -> Result<Utf8PathBuf, SettingsError> {
     // The XDG specification has a relative path ignored.
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let folder = match named.filter(|path| path.is_absolute()) {
-        Some(folder) => Some(folder),
-        None => std::env::home_dir().map(|home| home.join(".config")),
-    };
-    folder
+    named
+        .filter(|path| path.is_absolute())
+        .or_else(|| Some(std::env::home_dir()?.join(".config")))
         .and_then(|folder| Utf8PathBuf::from_path_buf(folder).ok())
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(USER_FILE))
-        .ok_or_else(|| SettingsError {
-            message: "there is no configuration folder".to_owned(),
-            help: "set HOME, or XDG_CONFIG_HOME, to an absolute path in UTF-8".to_owned(),
+        .ok_or_else(|| {
+            SettingsError::new("there is no configuration folder")
+                .with_help("set HOME, or XDG_CONFIG_HOME, to an absolute path in UTF-8")
         })
-}
-
-/// Returns the path of a project's file, which may be missing.
-pub fn project_path(info: &ProgramInfo, root: &Utf8Path) -> Utf8PathBuf {
-    root.join(PROJECT_FOLDER)
-        .join(format!("{}.toml", info.name))
 }
 
 /// Reads the user's file, through symlinks; `None` if there is none.
 pub(super) fn read_user(path: &Utf8Path) -> Result<Option<String>, SettingsError> {
-    if_there(files::read(path).and_then(files::text), path)
+    if_there(files::read(path), path)
 }
 
-/// Reads a project's file; `None` if there is none. No symlink is followed below the root.
+/// Reads the project's file, and returns it with its path; `None` if there is none. No symlink is followed below the root.
 pub(super) fn read_project(
+    info: &ProgramInfo,
     root: &Utf8Path,
-    path: &Utf8Path,
-) -> Result<Option<String>, SettingsError> {
-    let name = path.file_name().unwrap_or_default();
+) -> Result<Option<(Utf8PathBuf, String)>, SettingsError> {
+    let name = format!("{}.toml", info.name);
+    let path = root.join(PROJECT_FOLDER).join(&name);
     let folder = Folder::open(root).and_then(|root| root.below(PROJECT_FOLDER));
-    let bytes = folder.and_then(|folder| folder.read(name, MAX_PROJECT_BYTES));
-    if_there(bytes.and_then(files::text), path)
+    let bytes = folder.and_then(|folder| folder.read(&name, MAX_PROJECT_BYTES));
+    let text = if_there(bytes, &path)?;
+    Ok(text.map(|text| (path, text)))
 }
 
-fn if_there(read: io::Result<String>, path: &Utf8Path) -> Result<Option<String>, SettingsError> {
-    let is_missing = |error: &io::Error| {
-        UntrustedError::in_error(error).is_some_and(|it| it.why == Distrust::NotAFolder)
-            || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-    };
-    match read {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(SettingsError {
-            message: format!("cannot read {}: {error}", text::exact(path)),
-            help: "put a TOML file there, or move it away".to_owned(),
-        }),
-    }
+/// Returns the text of a file that was read, or `None` if it is not there.
+fn if_there(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<Option<String>, SettingsError> {
+    files::if_there(read.and_then(files::text)).map_err(|error| {
+        SettingsError::new(format!("cannot read {}: {error}", text::exact(path)))
+            .with_help("put a TOML file there, or move it away")
+    })
 }

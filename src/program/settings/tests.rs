@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::machine::persona::Focus;
+use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::review::settings::ReviewerSettings;
 use crate::text;
@@ -264,6 +265,6 @@ fn example_has_every_key() {
     check_keys::<values::Values>();
     check_keys::<ReviewerSettings>();
     check_keys::<values::PersonaTable>();
-    check_keys::<values::CommandTable>();
+    check_keys::<ConfiguredCommand>();
     check_keys::<values::LimitSettings>();
 }

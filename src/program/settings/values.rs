@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, de::Error as _};
-
 use serde_json::Value;
 
 use super::{AUTO, MOST_MINUTES, MOST_ROUNDS};
 use crate::behaviours::verify;
 use crate::machine::persona::Focus;
-use crate::process::configured::{ConfiguredCommand, program, variable_names};
+use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::{Limits, Spelled};
 use crate::program::info::ProgramInfo;
 use crate::program::suggest;
@@ -35,7 +34,7 @@ pub struct Values {
     #[serde(deserialize_with = "personas")]
     pub personas: Personas,
     /// The commands that a machine's `run` may name, by name.
-    #[serde(default, deserialize_with = "commands")]
+    #[serde(default)]
     pub commands: BTreeMap<String, ConfiguredCommand>,
     /// The lines that a verification may run in a shell.
     #[serde(default, deserialize_with = "visible_lines")]
@@ -141,9 +140,8 @@ pub(super) struct PersonaTable {
 }
 
 fn personas<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Personas, D::Error> {
-    let tables = BTreeMap::<String, PersonaTable>::deserialize(deserializer)?;
-    let tables = tables.into_iter();
-    let mut enabled: Vec<_> = tables
+    let mut enabled: Vec<_> = BTreeMap::<String, PersonaTable>::deserialize(deserializer)?
+        .into_iter()
         .filter(|(_, table)| table.enabled != Some(false))
         .collect();
     enabled.sort_by_key(|(_, table)| table.order.unwrap_or(i64::MAX));
@@ -155,41 +153,6 @@ fn personas<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Personas, D::E
     });
     let problem = "no persona is left to review\nleave one of them enabled";
     Personas::new(personas.collect()).ok_or_else(|| D::Error::custom(problem))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(super) struct CommandTable {
-    #[serde(deserialize_with = "program")]
-    program: String,
-    #[serde(default)]
-    arguments: Vec<String>,
-    #[serde(default, deserialize_with = "variable_names")]
-    environment: Vec<String>,
-    timeout: Option<Spelled>,
-}
-
-fn commands<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, ConfiguredCommand>, D::Error> {
-    let tables = BTreeMap::<String, CommandTable>::deserialize(deserializer)?;
-    let command = |(name, table): (String, CommandTable)| {
-        let usual = Spelled(ConfiguredCommand::USUAL_TIMEOUT);
-        let Spelled(timeout) = table.timeout.unwrap_or(usual);
-        if timeout > ConfiguredCommand::LONGEST_TIMEOUT {
-            let help = "give it less to do, or have the agent run what takes longer";
-            let message = format!("a command runs within a stop, for 9m at most\n{help}");
-            return Err(D::Error::custom(message));
-        }
-        let command = ConfiguredCommand {
-            program: table.program,
-            arguments: table.arguments,
-            environment: table.environment,
-            timeout,
-        };
-        Ok((name, command))
-    };
-    tables.into_iter().map(command).collect()
 }
 
 fn visible_lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use claudex_loop::machine::{LoopFacts as _, Raw};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::reviewers::{self, Preferred};
+use claudex_loop::program::reviewers;
 use claudex_loop::program::{loops, out, review as runner};
 use claudex_loop::review::findings::Findings;
 use claudex_loop::review::prompt::Prompt;
@@ -73,8 +73,7 @@ fn ask(
 ) -> Result<(Findings, String), Failure> {
     let root = raw.store().root();
     let settings = loops::settings(call.info, root, None)?;
-    let preferred = Preferred::in_round(raw, spec);
-    let chosen = reviewers::choose(None, preferred.as_ref(), &settings, root)
+    let chosen = reviewers::choose(None, Some((raw, spec)), &settings, root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let personas = settings.personas.of_phase(spec);
     let persona = personas.of_round(1);

@@ -10,7 +10,7 @@ mod work;
 use clap::{Arg, ArgMatches, Command};
 use claudex_loop::behaviours::loop_message;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
-use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{
     Group, Program, attempts, incompatible, loops, messages, out, slash_arguments,
@@ -21,7 +21,7 @@ use claudex_loop::{Actor, Beginning, Store};
 use crate::context::{self, word};
 use crate::files::Directory;
 use crate::typestate::{PLUGIN, Verb};
-use crate::{AnyLoop, entered, stops};
+use crate::{AnyLoop, demo, entered, stops};
 
 pub use take_up::normalized;
 
@@ -43,16 +43,11 @@ const OTHERS: [(&str, &str); 5] = [
     ),
 ];
 
-pub(crate) fn add(program: Program) -> Program {
-    let rules = || {
-        Command::new("ground-rules")
-            .about("Print the rules that every command of the plugin follows")
-            .hide(true)
-    };
-    let program = program.command(rules, |_, _| {
-        out::text(include_str!("../../messages/ground-rules.md"));
-        Ok(Exit::Complete)
-    });
+/// Returns the commands of the program's own.
+pub(crate) fn all() -> Vec<Command> {
+    let rules = Command::new(RULES)
+        .about("Print the rules that every command of the plugin follows")
+        .hide(true);
     let files = PLUGIN.map_or(&[][..], |plugin| plugin.files);
     let slash = files.iter().filter_map(|file| {
         let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
@@ -60,11 +55,14 @@ pub(crate) fn add(program: Program) -> Program {
         let about = lines.find_map(|line| line.strip_prefix("description: "))?;
         Some((name, about.trim_matches('\'')))
     });
-    slash.chain(OTHERS).fold(program, |program, (name, about)| {
-        program.command(move || command(name, about), run)
-    })
+    let others = slash.chain(OTHERS);
+    let mut commands: Vec<Command> = others.map(|(name, about)| command(name, about)).collect();
+    commands.extend([rules, demo::command()]);
+    commands
 }
 
+/// The name of the command that prints the rules.
+const RULES: &str = "ground-rules";
 /// The names of the arguments.
 const FIRST: &str = "first";
 const WORDS: &str = "words";
@@ -110,7 +108,20 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
 }
 
-fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+/// Runs a command of the program's own.
+pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+    match name {
+        "demo" => Some(demo::demo(arguments)),
+        RULES => {
+            out::text(include_str!("../../messages/ground-rules.md"));
+            Some(Ok(Exit::Complete))
+        }
+        _ if arguments.try_contains_id(NAME).is_ok() => Some(run_call(program.info, arguments)),
+        _ => None,
+    }
+}
+
+fn run_call(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let call = Call::new(info, matches)?;
     match call.name.as_str() {
         "new-plan" => start::new_plan(&call),

@@ -211,7 +211,6 @@ fn no_command_names_the_engine() {
             "config path",
             "config show",
             "hooks --by-name",
-            "completions bash",
             "start train --what",
             "start train",
             "start nowhere 1.0",
