@@ -71,7 +71,6 @@ mod stop;
 pub mod suggest;
 pub mod surroundings;
 mod turn_end;
-mod use_command;
 mod verbs;
 mod verify;
 

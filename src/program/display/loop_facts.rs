@@ -9,11 +9,11 @@ use crate::machine::table::{FieldInfo, FieldKind};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
-use crate::program::caller::{Caller, UNKNOWN};
+use crate::program::caller::Caller;
 use crate::program::reviewers::{self, Preferred};
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{change_text, durations, messages, next_action, rounds, session_loops};
+use crate::program::{change_text, durations, loops, messages, next_action, rounds, session_loops};
 use crate::review::runs::RunOutcome;
 use crate::store::{ChangeEntry, Entry, Listed, Store};
 use crate::text;
@@ -116,7 +116,7 @@ pub(super) fn facts(
             format!("another session has this loop; to take it over into this one:{adopt}");
     }
     let session = raw.text(names.session);
-    let driven = session_loops::own(info, active.to_vec(), &session);
+    let driven = session_loops::of_session(info, active.to_vec(), &session);
     json!({
         "id": raw.id().as_str(),
         "machine": table.name,
@@ -125,7 +125,7 @@ pub(super) fn facts(
         "doc": phase.doc,
         "terminal": phase.terminal,
         "session": line(names.session),
-        "driven": driven.first().filter(|_| !phase.terminal).map(|(_, one)| one.id.as_str()),
+        "driven": driven.first().filter(|_| !phase.terminal).map(|(_, id)| id.as_str()),
         "started": names.started.map(line),
         "elapsed_seconds": rounds::seconds(raw, now),
         "last_change": last_change.map(|change| change_facts(raw, &past, change, now)),
@@ -143,12 +143,13 @@ pub(super) fn facts(
 
 /// Returns whether a session has the loop, and this call comes from another one.
 fn is_of_another_session(raw: &Raw) -> bool {
-    let owner = raw.text(raw.table().state.fields.session);
-    let is_owned = ![UNKNOWN, ""].contains(&owner.as_str());
-    let caller = Caller::from_env().session;
-    is_owned
-        && !messages::is_for_any_session(raw.table(), raw.phase())
-        && caller.is_some_and(|session| session != owner)
+    let is_other = |owner| {
+        Caller::from_env()
+            .session
+            .is_some_and(|session| session != owner)
+    };
+    !messages::is_for_any_session(raw.table(), raw.phase())
+        && loops::owner(raw).is_some_and(is_other)
 }
 
 /// Returns the facts about the reviews, or `None` if no phase of the machine reviews.

@@ -118,10 +118,7 @@ fn picked(
         }
         return Ok(vec![(store, id)]);
     }
-    Ok(loops::newest(info)?
-        .into_iter()
-        .map(|(store, listed)| (store, listed.id))
-        .collect())
+    loops::newest(info)
 }
 
 /// Prints the state of the loops, and the problems found on the way.
