@@ -82,7 +82,7 @@ impl Machine {
     }
 
     /// Returns the folder of state documents, relative to the loop's root.
-    pub(crate) fn folder(&self) -> String {
+    pub fn folder(&self) -> String {
         match &self.state.folder {
             Some(folder) => folder.to_string(),
             None => format!(".{}", self.name),

@@ -66,19 +66,6 @@ impl SessionRecord for Seen {
     const PREFIX: &str = "";
 }
 
-/// The loop that the stops of a session drive, chosen among several. It may be chosen before the first hook of the session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chosen {
-    /// The loop's state folder.
-    pub folder: Utf8PathBuf,
-    /// The loop's id.
-    pub id: String,
-}
-
-impl SessionRecord for Chosen {
-    const PREFIX: &str = "loop-";
-}
-
 /// The session that a client is about to compact, by the client. A compaction may give the session a new id, and no input of a
 /// SessionStart hook names the old one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -64,7 +64,7 @@ impl Progress {
     ) -> ControlFlow<()> {
         let line = match event {
             RoundEvent::Began { .. } => None,
-            event => self.lines.shown(event, reviewer),
+            event => self.lines.line_of(event, reviewer),
         };
         if let Some(line) = line {
             self.show(&format!("  {line}"));

@@ -9,7 +9,7 @@ use claudex_loop::files::{MAX_BYTES, folder_of};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
-use claudex_loop::program::start::{StartFields, StartRequest, refused};
+use claudex_loop::program::start::{StartFields, StartRequest, merged, refused};
 use claudex_loop::program::{locate, loops};
 use claudex_loop::review::Digest;
 use claudex_loop::review::changes;
@@ -217,7 +217,7 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
 /// one of its project. If another loop is active, the exit code says so.
 pub(super) fn begin(
     mode: Mode,
-    mut given: Vec<(&'static str, Value)>,
+    given: Vec<(&'static str, Value)>,
     folder: &Utf8Path,
     matches: &ArgMatches,
     settings: &Settings,
@@ -228,11 +228,6 @@ pub(super) fn begin(
         stale_after: Some(settings.stale_after()),
         ..Beginning::now(RUN)
     };
-    for (name, value) in settings.start_values(mode) {
-        if !given.iter().any(|(known, _)| *known == name) {
-            given.push((name, value));
-        }
-    }
     let own = fields(StartRequest {
         mode,
         given: given.clone(),
@@ -241,10 +236,9 @@ pub(super) fn begin(
         store: &store,
         now: how.now,
     })?;
-    given.retain(|(name, _)| !own.fields.iter().any(|(known, _)| known == name));
-    given.extend(own.fields.into_iter().filter(|(_, value)| !value.is_null()));
+    let fields = merged(own.fields, given, settings.start_values(mode));
     let how = Beginning { id: own.id, ..how };
-    let begun = AnyLoop::begin(&store, mode, given, how, Actor::Person);
+    let begun = AnyLoop::begin(&store, mode, fields, how, Actor::Person);
     begun.map_err(|error| {
         let exit = match &error {
             StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {

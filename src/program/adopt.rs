@@ -8,8 +8,9 @@ use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::session_loops::is_unowned;
 use super::session_start::{self, RECENT};
-use super::{durations, last_message, locate, loops, messages, out};
+use super::{durations, last_message, locate, loops, out};
 use crate::machine::{Actor, Raw};
 use crate::store::{Listed, LoopId};
 use crate::text;
@@ -22,9 +23,8 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<E
         Some(id) => loops::find(info, Some(id))?,
         None => loops::find_active(info)?,
     };
-    if !yes && !target.from_prompt && !is_consented(info, &id, &format!("adopt {id}"))? {
-        out::line("Nothing was changed.");
-        return Ok(Exit::Refused);
+    if !yes && !target.from_prompt {
+        check_consent(info, &id, &format!("adopt {id}"))?;
     }
     let taken = store.take_over(&id, &Actor::Person.to_string());
     if taken.map_err(|error| Failure::new(Exit::Refused, error))? {
@@ -45,25 +45,20 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<E
 /// # Errors
 /// Returns an error if the loop is over or cannot be changed.
 pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
+    loops::check_active(raw)?;
     let store = raw.store();
     let id = raw.id();
-    let actor = raw.actor();
-    if messages::phase(raw).terminal {
-        return Err(loops::over(raw));
-    }
-    let session = Caller::from_env()
-        .session
-        .unwrap_or_else(|| UNKNOWN.to_owned());
+    let session = Caller::from_env().session;
+    let owner = session.as_deref().unwrap_or(UNKNOWN);
     store
-        .set_session(raw.record(), &session, "adopt", &actor.to_string())
+        .set_session(raw.record(), owner, "adopt", &raw.actor().to_string())
         .map_err(|error| Failure::new(Exit::Internal, error))?;
-    store.log(&format!("{id} adopted by session {session}"));
-    out::line(&if session == UNKNOWN {
-        format!(
+    store.log(&format!("{id} adopted by session {owner}"));
+    out::line(&match session {
+        Some(_) => format!("Loop {id} belongs to this session now."),
+        None => format!(
             "Loop {id} belongs to no session now: the next session that ends a turn in this project takes it."
-        )
-    } else {
-        format!("Loop {id} belongs to this session now.")
+        ),
     });
     Ok(Exit::Complete)
 }
@@ -76,45 +71,47 @@ pub(super) fn confirm(question: &str) -> bool {
     ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
-/// Asks whether a loop is taken from a session that may still be at work on it. `again` is the command as it is typed.
+/// Asks before a loop is taken from a session that may still be at work on it. `again` is the command as it is typed.
 ///
 /// # Errors
-/// There is no terminal to ask on.
-pub fn is_consented(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<bool, Failure> {
-    let caller = Caller::from_env();
+/// Returns an error if the user does not agree, or if there is no terminal to ask on.
+pub fn check_consent(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<(), Failure> {
+    let session = Caller::from_env().session;
     let is_anothers = |listed: &Listed| {
-        let owner = listed.session.as_deref();
-        let is_own = [Some(UNKNOWN), Some(""), caller.session.as_deref(), None].contains(&owner);
         // One that was not started here is taken up from a copy, and no session waits for that.
         listed.id == *id
             && listed.ours
-            && !is_own
+            && !is_unowned(listed)
+            && listed.session != session
             && !session_start::is_for_any_session(info, listed)
     };
     let active = locate::active_loops(info.state, &loops::here()?);
     let Some((_, listed)) = active.into_iter().find(|(_, listed)| is_anothers(listed)) else {
-        return Ok(true);
+        return Ok(());
     };
     let idle = SystemTime::now().duration_since(listed.modified);
-    let idle = idle.unwrap_or_default();
-    if idle >= RECENT {
-        return Ok(true);
-    }
+    let Some(idle) = Some(idle.unwrap_or_default()).filter(|idle| *idle < RECENT) else {
+        return Ok(());
+    };
     let owner = text::one_line(listed.session.as_deref().unwrap_or_default(), 100);
     let age = durations::elapsed(idle.as_secs());
-    if !io::stdin().is_terminal() {
+    let problem =
+        format!("session {owner} may be at work on loop {id}: its last sign of life was {age} ago");
+    if io::stdin().is_terminal() {
+        if confirm(&format!("{problem}.\nTake the loop over?")) {
+            return Ok(());
+        }
+        let problem = format!("loop {id} stays with its session");
         return Err(Failure::plain(
             Exit::Refused,
-            format!(
-                "session {owner} may be at work on loop {id}: its last sign of life was {age} ago, and there is no terminal to ask on"
-            ),
-            &format!(
-                "nothing was changed; if that session is over:\n    {} {again} --yes",
-                info.program
-            ),
+            problem,
+            "nothing was changed",
         ));
     }
-    Ok(confirm(&format!(
-        "Session {owner} may be at work on loop {id}: its last sign of life was {age} ago.\nTake the loop over?"
-    )))
+    let help = format!(
+        "nothing was changed; if that session is over:\n    {} {again} --yes",
+        info.program
+    );
+    let problem = format!("{problem}, and there is no terminal to ask on");
+    Err(Failure::plain(Exit::Refused, problem, &help))
 }

@@ -71,10 +71,11 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
                 format!("run it in a terminal, or confirm with:\n    {program} rollback --yes");
             return Err(Failure::plain(Exit::Refused, problem, &help));
         }
-        let named = names.iter().take(MAX_NAMED_LOOPS);
-        let named = named.map(|name| format!("  {}\n", text::one_line(name, 100)));
-        let named: String = named.collect();
-        let question = format!("{named}{counted}. Move all to the archive? Nothing is deleted.");
+        let shown = names.iter().take(MAX_NAMED_LOOPS);
+        let shown: String = shown
+            .map(|name| format!("  {}\n", text::one_line(name, 100)))
+            .collect();
+        let question = format!("{shown}{counted}. Move all to the archive? Nothing is deleted.");
         if !adopt::confirm(&question) {
             out::line("Nothing was changed.");
             return Ok(Exit::Refused);

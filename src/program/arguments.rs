@@ -47,7 +47,7 @@ pub(super) enum Command {
     },
     /// Have the stops of this session drive a loop
     ///
-    /// Until it is over, or another one is chosen.
+    /// Until another one of its loops is changed or chosen.
     Use {
         /// The loop
         #[arg(value_name = "LOOP")]

@@ -26,17 +26,12 @@ pub fn describe(note: &NoteEntry) -> Option<String> {
         REPAIRED => "repaired",
         _ => return None,
     };
-    let data = &note.data;
-    let text = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
-    let mut line = name.to_owned();
-    if let Some(tried) = text("tried") {
-        line += &format!(" {tried}");
-    }
-    if let Some(by) = text("by") {
-        line += &format!(" by {}", super::display::actor(&by));
-    }
+    let text = |key: &str| Some(text::one_line(note.data[key].as_str()?, 400));
+    let tried = text("tried").map(|tried| format!(" {tried}"));
+    let by = text("by").map(|by| format!(" by {}", super::display::actor(&by)));
     let why = text("why").or_else(|| text("what"));
-    Some(format!("{line}: {}", why.unwrap_or_default()))
+    let [tried, by, why] = [tried, by, why].map(Option::unwrap_or_default);
+    Some(format!("{name}{tried}{by}: {why}"))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::info::ProgramInfo;
 use super::session_loops::owned;
 use super::surroundings::Surroundings;
 use crate::hooks::Input;
-use crate::hooks::seen::{Chosen, Compacted, Seen, SessionRecord as _};
+use crate::hooks::seen::{Compacted, Seen, SessionRecord as _};
 use crate::machine::Actor;
 use crate::store::{LoopId, StateHome};
 
@@ -35,34 +35,32 @@ pub(super) fn note(info: &ProgramInfo, input: &Input, surroundings: &Surrounding
 }
 
 /// Takes the loops of the session that this client has just compacted over into the session that goes on. Returns them.
-pub(super) fn follow(program: &Program, input: &Input, surroundings: &Surroundings) -> Vec<LoopId> {
+pub(super) fn follow(
+    program: &Program,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> Option<Vec<LoopId>> {
     let info = program.info;
-    let Some((home, session, client)) = identify(info, input) else {
-        return Vec::new();
-    };
-    let before = Compacted::load(&client, &home).map(|compacted| compacted.session);
-    let Some(before) = before.filter(|before| *before != session) else {
-        return Vec::new();
-    };
-
-    let mut followed = owned(info, input, surroundings, &before);
-    followed.retain(|(store, id)| {
-        let adopted = program
-            .app
-            .open(store, id, Actor::Hook)
-            .map_err(|error| error.to_string())
-            .and_then(|held| {
-                let record = held.raw().record();
-                let adopted = store.set_session(record, &session, "adopt", "hook");
-                adopted.map_err(|error| error.to_string())
-            });
-        if let Err(error) = &adopted {
-            store.log(&format!("{id} cannot follow its session: {error}"));
+    let (home, session, client) = identify(info, input)?;
+    let before = Compacted::load(&client, &home)?.session;
+    if before == session {
+        return None;
+    }
+    let mut followed = Vec::new();
+    for (store, id) in owned(info, input, surroundings, &before) {
+        let opened = program.app.open(&store, &id, Actor::Hook).ok();
+        let adopted = opened.map(|held| {
+            let record = held.raw().record();
+            store.set_session(record, &session, "adopt", "hook")
+        });
+        match adopted {
+            Some(Err(error)) => store.log(&format!("{id} cannot follow its session: {error}")),
+            Some(Ok(_)) => followed.push(id),
+            // The next stop reports it.
+            None => {}
         }
-        adopted.is_ok()
-    });
-    // The records of the session follow, too. Without them the next stop makes new ones.
-    let _ = Chosen::load(&before, &home).map(|chosen| chosen.keep(&session, &home));
+    }
+    // The record of the session follows, too. Without it the next stop makes a new one.
     let _ = Seen::load(&before, &home).map(|seen| seen.keep(&session, &home));
-    followed.into_iter().map(|(_, id)| id).collect()
+    Some(followed)
 }

@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
-use super::settings::Settings;
 use super::{locate, loops, messages, out, start};
 use crate::machine::Beginning;
 use crate::store::{IdForm, LoopId, MAX_BYTES, StartError, Store};
@@ -40,13 +39,13 @@ pub(super) fn import(
         IdForm::Stamp => {
             let document = info.table.state.parse(&bytes).ok();
             let field = |name| document?.text(name);
-            let own = field(info.table.state.fields.id).unwrap_or_else(|| named.to_owned());
+            let noted = field(info.table.state.fields.id).unwrap_or_else(|| named.to_owned());
             // The copy of a loop that exists becomes a new loop.
             let is_free = |id: &LoopId| {
                 let there = store.path_of(id);
                 there == path || there.symlink_metadata().is_err() && !store.has_journal(id)
             };
-            LoopId::parse(&own, IdForm::Stamp).ok().filter(is_free)
+            LoopId::parse(&noted, IdForm::Stamp).ok().filter(is_free)
         }
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
             let help = format!(
@@ -56,16 +55,15 @@ pub(super) fn import(
             refused(error.to_string(), &help)
         })?),
     };
-    let settings = Settings::for_call(info, store.root(), &caller, None);
-    let settings = settings.map_err(|error| Failure::new(Exit::Usage, error))?;
+    let settings = loops::settings(info, store.root(), None)?;
     let beginning = Beginning {
         now: Timestamp::now(),
         stale_after: Some(settings.stale_after()),
         session: caller.session.unwrap_or_else(|| UNKNOWN.to_owned()),
         id,
     };
-    let held = program.app.import(&store, &bytes, path, beginning, actor);
-    let held = held.map_err(|error| match error {
+    let imported = program.app.import(&store, &bytes, path, beginning, actor);
+    let held = imported.map_err(|error| match error {
         StartError::Unfit(why) => {
             let help = format!("fix it and try again; a document has {MAX_BYTES} bytes at most");
             refused(why, &help)
@@ -73,8 +71,7 @@ pub(super) fn import(
         error => start::refused(info, error),
     })?;
     let raw = held.raw();
-    raw.store()
-        .log(&format!("{} import by {}", raw.id(), raw.actor()));
+    store.log(&format!("{} import by {actor}", raw.id()));
     loops::check_opened(info, raw, actor)?;
     if let Err(error) = program.extension.entered(&*held, &settings) {
         store.log(&format!("{} import: {error}", raw.id()));

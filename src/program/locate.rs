@@ -53,9 +53,11 @@ pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
 /// An absolute path names one folder for all projects: the root of its store is then the project of the first start, which the
 /// caller compares with the root of each loop.
 fn named_folder(state: &StateSpec) -> Utf8PathBuf {
-    let named = state.folder_env.and_then(|name| std::env::var(name).ok());
-    let named = named.filter(|value| !value.trim().is_empty());
-    named.map_or_else(|| state.folder.into(), Utf8PathBuf::from)
+    state
+        .folder_env
+        .and_then(|name| std::env::var(name).ok())
+        .filter(|value| !value.trim().is_empty())
+        .map_or_else(|| state.folder.into(), Utf8PathBuf::from)
 }
 
 fn store_at(state: &'static StateSpec, folder: Utf8PathBuf, root: &Utf8Path) -> Store {
@@ -116,13 +118,13 @@ pub(super) fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
 
 /// Returns the loops of this project in these state folders, in the order of the folders, the newest first in each.
 pub(super) fn loops_in(stores: &[Store]) -> Vec<(Store, Listed)> {
-    let mut loops = Vec::new();
-    for store in stores {
+    let loops = stores.iter().flat_map(|store| {
         let listed = store.list().into_iter();
-        let ours = listed.filter(|listed| store.is_for(listed.root.as_deref()));
-        loops.extend(ours.map(|listed| (store.clone(), listed)));
-    }
+        listed.map(|listed| (store.clone(), listed))
+    });
     loops
+        .filter(|(store, listed)| store.is_for(listed.root.as_deref()))
+        .collect()
 }
 
 /// Returns the loops above a folder, the newest first.
@@ -141,13 +143,13 @@ pub fn active_loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, L
 
 /// Returns the archived loops above a folder, each with its store in the archive.
 pub fn archived(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    let mut found = Vec::new();
-    for store in stores(state, &[from]) {
-        let archived = store.archived().into_iter();
-        let ours = archived.filter(|listed| store.is_for(listed.root.as_deref()));
-        found.extend(ours.map(|listed| (store.archived_store(listed.id.as_str()), listed)));
-    }
-    found
+    let stores = stores(state, &[from]);
+    let archived = stores.iter().flat_map(|store| {
+        let listed = store.archived().into_iter();
+        let ours = listed.filter(|listed| store.is_for(listed.root.as_deref()));
+        ours.map(|listed| (store.archived_store(listed.id.as_str()), listed))
+    });
+    archived.collect()
 }
 
 /// Returns a sentence for each state folder of these folders that is gone with the user's loops in it. A hook names each folder
@@ -171,77 +173,4 @@ pub(super) fn name_vanished(
 }
 
 #[cfg(all(test, feature = "plan"))]
-mod tests {
-    use super::*;
-    use crate::plan::INFO;
-
-    const FOLDER: &str = ".claude/claudex";
-
-    fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
-        let made = tempfile::tempdir().unwrap();
-        let path = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
-        (made, path)
-    }
-
-    fn make(folder: &Utf8Path) {
-        std::fs::create_dir_all(folder).unwrap();
-    }
-
-    /// Returns a state whose folder has this name.
-    fn state_in(folder: &str) -> &'static StateSpec {
-        Box::leak(Box::new(StateSpec {
-            folder: folder.to_owned().leak(),
-            folder_env: None,
-            ..*INFO.state
-        }))
-    }
-
-    #[test]
-    fn folders_above_are_found_once_each() {
-        let (_kept, top) = folder();
-        let deep = top.join("a b/é/c");
-        let below = deep.join("d");
-        make(&top.join(FOLDER));
-        make(&deep.join(FOLDER));
-        make(&below);
-        std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
-        let starts = [&below, &top, &top.join("link"), &top.join("none")];
-        let found = stores(state_in(FOLDER), &starts.map(|start| &**start));
-        let roots = found.iter().map(|store| store.root().to_owned());
-        let roots: Vec<_> = roots.filter(|root| root.starts_with(&top)).collect();
-        assert_eq!(roots, [deep, top]);
-        assert!(stores(state_in("elsewhere"), &[&below]).is_empty());
-        assert!(!below.join(".claude").exists(), "creates nothing");
-    }
-
-    #[test]
-    fn absolute_folder_is_one_for_all() {
-        let (_kept, top) = folder();
-        let folder = top.join("state");
-        let project = top.join("p");
-        make(&folder);
-        make(&project.join(".git"));
-        make(&project.join("q"));
-        let state = state_in(folder.as_str());
-        let mut found = stores(state, &[&project.join("q"), &top]);
-        assert_eq!(found.len(), 1);
-        found.push(for_start(state, &project.join("q")));
-        for store in found {
-            assert_eq!(store.folder(), folder);
-            assert_eq!(store.root(), project);
-        }
-    }
-
-    #[test]
-    fn start_belongs_at_the_git_top_level() {
-        let (_kept, top) = folder();
-        let deep = top.join("p/q/r");
-        make(&deep);
-        let state = state_in(FOLDER);
-        assert_eq!(for_start(state, &deep).folder(), deep.join(FOLDER));
-        std::fs::write(top.join("p/.git"), "gitdir: elsewhere\n").unwrap();
-        let store = for_start(state, &deep);
-        assert_eq!(store.root(), top.join("p"));
-        assert!(!store.folder().exists());
-    }
-}
+mod tests;

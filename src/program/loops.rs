@@ -10,8 +10,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, incompatible, locate, messages, out, session_loops, slash_arguments};
-use crate::machine::OpenError;
-use crate::machine::{Actor, Raw, Table};
+use crate::machine::{Actor, OpenError, Raw};
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
@@ -23,10 +22,8 @@ pub use super::locate::here;
 /// Returns an error if one cannot be used, because its loops are unknown then.
 pub fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
     let stores = locate::stores(info.state, &[&here()?]);
-    match stores.iter().find_map(Store::refusal) {
-        Some(error) => Err(Failure::new(Exit::Refused, error)),
-        None => Ok(()),
-    }
+    let refusal = stores.iter().find_map(Store::refusal);
+    refusal.map_or(Ok(()), |error| Err(Failure::new(Exit::Refused, error)))
 }
 
 /// Finds the loop with an id. Without one: the loop that the stops of the caller's session drive, or an archived one of the
@@ -39,10 +36,9 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     let stores = locate::stores(info.state, &[&here]);
     let Some(id) = id else {
         let own = Caller::from_env().session.and_then(|session| {
-            let loops = session_loops::own(info, locate::loops_in(&stores), &session);
-            let own = loops.into_iter().next();
-            own.map(|(store, listed)| (store, listed.id))
-                .or_else(|| session_loops::archived(&stores, &session))
+            let loops = session_loops::of_session(info, locate::loops_in(&stores), &session);
+            let first = loops.into_iter().next();
+            first.or_else(|| session_loops::archived(&stores, &session))
         });
         return own.map_or_else(|| find_active(info), Ok);
     };
@@ -56,67 +52,58 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
         let folder = store.loop_folder(&id);
         store.path_of(&id).symlink_metadata().is_ok() || folder.is_dir() || store.has_archived(&id)
     };
-    match stores.into_iter().find(has_loop) {
-        Some(store) => Ok((store, id)),
-        None => {
-            let problem = format!("loop {id} not found in {}", text::shown(&here));
-            Err(Failure::plain(Exit::Refused, problem, &list))
-        }
-    }
+    let store = stores.into_iter().find(has_loop).ok_or_else(|| {
+        let problem = format!("loop {id} not found in {}", text::shown(&here));
+        Failure::plain(Exit::Refused, problem, &list)
+    })?;
+    Ok((store, id))
 }
 
 /// Finds the only active loop.
-///
-/// # Errors
-/// Returns an error if none or more than one is active.
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let here = here()?;
-    let (active, unusable): (Vec<_>, Vec<_>) = locate::active_loops(info.state, &here)
-        .into_iter()
-        .partition(|(_, listed)| listed.problem.is_none());
-    let (problem, help) = match active.as_slice() {
-        [(store, listed)] => return Ok((store.clone(), listed.id.clone())),
-        [] => {
-            let mut unusable = unusable.iter();
-            let not_ours =
-                unusable.find(|(store, one)| one.left_alone && store.has_journal(&one.id));
-            let archived = locate::archived(info.state, &here);
-            let help = if let Some((_, Listed { id, .. })) = not_ours {
-                let help = incompatible::take_over(info, id.as_str());
-                format!("loop {id} exists, but it is not yours; {help}")
-            } else if let Some((_, Listed { id, .. })) = archived.first() {
-                let help = incompatible::bring_back(info, id.as_str());
-                format!("loop {id} is in the archive; {help}")
-            } else {
-                let list = info.named_command("history", "list");
-                format!("to see finished loops:{list}")
-            };
-            (format!("no loop is active in {}", text::shown(&here)), help)
-        }
-        _ => {
-            let ids = active.iter().map(|(_, listed)| listed.id.as_str());
-            let ids = ids.collect::<Vec<_>>().join(", ");
-            (
-                format!("more than one loop is active: {ids}"),
-                "give one of these ids".to_owned(),
-            )
-        }
+    let all = locate::active_loops(info.state, &here);
+    let usable = all.iter().filter(|(_, one)| one.problem.is_none());
+    let usable: Vec<_> = usable.map(|(store, one)| (store, &one.id)).collect();
+    if let [(store, id)] = usable[..] {
+        return Ok((store.clone(), id.clone()));
+    }
+    if !usable.is_empty() {
+        let ids: Vec<_> = usable.iter().map(|(_, id)| id.as_str()).collect();
+        let problem = format!("more than one loop is active: {}", ids.join(", "));
+        return Err(Failure::plain(
+            Exit::Refused,
+            problem,
+            "give one of these ids",
+        ));
+    }
+    let mut others = all.iter();
+    let not_ours = others.find(|(store, one)| one.left_alone && store.has_journal(&one.id));
+    let archived = locate::archived(info.state, &here);
+    let help = if let Some((_, Listed { id, .. })) = not_ours {
+        let help = incompatible::take_over(info, id.as_str());
+        format!("loop {id} exists, but it is not yours; {help}")
+    } else if let Some((_, Listed { id, .. })) = archived.first() {
+        let help = incompatible::bring_back(info, id.as_str());
+        format!("loop {id} is in the archive; {help}")
+    } else {
+        let list = info.named_command("history", "list");
+        format!("to see finished loops:{list}")
     };
+    let problem = format!("no loop is active in {}", text::shown(&here));
     Err(Failure::plain(Exit::Refused, problem, &help))
 }
 
 /// Returns the active loops of the working directory, or else the one that finished last.
-///
-/// # Errors
-/// Returns an error if the working directory does not exist any more.
-pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, Listed)>, Failure> {
+pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure> {
     let mut loops = locate::loops(info.state, &here()?);
     if loops.iter().any(|(_, listed)| !listed.terminal) {
         loops.retain(|(_, listed)| !listed.terminal);
     } else {
         loops.truncate(1);
     }
-    Ok(loops)
+    let ids = loops.into_iter().map(|(store, listed)| (store, listed.id));
+    Ok(ids.collect())
 }
 
 /// Finds the loop with an id, or the active one, or the one that finished last.
@@ -125,7 +112,7 @@ pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, Listed)>, Failure
 /// Returns an error if there is no such loop, or if more than one is active.
 pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
     find(info, id).or_else(|failure| match (id, newest(info)?.as_slice()) {
-        (None, [(store, listed)]) => Ok((store.clone(), listed.id.clone())),
+        (None, [found]) => Ok(found.clone()),
         _ => Err(failure),
     })
 }
@@ -147,6 +134,7 @@ pub fn person_only(
     if let Ok((store, id)) = find(info, id) {
         attempts::note(&store, &id, actor, name, "only for the user");
     }
+    let problem = format!("an agent may not run ‘{name}’");
     let help = match info.slash(command) {
         Some(typed) => format!(
             "ask the user to type {typed}, or to run in a terminal:{}",
@@ -157,11 +145,7 @@ pub fn person_only(
             info.command(command)
         ),
     };
-    Err(Failure::plain(
-        Exit::Refused,
-        format!("an agent may not run ‘{name}’"),
-        &help,
-    ))
+    Err(Failure::plain(Exit::Refused, problem, &help))
 }
 
 /// Opens a loop for a change, and prints the repairs.
@@ -171,7 +155,19 @@ pub(super) fn open(
     id: &LoopId,
     actor: Actor,
 ) -> Result<HeldLoop, Failure> {
-    opened(program.info, program.app.open(store, id, actor))
+    check_open(program.info, program.app.open(store, id, actor))
+}
+
+/// Opens a loop that is not over for a change, and prints the repairs.
+pub(super) fn open_active(
+    program: &Program,
+    store: &Store,
+    id: &LoopId,
+    actor: Actor,
+) -> Result<HeldLoop, Failure> {
+    let held = open(program, store, id, actor)?;
+    check_active(held.raw())?;
+    Ok(held)
 }
 
 /// Finds and opens a loop for a change by the caller, and loads its project's settings.
@@ -188,7 +184,7 @@ pub(super) fn open_found(
 }
 
 /// Checks a loop that was opened for a change, and prints the repairs.
-pub(super) fn opened(
+pub(super) fn check_open(
     info: &ProgramInfo,
     opened: Result<HeldLoop, OpenError>,
 ) -> Result<HeldLoop, Failure> {
@@ -205,12 +201,11 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
     for repair in raw.repairs() {
         out::note(&info.line(repair));
     }
-    let id = raw.id();
-    let owner = raw.text(info.state.fields.session);
-    let is_own = Caller::from_env().session.as_ref() == Some(&owner);
-    if actor != Actor::Agent || is_own || [UNKNOWN, ""].contains(&owner.as_str()) {
+    let owner = owner(raw);
+    if actor != Actor::Agent || owner.is_none() || owner == Caller::from_env().session {
         return Ok(());
     }
+    let id = raw.id();
     attempts::note(raw.store(), id, actor, "a change", "of another session");
     let adopt = info.command(&format!("adopt {id}"));
     Err(Failure::plain(
@@ -220,27 +215,10 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
     ))
 }
 
-/// Returns whether a transition gives up a loop that this version of the machine cannot open. It must end loops in any phase.
-pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transition: &str) -> bool {
-    matches!(
-        opened,
-        Err(OpenError::Phase { .. } | OpenError::Field { .. })
-    ) && incompatible::ends_anywhere(table, transition)
-}
-
-/// Archives a loop that this version of the machine cannot open.
-///
-/// # Errors
-/// Returns an error if its review or command is running, or if the files cannot be moved.
-pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    store
-        .archive(id)
-        .map_err(|error| Failure::new(Exit::Refused, error))?;
-    out::line(&format!(
-        "Loop {id} was given up; its files were moved to {}/archive/{id}",
-        text::shown(store.folder())
-    ));
-    Ok(Exit::Complete)
+/// Returns the session that has a loop.
+pub(super) fn owner(raw: &Raw) -> Option<String> {
+    let session = raw.text(raw.table().state.fields.session);
+    Some(session).filter(|session| ![UNKNOWN, ""].contains(&session.as_str()))
 }
 
 /// Returns the id that the user typed here or after the slash command, and whether `--adopt` was typed there.
@@ -252,17 +230,17 @@ pub(super) fn named_by_user(
     target: &LoopArgs,
     command: &str,
 ) -> Result<(Option<String>, bool), Failure> {
-    if target.from_prompt {
-        let typed = slash_arguments::taken(info, command, &Caller::from_env())?;
-        let (flags, id): (Vec<&str>, Vec<&str>) = typed
-            .split_whitespace()
-            .partition(|word| ["--adopt", "--yes"].contains(word));
-        let id = Some(id.join(" ")).filter(|id| !id.is_empty());
-        return Ok((id, flags.contains(&"--adopt")));
+    let caller = Caller::from_env();
+    if !target.from_prompt {
+        person_only(info, caller.actor(false), command, target.id.as_deref())?;
+        return Ok((target.id.clone(), false));
     }
-    let actor = Caller::from_env().actor(false);
-    person_only(info, actor, command, target.id.as_deref())?;
-    Ok((target.id.clone(), false))
+    let typed = slash_arguments::taken(info, command, &caller)?;
+    let (flags, id): (Vec<&str>, Vec<&str>) = typed
+        .split_whitespace()
+        .partition(|word| ["--adopt", "--yes"].contains(word));
+    let id = Some(id.join(" ")).filter(|id| !id.is_empty());
+    Ok((id, flags.contains(&"--adopt")))
 }
 
 /// Returns the id that was typed here or after one of these slash commands, which only show a loop.
@@ -305,8 +283,15 @@ pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Fail
     settings(info, &locate::root(info.state, &here()?), None)
 }
 
-/// Returns the error about a loop that is over.
-pub(super) fn over(raw: &Raw) -> Failure {
-    let why = format!("loop {} is over", raw.id());
-    Failure::plain(Exit::Refused, why, &messages::unchanged(raw))
+/// Refuses a change of a loop that is over.
+pub(super) fn check_active(raw: &Raw) -> Result<(), Failure> {
+    if !messages::phase(raw).terminal {
+        return Ok(());
+    }
+    let problem = format!("loop {} is over", raw.id());
+    Err(Failure::plain(
+        Exit::Refused,
+        problem,
+        &messages::unchanged(raw),
+    ))
 }

@@ -12,8 +12,8 @@ use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{
     adopt, archive, command_line, compaction, config, display, doctor, hooks, import, loops, out,
-    permission, plugin, question_answer, resume, review, session_start, start, state, stop,
-    use_command, verbs, verify,
+    permission, plugin, question_answer, resume, review, session_start, start, state, stop, verbs,
+    verify,
 };
 use crate::hooks::HookOutput;
 
@@ -138,7 +138,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Verify { id } => verify::verify(program, id.as_deref()),
-        Command::Use { id } => use_command::choose(program, &id),
+        Command::Use { id } => resume::choose(program, &id),
         Command::Answer { id, label } => question_answer::by_hand(program, id.as_deref(), &label),
         Command::Resume { target, adopt, yes } => resume::resume(program, &target, adopt, yes),
         Command::Pause(target) => resume::pause(program, &target),

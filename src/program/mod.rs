@@ -53,7 +53,6 @@ mod stop;
 mod suggest;
 pub mod surroundings;
 mod turn_end;
-mod use_command;
 mod verbs;
 mod verify;
 

@@ -1,8 +1,9 @@
-//! `pause` and `resume`: no stop drives a loop that the user paused; a paused, archived or waiting loop continues.
+//! `pause`, `resume` and `use`: no stop drives a loop that the user paused; a paused, archived or waiting loop continues; of
+//! several loops of a session the stops drive the one that was chosen last.
 
 use super::arguments::LoopArgs;
 use super::builder::Program;
-use super::caller::{Caller, UNKNOWN};
+use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, incompatible, last_message, loops, messages, next_action, out, rounds, verbs};
@@ -22,10 +23,8 @@ pub(super) fn resume(
     let (id, is_adopt_typed) = loops::named_by_user(info, target, "resume")?;
     let adopt = adopt || is_adopt_typed;
     let (store, id) = loops::find(info, id.as_deref())?;
-    let command = format!("resume {id} --adopt");
-    if adopt && !yes && !target.from_prompt && !adopt::is_consented(info, &id, &command)? {
-        out::line("Nothing was changed.");
-        return Ok(Exit::Refused);
+    if adopt && !yes && !target.from_prompt {
+        adopt::check_consent(info, &id, &format!("resume {id} --adopt"))?;
     }
 
     let settings = loops::settings(info, store.root(), None)?;
@@ -36,19 +35,17 @@ pub(super) fn resume(
     }
     program.prepare(&*held, &settings, Actor::Person);
 
-    let phase = messages::phase(held.raw());
-    let adopt = adopt || messages::is_for_any_session(info.table, held.raw().phase());
-    let mut edges = info.table.edges_at("resume", held.raw().phase());
-    let verb = program
-        .app
-        .plain("resume", &id)
-        .filter(|_| phase.terminal || edges.next().is_some());
-    if let Some(verb) = verb {
+    let phase = held.raw().phase();
+    let is_over = messages::phase(held.raw()).terminal;
+    let adopt = adopt || messages::is_for_any_session(info.table, phase);
+    let has_edge = info.table.edges_at("resume", phase).next().is_some();
+    let verb = program.app.plain("resume", &id);
+    if let Some(verb) = verb.filter(|_| is_over || has_edge) {
         let held = verbs::take(program, verb, held, &settings)?;
         let raw = held.raw();
         let phase = messages::phase(raw);
-        let round = phase.review().filter(|spec| !spec.is_numbered());
-        let round = round.map(|spec| format!(", {}", rounds::of_most(raw, spec)));
+        let spec = phase.review().filter(|spec| !spec.is_numbered());
+        let round = spec.map(|spec| format!(", {}", rounds::of_most(raw, spec)));
         out::line(&format!(
             "Loop {id} goes on in phase {}{}.",
             phase.name,
@@ -56,13 +53,13 @@ pub(super) fn resume(
         ));
         return print_session(info, raw, adopt);
     }
-    if phase.terminal {
-        return Err(loops::over(held.raw()));
-    }
+    loops::check_active(held.raw())?;
     let next = next_action::describe(program, &*held);
     out::line(&format!(
         "Loop {id} is in phase {} and waits for {}\nNext: {}",
-        phase.name, next.waits_for, next.next
+        messages::phase(held.raw()).name,
+        next.waits_for,
+        next.next
     ));
     print_session(info, held.raw(), adopt)?;
     last_message::print(program, &*held);
@@ -74,14 +71,32 @@ pub(super) fn pause(program: &Program, target: &LoopArgs) -> Result<Exit, Failur
     let info = program.info;
     let (id, _) = loops::named_by_user(info, target, "pause")?;
     let (store, id) = loops::find(info, id.as_deref())?;
-    let held = loops::open(program, &store, &id, Actor::Person)?;
-    if messages::phase(held.raw()).terminal {
-        return Err(loops::over(held.raw()));
-    }
+    loops::open_active(program, &store, &id, Actor::Person)?;
     set_paused(&store, &id, true)?;
     out::line(&format!(
         "Loop {id} is paused: no stop drives it. To continue it:{}",
         info.command(&format!("resume {id}"))
+    ));
+    Ok(Exit::Complete)
+}
+
+/// Makes the stops of a session drive a loop: of this session, or, from a terminal, of the session that has the loop.
+pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
+    let caller = Caller::from_env();
+    let actor = caller.actor(false);
+    let (store, id) = loops::find(program.info, Some(id))?;
+    let held = loops::open_active(program, &store, &id, actor)?;
+    if let (None, Some(session)) = (loops::owner(held.raw()), &caller.session) {
+        store
+            .set_session(held.raw().record(), session, "bind", &actor.to_string())
+            .map_err(|error| Failure::new(Exit::Internal, error))?;
+    }
+    store
+        .touch(&id)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    store.log(&format!("{id} chosen by {actor}"));
+    out::line(&format!(
+        "The stops of its session drive loop {id} now, until another of its loops is changed or chosen."
     ));
     Ok(Exit::Complete)
 }
@@ -101,22 +116,23 @@ fn set_paused(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure>
 fn print_session(info: &ProgramInfo, raw: &Raw, adopt: bool) -> Result<Exit, Failure> {
     let id = raw.id();
     let session = Caller::from_env().session;
-    let owner = text::one_line(&raw.text(info.state.fields.session), 200);
-    if adopt && session.as_ref() != Some(&owner) {
+    let owner = loops::owner(raw);
+    if adopt && (session.is_none() || session != owner) {
         return adopt::adopt_held(raw);
     }
+    let shown = text::one_line(owner.as_deref().unwrap_or_default(), 200);
     out::line(&match session {
-        _ if [UNKNOWN, ""].contains(&owner.as_str()) => {
+        _ if owner.is_none() => {
             "It belongs to no session: the next one that ends a turn in this project takes it."
                 .to_owned()
         }
-        Some(session) if session == owner => "The next stop of this session drives it.".to_owned(),
+        Some(_) if session == owner => "The next stop of this session drives it.".to_owned(),
         Some(_) => format!(
-            "It belongs to session {owner}; to take it over into this one:{}",
+            "It belongs to session {shown}; to take it over into this one:{}",
             info.command(&format!("adopt {id}"))
         ),
         None => format!(
-            "The stops of session {owner} drive it. To hand it to the next session that ends a turn in this project:{}",
+            "The stops of session {shown} drive it. To hand it to the next session that ends a turn in this project:{}",
             text::command_lines(&[format!("{} resume {id} --adopt", info.program)])
         ),
     });

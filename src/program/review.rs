@@ -52,7 +52,7 @@ impl Console {
     }
 
     fn event(&mut self, event: RoundEvent<'_>, reviewer: &str) -> ControlFlow<()> {
-        if let Some(line) = self.lines.shown(event, reviewer) {
+        if let Some(line) = self.lines.line_of(event, reviewer) {
             self.line(&line);
         }
         if self.interrupted.load(Ordering::Relaxed) {
@@ -67,12 +67,9 @@ impl Console {
     }
 
     /// Prints a line with a path that can be copied.
-    fn path(&self, what: &str, path: &Utf8Path) {
-        out::text(&format!(
-            "{}: {what}{}\n",
-            self.info.name,
-            text::exact(path)
-        ));
+    fn path(&self, label: &str, path: &Utf8Path) {
+        let line = self.info.line(&format!("{label}{}\n", text::exact(path)));
+        out::text(&line);
     }
 }
 
@@ -84,9 +81,7 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
         .open(store, id, Caller::from_env().actor(false))
         .map_err(|error| incompatible::failure(info, error))?;
     let mut console = Console::new(info);
-    let mut has_lines = false;
     let is_running = round::watch(held.raw(), FOLLOWED_LINES, &mut |event| {
-        has_lines |= matches!(event, RoundEvent::Reviewer(_));
         let event = match event {
             RoundEvent::Attached => RoundEvent::Line("following the review that is running"),
             event => event,
@@ -105,19 +100,16 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
         error => Failure::new(Exit::Internal, error),
     })?;
 
-    let entries = store.journal(id);
-    let entries = entries.map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::new(info.table, store, id, entries.into());
+    let entries = store
+        .journal(id)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let past = Past::new(info.table, store, id, entries);
     let Some(run) = past.runs.last() else {
         console.line(&format!("no review of loop {id} has run yet"));
         return Ok(Exit::Complete);
     };
     if !is_running {
-        console.line(if has_lines {
-            "no review is running; this was the last one, its last lines are above"
-        } else {
-            "no review is running; this was the last one, and it left no lines"
-        });
+        console.line("no review is running; this was the last one");
     }
     console.line(&format!(
         "run {} of round {} by {}: {}",
@@ -126,10 +118,11 @@ fn follow(program: &Program, store: &Store, id: &LoopId) -> Result<Exit, Failure
         text::one_line(&run.began.reviewer, 60),
         past.outcome(run)
     ));
-    if run.digest().is_some() {
+    let has_verdict = run.digest().is_some();
+    if has_verdict {
         console.path("", &run.findings_path(store, id));
     }
-    Ok(if run.digest().is_some() || !is_running {
+    Ok(if has_verdict || !is_running {
         Exit::Complete
     } else {
         Exit::Reviewer
@@ -198,8 +191,8 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     let round = raw.count(spec.round);
     let persona = &personas.of_round(round).label;
     console.line(&format!("{}, {persona}", rounds::of_most(raw, spec)));
-    let shown = chosen.shown_in(raw, round);
-    let mut listener = |event: RoundEvent<'_>| console.event(event, &shown);
+    let reviewer = chosen.shown_in(raw, round);
+    let mut listener = |event: RoundEvent<'_>| console.event(event, &reviewer);
     let report = run(program, &*held, &job, &chosen, &mut listener).map_err(|error| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
@@ -314,18 +307,17 @@ fn verify_first(
         message: refusal.to_string(),
         help: "fix that, then run the review again".to_owned(),
     })?;
-    let is_cancelled = match ran.came_to {
-        Err(Missing::Interrupted) => true,
+    let flow = match ran.came_to {
+        Err(Missing::Interrupted) => ControlFlow::Break(()),
         Err(Missing::NotRun(why)) => {
             let line = format!("commands that verify the work were not run: {why}");
-            listener(RoundEvent::Line(&text::lines(&line, 500))).is_break()
+            listener(RoundEvent::Line(&text::lines(&line, 500)))
         }
-        Ok(_) | Err(Missing::NotPassed(_) | Missing::Running) => false,
+        Ok(_) | Err(Missing::NotPassed(_) | Missing::Running) => ControlFlow::Continue(()),
     };
-    if is_cancelled {
-        Err(RoundError::Interrupted)
-    } else {
-        Ok(())
+    match flow {
+        ControlFlow::Break(()) => Err(RoundError::Interrupted),
+        ControlFlow::Continue(()) => Ok(()),
     }
 }
 
@@ -384,7 +376,7 @@ impl Default for Lines {
 
 impl Lines {
     /// Returns the line for an event, if there is one.
-    pub fn shown(&mut self, event: RoundEvent<'_>, reviewer: &str) -> Option<String> {
+    pub fn line_of(&mut self, event: RoundEvent<'_>, reviewer: &str) -> Option<String> {
         match event {
             RoundEvent::Began { reviewer: name } if !reviewer.starts_with(name) => {
                 Some(format!("reviewer: {name} (auto)"))

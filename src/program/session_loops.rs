@@ -1,8 +1,6 @@
 //! The loops of a session, and which of them its stops drive.
 //!
-//! If a machine has many loops at once, that is the one that the user chose with `use`, or else the one that changed last. The
-//! choice holds until that loop is over or another one is chosen. It is kept in the user's own folder ([`Chosen`]), because a
-//! repository must not choose.
+//! If a machine has many loops at once, that is the one that was changed or chosen (`use`) last.
 
 use std::cmp::Reverse;
 
@@ -13,34 +11,32 @@ use super::info::ProgramInfo;
 use super::locate::{self, MAX_FOLDERS};
 use super::surroundings::Surroundings;
 use crate::hooks::Input;
-use crate::hooks::seen::{Chosen, SessionRecord as _};
-use crate::store::{Active, Listed, LoopId, StateHome, Store};
+use crate::store::{Active, Listed, LoopId, Store};
 use crate::text;
 
 /// The longest note about a loop that cannot be driven, in characters.
 const MAX_PROBLEM_CHARS: usize = 700;
 
-/// The result of the search for the loop of a stop.
-pub(super) enum Located {
-    /// The loop that the stop drives.
-    Loop(Store, LoopId),
-    /// There is no loop to drive. The note tells the user why.
-    Note(String),
-    /// There is no loop.
-    Nothing,
-}
-
 /// Finds the loop that a stop drives: the session's own, or else one that no session has.
-pub(super) fn locate(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Located {
+///
+/// # Errors
+/// Returns a note for the user if a loop is there and cannot be driven.
+pub(super) fn locate(
+    info: &ProgramInfo,
+    stores: &[Store],
+    session: Option<&str>,
+) -> Result<Option<(Store, LoopId)>, String> {
     let mut loops = locate::loops_in(stores);
     loops.retain(|(_, listed)| !listed.terminal);
-    let mut drivable = drivable(info, loops.clone(), session);
-    drivable.retain(|(_, one)| is_unowned(one) || one.session.as_deref() == session);
-    if let Some((store, listed)) = drivable.into_iter().next() {
-        return Located::Loop(store, listed.id);
+    let mut drivable = drivable(info, loops.clone()).into_iter();
+    let found = drivable.find(|(_, one)| is_unowned(one) || one.session.as_deref() == session);
+    if let Some((store, listed)) = found {
+        return Ok(Some((store, listed.id)));
     }
-    let refusal = stores.iter().find_map(Store::refusal);
-    let refusal = refusal.map(|error| text::note(&with_help(&error), MAX_PROBLEM_CHARS));
+    let refusal = || {
+        let error = stores.iter().find_map(Store::refusal)?;
+        Some(text::note(&with_help(&error), MAX_PROBLEM_CHARS))
+    };
     let problem = || loops.iter().find_map(|found| problem(info, found));
     let too_many = || {
         (stores.len() == MAX_FOLDERS).then(|| {
@@ -54,8 +50,11 @@ pub(super) fn locate(info: &ProgramInfo, stores: &[Store], session: Option<&str>
             "loop {id} was archived because it was idle for too long. To continue it:{resume}"
         ))
     };
-    let note = refusal.or_else(problem).or_else(too_many).or_else(archived);
-    note.map_or(Located::Nothing, Located::Note)
+    let note = refusal()
+        .or_else(problem)
+        .or_else(too_many)
+        .or_else(archived);
+    note.map_or(Ok(None), Err)
 }
 
 /// Returns why an active loop cannot be driven.
@@ -75,48 +74,31 @@ fn problem(info: &ProgramInfo, (store, listed): &(Store, Listed)) -> Option<Stri
     })
 }
 
-/// Returns the loops that a stop could drive, in the order in which the stops of a session would: its own before those that no
-/// session has.
-///
-/// If the machine has many loops at once, the chosen one comes first, and the others follow as they were changed.
+/// Returns the loops that a stop could drive, those that a session has before the others. If the machine has many loops at
+/// once, the one that was changed last comes first.
 pub(super) fn drivable(
     info: &ProgramInfo,
     mut loops: Vec<(Store, Listed)>,
-    session: Option<&str>,
 ) -> Vec<(Store, Listed)> {
     loops.retain(|(_, one)| one.problem.is_none() && one.ours && !one.terminal);
-    if !has_many(info) {
-        loops.sort_by_key(|(_, listed)| is_unowned(listed));
-        return loops;
-    }
-    let home = StateHome::of_user(info.program);
-    let chosen = home
-        .folder()
-        .and_then(|home| Chosen::load(session.unwrap_or_default(), home));
-    let is_chosen = |store: &Store, listed: &Listed| {
-        chosen.as_ref().is_some_and(|chosen| {
-            chosen.id == listed.id.as_str() && chosen.folder == store.folder()
-        })
-    };
-    loops.sort_by_key(|(store, listed)| {
-        (
-            !is_chosen(store, listed),
-            is_unowned(listed),
-            Reverse(listed.modified),
-        )
+    loops.sort_by_key(|(_, one)| {
+        let newest = has_many(info).then_some(Reverse(one.modified));
+        (is_unowned(one), newest)
     });
     loops
 }
 
-/// Returns the active loops of a session, first the one that its next stop drives.
-pub(super) fn own(
+/// Returns the active loops of a session among these, first the one that its next stop drives.
+pub(super) fn of_session(
     info: &ProgramInfo,
     loops: Vec<(Store, Listed)>,
     session: &str,
-) -> Vec<(Store, Listed)> {
-    let mut own = drivable(info, loops, Some(session));
-    own.retain(|(_, one)| !is_unowned(one) && one.session.as_deref() == Some(session));
-    own
+) -> Vec<(Store, LoopId)> {
+    let loops = drivable(info, loops).into_iter();
+    loops
+        .filter(|(_, one)| !is_unowned(one) && one.session.as_deref() == Some(session))
+        .map(|(store, listed)| (store, listed.id))
+        .collect()
 }
 
 /// Returns the active loops of a session that a hook is called about, first the one that its next stop drives.
@@ -127,17 +109,15 @@ pub fn owned(
     session: &str,
 ) -> Vec<(Store, LoopId)> {
     let loops = locate::loops_in(&surroundings.stores(info, input));
-    let own = own(info, loops, session).into_iter();
-    own.map(|(store, listed)| (store, listed.id)).collect()
+    of_session(info, loops, session)
 }
 
 /// Returns the archived loop of a session that is not over.
 pub(super) fn archived(stores: &[Store], session: &str) -> Option<(Store, LoopId)> {
-    let is_meant = |listed: &Listed| {
-        listed.session.as_deref() == Some(session) && !listed.terminal && listed.problem.is_none()
-    };
     stores.iter().find_map(|store| {
-        let listed = store.archived().into_iter().find(is_meant)?;
+        let mut archived = store.archived().into_iter();
+        let listed = archived
+            .find(|one| one.session.as_deref() == Some(session) && one.problem.is_none())?;
         Some((store.clone(), listed.id))
     })
 }

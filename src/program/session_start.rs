@@ -18,7 +18,7 @@ use crate::machine::Actor;
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
-/// A session that has changed its loop within this time may still be at work.
+/// The time after the last change of a loop during which its session may still be at work.
 pub(super) const RECENT: Duration = Duration::from_secs(15 * 60);
 /// The longest reason why a state folder is not used, in characters.
 const MAX_REASON_CHARS: usize = 450;
@@ -32,15 +32,20 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     }
     let info = program.info;
     let source = input.source.as_deref().unwrap_or_default();
-    let mut notes =
-        locate::name_vanished(info, &surroundings.folders(input), Some("session-start"));
+    let folders = surroundings.folders(input);
+    let mut notes = locate::name_vanished(info, &folders, Some("session-start"));
     if source == "compact" {
         let followed = compaction::follow(program, input, surroundings);
-        notes.extend(followed.iter().map(|id| {
+        notes.extend(followed.into_iter().flatten().map(|id| {
             format!("the compaction gave this session a new id, and loop {id} has come along")
         }));
-    } else {
-        notes.extend(name_rival(info, input, surroundings));
+    } else if let Some(here) = folders.first()
+        && let Some(plugin) = ClientFiles::read(here, &locate::root(info.state, here)).rival(info)
+    {
+        notes.push(format!(
+            "the plugin {plugin} works on {} too, so keep one of the two (claude plugin disable {plugin} switches it off)",
+            info.state.folder
+        ));
     }
     let stores = surroundings.stores(info, input);
     let mut output = describe_loop(program, input, &stores, source);
@@ -48,63 +53,56 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     output
 }
 
-/// Returns a sentence about another plugin that works on our state folder, and the command that switches it off.
-fn name_rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Option<String> {
-    let here = surroundings.folders(input).into_iter().next()?;
-    let client = ClientFiles::read(here, &locate::root(info.state, here));
-    let plugin = client.rival(info)?;
-    Some(format!(
-        "the plugin {plugin} works on {} too, so keep one of the two (claude plugin disable {plugin} switches it off)",
-        info.state.folder
-    ))
-}
-
-/// Returns a description of the loop to speak of: the session's own, one that any session can continue, one of no session, an archived one of
-/// the session, or one of another session.
+/// Returns a description of the loop to speak of: the session's own, one that any session can continue, one of no session, an
+/// archived one of the session, or one of another session.
 fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &str) -> HookOutput {
     let info = program.info;
     let session = input.session_id.as_deref();
-    let is_compacted = source == "compact";
-    let active = session_loops::drivable(info, locate::loops_in(stores), session);
-    let find = |is_meant: &dyn Fn(&Listed) -> bool| active.iter().find(|(_, one)| is_meant(one));
+    let loops = session_loops::drivable(info, locate::loops_in(stores));
+    let find = |is_meant: &dyn Fn(&Listed) -> bool| loops.iter().find(|(_, one)| is_meant(one));
+    let is_for_any = |one: &Listed| is_for_any_session(info, one);
 
-    let is_own = |one: &Listed| !is_unowned(one) && one.session.as_deref() == session;
-    let is_for_any = |one: &Listed| !is_unowned(one) && is_for_any_session(info, one);
-    let own = find(&is_own).or_else(|| find(&is_for_any).filter(|_| !is_compacted));
-    if let Some((store, listed)) = own {
-        return describe_own(program, store, &listed.id, is_compacted);
+    if let Some((store, listed)) =
+        find(&|one| !is_unowned(one) && one.session.as_deref() == session)
+    {
+        return describe_own(program, store, &listed.id, source == "compact");
     }
-    let unowned = find(&is_unowned).filter(|_| !is_compacted);
-    if let Some((_, listed)) = unowned {
-        let line = format!(
-            "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
-            listed.id,
-            phase(listed),
-            info.command("status"),
-        );
-        return inform(info, &line);
-    }
-    let archived = session.and_then(|session| session_loops::archived(stores, session));
-    if let Some((_, id)) = archived.filter(|_| !is_compacted) {
-        let line = format!(
-            "loop {id} of this session was archived because it was idle for too long. To continue it:{}",
-            info.command(&format!("resume {id}")),
-        );
-        return inform(info, &line);
+    if source != "compact" {
+        if let Some((store, listed)) = find(&|one| !is_unowned(one) && is_for_any(one)) {
+            return describe_own(program, store, &listed.id, false);
+        }
+        if let Some((_, listed)) = find(&is_unowned) {
+            let line = format!(
+                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
+                listed.id,
+                phase(listed),
+                info.command("status"),
+            );
+            return inform(info, &line, true);
+        }
+        let archived = session.and_then(|session| session_loops::archived(stores, session));
+        if let Some((_, id)) = archived {
+            let line = format!(
+                "loop {id} of this session was archived because it was idle for too long. To continue it:{}",
+                info.command(&format!("resume {id}")),
+            );
+            return inform(info, &line, true);
+        }
     }
     if let Some((store, listed)) = find(&|one| !is_unowned(one) && !is_for_any(one)) {
         return describe_foreign(info, store, listed, source == "clear");
     }
-    let refusal = stores.iter().find_map(Store::refusal);
-    let refusal = refusal.filter(|_| !is_compacted);
-    HookOutput {
-        person: refusal.map(|error| info.line(&text::note(&with_help(&error), MAX_REASON_CHARS))),
-        ..HookOutput::default()
+    match stores.iter().find_map(Store::refusal) {
+        Some(error) if source != "compact" => {
+            let line = text::note(&with_help(&error), MAX_REASON_CHARS);
+            inform(info, &line, false)
+        }
+        _ => HookOutput::default(),
     }
 }
 
-/// Returns a description of the session's own loop, or one that any session can continue. After a compaction the agent continues it; at a start
-/// the user decides.
+/// Returns a description of the session's own loop, or one that any session can continue. After a compaction the agent continues
+/// it; at a start the user decides.
 fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: bool) -> HookOutput {
     let info = program.info;
     let held = match program.app.open(store, id, Actor::Hook) {
@@ -113,7 +111,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
             let error = incompatible::line(info, &store.path_of(id), &error);
             let error = text::note(&error, 300);
             let line = format!("loop {id} of this session cannot go on: {error}");
-            return inform(info, &line);
+            return inform(info, &line, true);
         }
     };
     let raw = held.raw();
@@ -121,17 +119,16 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let action = next_action::describe(program, &*held);
     let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
     let next = text::note(&action.next, MAX_ACTION_CHARS);
-    let repairs = messages::repairs(raw).join("; ");
+    let repairs = Some(messages::repairs(raw).join("; ")).filter(|repairs| !repairs.is_empty());
     if is_compacted {
         let line = format!(
             "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Continue it: {next}"
         );
-        let repaired = Some(repairs).filter(|repairs| !repairs.is_empty());
         return HookOutput {
             agent: Some(info.line(&line)),
             more: last_message::render(program, &*held),
             // The user sees the loop go on.
-            person: repaired.map(|repairs| info.line(&format!("loop {id}: {repairs}"))),
+            person: repairs.map(|repairs| info.line(&format!("loop {id}: {repairs}"))),
         };
     }
 
@@ -155,12 +152,11 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
         let status = info.command("status");
         format!("{place} The next stop of this session continues it. To see where it is:{status}")
     };
-    let repairs = Vec::from_iter(Some(repairs).filter(|repairs| !repairs.is_empty()));
-    let person = std::iter::once(info.line(&person)).chain(repairs);
+    let repairs = repairs.map_or(String::new(), |repairs| format!("\n{repairs}"));
     HookOutput {
         agent: Some(info.line(&agent)),
         more: None,
-        person: Some(person.collect::<Vec<_>>().join("\n")),
+        person: Some(info.line(&person) + &repairs),
     }
 }
 
@@ -182,20 +178,18 @@ fn describe_foreign(
         elapsed(idle.as_secs()),
         info.command(&format!("adopt {id}"))
     );
-    if is_cleared || idle >= RECENT {
-        return inform(info, &line);
-    }
-    HookOutput {
-        person: Some(info.line(&line)),
-        ..HookOutput::default()
-    }
+    inform(info, &line, is_cleared || idle >= RECENT)
 }
 
-/// Tells the user, and the agent that it has nothing to do.
-fn inform(info: &ProgramInfo, line: &str) -> HookOutput {
-    let agent = format!("{line}\nThe user decides about it: do nothing unless asked");
+/// Returns a line for the user, and for the agent that it has nothing to do.
+fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
+    let agent = || {
+        info.line(&format!(
+            "{line}\nThe user decides about it: do nothing unless asked"
+        ))
+    };
     HookOutput {
-        agent: Some(info.line(&agent)),
+        agent: to_agent.then(agent),
         more: None,
         person: Some(info.line(line)),
     }
@@ -209,6 +203,7 @@ fn phase(listed: &Listed) -> &str {
 /// Returns whether a listed loop is in a phase that any session can continue.
 pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &Listed) -> bool {
     let phase = listed.phase.as_deref();
-    let phase = phase.and_then(|phase| info.table.stored(phase));
-    phase.is_some_and(|phase| messages::is_for_any_session(info.table, phase))
+    phase
+        .and_then(|phase| info.table.stored(phase))
+        .is_some_and(|phase| messages::is_for_any_session(info.table, phase))
 }

@@ -43,28 +43,23 @@ fn kebab(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// The subcommand, which has one for each of several modes.
+/// Returns the subcommand, which has one for each of several modes.
 pub(super) fn command(program: &Program) -> Command {
-    let table = program.info.table;
     let command = Command::new("start").about("Start a loop that the Stop hook drives");
-    match table.modes {
-        [] => command,
-        [only] => with_arguments(program, command, only),
-        modes => modes
-            .iter()
-            .map(|mode| {
-                with_arguments(
-                    program,
-                    Command::new(mode.name).about(mode.doc.trim_end_matches('.')),
-                    mode,
-                )
-            })
-            .fold(command, Command::subcommand)
-            .subcommand_required(true)
-            .disable_help_subcommand(true)
-            .subcommand_value_name("MODE")
-            .subcommand_help_heading("Modes"),
+    let modes = program.info.table.modes;
+    if let [only] = modes {
+        return with_arguments(program, command, only);
     }
+    let modes = modes.iter().map(|mode| {
+        let about = mode.doc.trim_end_matches('.');
+        with_arguments(program, Command::new(mode.name).about(about), mode)
+    });
+    command
+        .subcommands(modes)
+        .subcommand_required(true)
+        .disable_help_subcommand(true)
+        .subcommand_value_name("MODE")
+        .subcommand_help_heading("Modes")
 }
 
 /// Returns the command that starts a loop in a mode, of the whole command line.
@@ -135,55 +130,49 @@ fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
     let of_mode = mode.initial.iter().find(|(name, _)| *name == field.name);
     let value = match of_mode.map_or(field.initial, |(_, value)| *value) {
         Constant::Count(count) => count.to_string(),
-        Constant::Text(text) if field.kind != FieldKind::Text => text.to_owned(),
-        _ => String::new(),
+        Constant::Text(text) if field.kind != FieldKind::Text && !text.is_empty() => {
+            text.to_owned()
+        }
+        _ => return String::new(),
     };
-    if value.is_empty() {
-        value
-    } else if [MAX_ROUNDS, MAX_FAILURES].contains(&field.name) {
-        format!(" [default: {value}, or as configured]")
+    let is_configured = [MAX_ROUNDS, MAX_FAILURES].contains(&field.name);
+    let or = if is_configured {
+        ", or as configured"
     } else {
-        format!(" [default: {value}]")
-    }
+        ""
+    };
+    format!(" [default: {value}{or}]")
 }
 
 /// Returns the value of a field in the arguments, unless it is a required text of white space alone.
 fn value(program: &Program, field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
-    let text = match field.kind {
-        FieldKind::Count => {
-            return matches
-                .get_one::<u64>(field.name)
-                .map(|&count| count.into());
-        }
-        FieldKind::Flag => return matches.get_one::<bool>(field.name).map(|&flag| flag.into()),
-        _ => matches.get_one::<String>(field.name).cloned(),
-    };
+    let name = field.name;
+    match field.kind {
+        FieldKind::Count => return matches.get_one::<u64>(name).map(|&count| count.into()),
+        FieldKind::Flag => return matches.get_one::<bool>(name).map(|&flag| flag.into()),
+        _ => {}
+    }
     let words = || {
-        in_words(program).filter(|words| words.name == field.name)?;
-        let words = matches.get_many::<String>(WORDS)?;
-        Some(words.cloned().collect::<Vec<_>>().join(" "))
+        in_words(program).filter(|words| words.name == name)?;
+        let words: Vec<_> = matches.get_many::<String>(WORDS)?.cloned().collect();
+        Some(words.join(" "))
     };
-    let is_blank = |text: &String| text.trim().is_empty();
-    let text = text.or_else(words);
-    let is_required = program.required.contains(&field.name);
-    let text = text.filter(|text| !is_required || !is_blank(text))?;
-    Some(text.into())
+    let text = matches.get_one::<String>(name).cloned().or_else(words)?;
+    let is_missing = text.trim().is_empty() && program.required.contains(&name);
+    (!is_missing).then(|| text.into())
 }
 
 /// Returns the mode of a start, and its arguments.
-fn mode<'a>(
-    info: &ProgramInfo,
-    matches: &'a ArgMatches,
-) -> Result<(&'static ModeInfo, &'a ArgMatches), Failure> {
-    let mut modes = info.table.modes.iter();
-    let found = match matches.subcommand() {
-        Some((name, arguments)) => modes.find(|mode| mode.name == name).zip(Some(arguments)),
-        None => modes.next().zip(Some(matches)),
+fn mode<'a>(info: &ProgramInfo, matches: &'a ArgMatches) -> (&'static ModeInfo, &'a ArgMatches) {
+    let modes = info.table.modes;
+    let Some((name, arguments)) = matches.subcommand() else {
+        return (&modes[0], matches);
     };
-    found.ok_or_else(|| {
-        let problem = "this machine has no such mode".to_owned();
-        Failure::plain(Exit::Usage, problem, "`--help` lists them")
-    })
+    let mode = modes.iter().find(|mode| mode.name == name);
+    (
+        mode.expect("the command line has only these modes"),
+        arguments,
+    )
 }
 
 /// The most bytes of a text that a start takes.
@@ -191,7 +180,7 @@ pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Starts a loop with the arguments of the command line, or with those that were typed after the slash command of its mode.
 pub(super) fn start(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (mode, arguments) = mode(program.info, matches)?;
+    let (mode, arguments) = mode(program.info, matches);
     if !arguments.get_flag(slash_arguments::FROM_PROMPT) {
         return begin(program, matches, false);
     }
@@ -228,7 +217,7 @@ pub(super) fn start_with(
 fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    let (mode, matches) = mode(info, matches)?;
+    let (mode, matches) = mode(info, matches);
     let id = match info.table.state.ids {
         IdForm::Stamp => None,
         IdForm::Name => matches.get_one::<String>(ID),
@@ -255,13 +244,7 @@ fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Result<Exit,
         store: &store,
         now,
     })?;
-    let mut fields = own.fields;
-    for (name, value) in given.into_iter().chain(settings.start_values(mode)) {
-        if !fields.iter().any(|(known, _)| *known == name) {
-            fields.push((name, value));
-        }
-    }
-    fields.retain(|(_, value)| *value != Value::Null);
+    let fields = merged(own.fields, given, settings.start_values(mode));
     check(program, mode, &fields)?;
 
     let beginning = Beginning {
@@ -282,6 +265,21 @@ fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Result<Exit,
     }
     print(program, mode, &*held, matches, by_user, &settings);
     Ok(Exit::Complete)
+}
+
+/// Returns the fields of a start: those that the extension sets, else those of the arguments, else those of the configuration.
+pub fn merged(
+    mut fields: Vec<(&'static str, Value)>,
+    given: Vec<(&'static str, Value)>,
+    configured: impl IntoIterator<Item = (&'static str, Value)>,
+) -> Vec<(&'static str, Value)> {
+    for (name, value) in given.into_iter().chain(configured) {
+        if !fields.iter().any(|(known, _)| *known == name) {
+            fields.push((name, value));
+        }
+    }
+    fields.retain(|(_, value)| !value.is_null());
+    fields
 }
 
 /// Prints the message of a mode, or else of the first phase, below the place of the loop.
@@ -317,9 +315,8 @@ fn print(
             raw.id()
         ));
     }
-    let is_set =
-        |id: &&clap::Id| matches!(matches.try_get_one::<bool>(id.as_str()), Ok(Some(true)));
-    let flags: Vec<&str> = matches.ids().filter(is_set).map(clap::Id::as_str).collect();
+    let is_set = |id: &&str| matches!(matches.try_get_one::<bool>(id), Ok(Some(true)));
+    let flags: Vec<&str> = matches.ids().map(clap::Id::as_str).filter(is_set).collect();
     let variables = [
         ("notes", json!(notes)),
         ("from_prompt", json!(from_prompt)),
@@ -329,12 +326,10 @@ fn print(
     let variables = variables.map(|(name, value)| (name.to_owned(), value));
     let message = mode.message.or(messages::phase(raw).message);
     match program.render(held, message, settings, variables.into_iter().collect()) {
-        Ok(Some(text)) if mode.message.is_some() => out::line(text.trim_end()),
-        Ok(Some(text)) => out::line(&format!(
-            "
-{}",
-            text.trim_end()
-        )),
+        Ok(Some(text)) => {
+            let gap = if mode.message.is_some() { "" } else { "\n" };
+            out::line(&format!("{gap}{}", text.trim_end()));
+        }
         Ok(None) => {}
         Err(problem) => out::note(&info.line(&problem)),
     }
@@ -355,34 +350,40 @@ fn check(
         };
         return Err(Failure::plain(Exit::Usage, problem, &help));
     }
-    for (name, value) in fields {
-        let bytes = value.as_str().map_or(0, str::len);
-        if bytes > MAX_TEXT_BYTES {
-            let name = name.replace('_', " ");
-            let problem =
-                format!("the {name} is {bytes} bytes long, and {MAX_TEXT_BYTES} are the most");
-            let help = "put the details into a file of the project and name it there";
-            return Err(Failure::plain(Exit::Usage, problem, help));
-        }
-    }
-    Ok(())
+    let mut texts = fields
+        .iter()
+        .filter_map(|(name, value)| Some((name, value.as_str()?.len())));
+    let Some((name, bytes)) = texts.find(|(_, bytes)| *bytes > MAX_TEXT_BYTES) else {
+        return Ok(());
+    };
+    let name = name.replace('_', " ");
+    let problem = format!("the {name} is {bytes} bytes long, and {MAX_TEXT_BYTES} are the most");
+    let help = "put the details into a file of the project and name it there";
+    Err(Failure::plain(Exit::Usage, problem, help))
 }
 
 /// Returns a start that the store refused as a failure, with the ways out.
 pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
     let help = match &error {
         StartError::Actor { mode, .. } => format!("ask the user to start it:{}", info.start(mode)),
-        StartError::Store(StoreError::NotOurs { id, path, why }) => match why {
-            WhyNotOurs::Journal(_) => in_the_way(info, id),
-            WhyNotOurs::OtherFile => format!(
-                "move it away, or the user takes it up as it is:{}",
-                incompatible::import(info, Utf8Path::new(""), path)
-            ),
-            _ => return Failure::new(Exit::Internal, error),
-        },
-        StartError::Store(StoreError::Active {
-            id, phase: Some(_), ..
-        }) => in_the_way(info, id),
+        StartError::Store(
+            StoreError::NotOurs {
+                id,
+                why: WhyNotOurs::Journal(_),
+                ..
+            }
+            | StoreError::Active {
+                id, phase: Some(_), ..
+            },
+        ) => in_the_way(info, id),
+        StartError::Store(StoreError::NotOurs {
+            path,
+            why: WhyNotOurs::OtherFile,
+            ..
+        }) => format!(
+            "move it away, or the user takes it up as it is:{}",
+            incompatible::import(info, Utf8Path::new(""), path)
+        ),
         StartError::Store(StoreError::Active { .. }) => return Failure::new(Exit::Refused, error),
         StartError::Unfit(_) | StartError::Store(_) => return Failure::new(Exit::Internal, error),
     };
@@ -391,21 +392,19 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
 
 /// Returns the ways out if another loop blocks a start: its own, or those of a document that no start made here.
 fn in_the_way(info: &ProgramInfo, id: &str) -> String {
-    let here = loops::here().ok();
-    let active = here.map(|here| locate::active_loops(info.state, &here));
-    let mut active = active.into_iter().flatten();
-    let way_on = match active.find(|(_, listed)| listed.id.as_str() == id) {
+    let active = loops::here().map(|here| locate::active_loops(info.state, &here));
+    let mut active = active.unwrap_or_default().into_iter();
+    let first = match active.find(|(_, listed)| listed.id.as_str() == id) {
         Some((_, listed)) if listed.left_alone => {
             format!("it is not yours; {}", incompatible::take_over(info, id))
         }
         Some((_, listed)) if listed.ours => {
             let adopt = info.command(&format!("adopt {id}"));
             let give_up = incompatible::way_out(info, id);
-            let give_up = give_up.map(|way| format!("\nto give it up:\n    {way}"));
             return format!(
                 "see it with `{} status`; to take it over into this session:{adopt}{}",
                 info.program,
-                give_up.unwrap_or_default()
+                give_up.map_or_else(String::new, |way| format!("\nto give it up:\n    {way}"))
             );
         }
         Some((store, listed)) => format!(
@@ -415,7 +414,7 @@ fn in_the_way(info: &ProgramInfo, id: &str) -> String {
         None => "finish it with the program that began it".to_owned(),
     };
     let rollback = info.command("rollback");
-    format!("{way_on}\nor archive every loop of the project:{rollback}")
+    format!("{first}\nor archive every loop of the project:{rollback}")
 }
 
 /// Removes scratch data, such as a copy of the work tree, if a signal ends the start.

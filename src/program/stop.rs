@@ -13,10 +13,11 @@ use super::caller::UNKNOWN;
 use super::exit::Exit;
 use super::extension::Variables;
 use super::info::ProgramInfo;
-use super::session_loops::{self, Located};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
-use super::{incompatible, locate, messages, next_action, out, rounds, turn_end};
+use super::{
+    incompatible, locate, loops, messages, next_action, out, rounds, session_loops, turn_end,
+};
 use crate::behaviours::Step;
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw, Refusal};
@@ -61,7 +62,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
         (_, Some(nearest)) if surroundings.budget.is_over() => {
             approve(info, &timeout_note(info, nearest))
         }
-        (Located::Loop(store, id), _) => {
+        (Ok(Some((store, id))), _) => {
             let stop = Stop {
                 program,
                 input,
@@ -72,8 +73,8 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
             turn_end::record_stop(info, input, &decision);
             decision
         }
-        (Located::Note(note), _) => approve(info, &note),
-        (Located::Nothing, _) => Decision::approve(None),
+        (Err(note), _) => approve(info, &note),
+        (Ok(None), _) => Decision::approve(None),
     };
     Decision {
         note: messages::with_notes(info, &vanished, decision.note),
@@ -104,8 +105,8 @@ impl Stop<'_> {
 
         let settings = self.load_settings()?;
         self.program.prepare(&*held, &settings, Actor::Hook);
-        let asked = self.program.question(&*held);
-        let asked = asked
+        let question = self.program.question(&*held);
+        let was_asked = question
             .map_err(|error| format!("cannot ask: {error}"))?
             .is_some();
 
@@ -114,7 +115,7 @@ impl Stop<'_> {
         let rendered = match step {
             None | Some(Step::Over(_)) => Ok(Decision::approve(None)),
             Some(Step::Waits(held)) => self.render_wait(&*held),
-            Some(Step::Moved { now, edge }) => self.render_move(&*now, edge, asked, &settings),
+            Some(Step::Moved { now, edge }) => self.render_move(&*now, edge, was_asked, &settings),
         };
         let decision = rendered.unwrap_or_else(|error| self.approve_unrendered(&error));
         Ok(self.with_notes(decision, &notes))
@@ -129,19 +130,16 @@ impl Stop<'_> {
                 .open(self.store, self.id, Actor::Hook)
                 .map_err(|error| incompatible::line(info, &self.store.path_of(self.id), &error))
         };
-        let held = open()?;
-        let owner = held.raw().text(info.state.fields.session);
-        let is_unowned = owner.is_empty() || owner == UNKNOWN;
+        let mut held = open()?;
         let session = self.input.session_id.as_deref();
-        let held = match session.filter(|session| is_unowned && *session != UNKNOWN) {
-            Some(session) => {
-                self.store
-                    .set_session(held.raw().record(), session, "bind", "hook")
-                    .map_err(|error| error.to_string())?;
-                open()?
-            }
-            None => held,
-        };
+        if let Some(session) = session.filter(|session| *session != UNKNOWN)
+            && loops::owner(held.raw()).is_none()
+        {
+            self.store
+                .set_session(held.raw().record(), session, "bind", "hook")
+                .map_err(|error| error.to_string())?;
+            held = open()?;
+        }
         if let Err(error) = self.store.touch(self.id) {
             self.log(&format!("touch: {error}"));
         }
@@ -177,24 +175,24 @@ impl Stop<'_> {
     /// Renders the note about a loop that stays in its phase and waits.
     fn render_wait(&self, held: &dyn LoopHandle) -> Result<Decision, String> {
         let info = self.program.info;
-        let asked = self.program.question(held)?;
-        let own = self.program.extension.next_action(held);
-        let note = next_action::waiting(info, held.raw(), asked.as_ref(), own.as_ref());
+        let question = self.program.question(held)?;
+        let next = self.program.extension.next_action(held);
+        let note = next_action::waiting(info, held.raw(), question.as_ref(), next.as_ref());
         let first = note.lines().next().unwrap_or_default();
-        let reason = first.trim_end_matches([':', '.']);
-        let reason = reason.replacen(&format!("loop {}", self.id), "it", 1);
+        let reason =
+            first
+                .trim_end_matches([':', '.'])
+                .replacen(&format!("loop {}", self.id), "it", 1);
         self.log(&format!("{LET_END}{reason}"));
         Ok(approve(info, &note))
     }
 
     /// Renders the decision after a transition: the message of the edge or of the phase, or a note if the turn ends.
-    ///
-    /// `asked`: the user was asked before it.
     fn render_move(
         &self,
         held: &dyn LoopHandle,
         edge: EdgeAt,
-        asked: bool,
+        was_asked: bool,
         settings: &Settings,
     ) -> Result<Decision, String> {
         let program = self.program;
@@ -206,7 +204,7 @@ impl Stop<'_> {
 
         if edge.lets_turn_end(table) || runs::is_parked(raw) {
             messages::clear(raw);
-            return Ok(self.render_turn_end(held, edge, asked, &caveats));
+            return Ok(self.render_turn_end(held, edge, was_asked, &caveats));
         }
 
         // A question that cannot be asked lets the turn end.
@@ -245,7 +243,7 @@ impl Stop<'_> {
         &self,
         held: &dyn LoopHandle,
         edge: EdgeAt,
-        asked: bool,
+        was_asked: bool,
         caveats: &[String],
     ) -> Decision {
         let program = self.program;
@@ -253,7 +251,7 @@ impl Stop<'_> {
         let table = program.info.table;
         let behaviour = table.phases[edge.from].on_stop.as_ref();
         let was_said =
-            !asked && behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
+            !was_asked && behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
         if was_said && caveats.is_empty() {
             return Decision::approve(None);
         }

@@ -13,8 +13,7 @@ use super::settings::Settings;
 use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
-use crate::machine::LoopHandle;
-use crate::machine::{Actor, Refusal, Refused};
+use crate::machine::{Actor, LoopHandle, OpenError, Refusal, Refused};
 use crate::process::environment::GUARD;
 use crate::store::{LoopId, Store};
 use crate::text;
@@ -34,10 +33,12 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     let (store, id) = loops::find_to_look(info, named)?;
     let settings = settings(info, verb.transition, &store)?;
     let opened = program.app.open(&store, &id, actor);
-    if loops::can_be_given_up(&opened, info.table, verb.transition) {
-        return loops::give_up(&store, &id);
+    if let Err(OpenError::Phase { .. } | OpenError::Field { .. }) = opened
+        && incompatible::ends_anywhere(info.table, verb.transition)
+    {
+        return give_up(&store, &id);
     }
-    let held = loops::opened(info, opened)?;
+    let held = loops::check_open(info, opened)?;
     if let Some(arguments) = program
         .extension
         .start_instead(&*held, &verb)
@@ -62,6 +63,18 @@ pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
         format!("a reviewer or drafter may not run ‘{command}’, which changes loops"),
         "run status, list or journal instead",
     ))
+}
+
+/// Archives a loop that this version of the machine cannot open.
+fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
+    store
+        .archive(id)
+        .map_err(|error| Failure::new(Exit::Refused, error))?;
+    out::line(&format!(
+        "Loop {id} was given up; its files were moved to {}/archive/{id}",
+        text::shown(store.folder())
+    ));
+    Ok(Exit::Complete)
 }
 
 /// Runs the program's own verb.

@@ -4,24 +4,14 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::machine::Machine;
 use crate::project::Project;
 use crate::report::{Failure, Report, Suite, Wrong};
 use crate::suites::{crowd, input, kills, plugin, refusals};
 use crate::walk::Walk;
 use crate::{pairs_crate, scratch::Scratch};
 
-/// Prepares a project before a start.
-type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
-
-/// A suite. It returns a line about its attempts.
-type RunSuite = fn(&Walk) -> Result<String, Wrong>;
-
-/// The number of calls that a walk makes at most, in all modes together.
-const MAX_CALLS: usize = 200;
-
-/// The suites behind the walk, in their order.
-const SUITES: [(Suite, RunSuite); 6] = [
+/// The suites behind the walk, in their order. Each returns a line about its attempts.
+const SUITES: [(Suite, fn(&Walk) -> Result<String, Wrong>); 6] = [
     (Suite::Refusals, refusals::run),
     (Suite::Kills, kills::run),
     (Suite::Input, input::run),
@@ -38,7 +28,8 @@ pub struct Kit {
     only: Option<Suite>,
     /// The values of fields at a start.
     pub(crate) texts: HashMap<String, String>,
-    pub(crate) preparations: Vec<Prepare>,
+    /// The preparation of a project before a start.
+    pub(crate) prepare: Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>,
 }
 
 impl Kit {
@@ -50,7 +41,7 @@ impl Kit {
             plugin: None,
             only: None,
             texts: HashMap::new(),
-            preparations: Vec::new(),
+            prepare: Box::new(|_| Ok(())),
         }
     }
 
@@ -67,7 +58,7 @@ impl Kit {
         mut self,
         prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.preparations.push(Box::new(prepare));
+        self.prepare = Box::new(prepare);
         self
     }
 
@@ -97,15 +88,13 @@ impl Kit {
             }
         };
         let only = self.only;
-        let machine = self.read().map_err(failed(Suite::SetUp))?;
-        let scratch = Scratch::new(self, machine).map_err(failed(Suite::SetUp))?;
-        // These begin where a loop has just started.
-        let needs_no_walk = [Suite::Input, Suite::Crowd, Suite::Plugin, Suite::Pairs];
-        let is_short = only.is_some_and(|only| needs_no_walk.contains(&only));
-        let max_calls = if is_short { 0 } else { MAX_CALLS };
-        let walk = Walk::through(scratch, max_calls).map_err(failed(Suite::Walk))?;
+        let scratch = Scratch::new(self).map_err(failed(Suite::SetUp))?;
+        // The other suites begin where a loop has just started.
+        let is_long =
+            only.is_none_or(|only| matches!(only, Suite::Refusals | Suite::Kills | Suite::Walk));
+        let walk = Walk::through(scratch, is_long).map_err(failed(Suite::Walk))?;
         let mut report = Report {
-            machine: walk.scratch.machine.name().to_owned(),
+            machine: walk.scratch.machine.model.name.to_string(),
             unreached: walk.unreached(),
             tried: vec![(Suite::Walk, walk.to_string())],
         };
@@ -116,15 +105,5 @@ impl Kit {
             }
         }
         Ok(report)
-    }
-
-    fn read(&self) -> Result<Machine, Wrong> {
-        let at = |wrong| format!("{}: {wrong}", self.file.display());
-        let source = std::fs::read_to_string(&self.file).map_err(|error| at(error.to_string()))?;
-        let machine = Machine::read(&source).map_err(at)?;
-        if !self.program.is_file() {
-            return Err(format!("{}: no such program", self.program.display()).into());
-        }
-        Ok(machine)
     }
 }

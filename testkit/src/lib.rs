@@ -9,7 +9,7 @@
 //! # }
 //! ```
 //! In a test of your crate the program is `env!("CARGO_BIN_EXE_release-train")`. A [`Report`] lists the attempts and the
-//! phases were not reached. A [`Failure`] names the broken promise and the steps that led there.
+//! phases that were not reached. A [`Failure`] names the broken promise and the steps that led there.
 
 mod kit;
 mod machine;
@@ -23,7 +23,6 @@ mod suites;
 mod walk;
 
 pub use kit::Kit;
-pub use machine::Machine;
 pub use project::{Output, Project, SESSION, as_agent, has};
 pub use report::{Failure, Report, Suite};
 pub use seal::rewrite_journal;

@@ -1,16 +1,17 @@
 //! The pairs proof: for every pair of a phase and a transition, an edge compiles, and any other pair does not. The
 //! compiler's message then names the phases in which the transition is legal, and their lines of the machine file.
 //!
-//! The calls are written as a module with a function of one line for each pair, and cargo's messages are compared with the
-//! machine files.
+//! The calls are written as a module with a function of one line for each pair.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::process::Output;
 
+use claudex_build::line_of;
+use claudex_build::model::{Edge, Machine};
 use serde_json::Value as Json;
 
-use crate::machine::{Machine, Transition, text};
+use crate::machine::text;
 use crate::report::{Wrong, ensure};
 
 /// The file with the calls, in the crate's folder.
@@ -24,6 +25,8 @@ const HEAD: &str =
 pub struct Subject<'m> {
     /// The machine.
     pub machine: &'m Machine,
+    /// The text of its file.
+    pub source: &'m str,
     /// The file's name in the compiler's messages.
     pub file: String,
     /// The path of the module: `crate::release_train`.
@@ -31,109 +34,124 @@ pub struct Subject<'m> {
 }
 
 /// A phase and a transition.
-struct Pair<'s> {
-    subject: &'s Subject<'s>,
-    phase: &'s str,
-    transition: &'s str,
-    entries: &'s [Transition],
+struct Pair {
+    is_edge: bool,
+    /// The function that makes the call, without its name.
+    call: String,
+    /// The compiler's message about a pair that is no edge, without the path of the phase's type.
+    message: String,
+    /// The note below it.
+    note: String,
 }
 
 /// Checks every pair in a crate. `check` writes the first text as its `src/calls.rs`, and runs `cargo check --lib` with these
 /// flags. Returns how many pairs compile, and how many do not.
 ///
 /// # Errors
-/// Returns an error if cargo cannot run, or else everything that the compiler says and should not, or does not say.
+/// Returns an error if cargo cannot run, or else the errors of the compiler that are missing or too many.
 pub fn prove(
     subjects: &[Subject<'_>],
     check: impl Fn(&str, &[&str]) -> io::Result<Output>,
 ) -> Result<(usize, usize), Wrong> {
-    let mut legal = Vec::new();
-    let mut illegal = Vec::new();
-    for subject in subjects {
-        for (phase, _) in subject.machine.tables("phases") {
-            for (transition, entries) in &subject.machine.transitions {
-                let is_edge = entries.iter().any(|one| one.leaves(phase));
-                let pairs = if is_edge { &mut legal } else { &mut illegal };
-                pairs.push(Pair {
-                    subject,
-                    phase,
-                    transition,
-                    entries,
-                });
-            }
-        }
-    }
-    let calls = |pairs: &[Pair<'_>]| {
-        let calls = pairs.iter().enumerate().map(|(at, pair)| pair.call(at));
+    let pairs = subjects.iter().flat_map(Subject::pairs);
+    let (edges, others): (Vec<_>, Vec<_>) = pairs.partition(|pair| pair.is_edge);
+    let calls = |pairs: &[Pair]| {
+        let calls = pairs.iter().enumerate();
+        let calls = calls.map(|(at, pair)| format!("pub fn pair_{at}{}\n", pair.call));
         HEAD.to_owned() + &calls.collect::<String>()
     };
-    let clean = check(&calls(&legal), &[])?;
+    let clean = check(&calls(&edges), &[])?;
     ensure!(
         clean.status.success(),
         "not every edge compiles without a warning:\n{}",
         String::from_utf8_lossy(&clean.stderr)
     );
 
-    let checked = check(&calls(&illegal), &["--message-format=json"])?;
+    let checked = check(&calls(&others), &["--message-format=json"])?;
     let mut errors = errors(&String::from_utf8_lossy(&checked.stdout));
     let mut wrong = Vec::new();
-    for (pair, line) in illegal.iter().zip(HEAD.lines().count() + 1..) {
+    for (pair, line) in others.iter().zip(HEAD.lines().count() + 1..) {
         let found = errors.remove(&Some(line)).unwrap_or_default();
-        let expected = pair.refusal();
-        if found != [expected.clone()] {
-            wrong.push(format!("expected {expected:?}, found {found:?}"));
+        if found.len() != 1 || !pair.is_refused_by(&found[0]) {
+            wrong.push(format!(
+                "expected {}` ({}), found {found:?}",
+                pair.message, pair.note
+            ));
         }
     }
     for error in errors.values().flatten() {
-        wrong.push(format!("an error that belongs to no pair: {error:?}"));
+        wrong.push(format!("an error that belongs to no pair: {error}"));
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
-    Ok((legal.len(), illegal.len()))
+    Ok((edges.len(), others.len()))
 }
 
-/// An error of the compiler: its code, its message without the path of the phase's type, and the places of its note, sorted.
-type Refusal = (String, String, BTreeSet<String>);
-
-impl Pair<'_> {
-    /// Returns the call, on one line.
-    fn call(&self, at: usize) -> String {
-        let module = &self.subject.module;
-        let phase = type_of(self.phase);
-        let transition = self.transition;
-        let any = vec!["any()"; self.entries[0].parameters()].join(", ");
-        format!(
-            "pub fn pair_{at}(held: {module}::Loop<{module}::r#{phase}>) {{ let _ = held.r#{transition}({any}); }}\n"
-        )
-    }
-
-    /// Returns the compiler's error for the pair. Its note says: `legal in: Open (machine.toml:31, machine.toml:40)`.
-    fn refusal(&self) -> Refusal {
-        let mut places: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-        for one in self.entries {
-            for phase in &one.from {
-                places.entry(phase).or_default().insert(one.line);
+impl Subject<'_> {
+    fn pairs(&self) -> Vec<Pair> {
+        let module = &self.module;
+        let all = self.machine.edges();
+        let mut pairs = Vec::new();
+        for name in self.machine.transition_names() {
+            let edges = all.iter().filter(|edge| edge.declared.name.value == name);
+            let edges: Vec<&Edge<'_>> = edges.collect();
+            let declared = edges[0].declared;
+            let parameters = declared.args.len() + usize::from(declared.requires.is_some());
+            let any = vec!["any()"; parameters].join(", ");
+            for (at, phase) in self.machine.phases.iter().enumerate() {
+                let phase = type_of(&phase.name);
+                pairs.push(Pair {
+                    is_edge: edges.iter().any(|edge| edge.from == at),
+                    call: format!(
+                        "(held: {module}::Loop<{module}::r#{phase}>) {{ let _ = held.r#{name}({any}); }}"
+                    ),
+                    message: format!("`{name}` is not legal in phase `{phase}"),
+                    note: self.note(&edges),
+                });
             }
         }
-        let place = |line: &usize| format!("{}:{line}", self.subject.file);
+        pairs
+    }
+
+    /// Returns the note about a transition: `legal in: Open (machine.toml:31, machine.toml:40)`.
+    fn note(&self, edges: &[&Edge<'_>]) -> String {
+        let mut places: Vec<(usize, Vec<String>)> = Vec::new();
+        for edge in edges {
+            let line = line_of(self.source, edge.declared.name.span.start);
+            let place = format!("{}:{line}", self.file);
+            match places.iter_mut().find(|(phase, _)| *phase == edge.from) {
+                Some((_, lines)) => lines.push(place),
+                None => places.push((edge.from, vec![place])),
+            }
+        }
         let parts = places.iter().map(|(phase, lines)| {
-            let lines: Vec<_> = lines.iter().map(place).collect();
-            format!("{} ({}", type_of(phase), lines.join(", "))
+            let phase = type_of(&self.machine.phases[*phase].name);
+            format!("{phase} ({})", lines.join(", "))
         });
-        let message = format!(
-            "`{}` is not legal in phase `{}`",
-            self.transition,
-            type_of(self.phase)
-        );
-        ("E0277".to_owned(), message, parts.collect())
+        format!("legal in: {}", parts.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Pair {
+    fn is_refused_by(&self, error: &Json) -> bool {
+        let line = text(&error["message"]);
+        let (begin, path) = line.rsplit_once('`').map_or((line, ""), |(line, _)| {
+            let at = line.rfind('`').map_or(0, |at| at + 1);
+            line.split_at(at)
+        });
+        let phase = path.rsplit([':', '#']).next().unwrap_or_default();
+        let mut notes = error["children"].as_array().into_iter().flatten();
+        error["code"]["code"] == "E0277"
+            && format!("{begin}{phase}") == self.message
+            && notes.any(|note| note["message"] == self.note.as_str())
     }
 }
 
 /// Returns the errors in cargo's messages by their line of the calls; `None`: of another file.
-fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Refusal>> {
-    let mut errors: BTreeMap<_, Vec<Refusal>> = BTreeMap::new();
+fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Json>> {
+    let mut errors: BTreeMap<_, Vec<Json>> = BTreeMap::new();
     for line in output.lines() {
-        let event: Json = serde_json::from_str(line).unwrap_or_default();
-        let message = &event["message"];
+        let mut event: Json = serde_json::from_str(line).unwrap_or_default();
+        let message = event["message"].take();
         if event["reason"] != "compiler-message" || message["level"] != "error" {
             continue;
         }
@@ -144,30 +162,15 @@ fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Refusal>> {
         };
         let line = span["line_start"]
             .as_u64()
-            .and_then(|line| usize::try_from(line).ok());
-        let line = line.filter(|_| span["file_name"] == CALLS);
-        errors.entry(line).or_default().push(read_refusal(message));
+            .filter(|_| span["file_name"] == CALLS);
+        let line = line.and_then(|line| usize::try_from(line).ok());
+        errors.entry(line).or_default().push(message);
     }
     errors
 }
 
-fn read_refusal(message: &Json) -> Refusal {
-    let line = text(&message["message"]);
-    let (begin, path) = line.split_once("in phase `").unwrap_or((line, ""));
-    let phase = path.rsplit([':', '#']).next().unwrap_or_default();
-    let notes = message["children"].as_array().into_iter().flatten();
-    let mut notes = notes.filter_map(|note| text(&note["message"]).strip_prefix("legal in: "));
-    let parts = notes.next().unwrap_or_default().trim_end_matches(')');
-    (
-        text(&message["code"]["code"]).to_owned(),
-        format!("{begin}in phase `{phase}"),
-        parts.split("), ").map(str::to_owned).collect(),
-    )
-}
-
-/// Returns the name of the type that is generated for a phase or a machine: `MarkDone` for `mark_done`.
+/// Returns the name of the type that is generated for a phase: `MarkDone` for `mark_done`.
 fn type_of(name: &str) -> String {
     let upper = |part: &str| part[..1].to_uppercase() + &part[1..];
-    let parts = name.split('_').filter(|part| !part.is_empty());
-    parts.map(upper).collect()
+    name.split('_').map(upper).collect()
 }

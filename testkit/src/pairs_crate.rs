@@ -1,7 +1,7 @@
 //! The crate of the pairs proof: the machine and nothing else, with the engine that the package depends on. Part of the
 //! whole set only, because the engine is built again for it.
 
-use std::io;
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,32 +12,11 @@ use crate::machine::text;
 use crate::pairs::{CALLS, Subject, prove};
 use crate::project::put;
 use crate::report::Wrong;
-use crate::scratch::Scratch;
 use crate::walk::Walk;
 
 const BUILD: &str = "fn main() {
     claudex_build::Config::new().compile(\"machine.toml\");
 }
-";
-const LIBRARY: &str = "//! Every pair of a phase and a transition.
-#![deny(warnings)]
-#![allow(missing_docs)]
-
-pub mod calls;
-claudex_loop::machine!(MACHINE);
-";
-const MANIFEST: &str = "[package]
-name = \"pairs\"
-version = \"0.1.0\"
-edition = \"2024\"
-
-[workspace]
-
-[dependencies]
-claudex-loop = { path = LOOP, default-features = false }
-
-[build-dependencies]
-claudex-build = { path = BUILD }
 ";
 
 /// Checks every pair.
@@ -46,6 +25,7 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
         return Ok("left out: CLAUDEX_TESTKIT is not `whole`".to_owned());
     }
     let machine = &walk.scratch.machine;
+    let name = &machine.model.name.value;
     let package = walk.scratch.kit.file.with_file_name(".").canonicalize()?;
     let metadata = cargo(&package)
         .args(["metadata", "--format-version", "1", "--offline"])
@@ -53,57 +33,50 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     let metadata: Json = serde_json::from_slice(&metadata.stdout)?;
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
-    write_crate(&walk.scratch, &package, &metadata, folder)?;
+    let path_of = |name: &str| -> Result<PathBuf, Wrong> {
+        let mut packages = metadata["packages"].as_array().into_iter().flatten();
+        let found = packages.find(|package| package["name"] == name);
+        let found = found.ok_or_else(|| format!("`cargo metadata` names no `{name}`"))?;
+        Ok(Path::new(text(&found["manifest_path"])).with_file_name(""))
+    };
+    let manifest = format!(
+        "[package]\nname = \"pairs\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\nclaudex-loop = {{ path = {:?}, default-features = false }}\n\n\
+         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
+        path_of("claudex-loop")?,
+        path_of("claudex-build")?
+    );
+    let library = format!(
+        "//! Every pair.\n#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod calls;\nclaudex_loop::machine!({name});\n"
+    );
+    put(&folder.join("Cargo.toml"), &manifest)?;
+    put(&folder.join("build.rs"), BUILD)?;
+    put(&folder.join("src/lib.rs"), &library)?;
+    let lock = Path::new(text(&metadata["workspace_root"])).join("Cargo.lock");
+    fs::copy(lock, folder.join("Cargo.lock"))?;
+    let messages = machine.json["messages"].as_str();
+    for path in ["machine.toml"].into_iter().chain(messages) {
+        let link = folder.join(path.trim_matches('/'));
+        fs::create_dir_all(link.with_file_name(""))?;
+        symlink(package.join(path), link)?;
+    }
+
     let subject = Subject {
-        machine,
+        machine: &machine.model,
+        source: &machine.source,
         file: "machine.toml".to_owned(),
-        module: format!("crate::{}", machine.name()),
+        module: format!("crate::{name}"),
     };
     let target = Path::new(text(&metadata["target_directory"])).join("testkit");
-    let (legal, illegal) = prove(&[subject], |calls, flags| {
+    let (edges, others) = prove(&[subject], |calls, flags| {
         put(&folder.join(CALLS), calls)?;
         let mut cargo = cargo(folder);
         cargo.args(["check", "--lib", "--offline"]).args(flags);
         cargo.env("CARGO_TARGET_DIR", &target).output()
     })?;
     Ok(format!(
-        "{legal} pairs of a phase and a transition compile, {illegal} do not"
+        "{edges} pairs of a phase and a transition compile, {others} do not"
     ))
-}
-
-fn write_crate(
-    scratch: &Scratch,
-    package: &Path,
-    metadata: &Json,
-    folder: &Path,
-) -> Result<(), Wrong> {
-    let path_of = |name: &str| -> Result<String, Wrong> {
-        let mut packages = metadata["packages"].as_array().into_iter().flatten();
-        let found = packages.find(|package| package["name"] == name);
-        let found = found.ok_or_else(|| format!("`cargo metadata` names no `{name}`"))?;
-        let path = PathBuf::from(text(&found["manifest_path"])).with_file_name("");
-        Ok(format!("{path:?}"))
-    };
-    let manifest = MANIFEST
-        .replace("LOOP", &path_of("claudex-loop")?)
-        .replace("BUILD", &path_of("claudex-build")?);
-    put(&folder.join("Cargo.toml"), &manifest)?;
-    let lock = Path::new(text(&metadata["workspace_root"])).join("Cargo.lock");
-    std::fs::copy(lock, folder.join("Cargo.lock"))?;
-    put(&folder.join("build.rs"), BUILD)?;
-    let library = LIBRARY.replace("MACHINE", scratch.machine.name());
-    put(&folder.join("src/lib.rs"), &library)?;
-
-    let messages = scratch.machine.file["messages"].as_str();
-    for path in ["machine.toml"].into_iter().chain(messages) {
-        link(&package.join(path), &folder.join(path))?;
-    }
-    Ok(())
-}
-
-fn link(target: &Path, link: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(link.parent().unwrap_or(link))?;
-    symlink(target, link)
 }
 
 /// Returns the cargo that runs the tests, without the flags of their build.

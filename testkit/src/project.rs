@@ -1,5 +1,6 @@
 //! A project with a user's home beside it, and the program as users, agents and the client call it.
 
+use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,10 +27,9 @@ pub struct Output {
 /// The exit code and the beginning of all that was printed, on one line.
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<&str> = self.out.split_whitespace().collect();
-        let errors: Vec<&str> = self.err.split_whitespace().collect();
-        let all = [words, errors].concat().join(" ");
-        let short: String = all.chars().take(300).collect();
+        let all = format!("{} {}", self.out, self.err);
+        let words: Vec<&str> = all.split_whitespace().collect();
+        let short: String = words.join(" ").chars().take(300).collect();
         write!(f, "exit code {:?}: {short}", self.code)
     }
 }
@@ -67,9 +67,8 @@ pub struct Project {
 impl Project {
     /// Creates a project with an empty repository, for a program.
     pub fn new(program: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("kit é ").tempdir()?;
         let project = Self {
-            folder,
+            folder: tempfile::Builder::new().prefix("kit é ").tempdir()?,
             program: program.to_owned(),
         };
         fs::create_dir_all(project.home().join("config/claudex-loop"))?;
@@ -81,12 +80,12 @@ impl Project {
 
     /// Returns the folder that the loop belongs to.
     pub fn root(&self) -> PathBuf {
-        self.folder.path().join("project")
+        self.folder.path().join("now/project")
     }
 
     /// Returns the user's home.
     pub fn home(&self) -> PathBuf {
-        self.folder.path().join("home")
+        self.folder.path().join("now/home")
     }
 
     /// Writes a file of the project, and the folders above it.
@@ -95,32 +94,32 @@ impl Project {
     }
 
     /// Returns a program of the system in the project's folder, with the environment that the kit gives.
-    pub fn tool(&self, program: &str) -> Command {
+    pub fn tool(&self, program: impl AsRef<OsStr>) -> Command {
+        let home = self.home();
         let mut command = Command::new(program);
         command
             .current_dir(self.root())
             .env_clear()
-            .stdin(Stdio::null());
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
-        }
-        command
-            .env("HOME", self.home())
-            .env("XDG_CONFIG_HOME", self.home().join("config"))
-            .env("XDG_STATE_HOME", self.home().join("state"))
-            .env("LANG", "C.UTF-8")
-            .env("TZ", "UTC")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_AUTHOR_NAME", "kit")
-            .env("GIT_AUTHOR_EMAIL", "kit@example.org")
-            .env("GIT_COMMITTER_NAME", "kit")
-            .env("GIT_COMMITTER_EMAIL", "kit@example.org");
+            .stdin(Stdio::null())
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("XDG_STATE_HOME", home.join("state"))
+            .env("HOME", home)
+            .envs([
+                ("LANG", "C.UTF-8"),
+                ("TZ", "UTC"),
+                ("GIT_CONFIG_NOSYSTEM", "1"),
+                ("GIT_AUTHOR_NAME", "kit"),
+                ("GIT_AUTHOR_EMAIL", "kit@example.org"),
+                ("GIT_COMMITTER_NAME", "kit"),
+                ("GIT_COMMITTER_EMAIL", "kit@example.org"),
+            ]);
         command
     }
 
     /// Returns the program itself, called by the user in the project's folder.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.tool(&self.program.to_string_lossy());
+        let mut command = self.tool(&self.program);
         command.args(arguments);
         command
     }
@@ -149,11 +148,12 @@ impl Project {
 
     /// Runs the Stop hook for the session's agent.
     pub fn stop(&self) -> io::Result<Output> {
-        self.hook("stop", self.event(SESSION).to_string().as_bytes())
+        self.hook("stop", self.event().to_string().as_bytes())
     }
 
-    pub(crate) fn event(&self, session: &str) -> Json {
-        json!({"session_id": session, "hook_event_name": "Stop", "cwd": self.root(), "stop_hook_active": false})
+    /// Returns the input of the Stop hook.
+    pub(crate) fn event(&self) -> Json {
+        json!({"session_id": SESSION, "hook_event_name": "Stop", "cwd": self.root(), "stop_hook_active": false})
     }
 
     /// Copies the project and the home as they are now, under a number.
@@ -161,10 +161,7 @@ impl Project {
     /// # Errors
     /// Returns an error if the system refuses.
     pub fn keep(&self, copy: usize) -> io::Result<()> {
-        let kept = self.folder.path().join(format!("kept-{copy}"));
-        remove(&kept)?;
-        fs::create_dir(&kept)?;
-        copy_into(&[self.root(), self.home()], &kept)
+        self.copy("now", &format!("kept-{copy}"))
     }
 
     /// Makes both as they were in the copy.
@@ -172,13 +169,16 @@ impl Project {
     /// # Errors
     /// Returns an error if there is no such copy, or the system refuses.
     pub fn restore(&self, copy: usize) -> io::Result<()> {
-        let kept = self.folder.path().join(format!("kept-{copy}"));
-        remove(&self.root())?;
-        remove(&self.home())?;
-        copy_into(
-            &[kept.join("project"), kept.join("home")],
-            self.folder.path(),
-        )
+        self.copy(&format!("kept-{copy}"), "now")
+    }
+
+    /// Replaces a folder by another one with everything below it, links and times as they are.
+    fn copy(&self, from: &str, to: &str) -> io::Result<()> {
+        let [from, to] = [from, to].map(|name| self.folder.path().join(name));
+        if to.exists() {
+            fs::remove_dir_all(&to)?;
+        }
+        run(Command::new("cp").arg("-a").args([from, to]))
     }
 }
 
@@ -208,28 +208,12 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> io::Result<Output> {
 
 /// Writes a file, and the folders above it.
 pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
+    fs::create_dir_all(path.with_file_name(""))?;
     fs::write(path, text)
 }
 
-/// Copies folders with everything below them, links and times as they are, into another one.
-fn copy_into(from: &[PathBuf], into: &Path) -> io::Result<()> {
-    run(Command::new("cp").arg("-a").args(from).arg(into))
-}
-
-/// Removes a file or folder, if there is one.
-pub(crate) fn remove(place: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(place) {
-        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(place),
-        Ok(_) => fs::remove_file(place),
-        Err(_) => Ok(()),
-    }
-}
-
 /// Runs a command that must succeed.
-fn run(command: &mut Command) -> io::Result<()> {
+pub(crate) fn run(command: &mut Command) -> io::Result<()> {
     let output = command.output()?;
     if output.status.success() {
         return Ok(());

@@ -3,8 +3,11 @@
 use std::error::Error;
 use std::fmt;
 
+use derive_more::Display;
+
 /// A part of the kit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
+#[display(rename_all = "kebab-case")]
 pub enum Suite {
     /// The machine file and the program can be read.
     SetUp,
@@ -24,21 +27,6 @@ pub enum Suite {
     Pairs,
 }
 
-impl fmt::Display for Suite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SetUp => "set-up",
-            Self::Walk => "walk",
-            Self::Refusals => "refusals",
-            Self::Kills => "kills",
-            Self::Input => "garbage input",
-            Self::Crowd => "crowd",
-            Self::Plugin => "plugin",
-            Self::Pairs => "pairs",
-        })
-    }
-}
-
 /// A failure without its suite.
 pub(crate) type Wrong = Box<dyn Error>;
 
@@ -53,8 +41,8 @@ macro_rules! ensure {
 pub(crate) use ensure;
 
 /// A broken promise. `unwrap` prints it as `Display` does.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{suite}: {what}")]
+#[derive(Clone, PartialEq, Eq, Display, derive_more::Error)]
+#[display("{suite}: {what}")]
 #[non_exhaustive]
 pub struct Failure {
     /// The part of the kit that found it.
@@ -89,8 +77,8 @@ pub struct Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}:", self.machine)?;
-        for (suite, what) in &self.tried {
-            writeln!(f, "  {suite}: {what}")?;
+        for (suite, line) in &self.tried {
+            writeln!(f, "  {suite}: {line}")?;
         }
         if !self.unreached.is_empty() {
             writeln!(f, "  phases not reached: {}", self.unreached.join(", "))?;

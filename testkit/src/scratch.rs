@@ -1,14 +1,16 @@
 //! A scratch project: the calls that start and move a loop in it, and the loop's journal.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::{fmt, fs, io};
+use std::process::Command;
+use std::{fs, io};
 
+use claudex_build::model::Held;
+use derive_more::Display;
 use serde_json::{Map, Value as Json, json};
 
 use crate::kit::Kit;
 use crate::machine::{Machine, text};
-use crate::project::{Output, Project, SESSION, as_agent, feed, put};
+use crate::project::{Output, Project, as_agent, feed, put};
 use crate::report::{Wrong, ensure};
 
 /// The copy of the project in which no loop was started.
@@ -18,7 +20,6 @@ pub(crate) const READY: usize = 0;
 const KILL_AT: &str = "CLAUDEX_KILL_AT";
 /// The value of each field that a start requires.
 const TEXT: &str = "given-1";
-const CONFIG: &str = "config/claudex-loop/config.toml";
 
 /// The project of a machine, and the user beside it.
 pub(crate) struct Scratch {
@@ -38,28 +39,21 @@ pub(crate) struct Loop {
 }
 
 /// One call that needs no arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Display)]
 pub(crate) enum Move {
+    #[display("a stop")]
     Stop,
     /// A stop after the file that the phase looks for was written.
+    #[display("a stop with its file")]
     StopWithFile,
     /// A review that finds nothing.
+    #[display("a review")]
     Review,
+    #[display("{transition} by the {by}")]
     Verb {
         transition: String,
-        by: String,
+        by: &'static str,
     },
-}
-
-impl fmt::Display for Move {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stop => f.write_str("a stop"),
-            Self::StopWithFile => f.write_str("a stop with its file"),
-            Self::Review => f.write_str("a review"),
-            Self::Verb { transition, by } => write!(f, "{transition} by the {by}"),
-        }
-    }
 }
 
 /// A journal as it was read.
@@ -85,24 +79,32 @@ impl Journal {
 
 impl Scratch {
     /// Creates the project: prepared by the kit's user, with a reviewer that finds nothing, and commands that pass.
-    pub(crate) fn new(kit: Kit, machine: Machine) -> Result<Self, Wrong> {
+    pub(crate) fn new(kit: Kit) -> Result<Self, Wrong> {
+        let machine = Machine::read(&kit.file)?;
+        let program = kit.program.display();
+        ensure!(kit.program.is_file(), "{program}: no such program");
         let project = Project::new(&kit.program)?;
-        for prepare in &kit.preparations {
-            prepare(&project)?;
-        }
+        (kit.prepare)(&project)?;
         let script = project.home().join("reviewer.sh");
-        let says = "cat >/dev/null\nprintf '# Findings\\n\\nNo substantive findings.\\n'\n";
-        put(&script, says)?;
+        let answer = "cat >/dev/null\nprintf '# Findings\\n\\nNo substantive findings.\\n'\n";
+        put(&script, answer)?;
         let script = Json::from(script.to_string_lossy());
         let mut config = format!(
-            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n"
+            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n\n[commands]\n"
         );
-        let phases = machine.tables("phases");
-        let commands = phases.filter_map(|(_, phase)| phase["on_stop"]["run"]["command"].as_str());
-        for command in commands.collect::<BTreeSet<_>>() {
-            config += &format!("\n[commands.{command:?}]\nprogram = \"true\"\n");
+        let phases = machine.table("phases").iter();
+        let mut commands: Vec<_> = phases
+            .filter_map(|phase| phase["on_stop"]["run"]["command"].as_str())
+            .collect();
+        commands.sort_unstable();
+        commands.dedup();
+        for command in commands {
+            config += &format!("{command:?} = {{ program = \"true\" }}\n");
         }
-        put(&project.home().join(CONFIG), &config)?;
+        put(
+            &project.home().join("config/claudex-loop/config.toml"),
+            &config,
+        )?;
         project.keep(READY)?;
         Ok(Self {
             kit,
@@ -111,32 +113,58 @@ impl Scratch {
         })
     }
 
-    /// Returns the state folder.
-    pub(crate) fn folder(&self) -> PathBuf {
-        self.project.root().join(self.machine.folder())
-    }
-
-    /// Starts a loop in a mode.
-    pub(crate) fn start(&self, mode: &str, kill_at: Option<usize>) -> io::Result<Output> {
+    /// Starts a loop in a mode. `kill_at` is the number of the change before which the program kills itself.
+    pub(crate) fn start(&self, mode: &Json, kill_at: Option<usize>) -> io::Result<Output> {
         let mut command = self.project.command(&["start"]);
-        let modes = self.machine.tables("modes");
-        if modes.count() > 1 {
-            command.arg(mode);
+        if self.machine.table("modes").len() > 1 {
+            command.arg(text(&mode["name"]));
         }
-        if self.machine.file["state"]["ids"] == "name" {
+        if self.machine.json["state"]["ids"] == "name" {
             command.arg("--id=kit_1");
         }
-        for (name, field) in self.machine.tables("fields") {
+        for field in self.machine.table("fields") {
             if field["at_start"] == "required" {
+                let name = text(&field["name"]);
                 let value = self.kit.texts.get(name).map_or(TEXT, String::as_str);
                 command.arg(format!("--{}={value}", name.replace('_', "-")));
             }
         }
-        if self.machine.file["modes"][mode]["by"][0] == "agent" {
+        self.run(command, mode["by"][0] == "agent", kill_at)
+    }
+
+    /// Makes a move.
+    pub(crate) fn make(
+        &self,
+        held: &Loop,
+        one: &Move,
+        kill_at: Option<usize>,
+    ) -> Result<Output, Wrong> {
+        if *one == Move::StopWithFile {
+            self.write_file(&held.journal()?)?;
+        }
+        let (command, is_agent) = match one {
+            Move::Stop | Move::StopWithFile => (self.project.command(&["hook", "stop"]), false),
+            Move::Review => (self.project.command(&["review", &held.id]), true),
+            Move::Verb { transition, by } => {
+                let verb = transition.replace('_', "-");
+                (self.project.command(&[&verb, &held.id]), *by == "agent")
+            }
+        };
+        Ok(self.run(command, is_agent, kill_at)?)
+    }
+
+    /// Runs the program. Only the hook reads the event.
+    fn run(
+        &self,
+        mut command: Command,
+        is_agent: bool,
+        kill_at: Option<usize>,
+    ) -> io::Result<Output> {
+        if is_agent {
             as_agent(&mut command);
         }
         command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
-        feed(command, b"")
+        feed(command, self.project.event().to_string().as_bytes())
     }
 
     /// Finds the newest loop.
@@ -144,9 +172,10 @@ impl Scratch {
         let loops = self.loops()?;
         let newest = loops.last().ok_or("`list` shows no loop")?;
         let id = text(&newest["id"]).to_owned();
+        let root = self.project.root();
         Ok(Loop {
-            document: self.project.root().join(text(&newest["state"])),
-            folder: self.folder().join(&id),
+            document: root.join(text(&newest["state"])),
+            folder: root.join(self.machine.model.folder()).join(&id),
             id,
         })
     }
@@ -157,57 +186,37 @@ impl Scratch {
         Ok(serde_json::from_str(&listed.out)?)
     }
 
-    /// Makes a move. `kill_at` is the number of the change before which the program kills itself.
-    pub(crate) fn make(
-        &self,
-        held: &Loop,
-        one: &Move,
-        kill_at: Option<usize>,
-    ) -> io::Result<Output> {
-        if *one == Move::StopWithFile {
-            self.write_file(&held.journal()?)?;
-        }
-        let verb = match one {
-            Move::Stop | Move::StopWithFile => {
-                let mut command = self.project.command(&["hook", "stop"]);
-                command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
-                return feed(command, self.project.event(SESSION).to_string().as_bytes());
-            }
-            Move::Review => "review".to_owned(),
-            Move::Verb { transition, .. } => transition.replace('_', "-"),
-        };
-        let mut command = self.project.command(&[&verb, &held.id]);
-        if !matches!(one, Move::Verb { by, .. } if by == "person") {
-            as_agent(&mut command);
-        }
-        command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
-        feed(command, b"")
-    }
-
     /// Writes the file that the loop's phase looks for.
-    fn write_file(&self, journal: &Journal) -> io::Result<()> {
-        let mut path = self.file_of(self.phase(journal)).unwrap_or_default();
+    fn write_file(&self, journal: &Journal) -> Result<(), Wrong> {
+        let mut path = self
+            .file_of(self.phase(journal)?)
+            .unwrap_or_default()
+            .to_owned();
         for (name, value) in &journal.fields {
             path = path.replace(&format!("{{{name}}}"), text(value));
         }
         let text = format!("# Written after {} changes\n", journal.changes.len());
-        self.project.write(&path, &text)
+        Ok(self.project.write(&path, &text)?)
     }
 
-    /// Returns the file that the phase's `on_stop` looks for, with fields in braces.
-    pub(crate) fn file_of(&self, phase: &str) -> Option<String> {
-        let on_stop = &self.machine.file["phases"][phase]["on_stop"];
+    /// Returns the file that the `on_stop` of a phase looks for, with fields in braces.
+    pub(crate) fn file_of(&self, phase: usize) -> Option<&str> {
+        let on_stop = &self.machine.table("phases")[phase]["on_stop"];
         let required = on_stop["require-file"]["path"].as_str();
-        let file = required.or_else(|| on_stop["wait-for"]["file"].as_str());
-        file.map(str::to_owned)
+        required.or_else(|| on_stop["wait-for"]["file"].as_str())
     }
 
-    /// Returns the phase of a loop with this journal.
-    pub(crate) fn phase(&self, journal: &Journal) -> &str {
-        let field = self.machine.holder("phase").unwrap_or_default();
-        let stored = journal.fields.get(field);
-        let phase = stored.and_then(|stored| self.machine.phase_stored_as(stored));
-        phase.unwrap_or("unknown")
+    /// Returns the index of the phase of a loop with this journal.
+    pub(crate) fn phase(&self, journal: &Journal) -> Result<usize, Wrong> {
+        let model = &self.machine.model;
+        let stored = journal
+            .fields
+            .get(model.holder(Held::Phase).unwrap_or_default());
+        let phase = model
+            .phases
+            .iter()
+            .position(|phase| stored == Some(&phase.stored().into()));
+        phase.ok_or_else(|| format!("the journal has an unknown phase: {stored:?}").into())
     }
 
     /// Compares the journal with the one before a call: nothing was rewritten, and at most one edge was taken, which the
@@ -220,18 +229,14 @@ impl Scratch {
         );
         let edges = after.edges(before.changes.len());
         ensure!(edges.len() < 2, "expected one change, found {edges:?}");
-        let Some(change) = edges.first() else {
-            return Ok(None);
-        };
-        let from = self.machine.phase_stored_as(&change["from"]);
-        let to = self.machine.phase_stored_as(&change["to"]);
-        let entries = self.machine.transitions.get(text(&change["what"]));
-        let is_edge = entries.into_iter().flatten().any(|one| {
-            let is_target = Some(one.to.as_str()) == to || one.to == "same" && from == to;
-            from.is_some_and(|from| one.leaves(from)) && is_target
-        });
-        ensure!(is_edge, "no edge of the machine file: {change}");
-        Ok(Some((*change).clone()))
+        let edge = edges.first().map(|edge| (*edge).clone());
+        if let Some(edge) = &edge {
+            let is_edge = self
+                .machine
+                .has_edge(&edge["what"], &edge["from"], &edge["to"]);
+            ensure!(is_edge, "no edge of the machine file: {edge}");
+        }
+        Ok(edge)
     }
 
     /// Compares the loop's document, journal and `status`.
@@ -240,10 +245,10 @@ impl Scratch {
         ensure!(output.code == Some(0), "`journal --verify` says: {output}");
         let output = self.project.person(&["status", &held.id, "--json"])?;
         let status: Json = serde_json::from_str(&output.out).unwrap_or_default();
-        let journal = held.journal()?;
-        let phase = self.phase(&journal);
+        let phase = self.phase(&held.journal()?)?;
+        let phase = self.machine.model.phases[phase].name.as_str();
         ensure!(
-            status["problems"] == json!([]) && status["loops"][0]["phase"] == *phase,
+            status["problems"] == json!([]) && status["loops"][0]["phase"] == phase,
             "expected `status` to show `{phase}` and no problem: {output}"
         );
         Ok(())
@@ -280,7 +285,7 @@ impl Loop {
     /// tried.
     pub(crate) fn unchanged(
         &self,
-        call: impl FnOnce() -> io::Result<Output>,
+        call: impl FnOnce() -> Result<Output, Wrong>,
     ) -> Result<Output, Wrong> {
         let document = fs::read(&self.document)?;
         let before = self.journal()?;

@@ -6,8 +6,6 @@ use std::{fs, io};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::project::remove;
-
 /// The length of a seal, which is written in hexadecimal digits.
 const SEAL_BYTES: usize = 16;
 
@@ -42,5 +40,10 @@ pub fn rewrite_journal(
     }
     fs::write(path, journal)?;
     // The user's mark says how long the journal was.
-    remove(&home.join(format!("marks/{project}-{id}")))
+    let mark = home.join(format!("marks/{project}-{id}"));
+    if mark.exists() {
+        fs::remove_file(mark)
+    } else {
+        Ok(())
+    }
 }

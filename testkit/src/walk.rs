@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 
+use serde_json::Value as Json;
+
 use crate::machine::text;
 use crate::report::{Wrong, at, ensure};
 use crate::scratch::{Journal, Loop, Move, READY, Scratch};
 
-/// The verb of this name does more than its transition.
-pub(crate) const RESUME: &str = "resume";
+/// The number of calls that a walk makes at most, in all modes together.
+const MAX_CALLS: usize = 200;
 
 /// The result of a walk.
 pub(crate) struct Walk {
@@ -26,7 +28,8 @@ pub(crate) struct State {
     pub(crate) held: Loop,
     /// The calls that led to it, as a failure shows them.
     pub(crate) path: String,
-    pub(crate) phase: String,
+    /// The index of its phase.
+    pub(crate) phase: usize,
     pub(crate) journal: Journal,
     /// The last call of the path, unless that is the start.
     pub(crate) step: Option<Step>,
@@ -44,7 +47,7 @@ pub(crate) struct Step {
 
 impl fmt::Display for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.scratch.machine.tables("phases").count();
+        let all = self.scratch.machine.model.phases.len();
         let reached = all - self.unreached().len();
         let states = self.states.len();
         let calls = self.calls;
@@ -56,10 +59,11 @@ impl fmt::Display for Walk {
 }
 
 impl Walk {
-    /// Makes the walk: from the start of each mode, until nothing is new or the mode's share of the calls is made.
-    pub(crate) fn through(scratch: Scratch, max_calls: usize) -> Result<Self, Wrong> {
-        let modes = scratch.machine.tables("modes");
-        let modes: Vec<String> = modes.map(|(mode, _)| mode.to_owned()).collect();
+    /// Makes the walk: from the start of each mode, until nothing is new or the mode's share of the calls is made. A short
+    /// one ends at the starts.
+    pub(crate) fn through(scratch: Scratch, is_long: bool) -> Result<Self, Wrong> {
+        let modes = scratch.machine.table("modes").to_vec();
+        let max_calls = if is_long { MAX_CALLS } else { 0 };
         let mut walk = Self {
             scratch,
             states: Vec::new(),
@@ -73,12 +77,10 @@ impl Walk {
 
     /// Returns the phases that were not reached.
     pub(crate) fn unreached(&self) -> Vec<String> {
-        let phases = self.scratch.machine.tables("phases");
-        let is_reached = |name: &str| self.states.iter().any(|state| state.phase == name);
-        phases
-            .filter(|(name, _)| !is_reached(name))
-            .map(|(name, _)| name.to_owned())
-            .collect()
+        let phases = self.scratch.machine.model.phases.iter().enumerate();
+        let is_reached = |at: usize| self.states.iter().any(|state| state.phase == at);
+        let unreached = phases.filter(|(at, _)| !is_reached(*at));
+        unreached.map(|(_, phase)| phase.name.to_string()).collect()
     }
 
     /// Makes the project as it was in a state.
@@ -86,30 +88,24 @@ impl Walk {
         self.scratch.project.restore(state + 1)
     }
 
-    /// Makes the project one in which no loop was started.
-    pub(crate) fn reset(&self) -> io::Result<()> {
-        self.scratch.project.restore(READY)
-    }
-
     /// Returns the mode of the first state.
-    pub(crate) fn first_mode(&self) -> &str {
-        let first = self.scratch.machine.tables("modes").next();
-        first.map_or("", |(mode, _)| mode)
+    pub(crate) fn first_mode(&self) -> &Json {
+        &self.scratch.machine.table("modes")[0]
     }
 
-    fn add_mode(&mut self, mode: &str, max_calls: usize) -> Result<(), Wrong> {
+    fn add_mode(&mut self, mode: &Json, max_calls: usize) -> Result<(), Wrong> {
         let mut known = HashSet::new();
         let mut next = self.states.len();
-        let path = format!("start {mode}");
-        self.reset()?;
+        let path = format!("start {}", text(&mode["name"]));
+        self.scratch.project.restore(READY)?;
         let output = self.scratch.start(mode, None)?;
         ensure!(
             output.code == Some(0),
             "{path}: it was refused, and may need `Kit::project` or `Kit::field`: {output}"
         );
         let held = self.scratch.find()?;
-        self.reach(held, &mut known, path.clone(), None)
-            .map_err(at(path))?;
+        self.reach(&held, &mut known, &path, None)
+            .map_err(at(&path))?;
         while next < self.states.len() {
             let state = self.states[next].clone();
             for one in self.moves(&state) {
@@ -125,8 +121,8 @@ impl Walk {
                     one,
                     transition,
                 };
-                self.reach(state.held.clone(), &mut known, path.clone(), Some(step))
-                    .map_err(at(path))?;
+                self.reach(&held, &mut known, &path, Some(step))
+                    .map_err(at(&path))?;
             }
             next += 1;
         }
@@ -136,24 +132,24 @@ impl Walk {
     /// Keeps the state that the project is in, if it is a new one.
     fn reach(
         &mut self,
-        held: Loop,
+        held: &Loop,
         known: &mut HashSet<String>,
-        path: String,
+        path: &str,
         step: Option<Step>,
     ) -> Result<(), Wrong> {
         let journal = held.journal()?;
-        let phase = self.scratch.phase(&journal).to_owned();
-        let fields = self.scratch.machine.tables("fields");
-        let values: Vec<_> = fields
-            .filter(|(_, field)| field.get("holds").is_none())
-            .map(|(name, _)| journal.fields.get(name))
+        let phase = self.scratch.phase(&journal)?;
+        let fields = self.scratch.machine.table("fields").iter();
+        let own = fields.filter(|field| field["holds"].is_null());
+        let values: Vec<_> = own
+            .map(|field| journal.fields.get(text(&field["name"])))
             .collect();
         if known.insert(format!("{phase} {} {values:?}", journal.is_reviewed)) {
-            self.scratch.check(&held)?;
+            self.scratch.check(held)?;
             self.scratch.project.keep(self.states.len() + 1)?;
             self.states.push(State {
-                held,
-                path,
+                held: held.clone(),
+                path: path.to_owned(),
                 phase,
                 journal,
                 step,
@@ -165,23 +161,21 @@ impl Walk {
     /// Returns the moves that can be tried in a state.
     fn moves(&self, state: &State) -> Vec<Move> {
         let machine = &self.scratch.machine;
-        let phase = &machine.file["phases"][&state.phase];
-        if phase.is_null() || phase["terminal"] == true {
+        if machine.model.phases[state.phase].terminal {
             return Vec::new();
         }
         let mut moves = vec![Move::Stop];
-        if self.scratch.file_of(&state.phase).is_some() {
+        if self.scratch.file_of(state.phase).is_some() {
             moves.push(Move::StopWithFile);
         }
         if !state.journal.is_reviewed {
             moves.push(Move::Review);
         }
-        for (transition, entries) in &machine.transitions {
-            let mut entries = entries.iter().filter(|one| one.leaves(&state.phase));
-            let verb = entries.find(|one| one.is_plain_verb() && transition != RESUME);
-            moves.extend(verb.map(|verb| Move::Verb {
-                transition: transition.clone(),
-                by: verb.by[0].clone(),
+        for (transition, edges) in machine.plain_verbs() {
+            let edge = edges.iter().find(|edge| edge.from == state.phase);
+            moves.extend(edge.map(|edge| Move::Verb {
+                transition: transition.to_owned(),
+                by: edge.declared.by[0].word(),
             }));
         }
         moves

@@ -11,7 +11,7 @@ fn missing_machine_or_program_is_named() {
         (
             concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
             "/bin/sh",
-            "Cargo.toml: ",
+            "Cargo.toml:",
         ),
         (
             MACHINE,

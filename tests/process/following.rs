@@ -42,7 +42,7 @@ fn follow_shows_the_last_lines_of_a_run() {
     assert_eq!(lines.first(), Some(&"claudex: line 181"), "{message}");
     assert_eq!(lines.len(), 20, "without the half one: {message}");
     std::fs::remove_file(&log).unwrap();
-    project.answers(&follow, 0, "it left no lines");
+    project.answers(&follow, 0, "this was the last one");
 }
 
 #[test]

@@ -12,7 +12,7 @@ impl Machine {
     }
 
     /// Returns the name of the field with this value of the engine.
-    pub(crate) fn holder(&self, held: Held) -> Option<&str> {
+    pub fn holder(&self, held: Held) -> Option<&str> {
         let mut fields = self.fields.iter();
         let field = fields.find(|field| field.kind == FieldKind::Held(held))?;
         Some(&field.name)

@@ -32,7 +32,7 @@ pub struct Phase {
     doc: String,
     /// Whether a loop in it is over.
     #[serde(default)]
-    pub(crate) terminal: bool,
+    pub terminal: bool,
     /// The behaviour of a stop. Absent in a phase that is not terminal: a method to write in Rust.
     pub(crate) on_stop: Option<Behaviour>,
     /// The phase whose `on_stop` this one takes. The parser has completed `on_stop`.
@@ -44,7 +44,7 @@ pub struct Phase {
 
 impl Named<Phase> {
     /// Returns the form in the state document, which is the name if `stored` is absent.
-    pub(crate) fn stored(&self) -> &str {
+    pub fn stored(&self) -> &str {
         self.stored.as_ref().map_or(&self.name, |word| word)
     }
 }

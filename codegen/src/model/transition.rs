@@ -23,13 +23,14 @@ pub struct Transition {
     /// The guard. Absent: the transition is always open.
     #[serde(skip)]
     pub when: Option<At<Guard>>,
-    pub(crate) requires: Option<At<Evidence>>,
+    /// The evidence that it needs.
+    pub requires: Option<At<Evidence>>,
     /// The actors that may take it by a verb. Empty: the hook only.
     #[serde(default, deserialize_with = "many")]
-    pub(crate) by: Vec<At<Actor>>,
+    pub by: Vec<At<Actor>>,
     /// Whether a verb of the program or an answer takes it, so that it has no verb of its own.
     #[serde(default)]
-    pub(crate) own: bool,
+    pub own: bool,
     /// The arguments, in the order of the file. They become parameters and flags.
     #[serde(default, deserialize_with = "arguments")]
     pub args: Vec<Named<Argument>>,
@@ -75,7 +76,7 @@ pub struct Argument {
     one_of: Vec<At<Word>>,
     pub(crate) doc: String,
     /// Whether a caller may leave it out. An update from it then leaves the field as it is.
-    pub(crate) optional: bool,
+    pub optional: bool,
 }
 
 impl Argument {

@@ -9,11 +9,11 @@ use crate::machine::table::{FieldInfo, FieldKind};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
-use crate::program::caller::{Caller, UNKNOWN};
+use crate::program::caller::Caller;
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{durations, messages, next_action, rounds, session_loops};
+use crate::program::{durations, loops, messages, next_action, rounds, session_loops};
 use crate::store::{ChangeEntry, Listed, Store};
 use crate::text;
 
@@ -106,18 +106,16 @@ pub(super) fn facts(
     }
     let mut next_action = next_action::describe(program, held);
     let session = raw.text(names.session);
-    let is_owned = ![UNKNOWN, ""].contains(&session.as_str());
-    let caller = Caller::from_env().session;
-    if is_owned
+    if let Some(caller) = Caller::from_env().session
         && !phase.terminal
         && !messages::is_for_any_session(table, raw.phase())
-        && caller.is_some_and(|caller| caller != session)
+        && loops::owner(raw).is_some_and(|owner| owner != caller)
     {
         let adopt = info.command(&format!("adopt {}", raw.id()));
         next_action.next =
             format!("another session has this loop; to take it over into this one:{adopt}");
     }
-    let driven = session_loops::own(info, active.to_vec(), &session);
+    let driven = session_loops::of_session(info, active.to_vec(), &session);
     json!({
         "id": raw.id().as_str(),
         "machine": table.name,
@@ -126,7 +124,7 @@ pub(super) fn facts(
         "doc": phase.doc,
         "terminal": phase.terminal,
         "session": line(names.session),
-        "driven": driven.first().filter(|_| !phase.terminal).map(|(_, one)| one.id.as_str()),
+        "driven": driven.first().filter(|_| !phase.terminal).map(|(_, id)| id.as_str()),
         "started": names.started.map(line),
         "elapsed_seconds": rounds::seconds(raw, now),
         "last_change": last_change,

@@ -31,10 +31,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
     let id = loops::id_to_show(info, &look.target, &["status"])?;
     let found = match &id {
         Some(id) => vec![loops::find(info, Some(id))?],
-        None => {
-            let newest = loops::newest(info)?.into_iter();
-            newest.map(|(store, listed)| (store, listed.id)).collect()
-        }
+        None => loops::newest(info)?,
     };
     let active = if session_loops::has_many(info) {
         locate::active_loops(info.state, &loops::here()?)

@@ -147,10 +147,7 @@ fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     if call.actor != Actor::Person {
         return Ok(());
     }
-    if !adopt::is_consented(call.info, id, &format!("adopt {id}"))? {
-        let problem = format!("plan {id} stays with its session");
-        return Err(call.refused(problem, "nothing was changed"));
-    }
+    adopt::check_consent(call.info, id, &format!("adopt {id}"))?;
     let held = call.open(call.actor)?;
     adopt::adopt_held(held.raw()).map(drop)
 }

@@ -4,24 +4,17 @@ use std::io;
 
 use crate::project::Output;
 use crate::report::{Wrong, ensure};
+use crate::scratch::READY;
 use crate::walk::Walk;
 
 const CROWD: usize = 16;
 
 /// Stops sixteen times at once, and starts sixteen loops at once.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
+    let scratch = &walk.scratch;
     walk.restore(0)?;
-    let changes = stops(walk)?;
-    walk.reset()?;
-    let started = starts(walk)?;
-    Ok(format!(
-        "{CROWD} stops made {changes} changes, and {started} of {CROWD} starts passed"
-    ))
-}
-
-fn stops(walk: &Walk) -> Result<usize, Wrong> {
     let mut blocks = 0;
-    for output in at_once(|| walk.scratch.project.stop())? {
+    for output in at_once(|| scratch.project.stop())? {
         blocks += usize::from(output.holds()?);
     }
     let held = &walk.states[0].held;
@@ -39,23 +32,24 @@ fn stops(walk: &Walk) -> Result<usize, Wrong> {
             pair[1]
         );
     }
-    walk.scratch.check(held)?;
-    Ok(journal.changes.len() - 1)
-}
+    scratch.check(held)?;
 
-fn starts(walk: &Walk) -> Result<usize, Wrong> {
-    let outputs = at_once(|| walk.scratch.start(walk.first_mode(), None))?;
+    scratch.project.restore(READY)?;
+    let outputs = at_once(|| scratch.start(walk.first_mode(), None))?;
     let started = outputs.iter().filter(|output| output.code == Some(0));
     let started = started.count();
-    let loops = walk.scratch.loops()?.len();
-    let state = &walk.scratch.machine.file["state"];
+    let loops = scratch.loops()?.len();
+    let state = &scratch.machine.json["state"];
     let is_many = state["active"] == "many" && state["ids"] != "name";
     let needed = if is_many { CROWD } else { 1 };
     ensure!(
         started == needed && loops == needed,
         "expected {needed} of {CROWD} starts to pass: {started} did, and there are {loops} loops"
     );
-    Ok(needed)
+    let changes = journal.changes.len() - 1;
+    Ok(format!(
+        "{CROWD} stops made {changes} changes, and {needed} of {CROWD} starts passed"
+    ))
 }
 
 fn at_once(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Output>> {

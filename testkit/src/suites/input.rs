@@ -27,24 +27,21 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
         ("nine megabytes", huge.as_bytes()),
         ("100,000 brackets", brackets.as_bytes()),
     ];
+    let held = &walk.states[0].held;
     for hook in HOOKS {
-        for (what, input) in inputs {
-            feed(walk, hook, input).map_err(at(format!("`hook {hook}` with {what}")))?;
+        for (name, input) in inputs {
+            let place = format!("`hook {hook}` with {name}");
+            let call = || Ok(walk.scratch.project.hook(hook, input)?);
+            let output = held.unchanged(call).map_err(at(&place))?;
+            let is_approved = output.answer().map_err(at(&place))?["decision"] == "approve";
+            ensure!(
+                is_approved || hook != "stop",
+                "{place}: it holds the agent: {output}"
+            );
         }
     }
     let tried = HOOKS.len() * inputs.len();
     Ok(format!(
         "{tried} inputs that no hook can read let the turn end"
     ))
-}
-
-fn feed(walk: &Walk, hook: &str, input: &[u8]) -> Result<(), Wrong> {
-    let held = &walk.states[0].held;
-    let output = held.unchanged(|| walk.scratch.project.hook(hook, input))?;
-    let is_approved = output.answer()?["decision"] == "approve";
-    ensure!(
-        is_approved || hook != "stop",
-        "it holds the agent: {output}"
-    );
-    Ok(())
 }

@@ -1,11 +1,9 @@
 //! Kill points: a program that dies before any of its changes of files leaves a loop that goes on, as if the call had
 //! not begun or had ended. The same call then does the rest.
 
-use std::io;
-
 use crate::project::Output;
 use crate::report::{Wrong, at, ensure};
-use crate::scratch::Move;
+use crate::scratch::{Move, READY};
 use crate::walk::{State, Step, Walk};
 
 /// The exit code that a shell around the program makes of a `SIGKILL`.
@@ -13,17 +11,38 @@ const KILLED_EXIT_CODE: i32 = 137;
 
 /// Kills a start, a stop and a verb.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
+    let scratch = &walk.scratch;
+    let mode = walk.first_mode();
+    let start = |number| {
+        scratch.project.restore(READY)?;
+        Ok(scratch.start(mode, Some(number))?)
+    };
     let mut calls = 1;
-    let mut kills = kill_start(walk)?;
+    // The loop exists, or the same start creates it.
+    let mut kills = everywhere(start, || {
+        let output = scratch.start(mode, None)?;
+        let exists = !scratch.loops()?.is_empty();
+        ensure!(
+            exists,
+            "the loop does not exist, and cannot be started: {output}"
+        );
+        Ok(())
+    })?;
     for is_verb in [false, true] {
         let is_wanted = |step: &Step| {
             matches!(step.one, Move::Verb { .. }) == is_verb && step.transition.is_some()
         };
-        let mut states = walk.states.iter();
-        let state = states.find(|state| state.step.as_ref().is_some_and(is_wanted));
-        if let Some(state) = state {
+        let mut steps = walk
+            .states
+            .iter()
+            .filter_map(|state| Some((state, state.step.as_ref()?)));
+        if let Some((state, step)) = steps.find(|(_, step)| is_wanted(step)) {
+            let call = |number| {
+                walk.restore(step.from)?;
+                scratch.make(&state.held, &step.one, Some(number))
+            };
             calls += 1;
-            kills += kill_move(walk, state).map_err(at(&state.path))?;
+            kills += everywhere(call, || goes_on(walk, state, step)).map_err(at(&state.path))?;
         }
     }
     if kills == 0 {
@@ -35,37 +54,9 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     Ok(format!("{calls} calls were killed at {kills} points"))
 }
 
-/// Kills a start. Then the loop exists, or the same start creates it.
-fn kill_start(walk: &Walk) -> Result<usize, Wrong> {
-    let mode = walk.first_mode();
-    let call = |number| {
-        walk.reset()?;
-        walk.scratch.start(mode, Some(number))
-    };
-    everywhere(call, || {
-        let output = walk.scratch.start(mode, None)?;
-        let exists = !walk.scratch.loops()?.is_empty();
-        ensure!(
-            exists,
-            "the loop does not exist, and cannot be started: {output}"
-        );
-        Ok(())
-    })
-}
-
-/// Kills the call that led to a state.
-fn kill_move(walk: &Walk, state: &State) -> Result<usize, Wrong> {
-    let step = state.step.as_ref().ok_or("a start leads to it")?;
-    let call = |number| {
-        walk.restore(step.from)?;
-        walk.scratch.make(&state.held, &step.one, Some(number))
-    };
-    everywhere(call, || goes_on(walk, state, step))
-}
-
 /// Kills a call at each of its kill points, and checks the state after it. Returns how often.
 fn everywhere(
-    call: impl Fn(usize) -> io::Result<Output>,
+    call: impl Fn(usize) -> Result<Output, Wrong>,
     check: impl Fn() -> Result<(), Wrong>,
 ) -> Result<usize, Wrong> {
     let mut kills = 0;
@@ -84,7 +75,7 @@ fn everywhere(
 fn goes_on(walk: &Walk, state: &State, step: &Step) -> Result<(), Wrong> {
     let scratch = &walk.scratch;
     let before = &walk.states[step.from].journal;
-    // The first command repairs, and says so.
+    // The first command repairs, and prints that.
     let mut output = scratch.project.person(&["status", &state.held.id])?;
     let is_edited = state.held.folder.join("replaced-1").exists();
     ensure!(!is_edited, "a kill counts as an edit by hand: {output}");

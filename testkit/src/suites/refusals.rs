@@ -2,21 +2,22 @@
 
 use std::collections::HashSet;
 
+use claudex_build::model::{Actor, Held};
+
 use crate::project::{SESSION, feed};
 use crate::report::{Wrong, at, ensure};
 use crate::scratch::Move;
-use crate::walk::{RESUME, State, Walk};
+use crate::walk::{State, Walk};
 
 /// Tries the verbs that each phase refuses, without a review and with one.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     let mut tried = 0;
     let mut known = HashSet::new();
     for (index, state) in walk.states.iter().enumerate() {
-        if known.insert((&state.phase, state.journal.is_reviewed)) {
+        if known.insert((state.phase, state.journal.is_reviewed)) {
             walk.restore(index)?;
-            let calls =
-                verbs(walk, state).and_then(|calls| Ok(calls + foreign_stops(walk, state)?));
-            tried += calls.map_err(at(&state.path))?;
+            tried += verbs(walk, state).map_err(at(&state.path))?;
+            tried += foreign_stops(walk, state).map_err(at(&state.path))?;
         }
     }
     Ok(format!("{tried} calls were refused and changed nothing"))
@@ -25,22 +26,20 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
 /// Tries every verb that is not open, and returns how many calls that were.
 fn verbs(walk: &Walk, state: &State) -> Result<usize, Wrong> {
     let mut tried = 0;
-    for (transition, entries) in &walk.scratch.machine.transitions {
-        if transition == RESUME || !entries[0].is_plain_verb() {
-            continue;
-        }
-        for by in ["agent", "person"] {
-            // Whether its guard holds is not for the kit to say.
-            let may_be_open = entries.iter().any(|one| {
-                let has_evidence = state.journal.is_reviewed || one.requires.is_none();
-                one.leaves(&state.phase) && one.by.iter().any(|it| it == by) && has_evidence
+    for (transition, edges) in walk.scratch.machine.plain_verbs() {
+        for by in Actor::ALL {
+            // The kit does not know whether its guard holds.
+            let may_be_open = edges.iter().any(|edge| {
+                let has_evidence = state.journal.is_reviewed || edge.declared.requires.is_none();
+                let mut actors = edge.declared.by.iter();
+                edge.from == state.phase && actors.any(|one| one.value == *by) && has_evidence
             });
             if may_be_open {
                 continue;
             }
             let verb = Move::Verb {
-                transition: transition.clone(),
-                by: by.to_owned(),
+                transition: transition.to_owned(),
+                by: by.word(),
             };
             let call = || walk.scratch.make(&state.held, &verb, None);
             let output = state.held.unchanged(call).map_err(at(&verb))?;
@@ -57,9 +56,9 @@ fn verbs(walk: &Walk, state: &State) -> Result<usize, Wrong> {
 /// Makes stops that are not those of the loop's agent, and returns how many calls that were.
 fn foreign_stops(walk: &Walk, state: &State) -> Result<usize, Wrong> {
     let project = &walk.scratch.project;
-    let session = walk.scratch.machine.holder("session").unwrap_or_default();
+    let session = walk.scratch.machine.model.holder(Held::Session);
     // A loop that no session has taken yet belongs to any.
-    if state.journal.fields.get(session) != Some(&SESSION.into()) {
+    if state.journal.fields.get(session.unwrap_or_default()) != Some(&SESSION.into()) {
         return Ok(0);
     }
     let others = [
@@ -67,13 +66,13 @@ fn foreign_stops(walk: &Walk, state: &State) -> Result<usize, Wrong> {
         ("a subagent", "agent_id", ""),
         ("a reviewer", "other", "1"),
     ];
-    for (whose, key, mark) in others {
-        let mut event = project.event(SESSION);
+    for (actor, key, mark) in others {
+        let mut event = project.event();
         event[key] = "another".into();
         let mut command = project.command(&["hook", "stop"]);
         command.env("CLAUDEX_REVIEWER_CHILD", mark);
-        let stop = || feed(command, event.to_string().as_bytes());
-        let place = format!("a stop of {whose}");
+        let stop = || Ok(feed(command, event.to_string().as_bytes())?);
+        let place = format!("a stop of {actor}");
         let output = state.held.unchanged(stop).map_err(at(&place))?;
         ensure!(!output.holds()?, "{place} was held: {output}");
     }

@@ -1,0 +1,73 @@
+//! Which state folders are found, and which project each belongs to.
+use super::*;
+use crate::plan::INFO;
+
+const FOLDER: &str = ".claude/claudex";
+
+fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
+    let made = tempfile::tempdir().unwrap();
+    let path = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
+    (made, path)
+}
+
+fn make(folder: &Utf8Path) {
+    std::fs::create_dir_all(folder).unwrap();
+}
+
+/// Returns a state whose folder has this name.
+fn state_in(folder: &str) -> &'static StateSpec {
+    Box::leak(Box::new(StateSpec {
+        folder: folder.to_owned().leak(),
+        folder_env: None,
+        ..*INFO.state
+    }))
+}
+
+#[test]
+fn folders_above_are_found_once_each() {
+    let (_kept, top) = folder();
+    let deep = top.join("a b/é/c");
+    let below = deep.join("d");
+    make(&top.join(FOLDER));
+    make(&deep.join(FOLDER));
+    make(&below);
+    std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
+    let starts = [&below, &top, &top.join("link"), &top.join("none")];
+    let found = stores(state_in(FOLDER), &starts.map(|start| &**start));
+    let roots = found.iter().map(|store| store.root().to_owned());
+    let roots: Vec<_> = roots.filter(|root| root.starts_with(&top)).collect();
+    assert_eq!(roots, [deep, top]);
+    assert!(stores(state_in("elsewhere"), &[&below]).is_empty());
+    assert!(!below.join(".claude").exists(), "creates nothing");
+}
+
+#[test]
+fn absolute_folder_is_one_for_all() {
+    let (_kept, top) = folder();
+    let folder = top.join("state");
+    let project = top.join("p");
+    make(&folder);
+    make(&project.join(".git"));
+    make(&project.join("q"));
+    let state = state_in(folder.as_str());
+    let mut found = stores(state, &[&project.join("q"), &top]);
+    assert_eq!(found.len(), 1);
+    found.push(for_start(state, &project.join("q")));
+    for store in found {
+        assert_eq!(store.folder(), folder);
+        assert_eq!(store.root(), project);
+    }
+}
+
+#[test]
+fn start_belongs_at_the_git_top_level() {
+    let (_kept, top) = folder();
+    let deep = top.join("p/q/r");
+    make(&deep);
+    let state = state_in(FOLDER);
+    assert_eq!(for_start(state, &deep).folder(), deep.join(FOLDER));
+    std::fs::write(top.join("p/.git"), "gitdir: elsewhere\n").unwrap();
+    let store = for_start(state, &deep);
+    assert_eq!(store.root(), top.join("p"));
+    assert!(!store.folder().exists());
+}
