@@ -202,8 +202,12 @@ pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
     }
     // The time of the dispatch, so that a second writing is the same.
     let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
-    let decisions: Keys = pipeline.0.data("user_decisions");
-    let text = digest(&pipeline.kept(), pipeline.round(), &decisions, at);
+    let text = digest(
+        &pipeline.kept(),
+        pipeline.round(),
+        &pipeline.decisions(),
+        at,
+    );
     match folder.read(FILE_NAME, text.len() as u64 + 1) {
         Ok(bytes) if bytes == text.as_bytes() => Ok(()),
         _ => folder.replace(FILE_NAME, text.as_bytes()),

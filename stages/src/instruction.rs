@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use camino::Utf8PathBuf;
-use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
@@ -182,7 +181,7 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     let pipeline = Pipeline(held.raw());
     let asked = questions::current(held)?.ok_or("the phase has no question")?;
     let tell = pipeline.open().tell;
-    let calls = calls(&asked);
+    let calls = asked.questions();
     let as_text = |call: &Json| format!("{:#}", json!({ "questions": call }));
     let texts: Vec<String> = calls.iter().map(as_text).collect();
     let facts = [("calls", json!(texts)), ("tell", json!(tell))];
@@ -208,23 +207,9 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     Instruction::new(pipeline, template, json, &facts)
 }
 
-/// Returns the calls of AskUserQuestion that ask a question.
-fn calls(asked: &Asked) -> Vec<Json> {
-    let option = |(label, what): (&str, &str)| json!({ "label": label, "description": what });
-    let call = |options: Vec<(&str, &str)>| {
-        json!([{
-            "question": asked.question,
-            "header": asked.header,
-            "multiSelect": false,
-            "options": options.into_iter().map(option).collect::<Vec<_>>(),
-        }])
-    };
-    asked.dialogs().into_iter().map(call).collect()
-}
-
 fn has_summary(pipeline: Pipeline<'_>) -> bool {
     let written = pipeline.written();
-    written.is_some_and(|(_, reading)| reading.summary().is_some())
+    written.is_some_and(|(_, reading)| reading.summary.is_some())
 }
 
 fn all_artifacts(pipeline: Pipeline<'_>) -> BTreeSet<Utf8PathBuf> {

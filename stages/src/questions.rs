@@ -34,8 +34,11 @@ pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
     let summary = pipeline.open_summary().ok_or(
         "the kept summary with the question is gone or was changed; restore the file, or cancel the pipeline",
     )?;
-    let question = summary.flags.question_context.as_ref();
-    let question = question.ok_or("the kept summary has no question")?;
+    let flags = &summary.flags;
+    let question = flags
+        .question_context
+        .as_ref()
+        .ok_or("the kept summary has no question")?;
     let mut options: Vec<Answer> = Vec::new();
     for option in question.options.iter().take(MAX_OPTIONS) {
         let label = plain_label(&option.label);
@@ -143,8 +146,8 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
     options.push(pause());
     let name = format!("Stage {} ({stage})", stage.number());
     if !is_crash {
-        let reason = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
-        let reason = reason.trim_end_matches('.');
+        let line = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
+        let reason = line.trim_end_matches('.');
         let colon = if reason.is_empty() { "" } else { ": " };
         let question = format!("{name} failed{colon}{reason}. What now?");
         return Asked::new(question, "Failed", options);
@@ -174,13 +177,9 @@ pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
         Phase::Shallow => (format!("thinkdeep_round_{round}"), true),
         Phase::Breaker => (format!("circuit_breaker_round_{round}"), true),
         Phase::Stuck => (format!("stagnation_round_{round}"), true),
-        Phase::Dispatched
-        | Phase::Recovering
-        | Phase::Waiting
-        | Phase::Completed
-        | Phase::Cancelled => return None,
+        _ => return None,
     };
-    let decided = raw.data::<Keys>("user_decisions");
+    let decided = Pipeline(raw).decisions();
     if is_once && !decided.contains_key(&key) {
         return Some(key);
     }

@@ -9,7 +9,28 @@ use crate::gates;
 use crate::state::{Keys, Open, Pipeline, now};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
-pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldError> {
+/// Records the result of the open stage: its summary, or the failure, and an entry of the log.
+pub(crate) fn note(
+    held: &mut AnyLoop,
+    summary: Option<&Summary>,
+    verb: &Verb,
+    open: &Open,
+) -> Result<(), FieldError> {
+    let stage = Pipeline(held.raw()).stage();
+    if let Some(summary) = summary {
+        note_flags(held, summary, verb)?;
+    }
+    if matches!(verb, Verb::Fail(_)) {
+        note_failure(held, open)?;
+    }
+    if stage == Stage::ValidationGeneration && matches!(verb, Verb::Pass(_) | Verb::Block { .. }) {
+        note_sections(held)?;
+    }
+    held.add_text(&entry(stage, summary, verb));
+    Ok(())
+}
+
+fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldError> {
     let stage = held.fields().stage;
     let error = match open.problem.as_str() {
         "" => "The stage failed".to_owned(),
@@ -27,7 +48,7 @@ pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldE
 }
 
 /// Returns the entry of the log below the state.
-pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
+fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
     let is_success = summary.is_some_and(|summary| {
         summary.status == Status::Completed && summary.flags.partial != Some(true)
     });
@@ -36,28 +57,24 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> Str
         _ if is_success => "SUCCESS",
         _ => "PARTIAL",
     };
-    let action = summary.map_or("no summary", |summary| summary.summary.as_str());
-    let action = text::one_line(action, 200);
+    let summary_text = summary.map_or("no summary", |summary| &summary.summary);
+    let action = text::one_line(summary_text, 200);
     let artifacts = summary.into_iter().flat_map(|summary| &summary.artifacts);
     let mut outputs: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
     if outputs.is_empty() {
         outputs.push("none");
     }
-    let outputs = outputs.join(", ");
-    let now = now();
-    let number = stage.number();
-    let checkpoint = stage.checkpoint();
     format!(
-        "### {now} - Stage {number}: {checkpoint}\n- Action: {action}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n"
+        "### {} - Stage {}: {}\n- Action: {action}\n- Outcome: {outcome}\n- Key Outputs: {}\n",
+        now(),
+        stage.number(),
+        stage.checkpoint(),
+        outputs.join(", ")
     )
 }
 
 /// Writes the flags into the keys of schema 2.
-pub(crate) fn note_flags(
-    held: &mut AnyLoop,
-    summary: &Summary,
-    verb: &Verb,
-) -> Result<(), FieldError> {
+fn note_flags(held: &mut AnyLoop, summary: &Summary, verb: &Verb) -> Result<(), FieldError> {
     let flags = &summary.flags;
     let stage = summary.stage;
     if let Some(mode) = flags.prd_mode {
@@ -173,12 +190,9 @@ fn note_stage(
     held.set_stages(&stages)
 }
 
-/// Records the status of each section of the requirements after stage 5.
-pub(crate) fn note_sections(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
-    let pipeline = Pipeline(held.raw());
-    let is_validation = pipeline.stage() == Stage::ValidationGeneration;
-    let is_written = is_validation && matches!(verb, Verb::Pass(_) | Verb::Block { .. });
-    let Some(requirements) = pipeline.file("requirements/PRD.md").filter(|_| is_written) else {
+/// Records the status of each section of the requirements.
+fn note_sections(held: &mut AnyLoop) -> Result<(), FieldError> {
+    let Some(requirements) = Pipeline(held.raw()).file("requirements/PRD.md") else {
         return Ok(());
     };
     let mut known = held.fields().prd_sections.clone();

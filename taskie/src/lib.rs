@@ -5,7 +5,6 @@ claudex_loop::machine!(taskie as typestate);
 
 pub mod commands;
 mod context;
-mod demo;
 mod entered;
 pub mod files;
 pub mod next;
@@ -23,5 +22,4 @@ pub fn program() -> Program {
     commands::add(typestate::extended_program(stops::Taskie, stops::Taskie))
         .takes_up("continue-plan")
         .begins_with("new-plan")
-        .command(demo::command, demo::demo)
 }

@@ -6,7 +6,7 @@ use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use super::question::{ActionMap, Question, known_actions};
+use super::question::{ActionMap, Question};
 use super::rule::{Collector, Rule};
 use super::words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Stage,
@@ -144,12 +144,18 @@ fn has_word(words: &str, word: &str) -> bool {
 /// Returns the value of a flag if it is right, else reports it.
 fn check(name: &str, value: &Json, findings: &mut Collector) -> Option<Json> {
     let path = format!("/flags/{name}");
-    let value = match value {
-        Json::Object(actions) if name == "next_action_map" => {
-            known_actions(actions, &path, findings)
-        }
-        value => value.clone(),
-    };
+    let mut value = value.clone();
+    if name == "next_action_map"
+        && let Json::Object(actions) = &mut value
+    {
+        actions.retain(|label, action| {
+            let is_known = Option::<NextAction>::deserialize(&*action).is_ok();
+            if !is_known {
+                findings.add(Rule::UnknownAction, &format!("{path}/{label}"), "");
+            }
+            is_known
+        });
+    }
     let Some(problem) = find_problem(name, &value) else {
         return Some(value);
     };
@@ -158,7 +164,7 @@ fn check(name: &str, value: &Json, findings: &mut Collector) -> Option<Json> {
         for (at, item) in value.as_array().into_iter().flatten().enumerate() {
             if item.is_object() {
                 let path = format!("{path}/{at}");
-                findings.add_as(Rule::BadYaml, READ_TO_END, &path, NOT_QUOTED);
+                *findings.add(Rule::BadYaml, &path, NOT_QUOTED) = READ_TO_END;
             }
         }
         return Some(joined);
@@ -180,14 +186,11 @@ fn join_items(value: &Json) -> Json {
     let Json::Array(items) = value else {
         return value.clone();
     };
-    let join = |item: &Json| {
-        let entry = item.as_object().and_then(|item| item.iter().next());
-        match entry {
-            Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
-            Some((key, Json::Null)) => json!(format!("{key}: ")),
-            Some((key, text)) => json!(format!("{key}: {text}")),
-            None => item.clone(),
-        }
+    let join = |item: &Json| match item.as_object().and_then(|item| item.iter().next()) {
+        Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
+        Some((key, Json::Null)) => json!(format!("{key}: ")),
+        Some((key, text)) => json!(format!("{key}: {text}")),
+        None => item.clone(),
     };
     items.iter().map(join).collect()
 }

@@ -67,12 +67,10 @@ pub(super) fn check_reason(summary: &mut Summary, written: &Written, findings: &
         return;
     }
     let has_wrong_type = has(written, "block_reason") && flags.block_reason.is_none();
-    if !has_wrong_type {
-        let path = match written.get("block_reason") {
-            Some(_) => "/flags/block_reason",
-            None => PAUSE_TYPE,
-        };
-        findings.add(Rule::NoBlockReason, path, "");
+    if !has_wrong_type && written.contains_key("block_reason") {
+        findings.add(Rule::NoBlockReason, "/flags/block_reason", "");
+    } else if !has_wrong_type {
+        findings.add(Rule::NoBlockReason, PAUSE_TYPE, "");
     }
     let reason = match summary.summary.trim() {
         "" => "the stage waits and gives no reason",
@@ -171,7 +169,7 @@ pub(super) fn check_decision(
     let by_action = loops.then_some(Decision::NotReady);
     flags.validation_decision = flags.validation_decision.or(by_score).or(by_action);
     if flags.validation_decision.is_none() {
-        findings.add_as(Rule::NoDecision, Lenient::Crash, DECISION, "");
+        *findings.add(Rule::NoDecision, DECISION, "") = Lenient::Crash;
     } else if !has(written, "validation_decision") {
         findings.add(Rule::NoDecision, DECISION, "");
     }

@@ -64,12 +64,14 @@ pub(super) fn check_artifacts(
     let mut artifacts = Vec::new();
     for (index, item) in items.unwrap_or_default().iter().enumerate() {
         let place = format!("/artifacts_written/{index}");
-        match item.as_str().map(Utf8Path::new) {
-            None => findings.add(Rule::BadType, &place, "expected a path"),
-            Some(path) => match find_broken_rule(path, project) {
-                Some(rule) => findings.add(rule, &place, quoted(path.as_str())),
-                None => artifacts.push(path.to_owned()),
-            },
+        let Some(path) = item.as_str().map(Utf8Path::new) else {
+            findings.add(Rule::BadType, &place, "expected a path");
+            continue;
+        };
+        if let Some(rule) = find_broken_rule(path, project) {
+            findings.add(rule, &place, quoted(path.as_str()));
+        } else {
+            artifacts.push(path.to_owned());
         }
     }
     artifacts

@@ -175,44 +175,30 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Adds a finding at a value, such as `/flags/round_number`. The detail may be empty.
-    pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) {
-        self.add_as(rule, rule.lenient(), path, detail);
-    }
-
-    /// Adds a finding with another answer of a lenient reader.
-    pub(super) fn add_as(
-        &mut self,
-        rule: Rule,
-        lenient: Lenient,
-        path: &str,
-        detail: impl AsRef<str>,
-    ) {
-        let place = find_place(&self.places, path);
-        self.push(rule, lenient, place, detail);
+    /// Adds a finding at a value, such as `/flags/round_number`. The detail may be empty. Returns the answer of a lenient
+    /// reader, which can be replaced.
+    pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) -> &mut Lenient {
+        self.add_at(rule, find_place(&self.places, path), detail)
     }
 
     /// Adds a finding at a place of the text.
-    pub(super) fn add_at(&mut self, rule: Rule, place: Place, detail: impl AsRef<str>) {
-        self.push(rule, rule.lenient(), place, detail);
-    }
-
-    pub(super) fn push(
+    pub(super) fn add_at(
         &mut self,
         rule: Rule,
-        lenient: Lenient,
         start: Place,
         detail: impl AsRef<str>,
-    ) {
+    ) -> &mut Lenient {
         let detail = detail.as_ref();
         let semicolon = if detail.is_empty() { "" } else { "; " };
         let message = format!("{}{semicolon}{detail}", rule.text());
+        let index = self.list.len();
         self.list.push(Finding {
             rule,
             start,
             message: text::one_line(&message, MAX_MESSAGE_CHARS),
-            lenient,
+            lenient: rule.lenient(),
         });
+        &mut self.list[index].lenient
     }
 
     /// Returns whether a finding has one of these answers.
