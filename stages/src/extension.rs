@@ -9,7 +9,7 @@ use claudex_loop::{Timestamp, text};
 use serde_json::json;
 
 use crate::contract::Stage;
-use crate::instruction::{overdue, text_of};
+use crate::instruction::{overdue_warning, text_of};
 use crate::state::{Pipeline, first_open};
 use crate::stops::Stages;
 use crate::typestate::{AnyLoop, Phase};
@@ -42,7 +42,7 @@ impl Extension for Stages {
     fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
         let pipeline = Pipeline(held.raw());
         let mut scores = Vec::new();
-        for ((round, stage), summary) in pipeline.kept() {
+        for ((round, stage), summary) in pipeline.kept_summaries() {
             let decision = summary.flags.validation_decision;
             if let (Stage::ValidationGeneration, Some(decision)) = (stage, decision) {
                 let score = summary.flags.validation_score;
@@ -53,7 +53,7 @@ impl Extension for Stages {
         let mut decided = decisions(pipeline);
         decided.reverse();
         decided.truncate(MAX_DECISIONS);
-        let last = pipeline.counted().pop().and_then(|one| {
+        let last = pipeline.counted_summaries().pop().and_then(|one| {
             let summary = pipeline.kept_summary(&one.digest)?.summary;
             let (stage, round) = (one.stage, one.round);
             Some(format!("stage {stage}, round {round}: {summary}"))
@@ -76,7 +76,7 @@ impl Extension for Stages {
 
     fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
         let is_open = held.typed::<AnyLoop>().phase() == Phase::Dispatched;
-        let late = overdue(Pipeline(held.raw())).filter(|_| is_open);
+        let late = overdue_warning(Pipeline(held.raw())).filter(|_| is_open);
         late.into_iter().collect()
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<S
         },
         (_, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
             None => Verb::Ask(loop_args),
-            Some(Json::String(label)) => match mapped(summary, &label) {
+            Some(Json::String(label)) => match mapped_action(summary, &label) {
                 Some(action) => return by_action(pipeline, summary, action),
                 None => Verb::Repeat(loop_args),
             },
@@ -133,7 +133,7 @@ fn another_round(pipeline: Pipeline<'_>, summary: &Summary) -> Verb {
     }
 }
 
-pub(crate) fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
+pub(crate) fn mapped_action(summary: &Summary, label: &str) -> Option<NextAction> {
     let mut map = summary.flags.next_action_map.iter().flatten();
     let (_, action) = map.find(|(name, _)| is_same_label(name, label))?;
     *action

@@ -8,7 +8,7 @@ use claudex_loop::{Refusal, text};
 use serde_json::{Value as Json, json};
 
 use crate::contract::{NextAction, Question, Stage, sha256};
-use crate::follows::mapped;
+use crate::follows::mapped_action;
 use crate::state::{Keys, Open, Pipeline, now};
 use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition, Verb};
 use crate::{record, stops};
@@ -43,7 +43,7 @@ pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
     for option in question.options.iter().take(MAX_OPTIONS) {
         let label = plain_label(&option.label);
         if !label.is_empty() && options.iter().all(|known| known.label != label) {
-            let action = mapped(&summary, &option.label);
+            let action = mapped_action(&summary, &option.label);
             let transition = transition(&label, action, summary.stage);
             options.push(Answer::new(label, transition).description(&option.description));
         }
@@ -250,7 +250,7 @@ pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
 pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
     use Verb::{Repeat, Resume, Retry, Standard, Tell};
     let mut before = pipeline.open();
-    let mut open = pipeline.opened();
+    let mut open = pipeline.new_dispatch();
     let skips = before.skip_validation;
     match verb {
         Verb::UseFound(_) | Verb::CheckAgain(_) | Verb::Cancel(_) => return before,

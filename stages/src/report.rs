@@ -53,7 +53,7 @@ fn read(pipeline: Pipeline<'_>, path: Option<&Utf8PathBuf>) -> Result<(Vec<u8>, 
         ));
     }
     let (bytes, reading) = pipeline
-        .written()
+        .read_summary()
         .ok_or_else(|| format!("cannot take {file}: the file is missing"))?;
     if reading.is_refused {
         let findings = reading.lenient_lines().join("\n");
@@ -94,7 +94,7 @@ pub(crate) fn recover(held: AnyLoop) -> ReportResult {
         return accept_files(held);
     }
     require_open(&held)?;
-    match Pipeline(held.raw()).written() {
+    match Pipeline(held.raw()).read_summary() {
         None => take_files(held, "ended without a summary", Vec::new()),
         Some((_, reading)) if reading.is_refused => {
             take_files(held, "ended without a new summary", Vec::new())
@@ -160,7 +160,7 @@ fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let is_usable = |taken: &Taken| taken.0.status != Status::Failed;
     let written = pipeline
-        .written()
+        .read_summary()
         .and_then(|(bytes, reading)| Some((reading.summary?, Some(bytes))));
     let counted = pipeline.open_summary().map(|summary| (summary, None));
     let minimal = || pipeline.has_artifacts().then(|| minimal_summary(pipeline));
@@ -228,7 +228,7 @@ fn go(
             let help = "make room or the folder writable, and run the command again";
             Failure::plain(Exit::Internal, message, help)
         })?;
-        let mut counted = pipeline.counted();
+        let mut counted = pipeline.counted_summaries();
         counted.push(CountedSummary {
             round: pipeline.round(),
             stage: stage.number(),

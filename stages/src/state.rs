@@ -81,7 +81,7 @@ impl Pipeline<'_> {
         self.0.data("open")
     }
 
-    pub(crate) fn counted(self) -> CountedSummaries {
+    pub(crate) fn counted_summaries(self) -> CountedSummaries {
         self.0.data("counted")
     }
 
@@ -141,7 +141,7 @@ impl Pipeline<'_> {
     }
 
     /// Returns the bytes of the open stage's summary, and their fit to the open dispatch.
-    pub(crate) fn written(self) -> Option<(Vec<u8>, Reading)> {
+    pub(crate) fn read_summary(self) -> Option<(Vec<u8>, Reading)> {
         let bytes = self.file(&self.summary_file())?;
         let reading = read(&bytes, Some(&self.0.root()), Some(&self.dispatch()));
         Some((bytes, reading))
@@ -153,13 +153,13 @@ impl Pipeline<'_> {
             summary.stage == Stage::ValidationGeneration
                 && summary.flags.validation_decision == Some(Decision::NotReady)
         };
-        let kept = self.kept();
+        let kept = self.kept_summaries();
         let mut validations = kept.values().rev().filter(is_not_ready);
         validations.find_map(|summary| summary.flags.validation_score)
     }
 
     /// Returns a new dispatch, to be opened by the next transition.
-    pub(crate) fn opened(self) -> Open {
+    pub(crate) fn new_dispatch(self) -> Open {
         Open {
             since: now(),
             ..first_open(&self.0.root(), self.round(), false)
@@ -174,7 +174,11 @@ impl Pipeline<'_> {
             round: self.round(),
             id: self.dispatch_id(),
             before: open.before.remove(&self.summary_file()),
-            counted: self.counted().into_iter().map(|one| one.digest).collect(),
+            counted: self
+                .counted_summaries()
+                .into_iter()
+                .map(|one| one.digest)
+                .collect(),
             skip_validation: open.skip_validation,
         }
     }
@@ -206,8 +210,8 @@ impl Pipeline<'_> {
     }
 
     /// Returns the newest summary of each round and stage.
-    pub(crate) fn kept(self) -> Kept {
-        let counted = self.counted().into_iter();
+    pub(crate) fn kept_summaries(self) -> Kept {
+        let counted = self.counted_summaries().into_iter();
         let kept = counted.filter_map(|one| {
             let summary = self.kept_summary(&one.digest)?;
             Some(((one.round, summary.stage), summary))

@@ -19,7 +19,7 @@ impl Extension for Taskie {
     }
 
     fn entered(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
-        entered::entered(held.raw())
+        entered::record(held.raw())
     }
 
     fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {

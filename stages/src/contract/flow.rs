@@ -6,7 +6,7 @@
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::question::is_same_label;
-use super::rule::{Collector, Lenient, Rule, quoted};
+use super::rule::{Collector, Lenient, Rule, quote};
 use super::words::{Decision, NextAction, PauseType, Stage, Status};
 use super::{Dispatch, Summary};
 
@@ -105,7 +105,7 @@ pub(super) fn check_question(summary: &mut Summary, written: &Written, findings:
         let mut options = question.options.iter();
         let is_label = options.any(|option| is_same_label(&option.label, label));
         if !is_label {
-            findings.add(Rule::MapLabel, &path, quoted(label));
+            findings.add(Rule::MapLabel, &path, quote(label));
         }
         is_label && action.is_none_or(|action| check_action(action, stage, &path, findings))
     });

@@ -5,7 +5,7 @@ use claudex_loop::text;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::rule::{Collector, Rule, quoted};
+use super::rule::{Collector, Rule, quote};
 use super::words::Stage;
 
 /// Returns the value of one of the seven keys if it has its type.
@@ -42,13 +42,13 @@ pub(super) fn check_stage(keys: &Json, findings: &mut Collector) -> Option<Stage
 
     let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
     if let Some(name) = name.filter(|name| *name != expected) {
-        let detail = format!("expected {expected}, found {}", quoted(&name));
+        let detail = format!("expected {expected}, found {}", quote(&name));
         findings.add(Rule::StageName, "/stage", detail);
     }
     let expected = stage.map_or("", Stage::checkpoint);
     if let Some(checkpoint) = checkpoint.filter(|name| stage.is_some() && name.as_str() != expected)
     {
-        let detail = format!("expected {expected}, found {}", quoted(&checkpoint));
+        let detail = format!("expected {expected}, found {}", quote(&checkpoint));
         findings.add(Rule::CheckpointName, "/checkpoint", detail);
     }
     stage
@@ -69,7 +69,7 @@ pub(super) fn check_artifacts(
             continue;
         };
         if let Some(rule) = find_broken_rule(path, project) {
-            findings.add(rule, &place, quoted(path.as_str()));
+            findings.add(rule, &place, quote(path.as_str()));
         } else {
             artifacts.push(path.to_owned());
         }

@@ -43,7 +43,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map as JsonMap, Value as Json, json};
 use sha2::{Digest as _, Sha256};
 
-use rule::{Collector, quoted};
+use rule::{Collector, quote};
 
 /// A file that was read.
 #[derive(Debug)]
@@ -217,7 +217,7 @@ impl Dispatch {
             findings.add(Rule::Foreign, "/stage_number", detail);
         }
         if let Some(id) = flags.dispatch_id.as_ref().filter(|id| **id != self.id) {
-            let detail = format!("expected `dispatch_id: {}`, found {}", self.id, quoted(id));
+            let detail = format!("expected `dispatch_id: {}`, found {}", self.id, quote(id));
             findings.add(Rule::Stale, "/flags/dispatch_id", detail);
         }
         if let Some(round) = flags.round_number.filter(|round| *round != self.round) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 
-use super::rule::{Collector, Lenient, Rule, quoted};
+use super::rule::{Collector, Lenient, Rule, quote};
 use super::words::NextAction;
 
 /// The most characters of a header.
@@ -40,10 +40,10 @@ pub struct QuestionOption {
 
 /// Returns whether two labels are the same without "(Recommended)".
 pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
-    fn plain(label: &str) -> &str {
+    fn bare(label: &str) -> &str {
         label.trim().trim_end_matches("(Recommended)").trim_end()
     }
-    plain(one) == plain(other)
+    bare(one) == bare(other)
 }
 
 impl Question {
@@ -82,7 +82,7 @@ impl Question {
             }
             let is_known = labels.iter().any(|known| is_same_label(known, label));
             if is_known {
-                findings.add(Rule::OptionDuplicate, &path, quoted(label));
+                findings.add(Rule::OptionDuplicate, &path, quote(label));
             }
             labels.push(label.clone());
             !is_reserved && !is_known

@@ -230,7 +230,7 @@ impl Collector {
 }
 
 /// Returns a value of the file as a message quotes it.
-pub(super) fn quoted(value: &str) -> String {
+pub(super) fn quote(value: &str) -> String {
     let line = text::one_line(&text::shown(value), MAX_QUOTED_CHARS);
     format!("`{}`", line.replace('`', "’"))
 }

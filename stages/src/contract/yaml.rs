@@ -8,7 +8,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::file;
-use super::rule::{Collector, Lenient, Place, Rule, quoted};
+use super::rule::{Collector, Lenient, Place, Rule, quote};
 
 /// The most maps and lists inside each other.
 const MAX_DEPTH: usize = 64;
@@ -82,7 +82,7 @@ fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     let head = line[..start].replace(SPACE, " ");
     let tail = line[end..].replace(SPACE, " ");
     if name.is_some_and(is_name) {
-        findings.add_at(Rule::Placeholder, place_of(start), quoted(written));
+        findings.add_at(Rule::Placeholder, place_of(start), quote(written));
         return format!("{head}null{}{tail}", &value[written.len()..]);
     }
     format!("{head}{value}{tail}")
@@ -208,7 +208,7 @@ impl<'y> Loader<'y, '_> {
     ) -> Result<Json, ScanError> {
         match event {
             _ if depth > MAX_DEPTH => Err(ScanError::new_str(start, "too deeply nested")),
-            Event::Scalar(text, ScalarStyle::Plain, _, None) => Ok(plain(&text)),
+            Event::Scalar(text, ScalarStyle::Plain, _, None) => Ok(plain_value(&text)),
             Event::Scalar(text, _, _, None) => Ok(Json::from(text.into_owned())),
             Event::SequenceStart(_, None) => self.items(path, depth + 1),
             Event::MappingStart(_, None) => self.entries(path, depth + 1),
@@ -224,7 +224,7 @@ impl<'y> Loader<'y, '_> {
             if event == Event::SequenceEnd {
                 return Ok(Json::Array(items));
             }
-            let path = below(path, &items.len().to_string());
+            let path = path_below(path, &items.len().to_string());
             self.note(&path, start);
             items.push(self.value(event, start, &path, depth)?);
         }
@@ -239,7 +239,7 @@ impl<'y> Loader<'y, '_> {
                 Event::Scalar(key, ..) => key.into_owned(),
                 _ => return Err(ScanError::new_str(key_start, "a key is not text")),
             };
-            let path = below(path, &key);
+            let path = path_below(path, &key);
             let (event, start, end) = self.next()?;
             // A value below its key has the place of the key.
             let is_beside = start.line() == key_start.line() && start != end;
@@ -247,8 +247,7 @@ impl<'y> Loader<'y, '_> {
             let value = self.value(event, start, &path, depth)?;
             if keys.insert(key.clone(), value).is_some() {
                 let place = place(key_start.line(), key_start.col());
-                self.findings
-                    .add_at(Rule::DuplicateKey, place, quoted(&key));
+                self.findings.add_at(Rule::DuplicateKey, place, quote(&key));
             }
         }
     }
@@ -260,7 +259,7 @@ impl<'y> Loader<'y, '_> {
 }
 
 /// Returns the path of a value below another one, if it is short enough.
-fn below(path: &str, key: &str) -> String {
+fn path_below(path: &str, key: &str) -> String {
     match path.len() + key.len() {
         0..MAX_PATH_BYTES => format!("{path}/{key}"),
         _ => path.to_owned(),
@@ -268,7 +267,7 @@ fn below(path: &str, key: &str) -> String {
 }
 
 /// Returns the value of a text without quotes. The library that writes summaries recognizes values that are not text.
-fn plain(text: &str) -> Json {
+fn plain_value(text: &str) -> Json {
     let is_word = text.starts_with(|c: char| c.is_ascii_digit() || "+-.~nNtTfF".contains(c));
     if !is_word && !text.is_empty() {
         return Json::from(text);

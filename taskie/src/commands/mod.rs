@@ -248,7 +248,7 @@ impl Call {
             let failure = self.refused(subject, "make room or the folder writable");
             failure.exiting(Exit::Internal)
         };
-        entered::entered(now.raw()).map(drop).map_err(failure)
+        entered::record(now.raw()).map(drop).map_err(failure)
     }
 
     fn directory(&self, held: &AnyLoop) -> Result<Directory, Failure> {

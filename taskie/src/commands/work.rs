@@ -24,19 +24,20 @@ pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     let verb = if call.name == "create-tasks" {
         Verb::BeginTasks(loop_args)
     } else {
-        let counted = work::counted(&call.directory(&held)?);
+        let counted = work::count_tasks(&call.directory(&held)?);
         let (total, done) = counted.ok_or_else(|| no_task(call, &held))?;
-        match call.name.as_str() {
-            "complete-task" => Verb::BeginTask {
+        if call.name == "complete-task" {
+            Verb::BeginTask {
                 loop_args,
                 total,
                 done,
-            },
-            _ => Verb::BeginTaskTdd {
+            }
+        } else {
+            Verb::BeginTaskTdd {
                 loop_args,
                 total,
                 done,
-            },
+            }
         }
     };
     let now = call.take(held, verb)?;
@@ -127,9 +128,8 @@ pub(super) fn review(call: &Call) -> Result<Exit, Failure> {
 
 /// Has the newest review answered: in automation the phase's own work.
 pub(super) fn post_review(call: &Call) -> Result<Exit, Failure> {
-    let held = call.open(call.actor)?;
     let instruction = "answer the newest review of that kind in the file beside it.";
-    begin_review(call, &held, instruction)
+    begin_review(call, &call.open(call.actor)?, instruction)
 }
 
 /// Prints the message of the phase in automation, and the instruction in standalone.
@@ -172,9 +172,8 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     };
     if context::target(now) != Some(target) {
         let at = word(now);
-        return Err(refused(format!(
-            "it is at {at}, from where no advance leads there"
-        )));
+        let why = format!("it is at {at}, from where no advance leads there");
+        return Err(refused(why));
     }
     let settings = loops::settings(call.info, store.root(), None)?;
     let permissions = settings.permissions(Actor::Hook);
