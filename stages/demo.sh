@@ -4,8 +4,7 @@
 #
 # Usage: [STAGES=path/of/stages] sh demo.sh [FOLDER]. The new folder stays for you to look at.
 set -eu
-: "${STAGES:=$(command -v stages)}"
-STAGES=$(realpath "$STAGES")
+STAGES=$(realpath "${STAGES:-$(command -v stages)}")
 mkdir "${1:-stages-demo}"
 cd "${1:-stages-demo}"
 # The state home of the demo; yours stays as it is.

@@ -180,35 +180,42 @@ impl Gate {
         let mut ids = HashSet::new();
         for question in questions.iter().take(MAX_QUESTIONS) {
             let line = question.line;
-            let name = format!("the question {}", text::shown(&question.id));
-            if !ids.insert(&question.id) {
+            let id = question.heading.split([':', ' ']).next();
+            let name = format!("the question {}", text::shown(id.unwrap_or_default()));
+            if !ids.insert(id) {
                 self.block(
                     line,
                     format!("{name} is there twice"),
                     "give this one an id of its own",
                 );
             }
-            let boxes = question.boxes;
-            if boxes < MIN_BOXES {
-                let problem = format!("{name} has {boxes} of {MIN_BOXES} boxes");
+            let lines = question.body.iter();
+            let boxes = lines.filter_map(|(line, text)| Some((*line, is_whole_box(text)?)));
+            let (whole, broken): (Vec<_>, Vec<_>) = boxes.partition(|(_, is_whole)| *is_whole);
+            if whole.len() < MIN_BOXES {
+                let problem = format!("{name} has {} of {MIN_BOXES} boxes", whole.len());
                 self.block(
                     line,
                     problem,
                     "write three answers or more, each as `- [ ] …`",
                 );
             }
-            if let Some(line) = question.broken_box {
+            if let Some((line, _)) = broken.first() {
                 let fix = "write `- [ ] …`, or `- [x] …` if it is chosen";
-                self.block(line, format!("a box of {name} is broken"), fix);
+                self.block(*line, format!("a box of {name} is broken"), fix);
             }
         }
-        if !questions.iter().any(|question| question.is_critical) {
+        if !questions
+            .iter()
+            .any(|question| question.heading.contains("[CRITICAL]"))
+        {
             let fix = "mark those that must be answered: `## Q-PREFIX001: title [CRITICAL]`";
             self.warn(1, "no question is CRITICAL", fix);
         }
+        let all_words: Vec<String> = questions.iter().map(Question::words).collect();
         for section in REQUIRED_SECTIONS {
             let name = words(section);
-            if !questions.iter().any(|one| has_words(&one.words, &name)) {
+            if !all_words.iter().any(|words| has_words(words, &name)) {
                 let fix = "ask about it, unless nothing is open there";
                 self.warn(1, format!("no question is about {section}"), fix);
             }
@@ -300,48 +307,43 @@ fn has_words(text: &str, words: &str) -> bool {
     format!(" {text} ").contains(&format!(" {words} "))
 }
 
-/// A question of the file.
-struct Question {
+/// A question of the file: its heading, the one above it, and the lines below it with their numbers.
+struct Question<'t> {
     line: usize,
-    id: String,
-    is_critical: bool,
-    boxes: usize,
-    /// The line of the first broken box.
-    broken_box: Option<usize>,
-    /// The words of the question and of the heading above it.
-    words: String,
+    heading: &'t str,
+    above: &'t str,
+    body: Vec<(usize, &'t str)>,
+}
+
+impl Question<'_> {
+    fn words(&self) -> String {
+        let body = self.body.iter().map(|(_, line)| *line);
+        let lines = [self.above, self.heading].into_iter().chain(body);
+        lines.map(words).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Reads the questions: each from its heading to the next one of its level. Code is skipped.
-fn questions(text: &str) -> Vec<Question> {
-    let mut questions: Vec<Question> = Vec::new();
-    let mut above = String::new();
+fn questions(text: &str) -> Vec<Question<'_>> {
+    let mut questions: Vec<Question<'_>> = Vec::new();
+    let mut above = "";
     let mut is_open = false;
     let body = lines(text, body_start(text));
     for (number, line, _) in body.filter(|(_, _, is_code)| !is_code) {
-        let heading = line.strip_prefix("# ").or(line.strip_prefix("## "));
-        if let Some(heading) = heading.map(str::trim) {
-            is_open = line.starts_with("## ") && heading.starts_with("Q-");
-            if !is_open {
-                above = words(&heading[..heading.floor_char_boundary(MAX_HEADING_BYTES)]);
-                continue;
+        if let Some(heading) = line.strip_prefix("# ").or(line.strip_prefix("## ")) {
+            is_open = line.starts_with("## Q-");
+            if is_open {
+                questions.push(Question {
+                    line: number,
+                    heading: heading.trim(),
+                    above,
+                    body: Vec::new(),
+                });
+            } else {
+                above = &heading[..heading.floor_char_boundary(MAX_HEADING_BYTES)];
             }
-            let id = heading.split([':', ' ']).next().unwrap_or_default();
-            questions.push(Question {
-                line: number,
-                id: id.to_owned(),
-                is_critical: heading.contains("[CRITICAL]"),
-                boxes: 0,
-                broken_box: None,
-                words: format!("{above} {}", words(heading)),
-            });
         } else if let Some(question) = questions.last_mut().filter(|_| is_open) {
-            question.words += &format!(" {}", words(line));
-            match is_whole_box(line) {
-                Some(true) => question.boxes += 1,
-                Some(false) => question.broken_box = question.broken_box.or(Some(number)),
-                None => {}
-            }
+            question.body.push((number, line));
         }
     }
     questions

@@ -9,13 +9,15 @@ use crate::gates;
 use crate::state::{Keys, Open, Pipeline, now};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
+type Noted = Result<(), FieldError>;
+
 /// Records the result of the open stage: its summary, or the failure, and an entry of the log.
 pub(crate) fn note(
     held: &mut AnyLoop,
     summary: Option<&Summary>,
     verb: &Verb,
     open: &Open,
-) -> Result<(), FieldError> {
+) -> Noted {
     let stage = Pipeline(held.raw()).stage();
     if let Some(summary) = summary {
         note_flags(held, summary, verb)?;
@@ -30,7 +32,7 @@ pub(crate) fn note(
     Ok(())
 }
 
-fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldError> {
+fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
     let stage = held.fields().stage;
     let error = match open.problem.as_str() {
         "" => "The stage failed".to_owned(),
@@ -74,7 +76,7 @@ fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
 }
 
 /// Writes the flags into the keys of schema 2.
-fn note_flags(held: &mut AnyLoop, summary: &Summary, verb: &Verb) -> Result<(), FieldError> {
+fn note_flags(held: &mut AnyLoop, summary: &Summary, verb: &Verb) -> Noted {
     let flags = &summary.flags;
     let stage = summary.stage;
     if let Some(mode) = flags.prd_mode {
@@ -106,16 +108,15 @@ fn note_flags(held: &mut AnyLoop, summary: &Summary, verb: &Verb) -> Result<(), 
             ("research_mcp".to_owned(), research),
         ]))?;
     }
-    let is_waiting = matches!(verb, Verb::Ask(_) | Verb::Repeat(_));
-    let status = match verb {
-        Verb::Fail(_) => "failed",
-        Verb::Wait { .. } => "waiting_for_user",
-        Verb::Block { .. } | Verb::Doubt(_) => "in_progress",
-        _ if is_waiting => "in_progress",
-        _ => "completed",
+    let (status, is_written) = match verb {
+        Verb::Fail(_) => ("failed", false),
+        Verb::Wait { .. } => ("waiting_for_user", false),
+        Verb::Ask(_) | Verb::Repeat(_) => ("in_progress", false),
+        Verb::Block { .. } | Verb::Doubt(_) => ("in_progress", true),
+        _ => ("completed", true),
     };
     note_stage(held, stage, status, stage_values(stage, flags, held))?;
-    if is_waiting || matches!(status, "failed" | "waiting_for_user") {
+    if !is_written {
         return Ok(());
     }
     note_round(held, stage, flags)?;
@@ -127,21 +128,15 @@ fn note_flags(held: &mut AnyLoop, summary: &Summary, verb: &Verb) -> Result<(), 
 }
 
 /// Records the effect of a user's decision on the open stage, and on the failure that it answers.
-pub(crate) fn note_decision(
-    held: &mut AnyLoop,
-    verb: &Verb,
-    value: &str,
-) -> Result<(), FieldError> {
+pub(crate) fn note_decision(held: &mut AnyLoop, verb: &Verb, value: &str) -> Noted {
     let phase = held.phase();
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
     let summary = pipeline.open_summary();
     if phase == Phase::Failed {
         let mut errors = held.fields().error_log.clone();
-        if let Some(error) = errors
-            .last_mut()
-            .filter(|error| error["stage"] == stage.number())
-        {
+        let is_of_stage = |error: &&mut Json| error["stage"] == stage.number();
+        if let Some(error) = errors.last_mut().filter(is_of_stage) {
             error["recovery"] = json!(value);
             held.set_error_log(&errors)?;
         }
@@ -166,12 +161,7 @@ pub(crate) fn note_decision(
     }
 }
 
-fn note_stage(
-    held: &mut AnyLoop,
-    stage: Stage,
-    status: &str,
-    values: Json,
-) -> Result<(), FieldError> {
+fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, values: Json) -> Noted {
     let key = match stage {
         Stage::Completion => "completion".to_owned(),
         _ => stage.checkpoint().to_ascii_lowercase(),
@@ -191,7 +181,7 @@ fn note_stage(
 }
 
 /// Records the status of each section of the requirements.
-fn note_sections(held: &mut AnyLoop) -> Result<(), FieldError> {
+fn note_sections(held: &mut AnyLoop) -> Noted {
     let Some(requirements) = Pipeline(held.raw()).file("requirements/PRD.md") else {
         return Ok(());
     };
@@ -231,21 +221,18 @@ fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
 }
 
 /// Records the questions of a round, and when they were answered.
-fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), FieldError> {
+fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
     let round = held.fields().round;
     let mut rounds = held.fields().rounds.clone();
     let is_this = |one: &Json| one["round_number"] == round;
     match stage {
         Stage::AnalysisQuestions => {
-            let mode = match flags.analysis_mode {
-                Some(mode) => json!(mode),
-                None => held.fields().analysis_mode.clone(),
-            };
+            let mode = flags.analysis_mode.map(|mode| json!(mode));
             rounds.retain(|one| !is_this(one));
             rounds.push(json!({
                 "round_number": round,
                 "questions_file": format!("working/QUESTIONS-{round:03}.md"),
-                "analysis_mode": mode,
+                "analysis_mode": mode.unwrap_or(held.fields().analysis_mode.clone()),
                 "generated_at": now(),
                 "answered_at": null,
                 "questions_count": flags.questions_count,

@@ -4,7 +4,7 @@
 use std::io;
 
 use camino::Utf8Path;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command, arg};
 use claudex_loop::files::{Folder, if_there};
 use claudex_loop::machine::import::ImportError;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
@@ -48,8 +48,8 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("it has more than {MAX_BYTES} bytes"));
     }
-    let document = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    let document = document.strip_prefix('\u{feff}').unwrap_or(document);
+    let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    let document = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
     if keys.contains_key("loop") {
         return Err("it is a document of this program; use `stages import`".to_owned());
@@ -113,8 +113,8 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     let document = convert(&bytes, store.root()).map_err(refused)?;
     let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
     let beginning = Beginning::now(session);
-    let held = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
-    let held = held.map_err(|error| match error {
+    let imported = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
+    let held = imported.map_err(|error| match error {
         ImportError::Start(error) => start::refused(INFO, error),
         error => refused(error.to_string()),
     })?;
@@ -123,15 +123,12 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     Ok(Exit::Complete)
 }
 
-/// Flag of `start` that moves aside the files of another program.
-const ANEW: &str = "anew";
 /// The names in `requirements` that are moved.
 const MOVED_NAMES: [&str; 2] = [".stage-summaries", ".requirements-state.local.md"];
 
 /// Adds the flag to `start`.
 pub(crate) fn arguments(command: Command) -> Command {
-    let anew = Arg::new(ANEW).long(ANEW).action(ArgAction::SetTrue);
-    let anew = anew.help("Move aside the state and the summaries of another program");
+    let anew = arg!(--anew "Move aside the state and the summaries of another program");
     command.mut_subcommand("start", |start| start.arg(anew))
 }
 
@@ -142,7 +139,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
         let active = store.list_active();
         active.iter().any(|one| store.loop_folder(&one.id).exists())
     };
-    if !request.flag(ANEW) || is_under_way() {
+    if !request.flag("anew") || is_under_way() {
         return Ok(());
     }
     let actor = Caller::from_env().actor(request.flag("from_prompt"));

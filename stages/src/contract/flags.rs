@@ -100,18 +100,14 @@ flags! {
 
 impl Flags {
     /// Reads the flags of a stage that keep their rules, and reports the others.
-    pub(super) fn read(
-        written: &JsonMap<String, Json>,
-        stage: Option<Stage>,
-        findings: &mut Collector,
-    ) -> Self {
+    pub(super) fn read(stage: Option<Stage>, findings: &mut Collector) -> Self {
         let is_stage_3 = stage.is_none_or(|stage| stage == Stage::AnalysisQuestions);
         let mut kept = JsonMap::new();
-        for (name, value) in written {
-            if !is_stage_3 && has_word(ONLY_STAGE_3, name) {
+        for (name, value) in findings.flags.clone() {
+            if !is_stage_3 && has_word(ONLY_STAGE_3, &name) {
                 findings.add(Rule::FlagStage, &format!("/flags/{name}"), "");
-            } else if let Some(value) = check(name, value, findings) {
-                kept.insert(name.clone(), value);
+            } else if let Some(value) = check(&name, value, findings) {
+                kept.insert(name, value);
             }
         }
         let mut flags: Self = serde_json::from_value(Json::Object(kept)).unwrap_or_default();
@@ -142,9 +138,8 @@ fn has_word(words: &str, word: &str) -> bool {
 }
 
 /// Returns the value of a flag if it is right, else reports it.
-fn check(name: &str, value: &Json, findings: &mut Collector) -> Option<Json> {
+fn check(name: &str, mut value: Json, findings: &mut Collector) -> Option<Json> {
     let path = format!("/flags/{name}");
-    let mut value = value.clone();
     if name == "next_action_map"
         && let Json::Object(actions) = &mut value
     {
@@ -210,11 +205,8 @@ fn find_problem(name: &str, value: &Json) -> Option<String> {
 fn check_range(name: &str, value: &Json) -> Option<String> {
     let (_, least, most) = RANGES.iter().find(|(flag, ..)| *flag == name)?;
     let range = *least..=*most;
-    let is_outside = |value: &&Json| {
-        value
-            .as_f64()
-            .is_some_and(|number| !range.contains(&number))
-    };
+    let is_inside = |number| range.contains(&number);
+    let is_outside = |value: &&Json| !value.as_f64().is_none_or(is_inside);
     let outside = match value {
         Json::Object(keys) => keys.values().find(is_outside),
         _ => Some(value).filter(is_outside),

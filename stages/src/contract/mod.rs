@@ -40,7 +40,7 @@ pub(crate) use question::is_same_label;
 pub(crate) use yaml::{body_start, frontmatter};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Map as JsonMap, Value as Json, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use rule::{Collector, quote};
@@ -102,9 +102,8 @@ fn read_summary(
     let status: Option<Status> = keys::require(&keys, "status", findings);
     let artifacts = keys::check_artifacts(&keys, project, findings);
     let summary: Option<String> = keys::require(&keys, "summary", findings);
-    let written: Option<JsonMap<String, Json>> = keys::require(&keys, "flags", findings);
-    let written = &written.unwrap_or_default();
-    let flags = Flags::read(written, stage, findings);
+    findings.flags = keys::require(&keys, "flags", findings).unwrap_or_default();
+    let flags = Flags::read(stage, findings);
     let stage = stage?;
     if let Some(dispatch) = dispatch {
         dispatch.check(stage, &flags, findings);
@@ -118,11 +117,11 @@ fn read_summary(
         flags,
         context,
     };
-    flow::check_pause(&mut summary, written, findings);
-    flow::check_reason(&mut summary, written, findings);
-    flow::check_question(&mut summary, written, findings);
-    flow::check_next(&mut summary, written, findings);
-    flow::check_decision(&mut summary, written, dispatch, findings);
+    flow::check_pause(&mut summary, findings);
+    flow::check_reason(&mut summary, findings);
+    flow::check_question(&mut summary, findings);
+    flow::check_next(&mut summary, findings);
+    flow::check_decision(&mut summary, dispatch, findings);
     Some(summary)
 }
 

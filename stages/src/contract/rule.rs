@@ -4,6 +4,7 @@
 
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 use strum::{Display, VariantArray};
 
 use super::words::words;
@@ -67,7 +68,7 @@ rules! {
     Placeholder Corrected("as if it were missing"), "write the value instead of the placeholder, or remove the line";
     ArtifactOutside Refused, "an artifact must be a path below the project, relative to it";
     ArtifactMissing Corrected("dropped from the list"), "an artifact must be a file";
-    NoContext Corrected("there is no context"), "the body must have a section `## Context for Next Stage`";
+    NoContext Corrected("the context is empty"), "the body must have a section `## Context for Next Stage`";
     FlagStage Corrected("ignored"), "only stage 3 has `questions_count`, `thinkdeep_calls` and `thinkdeep_completion_pct`";
     FlagType Corrected("ignored"), "a flag must have its type";
     FlagRange Corrected("ignored"), "a flag must have one of its values";
@@ -171,6 +172,8 @@ impl Finding {
 pub(super) struct Collector {
     /// The places of the values of the frontmatter.
     pub(super) places: Places,
+    /// The flags as they were written.
+    pub(super) flags: Map<String, Json>,
     list: Vec<Finding>,
 }
 
@@ -199,6 +202,11 @@ impl Collector {
             lenient: rule.lenient(),
         });
         &mut self.list[index].lenient
+    }
+
+    /// Returns whether a flag was written, right or wrong. Null counts as missing.
+    pub(super) fn has_flag(&self, flag: &str) -> bool {
+        self.flags.get(flag).is_some_and(|value| !value.is_null())
     }
 
     /// Returns whether a finding has one of these answers.

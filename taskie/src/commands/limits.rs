@@ -47,11 +47,11 @@ pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
     let now = call.take(held, verb)?;
     let id = now.id();
     let limit = now.fields().max_reviews;
-    out::line(&format!("Plan {id}: at most {limit} reviews per cycle."));
+    let line = format!("Plan {id}: at most {limit} reviews per cycle.");
     if !is_grant {
-        return Ok(Exit::Complete);
+        return call.print(&line);
     }
-    out::line("");
+    out::line(&format!("{line}\n"));
     call.say(&now)
 }
 
@@ -69,13 +69,12 @@ pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
     let row = last.unwrap_or_default() + 1;
     let loop_args = LoopArgs::default();
     let now = call.take(held, Verb::Add { loop_args, row })?;
-    out::line(&format!(
-        "Plan {} has {} tasks now. Write row {row} of tasks.md, pending, and {}.",
-        now.id(),
-        now.fields().tasks_total,
-        Name::Task(row)
-    ));
-    Ok(Exit::Complete)
+    let id = now.id();
+    let total = now.fields().tasks_total;
+    let file = Name::Task(row);
+    call.print(&format!(
+        "Plan {id} has {total} tasks now. Write row {row} of tasks.md, pending, and {file}."
+    ))
 }
 
 /// Removes a task that was cancelled or postponed.

@@ -155,8 +155,7 @@ pub(super) fn check(call: &Call) -> Result<Exit, Failure> {
         None => rules::violations(&plan.directory, None, None),
     };
     if violations.is_empty() {
-        out::line(&format!("The files of plan {id} are in order."));
-        return Ok(Exit::Complete);
+        return call.print(&format!("The files of plan {id} are in order."));
     }
     let folder = text::shown(plan.store.root().join(".taskie/plans").join(id.as_str()));
     out::line(&format!("Plan {id} has problems in {folder}:"));

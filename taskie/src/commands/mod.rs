@@ -26,7 +26,11 @@ use crate::{AnyLoop, entered, stops};
 pub use take_up::normalized;
 
 /// The commands that are not slash commands, and their help. Others: `messages/commands/`.
-const OTHERS: [(&str, &str); 5] = [
+const OTHERS: [(&str, &str); 6] = [
+    (
+        "ground-rules",
+        "Print the rules that every command of the plugin follows",
+    ),
     ("next", "Show the next step of a plan, and why"),
     ("check", "Check the files of a plan"),
     (
@@ -44,15 +48,6 @@ const OTHERS: [(&str, &str); 5] = [
 ];
 
 pub(crate) fn add(program: Program) -> Program {
-    let rules = || {
-        Command::new("ground-rules")
-            .about("Print the rules that every command of the plugin follows")
-            .hide(true)
-    };
-    let program = program.command(rules, |_, _| {
-        out::text(include_str!("../../messages/ground-rules.md"));
-        Ok(Exit::Complete)
-    });
     let files = PLUGIN.map_or(&[][..], |plugin| plugin.files);
     let slash = files.iter().filter_map(|file| {
         let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
@@ -103,7 +98,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .after_help(after.unwrap_or_default())
         .display_order(group.place())
         // The output is for the agent alone.
-        .hide(name.starts_with("post-"))
+        .hide(name.starts_with("post-") || name == "ground-rules")
         .args(first)
         .arg(words)
         .arg(slash_arguments::flag())
@@ -113,6 +108,10 @@ fn command(name: &'static str, about: &'static str) -> Command {
 fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let call = Call::new(info, matches)?;
     match call.name.as_str() {
+        "ground-rules" => {
+            out::text(include_str!("../../messages/ground-rules.md"));
+            Ok(Exit::Complete)
+        }
         "new-plan" => start::new_plan(&call),
         "continue-plan" => start::continue_plan(&call),
         "next-task" | "next-task-tdd" => work::next_task(&call),
@@ -259,6 +258,12 @@ impl Call {
     fn unreadable(&self, error: &std::io::Error) -> Failure {
         let problem = format!("the plan’s directory cannot be read: {error}");
         self.refused(problem, "see who owns it")
+    }
+
+    /// Prints a line, which is all that the command does.
+    fn print(&self, line: &str) -> Result<Exit, Failure> {
+        out::line(line);
+        Ok(Exit::Complete)
     }
 
     fn refused(&self, message: String, help: &str) -> Failure {

@@ -13,12 +13,8 @@ use crate::{AnyLoop, Phase, stops, work};
 /// Goes from standalone into the phase of the command's name, and prints its instruction.
 pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
-    if word(held.phase()) == call.name {
+    if is_at_command(call, &held)? {
         return call.say(&held);
-    }
-    call.person_only()?;
-    if held.phase() != Phase::Standalone {
-        return Err(not_next(call, &held));
     }
     let loop_args = LoopArgs::default();
     let verb = if call.name == "create-tasks" {
@@ -42,6 +38,18 @@ pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     };
     let now = call.take(held, verb)?;
     call.say(&now)
+}
+
+/// Returns whether a plan is at the command's own phase. Refuses the command in any other phase but standalone.
+fn is_at_command(call: &Call, held: &AnyLoop) -> Result<bool, Failure> {
+    if word(held.phase()) == call.name {
+        return Ok(true);
+    }
+    call.person_only()?;
+    match held.phase() {
+        Phase::Standalone => Ok(false),
+        _ => Err(not_next(call, held)),
+    }
 }
 
 /// Refuses a command that the plan is not at.
@@ -75,11 +83,10 @@ pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
         task,
     };
     let now = call.take(held, verb)?;
-    out::line(&format!(
-        "Plan {}: do task {task}{how}, without reviews. The automation is off.",
-        now.id()
-    ));
-    Ok(Exit::Complete)
+    let id = now.id();
+    call.print(&format!(
+        "Plan {id}: do task {task}{how}, without reviews. The automation is off."
+    ))
 }
 
 /// Goes on with the current task.
@@ -91,8 +98,7 @@ pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
         Some(task) => format!("go on with task {task}."),
         None => "no task is under way; ask the user which one to continue.".to_owned(),
     };
-    out::line(&format!("Plan {}: {instruction}", held.id()));
-    Ok(Exit::Complete)
+    call.print(&format!("Plan {}: {instruction}", held.id()))
 }
 
 /// Records the last command. No edge depends on it.
@@ -134,16 +140,11 @@ pub(super) fn post_review(call: &Call) -> Result<Exit, Failure> {
 
 /// Prints the message of the phase in automation, and the instruction in standalone.
 fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, Failure> {
-    if word(held.phase()) == call.name {
+    if is_at_command(call, held)? {
         return call.say(held);
     }
-    call.person_only()?;
-    if held.phase() != Phase::Standalone {
-        return Err(not_next(call, held));
-    }
     mark(call, held)?;
-    out::line(&format!("Plan {}: {instruction}", held.id()));
-    Ok(Exit::Complete)
+    call.print(&format!("Plan {}: {instruction}", held.id()))
 }
 
 /// Takes the transition that a stop would take, if the work is complete: `advance TARGET [PLAN]`.
