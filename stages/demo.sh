@@ -2,9 +2,11 @@
 # Takes a pipeline through rounds, pauses, questions, crashes, the stagnation and the circuit breaker
 # to its end. This script stands in for the coordinators and the user: no model, no network.
 #
-# Usage, in an empty folder: STAGES=path/of/stages sh demo.sh
+# Usage: [STAGES=path/of/stages] sh demo.sh [FOLDER]. The new folder stays for you to look at.
 set -eu
-: "${STAGES:=stages}"
+STAGES=$(realpath "${STAGES:-$(command -v stages)}")
+mkdir "${1:-stages-demo}"
+cd "${1:-stages-demo}"
 # The state home of the demo; yours stays as it is.
 export XDG_STATE_HOME="$PWD/.state"
 unset CLAUDECODE CLAUDE_CODE_SESSION_ID

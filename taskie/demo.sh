@@ -1,9 +1,10 @@
 #!/bin/sh
 # Takes a plan from new-plan to complete: each of its five cycles has a FAIL and two PASS. This script stands in for the agent
 # and the user, the built-in `lint` for the reviewer: no model, no network.
-# Usage, in an empty folder: TASKIE=path/of/taskie sh demo.sh
+# Usage: [TASKIE=path/of/taskie] sh demo.sh [FOLDER]. The new folder stays for you to look at.
 set -eu
-: "${TASKIE:=taskie}"
+TASKIE=$(realpath "${TASKIE:-$(command -v taskie)}")
+mkdir "${1:-taskie-demo}"; cd "${1:-taskie-demo}"
 unset CLAUDECODE CLAUDE_CODE_SESSION_ID
 # The configuration and the state of the demo; yours stay as they are.
 export XDG_CONFIG_HOME="$PWD/home/config" XDG_STATE_HOME="$PWD/home/state" LC_ALL=C
@@ -14,7 +15,6 @@ reviewer = "lint"
 allow_commands = ["sh tests/count.sh", "sh tests/top.sh"]
 END
 cd words && git init --quiet --initial-branch=main
-
 # commit MESSAGE: the agent commits.
 commit() {
     git add --all -- ':!.taskie'

@@ -4,7 +4,7 @@
 //! client's dialog or a verb takes the answer. Nothing here changes a loop.
 
 use serde::Serialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::machine::table::{Options, Taker};
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
@@ -243,6 +243,20 @@ impl Asked {
         }
         dialogs.push(rest);
         dialogs
+    }
+
+    /// Returns the `questions` of the calls of AskUserQuestion in which the question is put, one for each dialog.
+    pub fn questions(&self) -> Vec<Json> {
+        let option = |(label, description): (&str, &str)| json!({ "label": label, "description": description });
+        let questions = |options: Vec<(&str, &str)>| {
+            json!([{
+                "question": self.question,
+                "header": self.header,
+                "multiSelect": false,
+                "options": options.into_iter().map(option).collect::<Vec<_>>(),
+            }])
+        };
+        self.dialogs().into_iter().map(questions).collect()
     }
 
     /// Returns whether a dialog that the agent opened puts this question. White space around the texts does not count.

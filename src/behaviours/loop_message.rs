@@ -68,19 +68,8 @@ fn asked(raw: &Raw) -> Option<Asked> {
 
 /// Returns a question for a template: its words, the calls of the client's tool, and the command line of an answer.
 pub(crate) fn question(raw: &Raw, asked: &Asked) -> Json {
-    let option =
-        |(label, description): (&str, &str)| json!({ "label": label, "description": description });
-    let call = |options: Vec<(&str, &str)>| {
-        let options: Vec<Json> = options.into_iter().map(option).collect();
-        let question = json!({
-            "question": asked.question,
-            "header": asked.header,
-            "multiSelect": false,
-            "options": options,
-        });
-        format!("{:#}", json!({ "questions": [question] }))
-    };
-    let calls: Vec<String> = asked.dialogs().into_iter().map(call).collect();
+    let call_text = |questions: &Json| format!("{:#}", json!({ "questions": questions }));
+    let calls: Vec<String> = asked.questions().iter().map(call_text).collect();
     json!({
         "question": asked.question,
         "header": asked.header,

@@ -40,24 +40,21 @@ pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestam
     rounds.retain(|round| *round < before);
     rounds.dedup();
     let rows: Vec<Json> = rounds.iter().map(|round| row(kept, *round)).collect();
-    let gaps = gaps(kept, &rounds);
+    let is_open = |gap: &Json| gap["resolved_in"].is_null();
+    let (open, resolved) = gaps(kept, &rounds).into_iter().partition(is_open);
     let decisions = decisions.iter().filter_map(|(key, value)| {
         let (_, round) = key.split_once("_round_")?;
         let round: u32 = round.split('_').next()?.parse().ok()?;
         let row = json!({ "key": cell(key), "value": cell(value.as_str()?), "round": round });
         (!key.ends_with("_timestamp")).then_some(row)
     });
-    let is_open = |gap: &&Json| gap["resolved_in"].is_null();
     // In the order in which they are left out.
     let mut parts: [(&str, Vec<Json>); 5] = [
         ("lines per round", rows.clone()),
-        (
-            "resolved gaps",
-            gaps.iter().filter(|gap| !is_open(gap)).cloned().collect(),
-        ),
+        ("resolved gaps", resolved),
         ("decisions", decisions.collect()),
         ("rows of rounds", rows.clone()),
-        ("open gaps", gaps.iter().filter(is_open).cloned().collect()),
+        ("open gaps", open),
     ];
     let left_out = leave_out(&mut parts);
 
@@ -111,29 +108,31 @@ fn row(kept: &Kept, round: u32) -> Json {
         let summary = kept.get(&(round, stage));
         summary.map_or_else(Flags::default, |summary| summary.flags.clone())
     };
-    let asked = flags(Stage::AnalysisQuestions);
-    let read = flags(Stage::ResponseAnalysis);
-    let judged = flags(Stage::ValidationGeneration);
-    let mode = asked.analysis_mode.or(read.analysis_mode);
-    let mode = mode.or(flags(Stage::Research).analysis_mode);
-    let rate = read.completion_rate.unwrap_or_default();
-    let answered = f64::from(asked.questions_count.unwrap_or_default()) * rate;
-    let score = judged
-        .validation_score
-        .map(|score| format!(" ({score:.1})"));
-    let decision = judged.validation_decision;
-    let decision = decision.map(|decision| format!("{decision}{}", score.unwrap_or_default()));
-    let action = read.next_action.map(|action| action.to_string());
+    let questions = flags(Stage::AnalysisQuestions);
+    let responses = flags(Stage::ResponseAnalysis);
+    let validation = flags(Stage::ValidationGeneration);
+    let mode = questions
+        .analysis_mode
+        .or(responses.analysis_mode)
+        .or(flags(Stage::Research).analysis_mode)
+        .or(flags(Stage::Setup).analysis_mode);
+    let rate = responses.completion_rate.unwrap_or_default();
+    let answered = f64::from(questions.questions_count.unwrap_or_default()) * rate;
+    let score = validation.validation_score;
+    let score_text = score.map_or(String::new(), |score| format!(" ({score:.1})"));
+    let decision = validation.validation_decision;
+    let decision_text = decision.map(|decision| format!("{decision}{score_text}"));
+    let action = responses.next_action.map(|action| action.to_string());
     let end = last.map(|last| format!("{} {}", last.stage, last.status));
     json!({
         "round": round,
-        "mode": mode.or(flags(Stage::Setup).analysis_mode),
-        "questions": asked.questions_count,
+        "mode": mode,
+        "questions": questions.questions_count,
         "answered": answered.round() as u64,
-        "completion": read.completion_rate.map(|rate| format!("{:.0} %", rate * 100.0)),
-        "gaps": read.gaps_found,
-        "depth": asked.thinkdeep_completion_pct.map(|share| format!("{share:.0}")),
-        "outcome": decision.or(action).or(end),
+        "completion": responses.completion_rate.map(|rate| format!("{:.0} %", rate * 100.0)),
+        "gaps": responses.gaps_found,
+        "depth": questions.thinkdeep_completion_pct.map(|share| format!("{share:.0}")),
+        "outcome": decision_text.or(action).or(end),
         "summary": last.map(|last| text::one_line(&last.summary, 300)),
     })
 }
@@ -148,27 +147,26 @@ fn gaps(kept: &Kept, rounds: &[u32]) -> Vec<Json> {
         else {
             continue;
         };
-        let named: Vec<String> = named.iter().map(|gap| cell(gap)).collect();
-        let keys: Vec<String> = named.iter().map(|gap| gap.to_lowercase()).collect();
-        let mut open: Vec<Json> = Vec::new();
-        for gap in gaps.iter_mut().filter(|gap| gap["resolved_in"].is_null()) {
-            if keys.iter().any(|key| gap["key"] == *key) {
-                open.push(gap["key"].clone());
-            } else {
-                gap["resolved_in"] = json!(round);
+        // By their keys, in their order.
+        let mut new: Vec<(String, String)> = Vec::new();
+        for text in named.iter().map(|gap| cell(gap)) {
+            let key = text.to_lowercase();
+            if !text.is_empty() && new.iter().all(|(known, _)| *known != key) {
+                new.push((key, text));
             }
         }
-        for (text, key) in named.iter().zip(keys).filter(|(text, _)| !text.is_empty()) {
-            if !open.iter().any(|one| *one == key) {
-                gaps.push(json!({
-                    "id": format!("GAP-{:03}", gaps.len() + 1),
-                    "section": section(text),
-                    "key": key,
-                    "first_seen": round,
-                    "resolved_in": null,
-                }));
-                open.push(key.into());
+        for gap in gaps.iter_mut().filter(|gap| gap["resolved_in"].is_null()) {
+            match new.iter().position(|(key, _)| gap["key"] == *key) {
+                Some(known) => drop(new.remove(known)),
+                None => gap["resolved_in"] = json!(round),
             }
+        }
+        for (key, text) in new {
+            let id = format!("GAP-{:03}", gaps.len() + 1);
+            let section = section(&text);
+            gaps.push(json!({
+                "id": id, "section": section, "key": key, "first_seen": round, "resolved_in": null,
+            }));
         }
     }
     gaps
@@ -202,8 +200,12 @@ pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
     }
     // The time of the dispatch, so that a second writing is the same.
     let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
-    let decisions: Keys = pipeline.0.data("user_decisions");
-    let text = digest(&pipeline.kept(), pipeline.round(), &decisions, at);
+    let text = digest(
+        &pipeline.kept_summaries(),
+        pipeline.round(),
+        &pipeline.decisions(),
+        at,
+    );
     match folder.read(FILE_NAME, text.len() as u64 + 1) {
         Ok(bytes) if bytes == text.as_bytes() => Ok(()),
         _ => folder.replace(FILE_NAME, text.as_bytes()),

@@ -7,10 +7,10 @@ use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
 use claudex_loop::{Timestamp, text};
-use serde_json::Value;
+use serde_json::json;
 
 use crate::contract::Stage;
-use crate::instruction::{overdue, text_of};
+use crate::instruction::{overdue_warning, text_of};
 use crate::state::{Pipeline, first_open};
 use crate::stops::Stages;
 use crate::typestate::{AnyLoop, Phase};
@@ -36,13 +36,10 @@ impl Extension for Stages {
 
     fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
         take_up::before_start(&request)?;
-        let open = first_open(request.store.root(), 1, false);
-        let open = serde_json::to_value(open).unwrap_or_default();
+        let open = json!(first_open(request.store.root(), 1, false));
+        let created = json!(format!("{:.0}", request.now));
         Ok(StartFields {
-            fields: vec![
-                ("open", open),
-                ("created", Value::from(format!("{:.0}", request.now))),
-            ],
+            fields: vec![("open", open), ("created", created)],
             ..StartFields::default()
         })
     }
@@ -52,31 +49,26 @@ impl Extension for Stages {
     }
 
     fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
-        let held: &AnyLoop = held.typed();
         let pipeline = Pipeline(held.raw());
         let mut scores = Vec::new();
-        for ((round, stage), summary) in pipeline.kept() {
-            let flags = summary.flags;
-            if let (Stage::ValidationGeneration, Some(decision)) =
-                (stage, flags.validation_decision)
-            {
-                let score = flags.validation_score.map(|score| score.to_string());
-                let score = score.unwrap_or("no score".to_owned());
-                scores.push(format!("round {round}: {score} ({decision})"));
+        for ((round, stage), summary) in pipeline.kept_summaries() {
+            let decision = summary.flags.validation_decision;
+            if let (Stage::ValidationGeneration, Some(decision)) = (stage, decision) {
+                let score = summary.flags.validation_score;
+                let score_text = score.map_or("no score".to_owned(), |score| score.to_string());
+                scores.push(format!("round {round}: {score_text} ({decision})"));
             }
         }
-        let mut decided = decisions(held);
+        let mut decided = decisions(pipeline);
         decided.reverse();
         decided.truncate(MAX_DECISIONS);
-        let last = pipeline.counted().pop().and_then(|one| {
+        let last = pipeline.counted_summaries().pop().and_then(|one| {
             let summary = pipeline.kept_summary(&one.digest)?.summary;
-            Some(format!(
-                "stage {}, round {}: {summary}",
-                one.stage, one.round
-            ))
+            let (stage, round) = (one.stage, one.round);
+            Some(format!("stage {stage}, round {round}: {summary}"))
         });
         let (stage, round) = place(pipeline);
-        let lines = [
+        let mut lines = vec![
             ("stage", stage),
             ("round", round),
             ("scores", scores.join("; ")),
@@ -84,17 +76,16 @@ impl Extension for Stages {
             ("last summary", last.unwrap_or_default()),
             ("details", pipeline.open().details.join("; ")),
         ];
-        let lines = lines.map(|(name, line)| (name, text::one_line(&line, MAX_LINE_CHARS)));
+        lines.retain(|(_, line)| !line.is_empty());
+        for (_, line) in &mut lines {
+            *line = text::one_line(line, MAX_LINE_CHARS);
+        }
         lines
-            .into_iter()
-            .filter(|(_, line)| !line.is_empty())
-            .collect()
     }
 
     fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
-        let held: &AnyLoop = held.typed();
-        let is_open = held.phase() == Phase::Dispatched;
-        let late = overdue(Pipeline(held.raw())).filter(|_| is_open);
+        let is_open = held.typed::<AnyLoop>().phase() == Phase::Dispatched;
+        let late = overdue_warning(Pipeline(held.raw())).filter(|_| is_open);
         late.into_iter().collect()
     }
 
@@ -122,10 +113,11 @@ impl Extension for Stages {
             }
             _ => match questions::current(held) {
                 Ok(Some(asked)) => {
-                    let labels = asked.options.iter().map(|one| one.label.as_str());
-                    let labels = labels.collect::<Vec<_>>().join(", ");
+                    let options = asked.options.iter();
+                    let labels: Vec<&str> = options.map(|one| one.label.as_str()).collect();
                     next = format!(
-                        "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {labels}"
+                        "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {}",
+                        labels.join(", ")
                     );
                     format!("your answer to “{}”", asked.question)
                 }
@@ -136,9 +128,9 @@ impl Extension for Stages {
     }
 
     fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
-        let held: &AnyLoop = held.typed();
-        let last = decisions(held).pop().filter(|_| transition == "answer")?;
-        let last = text::one_line(&last, MAX_LINE_CHARS);
+        let mut decisions = decisions(Pipeline(held.raw()));
+        let decision = decisions.pop().filter(|_| transition == "answer")?;
+        let last = text::one_line(&decision, MAX_LINE_CHARS);
         Some(format!(
             "nothing was changed; the last decision is {last}; for the instruction, run:\n    stages next"
         ))
@@ -164,9 +156,11 @@ fn place(pipeline: Pipeline<'_>) -> (String, String) {
 }
 
 /// Returns the decisions, oldest first.
-fn decisions(held: &AnyLoop) -> Vec<String> {
-    let all = held.fields().user_decisions.iter();
-    let decided = all.filter(|(key, _)| !key.ends_with("_timestamp"));
-    let lines = decided.filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)));
-    lines.collect()
+fn decisions(pipeline: Pipeline<'_>) -> Vec<String> {
+    let mut all = pipeline.decisions();
+    all.retain(|key, _| !key.ends_with("_timestamp"));
+    let lines = all.iter();
+    lines
+        .filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)))
+        .collect()
 }

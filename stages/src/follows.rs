@@ -31,7 +31,7 @@ pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<S
         },
         (_, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
             None => Verb::Ask(loop_args),
-            Some(Json::String(label)) => match mapped(summary, &label) {
+            Some(Json::String(label)) => match mapped_action(summary, &label) {
                 Some(action) => return by_action(pipeline, summary, action),
                 None => Verb::Repeat(loop_args),
             },
@@ -52,7 +52,7 @@ pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec
             None => Verb::Decide(loop_args),
             Some(action) => return by_action(pipeline, summary, action),
         },
-        (Stage::ValidationGeneration, Some(Decision::NotReady)) => not_ready(pipeline, summary),
+        (Stage::ValidationGeneration, Some(Decision::NotReady)) => another_round(pipeline, summary),
         (Stage::ValidationGeneration, None) => Verb::Fail(loop_args),
         (Stage::ValidationGeneration, Some(_)) => Verb::Pass(loop_args),
         _ => Verb::Complete(loop_args),
@@ -101,38 +101,39 @@ fn block(stage: Stage, gate: &Gate) -> Verb {
     };
     let lines = gate.lines();
     let first = lines.first().map_or("", |gap| gap.trim_end_matches('.'));
-    let more = match lines.len() {
-        0 | 1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
+    let mut gap = text::one_line(first, MAX_GAP_CHARS);
+    if lines.len() > 1 {
+        gap += &format!(" (and {} more)", lines.len() - 1);
+    }
     Verb::Block {
         loop_args: LoopArgs::default(),
         gate: name.to_owned(),
-        gap: text::one_line(first, MAX_GAP_CHARS) + &more,
+        gap,
     }
 }
 
 /// Returns whether too few ThinkDeep calls were made, and the user has not accepted that in this round.
 fn is_shallow(pipeline: Pipeline<'_>, summary: &Summary) -> bool {
-    let decisions: Keys = pipeline.0.data("user_decisions");
-    let is_decided = decisions.contains_key(&format!("thinkdeep_round_{}", pipeline.round()));
+    let key = format!("thinkdeep_round_{}", pipeline.round());
+    let is_decided = pipeline.decisions().contains_key(&key);
     let depth = summary.flags.depth();
     depth.is_some_and(|(_, share)| share < MIN_DEPTH_PERCENT) && !is_decided
 }
 
 /// Returns the transition after requirements that are not ready.
-fn not_ready(pipeline: Pipeline<'_>, summary: &Summary) -> Verb {
+fn another_round(pipeline: Pipeline<'_>, summary: &Summary) -> Verb {
     let round = pipeline.round();
     let scores = summary.flags.validation_score.zip(pipeline.last_score());
     let stagnates = scores.is_some_and(|(score, last)| score - last < MIN_GAIN);
     let is_last_round = u64::from(round) >= pipeline.0.count("max_rounds");
     if stagnates && round >= 2 && !is_last_round {
-        return Verb::Stagnate(LoopArgs::default());
+        Verb::Stagnate(LoopArgs::default())
+    } else {
+        Verb::NotReady(LoopArgs::default())
     }
-    Verb::NotReady(LoopArgs::default())
 }
 
-pub(crate) fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
+pub(crate) fn mapped_action(summary: &Summary, label: &str) -> Option<NextAction> {
     let mut map = summary.flags.next_action_map.iter().flatten();
     let (_, action) = map.find(|(name, _)| is_same_label(name, label))?;
     *action

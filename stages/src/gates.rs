@@ -1,6 +1,6 @@
 //! The gates after stages 3 and 5: the checks of the file of questions and of the requirements document.
 //!
-//! A finding has its line. One that blocks becomes a question to the user; the others are told.
+//! A finding has its line. One that blocks becomes a question to the user, who is only notified of the others.
 
 use std::collections::HashSet;
 
@@ -30,6 +30,8 @@ const TECHNICAL_WORDS: &str = "api apis backend codebase database databases dock
 const MAX_QUESTIONS: usize = 100;
 /// The longest part of a heading that is compared, in bytes.
 const MAX_HEADING_BYTES: usize = 200;
+/// The longest message, in characters.
+const MAX_MESSAGE_CHARS: usize = 300;
 /// The fewest boxes of a question.
 const MIN_BOXES: usize = 3;
 /// The smallest share of the expected ThinkDeep calls without a finding, in per cent.
@@ -38,6 +40,8 @@ const MIN_DEPTH_PERCENT: f64 = 60.0;
 /// The result of a gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gate {
+    /// The name of the file that is checked.
+    file: String,
     /// The findings, in the order of the file.
     pub findings: Vec<GateFinding>,
 }
@@ -55,56 +59,40 @@ pub struct GateFinding {
     pub message: String,
 }
 
-impl Gate {
-    /// Returns whether the pipeline may go on.
-    pub fn is_open(&self) -> bool {
-        !self.findings.iter().any(|one| one.blocking)
-    }
-
-    /// Returns a sentence for each finding. Blocking ones come first.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let (first, rest): (Vec<_>, Vec<_>) = self.findings.iter().partition(|one| one.blocking);
-        let line = |one: &GateFinding| format!("{}:{}: {}.", one.file, one.line, one.message);
-        first.into_iter().chain(rest).map(line).collect()
-    }
-}
-
 /// Checks the file of questions and the flags of stage 3.
 pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
-    let mut page = Page::new(format!("QUESTIONS-{round:03}.md"), file);
-    if page.findings.is_empty() {
-        page.check_round();
-        page.check_questions();
+    let mut gate = Gate::new(format!("QUESTIONS-{round:03}.md"));
+    if let Some(text) = gate.read(file) {
+        gate.check_questions(text);
     }
     if let Some((expected, share)) = flags.depth()
         && share < MIN_DEPTH_PERCENT
     {
-        page.warn(
+        let problem = format!("only {share:.0} % of the {expected} ThinkDeep calls were made");
+        gate.warn(
             1,
-            format!(
-                "only {share:.0} % of the {expected} ThinkDeep calls were made; check whether the questions cover what they would have found"
-            ),
+            problem,
+            "check whether the questions cover what they would have found",
         );
     }
-    page.gate()
+    gate.findings.sort_by_key(|one| one.line);
+    gate
 }
 
 /// Checks the requirements document and the decision log of stage 5.
 pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -> Gate {
-    let mut page = Page::new("PRD.md".to_owned(), requirements);
-    if page.findings.is_empty() {
-        page.check_requirements();
+    let mut gate = Gate::new("PRD.md".to_owned());
+    if let Some(text) = gate.read(requirements) {
+        gate.check_requirements(text);
     }
-    let mut gate = page.gate();
+    gate.findings.sort_by_key(|one| one.line);
     let problem = match decisions {
-        None => "missing",
-        Some(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => "empty",
+        None => "decision-log.md is missing",
+        Some(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => "decision-log.md is empty",
         Some(_) => return gate,
     };
-    let mut log = Page::new("decision-log.md".to_owned(), Some(b""));
-    let fix = "write down what was decided, and why";
-    log.warn(1, format!("decision-log.md is {problem}; {fix}"));
-    gate.findings.append(&mut log.findings);
+    gate.file = "decision-log.md".to_owned();
+    gate.warn(1, problem, "write down what was decided, and why");
     gate
 }
 
@@ -119,141 +107,149 @@ pub(crate) fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'s
             Some((_, true)) => "COMPLETE",
             Some((_, false)) => "PLACEHOLDER",
         };
-        (plain(&name.replace('&', "")).replace(' ', "_"), status)
+        (words(&name.replace('&', "")).replace(' ', "_"), status)
     })
 }
 
-/// A file that a gate reads.
-struct Page<'t> {
-    name: String,
-    /// The text, empty if it cannot be read.
-    text: &'t str,
-    findings: Vec<GateFinding>,
-}
-
-impl<'t> Page<'t> {
-    fn new(name: String, bytes: Option<&'t [u8]>) -> Self {
-        let text = bytes.map(str::from_utf8);
-        let problem = match text {
-            None => "is missing; write it",
-            Some(_) if bytes.is_some_and(|bytes| bytes.len() > MAX_BYTES) => {
-                "has more than 256 KiB; write less"
-            }
-            Some(Err(_)) => "is not UTF-8; write it again, as UTF-8",
-            Some(Ok(_)) => "",
-        };
-        let text = text.and_then(Result::ok).unwrap_or_default();
-        let message = format!("{name} {problem}");
-        let mut page = Self {
-            name,
-            text: text.strip_prefix('\u{feff}').unwrap_or(text),
-            findings: Vec::new(),
-        };
-        if !problem.is_empty() {
-            page.block(1, message);
-        }
-        page
+impl Gate {
+    fn new(file: String) -> Self {
+        let findings = Vec::new();
+        Self { file, findings }
     }
 
-    fn warn(&mut self, line: usize, message: impl AsRef<str>) {
+    /// Returns whether the pipeline may go on.
+    pub fn is_open(&self) -> bool {
+        !self.findings.iter().any(|one| one.blocking)
+    }
+
+    /// Returns a sentence for each finding. Blocking ones come first.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let (first, rest): (Vec<_>, Vec<_>) = self.findings.iter().partition(|one| one.blocking);
+        let line = |one: &GateFinding| format!("{}:{}: {}.", one.file, one.line, one.message);
+        first.into_iter().chain(rest).map(line).collect()
+    }
+
+    fn warn(&mut self, line: usize, problem: impl AsRef<str>, fix: &str) {
+        let message = format!("{}; {fix}", problem.as_ref());
         self.findings.push(GateFinding {
             blocking: false,
-            file: self.name.clone(),
+            file: self.file.clone(),
             line,
-            message: text::one_line(message.as_ref(), 300),
+            message: text::one_line(&message, MAX_MESSAGE_CHARS),
         });
     }
 
-    fn block(&mut self, line: usize, message: impl AsRef<str>) {
-        self.warn(line, message);
-        if let Some(last) = self.findings.last_mut() {
-            last.blocking = true;
-        }
+    fn block(&mut self, line: usize, problem: impl AsRef<str>, fix: &str) {
+        let index = self.findings.len();
+        self.warn(line, problem, fix);
+        self.findings[index].blocking = true;
     }
 
-    fn gate(mut self) -> Gate {
-        self.findings.sort_by_key(|one| one.line);
-        Gate {
-            findings: self.findings,
-        }
-    }
-
-    fn check_round(&mut self) {
-        let keys = frontmatter(self.text);
-        let problem = match keys.map(|keys| keys.get("round_number").and_then(Json::as_u64)) {
-            Some(Some(1..)) => return,
-            Some(_) => "the frontmatter has no `round_number`",
-            None => "the file has no frontmatter that can be read",
+    /// Returns the text of the file, or blocks if it cannot be read.
+    fn read<'t>(&mut self, file: Option<&'t [u8]>) -> Option<&'t str> {
+        let (problem, fix) = match file.map(str::from_utf8) {
+            None => ("is missing", "write it"),
+            Some(_) if file.is_some_and(|bytes| bytes.len() > MAX_BYTES) => {
+                ("has more than 256 KiB", "write less")
+            }
+            Some(Err(_)) => ("is not UTF-8", "write it again, as UTF-8"),
+            Some(Ok(text)) => return Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
         };
+        self.block(1, format!("{} {problem}", self.file), fix);
+        None
+    }
+
+    fn check_questions(&mut self, text: &str) {
+        let keys = frontmatter(text);
+        let round = keys
+            .as_ref()
+            .map(|keys| keys.get("round_number").and_then(Json::as_u64));
         let fix =
             "begin the file with `---`, `round_number: 1` with the number of the round, and `---`";
-        self.block(1, format!("{problem}; {fix}"));
-    }
-
-    fn check_questions(&mut self) {
-        let questions = questions(self.text);
+        match round {
+            Some(Some(1..)) => {}
+            Some(_) => self.block(1, "the frontmatter has no `round_number`", fix),
+            None => self.block(1, "the file has no frontmatter that can be read", fix),
+        }
+        let questions = questions(text);
         if questions.is_empty() {
             let fix = "write each question as `## Q-PREFIX001: title [CRITICAL]`, with its answers as `- [ ] …`";
-            self.block(1, format!("the file has no question; {fix}"));
+            self.block(1, "the file has no question", fix);
             return;
         }
         let mut ids = HashSet::new();
         for question in questions.iter().take(MAX_QUESTIONS) {
             let line = question.line;
-            let id = text::shown(&question.id);
-            if !ids.insert(&question.id) {
-                let fix = "give this one an id of its own";
-                self.block(line, format!("the question {id} is there twice; {fix}"));
+            let id = question.heading.split([':', ' ']).next();
+            let name = format!("the question {}", text::shown(id.unwrap_or_default()));
+            if !ids.insert(id) {
+                self.block(
+                    line,
+                    format!("{name} is there twice"),
+                    "give this one an id of its own",
+                );
             }
-            if question.boxes < MIN_BOXES {
-                let boxes = question.boxes;
-                let problem = format!("the question {id} has {boxes} of {MIN_BOXES} boxes");
-                let fix = "write three answers or more, each as `- [ ] …`";
-                self.block(line, format!("{problem}; {fix}"));
+            let lines = question.body.iter();
+            let boxes = lines.filter_map(|(line, text)| Some((*line, is_whole_box(text)?)));
+            let (whole, broken): (Vec<_>, Vec<_>) = boxes.partition(|(_, is_whole)| *is_whole);
+            if whole.len() < MIN_BOXES {
+                let problem = format!("{name} has {} of {MIN_BOXES} boxes", whole.len());
+                self.block(
+                    line,
+                    problem,
+                    "write three answers or more, each as `- [ ] …`",
+                );
             }
-            if let Some(line) = question.broken_box {
+            if let Some((line, _)) = broken.first() {
                 let fix = "write `- [ ] …`, or `- [x] …` if it is chosen";
-                self.block(line, format!("a box of the question {id} is broken; {fix}"));
+                self.block(*line, format!("a box of {name} is broken"), fix);
             }
         }
-        if !questions.iter().any(|question| question.is_critical) {
+        if !questions
+            .iter()
+            .any(|question| question.heading.contains("[CRITICAL]"))
+        {
             let fix = "mark those that must be answered: `## Q-PREFIX001: title [CRITICAL]`";
-            self.warn(1, format!("no question is CRITICAL; {fix}"));
+            self.warn(1, "no question is CRITICAL", fix);
         }
+        let all_words: Vec<String> = questions.iter().map(Question::words).collect();
         for section in REQUIRED_SECTIONS {
-            let name = plain(section);
-            if !questions.iter().any(|one| has_words(&one.words, &name)) {
+            let name = words(section);
+            if !all_words.iter().any(|words| has_words(words, &name)) {
                 let fix = "ask about it, unless nothing is open there";
-                self.warn(1, format!("no question is about {section}; {fix}"));
+                self.warn(1, format!("no question is about {section}"), fix);
             }
         }
     }
 
-    fn check_requirements(&mut self) {
-        let outline = outline(self.text);
+    fn check_requirements(&mut self, text: &str) {
+        let outline = outline(text);
         for name in REQUIRED_SECTIONS {
             match find_section(&outline, name) {
                 None => {
                     let fix = "write its heading, and the section below it";
-                    self.block(1, format!("PRD.md has no section {name}; {fix}"));
+                    self.block(1, format!("PRD.md has no section {name}"), fix);
                 }
                 Some((line, false)) => {
-                    let problem = format!("the section {name} has no text; write the section");
-                    self.block(line, problem);
+                    self.block(
+                        line,
+                        format!("the section {name} has no text"),
+                        "write the section",
+                    );
                 }
                 Some((_, true)) => {}
             }
         }
 
         let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
-        for (number, line, _) in lines(self.text, 0) {
+        for (number, line, _) in lines(text, 0) {
             for word in line.split(|one: char| !one.is_alphanumeric()) {
                 let is_word = |one: &&str| one.eq_ignore_ascii_case(word);
                 // Each word is reported once.
                 if let Some(at) = technical.iter().position(is_word) {
                     technical.swap_remove(at);
-                    let fix = "say what people can do with it";
-                    self.warn(number, format!("“{word}” is a technical word; {fix}"));
+                    let problem = format!("“{word}” is a technical word");
+                    self.warn(number, problem, "say what people can do with it");
                 }
             }
         }
@@ -269,7 +265,7 @@ struct Heading {
 
 /// Returns the line of the first heading of a section, and whether there is text below one of them.
 fn find_section(outline: &[Heading], name: &str) -> Option<(usize, bool)> {
-    let name = plain(name);
+    let name = words(name);
     let named = |heading: &&Heading| has_words(&heading.name, &name);
     let first = outline.iter().find(named)?;
     let has_text = outline.iter().filter(named).any(|heading| heading.has_text);
@@ -287,7 +283,7 @@ fn outline(text: &str) -> Vec<Heading> {
             open.push((level, all.len()));
             all.push(Heading {
                 line: number,
-                name: plain(title),
+                name: words(title),
                 has_text: false,
             });
         } else if !line.trim().is_empty() && !line.trim_start().starts_with("<!--") {
@@ -300,59 +296,54 @@ fn outline(text: &str) -> Vec<Heading> {
 }
 
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.
-fn plain(text: &str) -> String {
-    let text = text.replace('&', " and ").to_lowercase();
-    let words = text.split(|one: char| !one.is_alphanumeric());
-    let words = words.filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+fn words(text: &str) -> String {
+    let lower = text.replace('&', " and ").to_lowercase();
+    let parts = lower.split(|one: char| !one.is_alphanumeric());
+    let words: Vec<&str> = parts.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
 }
 
 fn has_words(text: &str, words: &str) -> bool {
     format!(" {text} ").contains(&format!(" {words} "))
 }
 
-/// A question of the file.
-struct Question {
+/// A question of the file: its heading, the one above it, and the lines below it with their numbers.
+struct Question<'t> {
     line: usize,
-    id: String,
-    is_critical: bool,
-    boxes: usize,
-    /// The line of the first broken box.
-    broken_box: Option<usize>,
-    /// The words of the question and of the heading above it.
-    words: String,
+    heading: &'t str,
+    above: &'t str,
+    body: Vec<(usize, &'t str)>,
+}
+
+impl Question<'_> {
+    fn words(&self) -> String {
+        let body = self.body.iter().map(|(_, line)| *line);
+        let lines = [self.above, self.heading].into_iter().chain(body);
+        lines.map(words).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Reads the questions: each from its heading to the next one of its level. Code is skipped.
-fn questions(text: &str) -> Vec<Question> {
-    let mut questions: Vec<Question> = Vec::new();
-    let mut above = String::new();
+fn questions(text: &str) -> Vec<Question<'_>> {
+    let mut questions: Vec<Question<'_>> = Vec::new();
+    let mut above = "";
     let mut is_open = false;
     let body = lines(text, body_start(text));
     for (number, line, _) in body.filter(|(_, _, is_code)| !is_code) {
-        let heading = line.strip_prefix("# ").or(line.strip_prefix("## "));
-        if let Some(heading) = heading.map(str::trim) {
-            is_open = line.starts_with("## ") && heading.starts_with("Q-");
-            if !is_open {
-                above = plain(&heading[..heading.floor_char_boundary(MAX_HEADING_BYTES)]);
-                continue;
+        if let Some(heading) = line.strip_prefix("# ").or(line.strip_prefix("## ")) {
+            is_open = line.starts_with("## Q-");
+            if is_open {
+                questions.push(Question {
+                    line: number,
+                    heading: heading.trim(),
+                    above,
+                    body: Vec::new(),
+                });
+            } else {
+                above = &heading[..heading.floor_char_boundary(MAX_HEADING_BYTES)];
             }
-            let id = heading.split([':', ' ']).next().unwrap_or_default();
-            questions.push(Question {
-                line: number,
-                id: id.to_owned(),
-                is_critical: heading.contains("[CRITICAL]"),
-                boxes: 0,
-                broken_box: None,
-                words: format!("{above} {}", plain(heading)),
-            });
         } else if let Some(question) = questions.last_mut().filter(|_| is_open) {
-            question.words += &format!(" {}", plain(line));
-            match is_whole_box(line) {
-                Some(true) => question.boxes += 1,
-                Some(false) => question.broken_box = question.broken_box.or(Some(number)),
-                None => {}
-            }
+            question.body.push((number, line));
         }
     }
     questions

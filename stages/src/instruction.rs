@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use camino::Utf8PathBuf;
-use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
@@ -87,11 +86,8 @@ impl Instruction {
     ) -> Result<Self, String> {
         let mut all = json.as_object().cloned().unwrap_or_default();
         all.insert("stage_name".to_owned(), json!(pipeline.stage().to_string()));
-        all.extend(
-            facts
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value.clone())),
-        );
+        let facts = facts.iter().cloned();
+        all.extend(facts.map(|(name, value)| (name.to_owned(), value)));
         let text = template.render(&all).map_err(|error| error.to_string())?;
         Ok(Self { json, text })
     }
@@ -108,7 +104,7 @@ pub(crate) fn text_of(held: &AnyLoop) -> String {
 }
 
 /// Returns the warning that the open dispatch has taken more than twice its time.
-pub(crate) fn overdue(pipeline: Pipeline<'_>) -> Option<String> {
+pub(crate) fn overdue_warning(pipeline: Pipeline<'_>) -> Option<String> {
     let since: Timestamp = pipeline.open_since().parse().ok()?;
     let limit = pipeline.stage().minutes()? * 2;
     let is_over = Timestamp::now().as_second() - since.as_second() > limit * 60;
@@ -127,15 +123,11 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
         let rounds = pipeline.0.count("max_rounds");
         tell.push(format!("Round {round} of {rounds} begins."));
     }
-    tell.extend(overdue(pipeline));
+    tell.extend(overdue_warning(pipeline));
 
     let variables = variables(pipeline);
-    let facts = [
-        ("variables_text", json!(format!("{variables:#}"))),
-        ("tell", json!(tell)),
-        ("details", json!(open.details)),
-    ];
-    let mut json = json!({
+    let facts = [("variables_text", json!(format!("{variables:#}")))];
+    let json = json!({
         "instruction": "dispatch",
         "stage": stage.number(),
         "stage_name": stage.to_string(),
@@ -147,10 +139,9 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
         "task": task(pipeline)?,
         "variables": variables,
         "open_since": pipeline.open_since(),
+        "tell": tell,
+        "details": open.details,
     });
-    if !tell.is_empty() {
-        json["tell"] = json!(tell);
-    }
     let template = template!("instructions/dispatch.md");
     Instruction::new(pipeline, template, json, &facts)
 }
@@ -180,55 +171,31 @@ fn task(pipeline: Pipeline<'_>) -> Result<String, String> {
 
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     let pipeline = Pipeline(held.raw());
-    let asked = questions::current(held)?.ok_or("the phase has no question")?;
-    let tell = pipeline.open().tell;
-    let calls = calls(&asked);
-    let as_text = |call: &Json| format!("{:#}", json!({ "questions": call }));
-    let texts: Vec<String> = calls.iter().map(as_text).collect();
-    let facts = [("calls", json!(texts)), ("tell", json!(tell))];
-
-    let mut json = json!({
+    let question = questions::current(held)?.ok_or("the phase has no question")?;
+    let calls = question.questions();
+    let call_text = |call: &Json| format!("{:#}", json!({ "questions": call }));
+    let texts: Vec<String> = calls.iter().map(call_text).collect();
+    let json = json!({
         "instruction": "ask",
         "stage": pipeline.stage().number(),
         "round": pipeline.round(),
         "key": questions::key(held.raw(), phase).unwrap_or_default(),
         "questions": calls.first(),
+        "more": calls[1..],
         "answer": format!("stages answer {} LABEL", held.id()),
+        "tell": pipeline.open().tell,
     });
-    // The questions that follow if the last option leads to more of them.
-    if let [_, more @ ..] = &*calls
-        && !more.is_empty()
-    {
-        json["more"] = json!(more);
-    }
-    if !tell.is_empty() {
-        json["tell"] = json!(tell);
-    }
     let template = template!("instructions/ask.md");
-    Instruction::new(pipeline, template, json, &facts)
-}
-
-/// Returns the calls of AskUserQuestion that ask a question.
-fn calls(asked: &Asked) -> Vec<Json> {
-    let option = |(label, what): (&str, &str)| json!({ "label": label, "description": what });
-    let call = |options: Vec<(&str, &str)>| {
-        json!([{
-            "question": asked.question,
-            "header": asked.header,
-            "multiSelect": false,
-            "options": options.into_iter().map(option).collect::<Vec<_>>(),
-        }])
-    };
-    asked.dialogs().into_iter().map(call).collect()
+    Instruction::new(pipeline, template, json, &[("calls", json!(texts))])
 }
 
 fn has_summary(pipeline: Pipeline<'_>) -> bool {
-    let written = pipeline.written();
-    written.is_some_and(|(_, reading)| reading.summary().is_some())
+    let written = pipeline.read_summary();
+    written.is_some_and(|(_, reading)| reading.summary.is_some())
 }
 
 fn all_artifacts(pipeline: Pipeline<'_>) -> BTreeSet<Utf8PathBuf> {
-    let summaries = pipeline.kept().into_values();
+    let summaries = pipeline.kept_summaries().into_values();
     summaries.flat_map(|summary| summary.artifacts).collect()
 }
 
@@ -244,13 +211,13 @@ fn variables(pipeline: Pipeline<'_>) -> Json {
         });
     }
 
-    let mut mode = pipeline.0.data::<Option<AnalysisMode>>("analysis_mode");
-    if open.standard {
-        mode = Some(AnalysisMode::Standard);
-    }
-    let prd_mode = pipeline.0.data::<Option<PrdMode>>("prd_mode");
-    let panel = pipeline.0.data::<Option<String>>("panel_config_path");
-    let panel = panel.filter(|path| !path.is_empty() && mode != Some(AnalysisMode::Rapid));
+    let round_mode: Option<AnalysisMode> = pipeline.0.data("analysis_mode");
+    let mode = round_mode
+        .filter(|_| !open.standard)
+        .unwrap_or(AnalysisMode::Standard);
+    let prd_mode: Option<PrdMode> = pipeline.0.data("prd_mode");
+    let panel: Option<String> = pipeline.0.data("panel_config_path");
+    let has_panel = |path: &String| !path.is_empty() && mode != AnalysisMode::Rapid;
     let tools: Json = pipeline.0.data("mcp_availability");
     let has_tool = |tool: &str| tools.pointer(tool) == Some(&Json::Bool(true));
     let entry = if open.re_entry {
@@ -262,13 +229,13 @@ fn variables(pipeline: Pipeline<'_>) -> Json {
         "SUMMARY_FILE": pipeline.summary_file(),
         "DISPATCH_ID": pipeline.dispatch_id(),
         "ROUND_NUMBER": pipeline.round(),
-        "ANALYSIS_MODE": mode.unwrap_or(AnalysisMode::Standard),
+        "ANALYSIS_MODE": mode,
         "PRD_MODE": prd_mode.unwrap_or(PrdMode::New),
         "ENTRY_TYPE": entry,
         "PAL_AVAILABLE": has_tool("/pal_available"),
         "ST_AVAILABLE": has_tool("/st_available"),
         "RESEARCH_MCP_AVAILABLE": has_tool("/research_mcp/tavily"),
-        "PANEL_CONFIG_PATH": panel,
+        "PANEL_CONFIG_PATH": panel.filter(has_panel),
         "TIMEOUT_MINUTES": stage.minutes(),
         "PRIOR_CONTEXT": prior_context(pipeline),
         "PRIOR_SUMMARIES": prior_summaries(pipeline),
@@ -285,7 +252,7 @@ fn variables(pipeline: Pipeline<'_>) -> Json {
 /// Returns the gaps for research, which runs in a later round only after stage 4 sent it back.
 fn focus(pipeline: Pipeline<'_>) -> Vec<String> {
     let before = (pipeline.round() - 1, Stage::ResponseAnalysis);
-    let summary = pipeline.kept().remove(&before);
+    let summary = pipeline.kept_summaries().remove(&before);
     let gaps = summary.and_then(|summary| summary.flags.gap_descriptions);
     gaps.unwrap_or_default()
 }
@@ -293,21 +260,20 @@ fn focus(pipeline: Pipeline<'_>) -> Vec<String> {
 /// Returns the context that the stage before left, cut with the path of the whole.
 fn prior_context(pipeline: Pipeline<'_>) -> String {
     let stage = pipeline.stage().number();
-    let counted = pipeline.counted();
+    let counted = pipeline.counted_summaries();
     let Some(before) = counted.iter().rev().find(|one| one.stage != stage) else {
         return String::new();
     };
     let summary = pipeline.kept_summary(&before.digest);
-    let context = summary.and_then(|summary| summary.context);
-    let context = context.unwrap_or_default();
-    let context = context.trim();
-    match context.char_indices().nth(MAX_CONTEXT_CHARS) {
-        Some((at, _)) => {
-            let file = pipeline.kept_file(&before.digest);
-            format!("{}… (all of it: {file})", &context[..at])
-        }
-        None => context.to_owned(),
+    let text = summary
+        .and_then(|summary| summary.context)
+        .unwrap_or_default();
+    let context = text.trim();
+    if let Some((end, _)) = context.char_indices().nth(MAX_CONTEXT_CHARS) {
+        let file = pipeline.kept_file(&before.digest);
+        return format!("{}… (all of it: {file})", &context[..end]);
     }
+    context.to_owned()
 }
 
 /// Returns the earlier summaries by their paths. From round 4 on the digest represents those of
@@ -322,7 +288,7 @@ fn prior_summaries(pipeline: Pipeline<'_>) -> String {
     if has_digest {
         lines.push(format!("rounds before {round}: {}", digest::FILE));
     }
-    for one in pipeline.counted() {
+    for one in pipeline.counted_summaries() {
         if one.round == round || !has_digest {
             let file = text::shown(pipeline.kept_file(&one.digest));
             lines.push(format!("round {}, stage {}: {file}", one.round, one.stage));

@@ -8,7 +8,7 @@ use claudex_loop::{Refusal, text};
 use serde_json::{Value as Json, json};
 
 use crate::contract::{NextAction, Question, Stage, sha256};
-use crate::follows::mapped;
+use crate::follows::mapped_action;
 use crate::state::{Keys, Open, Pipeline, now};
 use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition, Verb};
 use crate::{record, stops};
@@ -34,13 +34,14 @@ pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
     let summary = pipeline.open_summary().ok_or(
         "the kept summary with the question is gone or was changed; restore the file, or cancel the pipeline",
     )?;
-    let question = summary.flags.question_context.as_ref();
-    let question = question.ok_or("the kept summary has no question")?;
+    let Some(question) = &summary.flags.question_context else {
+        return Err("the kept summary has no question".to_owned());
+    };
     let mut options: Vec<Answer> = Vec::new();
     for option in question.options.iter().take(MAX_OPTIONS) {
         let label = plain_label(&option.label);
         if !label.is_empty() && options.iter().all(|known| known.label != label) {
-            let action = mapped(&summary, &option.label);
+            let action = mapped_action(&summary, &option.label);
             let transition = transition(&label, action, summary.stage);
             options.push(Answer::new(label, transition).description(&option.description));
         }
@@ -84,34 +85,27 @@ fn pause() -> Answer {
 
 /// Returns a label as a dialog can show it.
 fn plain_label(label: &str) -> String {
-    let label = text::one_line(&text::plain(label), MAX_LABEL_CHARS);
-    label.replace('`', "'").trim().to_owned()
+    let line = text::one_line(&text::plain(label), MAX_LABEL_CHARS);
+    line.replace('`', "'").trim().to_owned()
 }
 
 /// Returns the key under which the answer to a stage's question is recorded in a round: the digest of its text and labels.
 pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String {
     let place = format!("{} {}", pipeline.stage(), pipeline.round());
     let labels = question.options.iter().map(|option| option.label.as_str());
-    let parts = [place.as_str(), &question.question]
-        .into_iter()
-        .chain(labels);
-    sha256(parts.collect::<Vec<_>>().join("\0").as_bytes())
+    let mut parts = vec![place.as_str(), &question.question];
+    parts.extend(labels);
+    sha256(parts.join("\0").as_bytes())
 }
 
 /// Returns the question for the mode of a round.
 pub(crate) fn choosing(raw: &Raw) -> Asked {
     use ChooseMode::{Advanced, Complete, Rapid, Standard};
     let modes = [
-        (
-            Complete,
-            "Ask from every perspective, with 27 ThinkDeep calls.",
-        ),
-        (
-            Advanced,
-            "Ask from most perspectives, with 18 ThinkDeep calls.",
-        ),
-        (Standard, "Ask the usual panel, without ThinkDeep calls."),
-        (Rapid, "Ask from one perspective."),
+        (Complete, "Every perspective, and 27 ThinkDeep calls."),
+        (Advanced, "Most perspectives, and 18 ThinkDeep calls."),
+        (Standard, "The usual panel, without ThinkDeep calls."),
+        (Rapid, "One perspective."),
     ];
     let tools: Keys = raw.data("mcp_availability");
     let is_available = tools.get("pal_available") == Some(&true.into());
@@ -143,8 +137,8 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
     options.push(pause());
     let name = format!("Stage {} ({stage})", stage.number());
     if !is_crash {
-        let reason = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
-        let reason = reason.trim_end_matches('.');
+        let line = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
+        let reason = line.trim_end_matches('.');
         let colon = if reason.is_empty() { "" } else { ": " };
         let question = format!("{name} failed{colon}{reason}. What now?");
         return Asked::new(question, "Failed", options);
@@ -174,13 +168,9 @@ pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
         Phase::Shallow => (format!("thinkdeep_round_{round}"), true),
         Phase::Breaker => (format!("circuit_breaker_round_{round}"), true),
         Phase::Stuck => (format!("stagnation_round_{round}"), true),
-        Phase::Dispatched
-        | Phase::Recovering
-        | Phase::Waiting
-        | Phase::Completed
-        | Phase::Cancelled => return None,
+        _ => return None,
     };
-    let decided = raw.data::<Keys>("user_decisions");
+    let decided = Pipeline(raw).decisions();
     if is_once && !decided.contains_key(&key) {
         return Some(key);
     }
@@ -251,16 +241,15 @@ pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
 pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
     use Verb::{Repeat, Resume, Retry, Standard, Tell};
     let mut before = pipeline.open();
-    let mut open = pipeline.opened();
+    let mut open = pipeline.new_dispatch();
     let skips = before.skip_validation;
+    let is_at = |stage: Stage| pipeline.stage() == stage;
     match verb {
         Verb::UseFound(_) | Verb::CheckAgain(_) | Verb::Cancel(_) => return before,
         // Skipping stage 4 asks for the next step.
-        Verb::Skip(_) if pipeline.stage() == Stage::ResponseAnalysis => return before,
+        Verb::Skip(_) if is_at(Stage::ResponseAnalysis) => return before,
         // The summary of stage 3 still counts if it passes its gate.
-        Verb::GoOn { .. }
-            if phase == Phase::Asking && pipeline.stage() == Stage::AnalysisQuestions =>
-        {
+        Verb::GoOn { .. } if phase == Phase::Asking && is_at(Stage::AnalysisQuestions) => {
             return before;
         }
         Verb::Wait { .. } => {

@@ -9,7 +9,30 @@ use crate::gates;
 use crate::state::{Keys, Open, Pipeline, now};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
-pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldError> {
+type Noted = Result<(), FieldError>;
+
+/// Records the result of the open stage: its summary, or the failure, and an entry of the log.
+pub(crate) fn note(
+    held: &mut AnyLoop,
+    summary: Option<&Summary>,
+    verb: &Verb,
+    open: &Open,
+) -> Noted {
+    let stage = Pipeline(held.raw()).stage();
+    if let Some(summary) = summary {
+        note_flags(held, summary, verb)?;
+    }
+    if matches!(verb, Verb::Fail(_)) {
+        note_failure(held, open)?;
+    }
+    if stage == Stage::ValidationGeneration && matches!(verb, Verb::Pass(_) | Verb::Block { .. }) {
+        note_sections(held)?;
+    }
+    held.add_text(&entry(stage, summary, verb));
+    Ok(())
+}
+
+fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
     let stage = held.fields().stage;
     let error = match open.problem.as_str() {
         "" => "The stage failed".to_owned(),
@@ -27,7 +50,7 @@ pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Result<(), FieldE
 }
 
 /// Returns the entry of the log below the state.
-pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
+fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
     let is_success = summary.is_some_and(|summary| {
         summary.status == Status::Completed && summary.flags.partial != Some(true)
     });
@@ -36,28 +59,24 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> Str
         _ if is_success => "SUCCESS",
         _ => "PARTIAL",
     };
-    let action = summary.map_or("no summary", |summary| summary.summary.as_str());
-    let action = text::one_line(action, 200);
+    let summary_text = summary.map_or("no summary", |summary| &summary.summary);
+    let action = text::one_line(summary_text, 200);
     let artifacts = summary.into_iter().flat_map(|summary| &summary.artifacts);
     let mut outputs: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
     if outputs.is_empty() {
         outputs.push("none");
     }
-    let outputs = outputs.join(", ");
-    let now = now();
-    let number = stage.number();
-    let checkpoint = stage.checkpoint();
     format!(
-        "### {now} - Stage {number}: {checkpoint}\n- Action: {action}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n"
+        "### {} - Stage {}: {}\n- Action: {action}\n- Outcome: {outcome}\n- Key Outputs: {}\n",
+        now(),
+        stage.number(),
+        stage.checkpoint(),
+        outputs.join(", ")
     )
 }
 
 /// Writes the flags into the keys of schema 2.
-pub(crate) fn note_flags(
-    held: &mut AnyLoop,
-    summary: &Summary,
-    verb: &Verb,
-) -> Result<(), FieldError> {
+fn note_flags(held: &mut AnyLoop, summary: &Summary, verb: &Verb) -> Noted {
     let flags = &summary.flags;
     let stage = summary.stage;
     if let Some(mode) = flags.prd_mode {
@@ -89,16 +108,15 @@ pub(crate) fn note_flags(
             ("research_mcp".to_owned(), research),
         ]))?;
     }
-    let is_waiting = matches!(verb, Verb::Ask(_) | Verb::Repeat(_));
-    let status = match verb {
-        Verb::Fail(_) => "failed",
-        Verb::Wait { .. } => "waiting_for_user",
-        Verb::Block { .. } | Verb::Doubt(_) => "in_progress",
-        _ if is_waiting => "in_progress",
-        _ => "completed",
+    let (status, is_written) = match verb {
+        Verb::Fail(_) => ("failed", false),
+        Verb::Wait { .. } => ("waiting_for_user", false),
+        Verb::Ask(_) | Verb::Repeat(_) => ("in_progress", false),
+        Verb::Block { .. } | Verb::Doubt(_) => ("in_progress", true),
+        _ => ("completed", true),
     };
     note_stage(held, stage, status, stage_values(stage, flags, held))?;
-    if is_waiting || matches!(status, "failed" | "waiting_for_user") {
+    if !is_written {
         return Ok(());
     }
     note_round(held, stage, flags)?;
@@ -110,21 +128,15 @@ pub(crate) fn note_flags(
 }
 
 /// Records the effect of a user's decision on the open stage, and on the failure that it answers.
-pub(crate) fn note_decision(
-    held: &mut AnyLoop,
-    verb: &Verb,
-    value: &str,
-) -> Result<(), FieldError> {
+pub(crate) fn note_decision(held: &mut AnyLoop, verb: &Verb, value: &str) -> Noted {
     let phase = held.phase();
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
     let summary = pipeline.open_summary();
     if phase == Phase::Failed {
         let mut errors = held.fields().error_log.clone();
-        if let Some(error) = errors
-            .last_mut()
-            .filter(|error| error["stage"] == stage.number())
-        {
+        let is_of_stage = |error: &&mut Json| error["stage"] == stage.number();
+        if let Some(error) = errors.last_mut().filter(is_of_stage) {
             error["recovery"] = json!(value);
             held.set_error_log(&errors)?;
         }
@@ -149,12 +161,7 @@ pub(crate) fn note_decision(
     }
 }
 
-fn note_stage(
-    held: &mut AnyLoop,
-    stage: Stage,
-    status: &str,
-    values: Json,
-) -> Result<(), FieldError> {
+fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, values: Json) -> Noted {
     let key = match stage {
         Stage::Completion => "completion".to_owned(),
         _ => stage.checkpoint().to_ascii_lowercase(),
@@ -173,12 +180,9 @@ fn note_stage(
     held.set_stages(&stages)
 }
 
-/// Records the status of each section of the requirements after stage 5.
-pub(crate) fn note_sections(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
-    let pipeline = Pipeline(held.raw());
-    let is_validation = pipeline.stage() == Stage::ValidationGeneration;
-    let is_written = is_validation && matches!(verb, Verb::Pass(_) | Verb::Block { .. });
-    let Some(requirements) = pipeline.file("requirements/PRD.md").filter(|_| is_written) else {
+/// Records the status of each section of the requirements.
+fn note_sections(held: &mut AnyLoop) -> Noted {
+    let Some(requirements) = Pipeline(held.raw()).file("requirements/PRD.md") else {
         return Ok(());
     };
     let mut known = held.fields().prd_sections.clone();
@@ -217,21 +221,18 @@ fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
 }
 
 /// Records the questions of a round, and when they were answered.
-fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), FieldError> {
+fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
     let round = held.fields().round;
     let mut rounds = held.fields().rounds.clone();
     let is_this = |one: &Json| one["round_number"] == round;
     match stage {
         Stage::AnalysisQuestions => {
-            let mode = match flags.analysis_mode {
-                Some(mode) => json!(mode),
-                None => held.fields().analysis_mode.clone(),
-            };
+            let mode = flags.analysis_mode.map(|mode| json!(mode));
             rounds.retain(|one| !is_this(one));
             rounds.push(json!({
                 "round_number": round,
                 "questions_file": format!("working/QUESTIONS-{round:03}.md"),
-                "analysis_mode": mode,
+                "analysis_mode": mode.unwrap_or(held.fields().analysis_mode.clone()),
                 "generated_at": now(),
                 "answered_at": null,
                 "questions_count": flags.questions_count,

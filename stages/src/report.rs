@@ -8,7 +8,7 @@ use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
-use crate::contract::{Decision, Outcome, Reading, ResearchMethod, Stage, Status, Summary};
+use crate::contract::{Decision, Reading, ResearchMethod, Stage, Status, Summary};
 use crate::follows::{completed, follows, recorded_answer};
 use crate::questions::{answer_key, dispatch_after, keeps_dispatch};
 use crate::record;
@@ -18,8 +18,7 @@ use crate::typestate::{AnyLoop, Phase, Verb};
 /// The longest refusal that is kept, in characters.
 const MAX_DETAIL_CHARS: usize = 500;
 /// The help of a report that cannot be taken.
-const RECOVER_HELP: &str =
-    "nothing was changed; if the coordinator has ended without a summary:\n    stages recover";
+const RECOVER_HELP: &str = "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover";
 
 type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
 /// A summary, with its bytes if it has not counted yet.
@@ -32,51 +31,46 @@ pub(crate) fn report(held: AnyLoop, path: Option<&Utf8PathBuf>) -> ReportResult 
     let pipeline = Pipeline(held.raw());
     match read(pipeline, path) {
         Ok((bytes, reading)) => take_reading(held, reading, bytes),
-        Err(failure) if was_refused(pipeline) => {
-            let problem = "twice reported a summary that does not count";
-            let details = text::one_line(&failure.to_string(), MAX_DETAIL_CHARS);
-            fail(held, problem, vec![details])
+        Err(refusal) if was_refused(pipeline) => {
+            let details = vec![text::one_line(&refusal, MAX_DETAIL_CHARS)];
+            fail(
+                held,
+                "twice reported a summary that does not count",
+                details,
+            )
         }
-        Err(failure) => Err(failure.into()),
+        Err(refusal) => Err(Failure::plain(Exit::Refused, refusal, RECOVER_HELP).into()),
     }
 }
 
-/// Reads the file that is reported, which must be the summary of the open stage.
-fn read(pipeline: Pipeline<'_>, path: Option<&Utf8PathBuf>) -> Result<(Vec<u8>, Reading), Failure> {
+/// Reads the file that is reported, which must be the summary of the open stage, or returns the reason of a refusal.
+fn read(pipeline: Pipeline<'_>, path: Option<&Utf8PathBuf>) -> Result<(Vec<u8>, Reading), String> {
     let file = pipeline.summary_file();
     if let Some(path) = path.filter(|path| !pipeline.is_summary(path)) {
         let path = text::shown(path);
-        let message = format!("{path} cannot be taken: the summary of the open stage is {file}");
-        return Err(refused(message, RECOVER_HELP));
-    }
-    let Some((bytes, reading)) = pipeline.written() else {
-        let message = format!("{file} cannot be taken: there is no such file in the project");
-        return Err(refused(message, RECOVER_HELP));
-    };
-    if reading.outcome == Outcome::Refused {
-        let why = reading.lenient_lines().join("\n");
-        return Err(refused(
-            format!("{file} does not count:\n{why}"),
-            "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover",
+        return Err(format!(
+            "cannot take {path}: the summary of the open stage is {file}"
         ));
+    }
+    let (bytes, reading) = pipeline
+        .read_summary()
+        .ok_or_else(|| format!("cannot take {file}: the file is missing"))?;
+    if reading.is_refused {
+        let findings = reading.lenient_lines().join("\n");
+        return Err(format!("{file} does not count:\n{findings}"));
     }
     Ok((bytes, reading))
 }
 
-fn refused(message: String, help: &str) -> Failure {
-    Failure::plain(Exit::Refused, message, help)
-}
-
 fn require_open(held: &AnyLoop) -> Result<(), Failure> {
-    if held.phase() == Phase::Dispatched {
-        return Ok(());
-    }
     let id = held.id();
     let phase = held.phase();
-    Err(refused(
-        format!("pipeline {id} has no open stage: it is in phase {phase}"),
-        "nothing was changed; for the instruction, run:\n    stages next",
-    ))
+    if phase == Phase::Dispatched {
+        return Ok(());
+    }
+    let problem = format!("pipeline {id} has no open stage: it is in phase {phase}");
+    let help = "nothing was changed; for the instruction, run:\n    stages next";
+    Err(Failure::plain(Exit::Refused, problem, help))
 }
 
 /// Returns whether a report was refused since the open dispatch began.
@@ -100,9 +94,9 @@ pub(crate) fn recover(held: AnyLoop) -> ReportResult {
         return accept_files(held);
     }
     require_open(&held)?;
-    match Pipeline(held.raw()).written() {
+    match Pipeline(held.raw()).read_summary() {
         None => take_files(held, "ended without a summary", Vec::new()),
-        Some((_, reading)) if reading.outcome == Outcome::Refused => {
+        Some((_, reading)) if reading.is_refused => {
             take_files(held, "ended without a new summary", Vec::new())
         }
         Some((bytes, reading)) => take_reading(held, reading, bytes),
@@ -112,11 +106,10 @@ pub(crate) fn recover(held: AnyLoop) -> ReportResult {
 /// Takes a summary that counts, or the files beside one that cannot be read.
 fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult {
     let details = reading.lenient_lines();
-    let Some(summary) = reading.summary() else {
+    let Some(summary) = reading.summary else {
         return take_files(held, "left a broken summary", details);
     };
-    let pipeline = Pipeline(held.raw());
-    let (verb, gaps) = follows(pipeline, &summary);
+    let (verb, gaps) = follows(Pipeline(held.raw()), &summary);
     let flags = &summary.flags;
     let mut tell = Vec::new();
     if flags.timeout == Some(true) || flags.partial == Some(true) {
@@ -130,22 +123,13 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
         tell.push(summary.summary.clone());
     }
     tell.extend(gaps);
-    let note = Open {
-        tell,
-        details,
-        ..Open::default()
-    };
-    go(held, verb, Some((summary, Some(bytes))), note)
+    go(held, verb, Some((summary, Some(bytes))), "", tell, details)
 }
 
 /// Asks the user about a stage without a summary.
 fn fail(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResult {
-    let note = Open {
-        problem: problem.to_owned(),
-        details,
-        ..Open::default()
-    };
-    go(held, Verb::Fail(LoopArgs::default()), None, note)
+    let verb = Verb::Fail(LoopArgs::default());
+    go(held, verb, None, problem, Vec::new(), details)
 }
 
 /// Takes the files of a coordinator that left no summary, if they show that the stage was done. Stage 5 always
@@ -158,8 +142,8 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
         Stage::Setup | Stage::ValidationGeneration => false,
         _ => pipeline.has_artifacts(),
     };
-    let taken = minimal_summary(pipeline);
-    let (verb, mut tell) = completed(pipeline, &taken.0);
+    let minimal = minimal_summary(pipeline);
+    let (verb, mut tell) = completed(pipeline, &minimal.0);
     // The user has not accepted the files yet.
     if !may_count || matches!(verb, Verb::Fail(_) | Verb::Block { .. }) {
         return fail(held, problem, details);
@@ -168,12 +152,7 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
     tell.push(format!(
         "Stage {number} {problem}; the files that it wrote were used."
     ));
-    let note = Open {
-        tell,
-        details,
-        ..Open::default()
-    };
-    go(held, verb, Some(taken), note)
+    go(held, verb, Some(minimal), "", tell, details)
 }
 
 /// Takes the result that the user accepted: the summary in its file, else the one that counted, else one for the new files.
@@ -181,27 +160,23 @@ fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let is_usable = |taken: &Taken| taken.0.status != Status::Failed;
     let written = pipeline
-        .written()
-        .and_then(|(bytes, reading)| Some((reading.summary()?, Some(bytes))));
+        .read_summary()
+        .and_then(|(bytes, reading)| Some((reading.summary?, Some(bytes))));
     let counted = pipeline.open_summary().map(|summary| (summary, None));
-    let has_artifacts = pipeline.has_artifacts();
+    let minimal = || pipeline.has_artifacts().then(|| minimal_summary(pipeline));
     let taken = written
         .filter(is_usable)
         .or(counted.filter(is_usable))
-        .or_else(|| has_artifacts.then(|| minimal_summary(pipeline)));
-    let (verb, tell) = if let Some((summary, _)) = &taken {
-        completed(pipeline, summary)
-    } else {
-        let (_, missing) = pipeline.artifacts();
-        let missing = missing.join(", ");
-        let tell = vec![format!("These files are missing or unchanged: {missing}.")];
-        (Verb::Fail(LoopArgs::default()), tell)
+        .or_else(minimal);
+    let (verb, tell) = match &taken {
+        Some((summary, _)) => completed(pipeline, summary),
+        None => {
+            let missing = pipeline.artifacts().1.join(", ");
+            let line = format!("These files are missing or unchanged: {missing}.");
+            (Verb::Fail(LoopArgs::default()), vec![line])
+        }
     };
-    let note = Open {
-        tell,
-        ..Open::default()
-    };
-    go(held, verb, taken, note)
+    go(held, verb, taken, "", tell, Vec::new())
 }
 
 /// Returns the summary of a stage that left none, for its new files.
@@ -229,14 +204,22 @@ fn minimal_summary(pipeline: Pipeline<'_>) -> Taken {
     (summary, Some(bytes))
 }
 
-/// Records a summary and takes its transition. `note` has the problem and the lines for the next dispatch.
-fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> ReportResult {
+/// Records a summary, or the problem of a lost one, and takes the transition that follows. `tell` is for the user,
+/// `details` are for `status`.
+fn go(
+    mut held: AnyLoop,
+    verb: Verb,
+    taken: Option<Taken>,
+    problem: &str,
+    tell: Vec<String>,
+    details: Vec<String>,
+) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
     let mut open = Open {
-        problem: note.problem,
-        tell: note.tell,
-        details: note.details,
+        problem: problem.to_owned(),
+        tell,
+        details,
         ..dispatch_after(pipeline, held.phase(), &verb)
     };
     if let Some((summary, Some(bytes))) = &taken {
@@ -245,7 +228,7 @@ fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> Report
             let help = "make room or the folder writable, and run the command again";
             Failure::plain(Exit::Internal, message, help)
         })?;
-        let mut counted = pipeline.counted();
+        let mut counted = pipeline.counted_summaries();
         counted.push(CountedSummary {
             round: pipeline.round(),
             stage: stage.number(),
@@ -269,15 +252,12 @@ fn go(mut held: AnyLoop, verb: Verb, taken: Option<Taken>, note: Open) -> Report
             held.set_asked(&asked)?;
         }
     }
-    let summary = taken.map(|(summary, _)| summary);
-    if let Some(summary) = &summary {
-        record::note_flags(&mut held, summary, &verb)?;
-    }
-    if matches!(verb, Verb::Fail(_)) {
-        record::note_failure(&mut held, &open)?;
-    }
-    record::note_sections(&mut held, &verb)?;
+    record::note(
+        &mut held,
+        taken.map(|(summary, _)| summary).as_ref(),
+        &verb,
+        &open,
+    )?;
     held.set_open(&open)?;
-    held.add_text(&record::entry(stage, summary.as_ref(), &verb));
     Ok(held.take(verb)?)
 }

@@ -9,7 +9,7 @@ use claudex_loop::program::loops;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::contract::{Context, Decision, Dispatch, Reading, Stage, Summary, read, sha256};
+use crate::contract::{Decision, Dispatch, Reading, Stage, Summary, read, sha256};
 use crate::digest::Kept;
 
 /// One value of schema 2.
@@ -81,8 +81,13 @@ impl Pipeline<'_> {
         self.0.data("open")
     }
 
-    pub(crate) fn counted(self) -> CountedSummaries {
+    pub(crate) fn counted_summaries(self) -> CountedSummaries {
         self.0.data("counted")
+    }
+
+    /// Returns the decisions of the user by their keys, oldest first.
+    pub(crate) fn decisions(self) -> Keys {
+        self.0.data("user_decisions")
     }
 
     pub(crate) fn dispatch_id(self) -> String {
@@ -104,11 +109,9 @@ impl Pipeline<'_> {
 
     /// Returns whether a path names the open stage's summary, from the project's root or from the present folder.
     pub(crate) fn is_summary(self, path: &Utf8Path) -> bool {
-        let expected = self.0.root().join(self.summary_file());
-        let here = loops::here().unwrap_or_default();
-        [self.0.root(), here]
-            .iter()
-            .any(|folder| folder.join(path) == expected)
+        let root = self.0.root();
+        let expected = root.join(self.summary_file());
+        root.join(path) == expected || loops::here().is_ok_and(|here| here.join(path) == expected)
     }
 
     /// Returns the bytes of a file of the project, or `None` if it is missing or may not be read.
@@ -138,29 +141,25 @@ impl Pipeline<'_> {
     }
 
     /// Returns the bytes of the open stage's summary, and their fit to the open dispatch.
-    pub(crate) fn written(self) -> Option<(Vec<u8>, Reading)> {
+    pub(crate) fn read_summary(self) -> Option<(Vec<u8>, Reading)> {
         let bytes = self.file(&self.summary_file())?;
-        let context = Context {
-            project: Some(&self.0.root()),
-            dispatch: Some(&self.dispatch()),
-        };
-        let reading = read(&bytes, &context);
+        let reading = read(&bytes, Some(&self.0.root()), Some(&self.dispatch()));
         Some((bytes, reading))
     }
 
     /// Returns the newest score of a NOT_READY validation.
     pub(crate) fn last_score(self) -> Option<f64> {
-        let kept = self.kept();
-        kept.values().rev().find_map(|summary| {
-            let is_not_ready = summary.flags.validation_decision == Some(Decision::NotReady);
-            let is_validation = summary.stage == Stage::ValidationGeneration;
-            let score = summary.flags.validation_score;
-            score.filter(|_| is_validation && is_not_ready)
-        })
+        let is_not_ready = |summary: &&Summary| {
+            summary.stage == Stage::ValidationGeneration
+                && summary.flags.validation_decision == Some(Decision::NotReady)
+        };
+        let kept = self.kept_summaries();
+        let mut validations = kept.values().rev().filter(is_not_ready);
+        validations.find_map(|summary| summary.flags.validation_score)
     }
 
     /// Returns a new dispatch, to be opened by the next transition.
-    pub(crate) fn opened(self) -> Open {
+    pub(crate) fn new_dispatch(self) -> Open {
         Open {
             since: now(),
             ..first_open(&self.0.root(), self.round(), false)
@@ -175,7 +174,11 @@ impl Pipeline<'_> {
             round: self.round(),
             id: self.dispatch_id(),
             before: open.before.remove(&self.summary_file()),
-            counted: self.counted().into_iter().map(|one| one.digest).collect(),
+            counted: self
+                .counted_summaries()
+                .into_iter()
+                .map(|one| one.digest)
+                .collect(),
             skip_validation: open.skip_validation,
         }
     }
@@ -184,8 +187,8 @@ impl Pipeline<'_> {
     pub(crate) fn keep(self, bytes: &[u8]) -> std::io::Result<String> {
         let digest = sha256(bytes);
         let folder = self.0.store().open_folder()?;
-        let folder = folder.make(format!("{}/kept", self.0.id()))?;
-        folder.replace(&format!("{digest}.md"), bytes)?;
+        let kept = folder.make(format!("{}/kept", self.0.id()))?;
+        kept.replace(&format!("{digest}.md"), bytes)?;
         Ok(digest)
     }
 
@@ -197,10 +200,8 @@ impl Pipeline<'_> {
     /// Returns a kept summary, or `None` if its file is gone or has other bytes.
     pub(crate) fn kept_summary(self, digest: &str) -> Option<Summary> {
         let bytes = self.0.store().read(&self.kept_file(digest)).ok()?;
-        if sha256(&bytes) != digest {
-            return None;
-        }
-        read(&bytes, &Context::default()).summary()
+        let is_unchanged = sha256(&bytes) == digest;
+        read(&bytes, None, None).summary.filter(|_| is_unchanged)
     }
 
     /// Returns the summary that counted for the open dispatch.
@@ -209,8 +210,8 @@ impl Pipeline<'_> {
     }
 
     /// Returns the newest summary of each round and stage.
-    pub(crate) fn kept(self) -> Kept {
-        let counted = self.counted().into_iter();
+    pub(crate) fn kept_summaries(self) -> Kept {
+        let counted = self.counted_summaries().into_iter();
         let kept = counted.filter_map(|one| {
             let summary = self.kept_summary(&one.digest)?;
             Some(((one.round, summary.stage), summary))

@@ -4,7 +4,7 @@
 use std::io;
 
 use camino::Utf8Path;
-use clap::{Arg, ArgAction, Command};
+use clap::{Command, arg};
 use claudex_loop::files::{Folder, if_there};
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -47,8 +47,8 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("it has more than {MAX_BYTES} bytes"));
     }
-    let document = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    let document = document.strip_prefix('\u{feff}').unwrap_or(document);
+    let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    let document = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
     if keys.contains_key("loop") {
         return Err("it is a document of this program; use `stages import`".to_owned());
@@ -112,8 +112,8 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let document = convert(&bytes, store.root()).map_err(refused)?;
     let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
     let beginning = Beginning::now(session);
-    let held = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
-    let held = held.map_err(|error| match error {
+    let imported = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
+    let held = imported.map_err(|error| match error {
         StartError::Unfit(why) => refused(why),
         error => start::refused(INFO, error),
     })?;
@@ -122,15 +122,12 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Flag of `start` that moves aside the files of another program.
-const ANEW: &str = "anew";
 /// The names in `requirements` that are moved.
 const MOVED_NAMES: [&str; 2] = [".stage-summaries", ".requirements-state.local.md"];
 
 /// Adds the flag to `start`.
 pub(crate) fn arguments(command: Command) -> Command {
-    let anew = Arg::new(ANEW).long(ANEW).action(ArgAction::SetTrue);
-    let anew = anew.help("Move aside the state and the summaries of another program");
+    let anew = arg!(--anew "Move aside the state and the summaries of another program");
     command.mut_subcommand("start", |start| start.arg(anew))
 }
 
@@ -141,7 +138,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
         let active = store.list_active();
         active.iter().any(|one| store.loop_folder(&one.id).exists())
     };
-    if !request.flag(ANEW) || is_under_way() {
+    if !request.flag("anew") || is_under_way() {
         return Ok(());
     }
     let actor = Caller::from_env().actor(request.flag("from_prompt"));

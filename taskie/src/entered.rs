@@ -20,7 +20,7 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Records the facts of the moment at which a phase was entered. Returns sentences for the user if
 /// the plan is over.
-pub(crate) fn entered(raw: &Raw) -> Result<Vec<String>, String> {
+pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
     let phase = context::phase(raw);
     let Some(edge) = raw.taken() else {
         if phase == Phase::NewPlan && raw.text("coding_base").is_empty() {

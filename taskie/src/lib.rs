@@ -5,7 +5,6 @@ claudex_loop::machine!(taskie as typestate);
 
 pub mod commands;
 mod context;
-mod demo;
 mod entered;
 pub mod files;
 pub mod next;

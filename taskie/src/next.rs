@@ -8,7 +8,7 @@ use crate::context::{self, legal_words, parse_word, word};
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::files::task::TaskFile;
-use crate::files::tasks::{Row, Status};
+use crate::files::tasks::Status;
 
 /// The state, as far as the table reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,8 +58,6 @@ pub struct Next {
     pub row: &'static str,
     /// The next step, as an instruction for the agent.
     pub step: String,
-    /// Whether the user has to decide first.
-    pub asks: bool,
     /// The reason, as a sentence without its stop.
     pub why: String,
 }
@@ -69,40 +67,36 @@ impl Next {
         Self {
             row,
             step: step.into(),
-            asks: false,
             why: why.into(),
         }
     }
 
-    fn ask(row: &'static str, why: impl Into<String>) -> Self {
-        Self {
-            asks: true,
-            ..Self::new(row, "ask the user", why)
-        }
+    fn end_turn(row: &'static str, review: Phase, why: impl Into<String>) -> Self {
+        Self::new(
+            row,
+            format!("end the turn: {} comes next", word(review)),
+            why,
+        )
+    }
+
+    /// Returns whether the user has to decide first.
+    pub fn asks(&self) -> bool {
+        self.step == ASK
     }
 }
 
+const ASK: &str = "ask the user";
 const NEW_PLAN: &str = "new-plan: write or finish plan.md";
 const CREATE_TASKS: &str = "create-tasks: write tasks.md and a file for each task";
 const FINISHED: &str = "nothing: the plan is finished";
-
-/// The words in `phase` if a task was being done without automation.
-const BY_HAND: [&str; 6] = [
-    "implementation",
-    "next-task",
-    "next-task-tdd",
-    "complete-task",
-    "complete-task-tdd",
-    "continue-task",
-];
 
 /// Returns the first row of the table that fits.
 pub fn next(state: &State, files: &Directory) -> Next {
     match state {
         State::None => without_state(files),
         State::Broken => {
-            let why = "state.json is not a JSON object, and the journal has the last state";
             let step = "ask the user to restore the last state from the journal";
+            let why = "state.json is not a JSON object, and the journal has the last state";
             Next::new("C25", step, why)
         }
         State::There(fields) => with_state(fields, files),
@@ -110,29 +104,38 @@ pub fn next(state: &State, files: &Directory) -> Next {
 }
 
 fn with_state(fields: &Fields, files: &Directory) -> Next {
-    let phase = fields.phase.as_str();
-    let task = fields.current_task;
     let Some(next_phase) = &fields.next_phase else {
-        return standalone(phase, task);
+        return standalone(&fields.phase, fields.current_task);
     };
     let Some(at) = parse_word(next_phase) else {
-        let shown = text::one_line(next_phase, 60);
-        let why = format!("next_phase is “{shown}”; {}", legal_words());
-        let step = "nothing: fix next_phase in state.json";
-        return Next::new("C24", step, why);
+        let shown_word = text::one_line(next_phase, 60);
+        let why = format!("next_phase is “{shown_word}”; {}", legal_words());
+        return Next::new("C24", "nothing: fix next_phase in state.json", why);
     };
     let answer = |row| {
         let step = format!("{}: answer the newest review", word(at));
         Next::new(row, step, "the newest review is not answered yet")
     };
+    let review = |row, why| Next::end_turn(row, at, why);
+    let is_answered = fields.phase.strip_prefix("post-") == Some(word(at));
+    let answered = "the last review was answered";
     match at {
         Phase::PostPlanReview => answer("C1"),
         Phase::PostTasksReview => answer("C2"),
         Phase::PostCodeReview => answer("C3"),
         Phase::PostAllCodeReview => answer("C4"),
-        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview => {
-            review(at, phase, task, files)
+        Phase::PlanReview if is_answered => review("C5", answered),
+        Phase::PlanReview if files.has_complete_plan() => review("C6", "plan.md is complete"),
+        Phase::PlanReview => Next::new("C7", NEW_PLAN, "plan.md is not complete yet"),
+        Phase::TasksReview if is_answered => review("C8", answered),
+        Phase::TasksReview if files.has_rows() => review("C9", "tasks.md has its rows"),
+        Phase::TasksReview => {
+            Next::new("C10", CREATE_TASKS, "tasks.md has no row that can be read")
         }
+        Phase::CodeReview if is_answered => review("C11", answered),
+        Phase::CodeReview => code_review(fields.current_task, files),
+        Phase::AllCodeReview if is_answered => review("C15", answered),
+        Phase::AllCodeReview => all_code_review(files),
         Phase::NewPlan => Next::new("C18", NEW_PLAN, "the plan is to be written"),
         Phase::CreateTasks => Next::new("C19", CREATE_TASKS, "the tasks are to be written"),
         Phase::CompleteTask | Phase::CompleteTaskTdd => complete_task(at, next_phase, files),
@@ -141,8 +144,33 @@ fn with_state(fields: &Fields, files: &Directory) -> Next {
             Next::new("C21", FINISHED, format!("the plan is {next_phase}"))
         }
         // The bash version may write the name of a command here.
-        Phase::Standalone => standalone(next_phase, task),
+        Phase::Standalone => standalone(next_phase, fields.current_task),
     }
+}
+
+fn code_review(task: Option<u64>, files: &Directory) -> Next {
+    let Some((task, file)) = task.and_then(|task| Some((task, files.task(task)?))) else {
+        let why = "no current task is known whose file has subtasks: which one is it";
+        return Next::new("C12", ASK, why);
+    };
+    let completed = file.completed();
+    let total = file.subtasks.len();
+    if completed == total {
+        let why = format!("all subtasks of task {task} are completed");
+        return Next::end_turn("C13", Phase::CodeReview, why);
+    }
+    let why = format!("{completed} of {total} subtasks of task {task} are completed");
+    Next::new("C14", continue_task(task), why)
+}
+
+fn all_code_review(files: &Directory) -> Next {
+    let active = files.active().count();
+    let done = files.done().count();
+    if active > 0 && done == active {
+        let why = format!("all {active} tasks are done");
+        return Next::end_turn("C16", Phase::AllCodeReview, why);
+    }
+    Next::new("C17", ASK, format!("{done} of {active} tasks are done"))
 }
 
 fn complete_task(at: Phase, next_phase: &str, files: &Directory) -> Next {
@@ -159,74 +187,24 @@ fn complete_task(at: Phase, next_phase: &str, files: &Directory) -> Next {
 }
 
 fn standalone(phase: &str, task: Option<u64>) -> Next {
-    if phase == "complete" {
-        return Next::new("C21", FINISHED, "every task is done and reviewed");
-    }
-    if BY_HAND.contains(&phase) {
-        let task = task.map_or("the task".to_owned(), |task| format!("task {task}"));
-        let step = format!("continue-task: go on with {task}, without automation");
-        let why = format!("there is no automation, and {phase} ran last");
-        return Next::new("C22", step, why);
-    }
-    let shown = text::one_line(phase, 60);
-    Next::ask(
-        "C23",
-        format!("there is no automation, and “{shown}” ran last"),
-    )
-}
-
-fn end_turn(row: &'static str, review: Phase, why: impl Into<String>) -> Next {
-    let step = format!("end the turn: {} comes next", word(review));
-    Next::new(row, step, why)
-}
-
-fn review(at: Phase, phase: &str, task: Option<u64>, files: &Directory) -> Next {
-    let is_answered = phase.strip_prefix("post-") == Some(word(at));
-    let answered = |row| end_turn(row, at, "the last review was answered");
-    match at {
-        Phase::PlanReview if is_answered => answered("C5"),
-        Phase::PlanReview if files.has_complete_plan() => end_turn("C6", at, "plan.md is complete"),
-        Phase::PlanReview => Next::new("C7", NEW_PLAN, "plan.md is not complete yet"),
-        Phase::TasksReview if is_answered => answered("C8"),
-        Phase::TasksReview if files.rows().next().is_some() => {
-            end_turn("C9", at, "tasks.md has its rows")
+    match phase {
+        "complete" => Next::new("C21", FINISHED, "every task is done and reviewed"),
+        // A task was being done without automation.
+        "implementation" | "next-task" | "next-task-tdd" | "complete-task"
+        | "complete-task-tdd" | "continue-task" => {
+            let task = task.map_or("the task".to_owned(), |task| format!("task {task}"));
+            let step = format!("continue-task: go on with {task}, without automation");
+            Next::new(
+                "C22",
+                step,
+                format!("automation is off, and {phase} ran last"),
+            )
         }
-        Phase::TasksReview => {
-            let why = "tasks.md has no row that can be read";
-            Next::new("C10", CREATE_TASKS, why)
+        _ => {
+            let shown_word = text::one_line(phase, 60);
+            let why = format!("automation is off, and “{shown_word}” ran last");
+            Next::new("C23", ASK, why)
         }
-        Phase::CodeReview if is_answered => answered("C11"),
-        Phase::CodeReview => code_review(task, files),
-        _ if is_answered => answered("C15"),
-        _ => all_code_review(files),
-    }
-}
-
-fn code_review(task: Option<u64>, files: &Directory) -> Next {
-    let Some((task, file)) = task.and_then(|task| Some((task, files.task(task)?))) else {
-        let why = "no current task is known whose file has subtasks: which one is it";
-        return Next::ask("C12", why);
-    };
-    if file.is_completed() {
-        let why = format!("all subtasks of task {task} are completed");
-        return end_turn("C13", Phase::CodeReview, why);
-    }
-    let why = format!(
-        "{} of {} subtasks of task {task} are completed",
-        file.completed(),
-        file.subtasks.len()
-    );
-    Next::new("C14", continue_task(task), why)
-}
-
-fn all_code_review(files: &Directory) -> Next {
-    let active = files.active().count();
-    let done = files.done().count();
-    if active > 0 && done == active {
-        let why = format!("all {active} tasks are done");
-        end_turn("C16", Phase::AllCodeReview, why)
-    } else {
-        Next::ask("C17", format!("{done} of {active} tasks are done"))
     }
 }
 
@@ -238,30 +216,45 @@ fn continue_task(task: u64) -> String {
 fn without_state(files: &Directory) -> Next {
     let (implied, why) = implied_fields(files);
     let mut next = with_state(&implied, files);
-    if let Some(task) = implied
-        .current_task
-        .filter(|_| implied.phase == "continue-task")
-    {
+    let task = implied.current_task;
+    if let Some(task) = task.filter(|_| implied.phase == "continue-task") {
         next.step = continue_task(task);
     }
     next.row = "C26";
-    next.why = format!("there is no state, and {why}");
+    next.why = format!("the plan has no state, and {why}");
     next
 }
 
 /// Returns the state that the files of a plan imply, and the reason.
 pub fn implied_fields(files: &Directory) -> (Fields, String) {
+    let implied = |at, phase, task, why: &str| (Fields::new(at, phase, task), why.to_owned());
     if files.tasks.is_none() && files.plan.is_some() {
-        return implied_by_plan(files);
+        let newest = files.newest_review(Group::Plan);
+        let review = newest.map(|number| Name::Review(Group::Plan, number));
+        let verdict = review.and_then(|review| files.verdicts.get(&review));
+        let (at, phase, why) = match verdict {
+            Some(true) => (
+                Phase::CreateTasks,
+                "plan-review",
+                "plan.md passed its review",
+            ),
+            Some(false) => (
+                Phase::PostPlanReview,
+                "plan-review",
+                "plan.md failed its review",
+            ),
+            None if files.has_complete_plan() => {
+                (Phase::PlanReview, "new-plan", "plan.md is complete")
+            }
+            None => (Phase::NewPlan, "new-plan", "plan.md is not complete yet"),
+        };
+        return implied(at, phase, None, why);
     }
     let is_begun = |file: &TaskFile| file.is_begun() && !file.is_completed();
-    let in_progress = files.rows().find(|row| {
-        let file = files.task(row.id);
-        row.status == Status::Pending && file.is_some_and(is_begun)
-    });
-    if let Some(Row { id, .. }) = in_progress {
-        let why = format!("task {id} is in progress");
-        return implied(Phase::CompleteTask, "continue-task", Some(*id), why);
+    let mut pending = files.rows().filter(|row| row.status == Status::Pending);
+    if let Some(row) = pending.find(|row| files.task(row.id).is_some_and(is_begun)) {
+        let why = format!("task {} is in progress", row.id);
+        return implied(Phase::CompleteTask, "continue-task", Some(row.id), &why);
     }
     let is_unreviewed = |task: &u64| {
         let is_completed = files.task(*task).is_some_and(TaskFile::is_completed);
@@ -269,7 +262,7 @@ pub fn implied_fields(files: &Directory) -> (Fields, String) {
     };
     if let Some(task) = files.active().find(is_unreviewed) {
         let why = format!("task {task} is done and not reviewed");
-        return implied(Phase::CodeReview, "complete-task", Some(task), why);
+        return implied(Phase::CodeReview, "complete-task", Some(task), &why);
     }
     let code_reviews = files.names().filter_map(|name| match name {
         Name::Review(Group::TaskCode(task), number) => Some((name, task, number)),
@@ -278,43 +271,26 @@ pub fn implied_fields(files: &Directory) -> (Fields, String) {
     let newest = code_reviews.max_by_key(|(name, _, number)| (files.modified(*name), *number));
     let verdict = newest.and_then(|(name, task, _)| Some((task, *files.verdicts.get(&name)?)));
     let is_underway = files.next_task().is_none() || files.done().next().is_some();
-    match verdict {
-        Some((_, true)) => {
-            let why = "the newest review says PASS";
-            implied(Phase::CompleteTask, "code-review", None, why)
-        }
-        Some((task, false)) => {
-            let why = "the newest review says FAIL";
-            implied(Phase::PostCodeReview, "code-review", Some(task), why)
-        }
-        None if is_underway => {
-            let why = "the files do not say how far the plan is";
-            implied(Phase::Standalone, "continue-plan", None, why)
-        }
-        None => implied(Phase::CompleteTask, "code-review", None, "no task is begun"),
-    }
-}
-
-fn implied(at: Phase, phase: &str, task: Option<u64>, why: impl Into<String>) -> (Fields, String) {
-    (Fields::new(at, phase, task), why.into())
-}
-
-fn implied_by_plan(files: &Directory) -> (Fields, String) {
-    let newest = files.newest_review(Group::Plan);
-    let verdict = newest.and_then(|number| files.verdicts.get(&Name::Review(Group::Plan, number)));
-    let (at, phase, why) = match verdict {
-        Some(true) => (
-            Phase::CreateTasks,
-            "plan-review",
-            "plan.md passed its review",
+    let (at, phase, task, why) = match verdict {
+        Some((_, true)) => (
+            Phase::CompleteTask,
+            "code-review",
+            None,
+            "the newest review says PASS",
         ),
-        Some(false) => (
-            Phase::PostPlanReview,
-            "plan-review",
-            "plan.md failed its review",
+        Some((task, false)) => (
+            Phase::PostCodeReview,
+            "code-review",
+            Some(task),
+            "the newest review says FAIL",
         ),
-        None if files.has_complete_plan() => (Phase::PlanReview, "new-plan", "plan.md is complete"),
-        None => (Phase::NewPlan, "new-plan", "plan.md is not complete yet"),
+        None if is_underway => (
+            Phase::Standalone,
+            "continue-plan",
+            None,
+            "the files do not say how far the plan is",
+        ),
+        None => (Phase::CompleteTask, "code-review", None, "no task is begun"),
     };
-    implied(at, phase, None, why)
+    implied(at, phase, task, why)
 }

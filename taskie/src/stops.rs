@@ -142,14 +142,14 @@ fn asked_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let asked = runs.filter(|run| ids.contains(&run.began.run));
     asked
         .filter_map(review_file)
-        .chain(noted(journal, FOUND))
+        .chain(noted_files(journal, FOUND))
         .collect()
 }
 
 /// Returns the reviews that the program ran, and those that were there when the plan was taken up.
 pub(crate) fn known_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let runs = runs::read(journal).into_iter().filter_map(review_file);
-    let noted = noted(journal, FOUND).chain(noted(journal, BY_HAND));
+    let noted = noted_files(journal, FOUND).chain(noted_files(journal, BY_HAND));
     runs.chain(noted).collect()
 }
 
@@ -158,7 +158,7 @@ fn review_file(run: Run) -> Option<Name> {
 }
 
 /// Returns the names in the `files` of the notes of a kind.
-fn noted(journal: &[Entry], note: &str) -> impl Iterator<Item = Name> {
+fn noted_files(journal: &[Entry], note: &str) -> impl Iterator<Item = Name> {
     let notes = journal.iter().filter_map(|entry| entry.noted::<Json>(note));
     let files = notes.flat_map(|note| note["files"].as_array().cloned().unwrap_or_default());
     files.filter_map(|file| Name::parse(file.as_str()?))

@@ -20,8 +20,8 @@ impl Extension for Taskie {
         commands::all()
     }
 
-    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
-        commands::run(program, name, arguments)
+    fn run(&self, program: &Program, _: &str, arguments: &ArgMatches) -> Option<Ended> {
+        commands::run(program, arguments)
     }
 
     fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
@@ -29,7 +29,7 @@ impl Extension for Taskie {
     }
 
     fn entered(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
-        entered::entered(held.raw())
+        entered::record(held.raw())
     }
 
     fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {

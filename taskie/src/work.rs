@@ -26,7 +26,7 @@ pub(crate) fn look(raw: &Raw, directory: &Directory) -> Result<Transition, Missi
     match context::phase(raw) {
         Phase::NewPlan if directory.has_complete_plan() => Ok(Transition::Planned),
         Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),
-        Phase::CreateTasks => match counted(directory) {
+        Phase::CreateTasks => match count_tasks(directory) {
             Some(_) if is_changed(raw, directory) => Ok(Transition::Reopen),
             Some((total, done)) => Ok(Transition::TasksWritten { total, done }),
             None => missing(
@@ -143,7 +143,7 @@ fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
 }
 
 /// Returns the number of active tasks, and of those that are done, if a task is pending.
-pub(crate) fn counted(directory: &Directory) -> Option<(u64, u64)> {
+pub(crate) fn count_tasks(directory: &Directory) -> Option<(u64, u64)> {
     directory.next_task()?;
     let total = directory.active().count() as u64;
     Some((total, directory.done().count() as u64))
@@ -164,9 +164,6 @@ pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     unreviewed.max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
 }
 
-/// The name of the plan's digest. The digest of a task has the task's number as its name.
-const PLAN: &str = "plan";
-
 /// Returns the digests of the plan and of its tasks, for the field `reviewed`.
 pub(crate) fn reviewed_digests(directory: &Directory) -> String {
     let mut all = vec![plan_digest(directory)];
@@ -177,20 +174,16 @@ pub(crate) fn reviewed_digests(directory: &Directory) -> String {
 
 /// Returns the digest of the plan, for the field `reviewed`.
 pub(crate) fn plan_digest(directory: &Directory) -> String {
-    format!("{PLAN}:{}", directory.plan_digest())
+    format!("plan:{}", directory.plan_digest())
 }
 
 /// Returns whether the plan or a task differs from the text that passed its review. A new task is no change.
 pub(crate) fn is_changed(raw: &Raw, directory: &Directory) -> bool {
     let current = reviewed_digests(directory);
-    let current: Vec<(&str, &str)> = entries(&current).collect();
     let reviewed = raw.text("reviewed");
-    entries(&reviewed).any(|(name, digest)| {
-        let now = current.iter().find(|(known, _)| *known == name);
-        now.is_some_and(|(_, now)| *now != digest)
+    reviewed.split_whitespace().any(|entry| {
+        let name = entry.split_inclusive(':').next().unwrap_or_default();
+        let mut current = current.split(' ');
+        current.any(|now| now.starts_with(name) && now != entry)
     })
-}
-
-fn entries(digests: &str) -> impl Iterator<Item = (&str, &str)> {
-    digests.split(' ').filter_map(|one| one.split_once(':'))
 }

@@ -16,12 +16,12 @@ pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b 
         return None;
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let text = str::from_utf8(bytes);
-    if let Err(error) = text {
-        let place = Place::from_byte(&String::from_utf8_lossy(bytes), error.valid_up_to());
-        findings.add_at(Rule::NotUtf8, place, "");
-    }
-    text.ok()
+    str::from_utf8(bytes)
+        .inspect_err(|error| {
+            let place = Place::from_byte(&String::from_utf8_lossy(bytes), error.valid_up_to());
+            findings.add_at(Rule::NotUtf8, place, "");
+        })
+        .ok()
 }
 
 /// Splits a text into the YAML and the body. A line `---` further down belongs to the body.
@@ -75,11 +75,5 @@ pub(super) fn context(text: &str, body: usize, findings: &mut Collector) -> Opti
         findings.add_at(Rule::NoContext, end, "");
     }
     // The first line keeps its indentation.
-    let trim = |section: String| {
-        section
-            .trim_start_matches(['\r', '\n'])
-            .trim_end()
-            .to_owned()
-    };
-    section.map(trim)
+    section.map(|text| text.trim_start_matches(['\r', '\n']).trim_end().to_owned())
 }

@@ -6,7 +6,7 @@ use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use super::question::{ActionMap, Question, known_actions};
+use super::question::{ActionMap, Question};
 use super::rule::{Collector, Rule};
 use super::words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Stage,
@@ -100,18 +100,14 @@ flags! {
 
 impl Flags {
     /// Reads the flags of a stage that keep their rules, and reports the others.
-    pub(super) fn read(
-        written: &JsonMap<String, Json>,
-        stage: Option<Stage>,
-        findings: &mut Collector,
-    ) -> Self {
+    pub(super) fn read(stage: Option<Stage>, findings: &mut Collector) -> Self {
         let is_stage_3 = stage.is_none_or(|stage| stage == Stage::AnalysisQuestions);
         let mut kept = JsonMap::new();
-        for (name, value) in written {
-            if !is_stage_3 && has_word(ONLY_STAGE_3, name) {
+        for (name, value) in findings.flags.clone() {
+            if !is_stage_3 && has_word(ONLY_STAGE_3, &name) {
                 findings.add(Rule::FlagStage, &format!("/flags/{name}"), "");
-            } else if let Some(value) = check(name, value, findings) {
-                kept.insert(name.clone(), value);
+            } else if let Some(value) = check(&name, value, findings) {
+                kept.insert(name, value);
             }
         }
         let mut flags: Self = serde_json::from_value(Json::Object(kept)).unwrap_or_default();
@@ -142,14 +138,19 @@ fn has_word(words: &str, word: &str) -> bool {
 }
 
 /// Returns the value of a flag if it is right, else reports it.
-fn check(name: &str, value: &Json, findings: &mut Collector) -> Option<Json> {
+fn check(name: &str, mut value: Json, findings: &mut Collector) -> Option<Json> {
     let path = format!("/flags/{name}");
-    let value = match value {
-        Json::Object(actions) if name == "next_action_map" => {
-            known_actions(actions, &path, findings)
-        }
-        value => value.clone(),
-    };
+    if name == "next_action_map"
+        && let Json::Object(actions) = &mut value
+    {
+        actions.retain(|label, action| {
+            let is_known = Option::<NextAction>::deserialize(&*action).is_ok();
+            if !is_known {
+                findings.add(Rule::UnknownAction, &format!("{path}/{label}"), "");
+            }
+            is_known
+        });
+    }
     let Some(problem) = find_problem(name, &value) else {
         return Some(value);
     };
@@ -158,7 +159,7 @@ fn check(name: &str, value: &Json, findings: &mut Collector) -> Option<Json> {
         for (at, item) in value.as_array().into_iter().flatten().enumerate() {
             if item.is_object() {
                 let path = format!("{path}/{at}");
-                findings.add_as(Rule::BadYaml, READ_TO_END, &path, NOT_QUOTED);
+                *findings.add(Rule::BadYaml, &path, NOT_QUOTED) = READ_TO_END;
             }
         }
         return Some(joined);
@@ -180,14 +181,11 @@ fn join_items(value: &Json) -> Json {
     let Json::Array(items) = value else {
         return value.clone();
     };
-    let join = |item: &Json| {
-        let entry = item.as_object().and_then(|item| item.iter().next());
-        match entry {
-            Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
-            Some((key, Json::Null)) => json!(format!("{key}: ")),
-            Some((key, text)) => json!(format!("{key}: {text}")),
-            None => item.clone(),
-        }
+    let join = |item: &Json| match item.as_object().and_then(|item| item.iter().next()) {
+        Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
+        Some((key, Json::Null)) => json!(format!("{key}: ")),
+        Some((key, text)) => json!(format!("{key}: {text}")),
+        None => item.clone(),
     };
     items.iter().map(join).collect()
 }
@@ -207,11 +205,8 @@ fn find_problem(name: &str, value: &Json) -> Option<String> {
 fn check_range(name: &str, value: &Json) -> Option<String> {
     let (_, least, most) = RANGES.iter().find(|(flag, ..)| *flag == name)?;
     let range = *least..=*most;
-    let is_outside = |value: &&Json| {
-        value
-            .as_f64()
-            .is_some_and(|number| !range.contains(&number))
-    };
+    let is_inside = |number| range.contains(&number);
+    let is_outside = |value: &&Json| !value.as_f64().is_none_or(is_inside);
     let outside = match value {
         Json::Object(keys) => keys.values().find(is_outside),
         _ => Some(value).filter(is_outside),

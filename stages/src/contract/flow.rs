@@ -1,28 +1,18 @@
 //! The rules for the time after the stage: the pause, its question, and the next step.
 //!
-//! Each function corrects the summary as a lenient reader takes it. `written` are the flags as
-//! they were written.
-
-use serde_json::{Map as JsonMap, Value as Json};
+//! Each function corrects the summary as a lenient reader takes it.
 
 use super::question::is_same_label;
-use super::rule::{Collector, Lenient, Rule, quoted};
+use super::rule::{Collector, Lenient, Rule, quote};
 use super::words::{Decision, NextAction, PauseType, Stage, Status};
 use super::{Dispatch, Summary};
-
-type Written = JsonMap<String, Json>;
 
 const PAUSE_TYPE: &str = "/flags/pause_type";
 const DECISION: &str = "/flags/validation_decision";
 
-/// Returns whether a flag is there, right or wrong. Null counts as missing.
-fn has(written: &Written, flag: &str) -> bool {
-    written.get(flag).is_some_and(|value| !value.is_null())
-}
-
 /// Checks that a pause is with needs-user-input and in a stage that may pause.
-pub(super) fn check_pause(summary: &mut Summary, written: &Written, findings: &mut Collector) {
-    let is_written = has(written, "pause_type");
+pub(super) fn check_pause(summary: &mut Summary, findings: &mut Collector) {
+    let is_written = findings.has_flag("pause_type");
     let pause = summary.flags.pause_type.take();
     let waits = summary.status == Status::NeedsUserInput;
     if summary.stage == Stage::Retrospective && (waits || is_written) {
@@ -33,9 +23,9 @@ pub(super) fn check_pause(summary: &mut Summary, written: &Written, findings: &m
         }
     } else if waits {
         if !is_written {
-            findings.add(Rule::PauseStatus, "/status", "there is no `pause_type`");
+            findings.add(Rule::PauseStatus, "/status", "`pause_type` is missing");
         }
-        let by_content = if has(written, "question_context") {
+        let by_content = if findings.has_flag("question_context") {
             PauseType::Interactive
         } else {
             PauseType::ExitCli
@@ -54,25 +44,23 @@ pub(super) fn check_pause(summary: &mut Summary, written: &Written, findings: &m
     // Else the pause type itself is the finding.
     let is_exit = !is_written || pause == Some(PauseType::ExitCli);
     for flag in ["question_context", "next_action_map"] {
-        if is_exit && has(written, flag) {
+        if is_exit && findings.has_flag(flag) {
             findings.add(Rule::QuestionStray, &format!("/flags/{flag}"), "");
         }
     }
 }
 
-pub(super) fn check_reason(summary: &mut Summary, written: &Written, findings: &mut Collector) {
+pub(super) fn check_reason(summary: &mut Summary, findings: &mut Collector) {
     let flags = &mut summary.flags;
     let reason = flags.block_reason.as_deref().unwrap_or_default();
     if flags.pause_type.is_none() || !reason.trim().is_empty() {
         return;
     }
-    let has_wrong_type = has(written, "block_reason") && flags.block_reason.is_none();
-    if !has_wrong_type {
-        let path = match written.get("block_reason") {
-            Some(_) => "/flags/block_reason",
-            None => PAUSE_TYPE,
-        };
-        findings.add(Rule::NoBlockReason, path, "");
+    let has_wrong_type = findings.has_flag("block_reason") && flags.block_reason.is_none();
+    if !has_wrong_type && findings.flags.contains_key("block_reason") {
+        findings.add(Rule::NoBlockReason, "/flags/block_reason", "");
+    } else if !has_wrong_type {
+        findings.add(Rule::NoBlockReason, PAUSE_TYPE, "");
     }
     let reason = match summary.summary.trim() {
         "" => "the stage waits and gives no reason",
@@ -82,13 +70,13 @@ pub(super) fn check_reason(summary: &mut Summary, written: &Written, findings: &
 }
 
 /// Checks the question of an interactive pause and the actions of its answers.
-pub(super) fn check_question(summary: &mut Summary, written: &Written, findings: &mut Collector) {
+pub(super) fn check_question(summary: &mut Summary, findings: &mut Collector) {
     let stage = summary.stage;
     let flags = &mut summary.flags;
     if flags.pause_type != Some(PauseType::Interactive) {
         return;
     }
-    if !has(written, "question_context") {
+    if !findings.has_flag("question_context") {
         findings.add(Rule::NoQuestion, PAUSE_TYPE, "");
     }
     let question = flags.question_context.get_or_insert_default();
@@ -107,7 +95,7 @@ pub(super) fn check_question(summary: &mut Summary, written: &Written, findings:
         let mut options = question.options.iter();
         let is_label = options.any(|option| is_same_label(&option.label, label));
         if !is_label {
-            findings.add(Rule::MapLabel, &path, quoted(label));
+            findings.add(Rule::MapLabel, &path, quote(label));
         }
         is_label && action.is_none_or(|action| check_action(action, stage, &path, findings))
     });
@@ -126,14 +114,14 @@ fn check_action(action: NextAction, stage: Stage, path: &str, findings: &mut Col
     is_allowed
 }
 
-pub(super) fn check_next(summary: &mut Summary, written: &Written, findings: &mut Collector) {
+pub(super) fn check_next(summary: &mut Summary, findings: &mut Collector) {
     const NEXT_ACTION: &str = "/flags/next_action";
     let stage = summary.stage;
     let action = summary.flags.next_action;
     summary.flags.next_action =
         action.filter(|action| check_action(*action, stage, NEXT_ACTION, findings));
     let is_completed = summary.status == Status::Completed;
-    if stage == Stage::ResponseAnalysis && is_completed && !has(written, "next_action") {
+    if stage == Stage::ResponseAnalysis && is_completed && !findings.has_flag("next_action") {
         findings.add(Rule::NoNextAction, NEXT_ACTION, "");
     }
 }
@@ -141,7 +129,6 @@ pub(super) fn check_next(summary: &mut Summary, written: &Written, findings: &mu
 /// Checks the decision of stage 5 and its score.
 pub(super) fn check_decision(
     summary: &mut Summary,
-    written: &Written,
     dispatch: Option<&Dispatch>,
     findings: &mut Collector,
 ) {
@@ -171,8 +158,8 @@ pub(super) fn check_decision(
     let by_action = loops.then_some(Decision::NotReady);
     flags.validation_decision = flags.validation_decision.or(by_score).or(by_action);
     if flags.validation_decision.is_none() {
-        findings.add_as(Rule::NoDecision, Lenient::Crash, DECISION, "");
-    } else if !has(written, "validation_decision") {
+        *findings.add(Rule::NoDecision, DECISION, "") = Lenient::Crash;
+    } else if !findings.has_flag("validation_decision") {
         findings.add(Rule::NoDecision, DECISION, "");
     }
 }

@@ -5,7 +5,7 @@ use claudex_loop::text;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::rule::{Collector, Rule, quoted};
+use super::rule::{Collector, Rule, quote};
 use super::words::Stage;
 
 /// Returns the value of one of the seven keys if it has its type.
@@ -42,13 +42,13 @@ pub(super) fn check_stage(keys: &Json, findings: &mut Collector) -> Option<Stage
 
     let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
     if let Some(name) = name.filter(|name| *name != expected) {
-        let detail = format!("expected {expected}, found {}", quoted(&name));
+        let detail = format!("expected {expected}, found {}", quote(&name));
         findings.add(Rule::StageName, "/stage", detail);
     }
     let expected = stage.map_or("", Stage::checkpoint);
     if let Some(checkpoint) = checkpoint.filter(|name| stage.is_some() && name.as_str() != expected)
     {
-        let detail = format!("expected {expected}, found {}", quoted(&checkpoint));
+        let detail = format!("expected {expected}, found {}", quote(&checkpoint));
         findings.add(Rule::CheckpointName, "/checkpoint", detail);
     }
     stage
@@ -64,12 +64,14 @@ pub(super) fn check_artifacts(
     let mut artifacts = Vec::new();
     for (index, item) in items.unwrap_or_default().iter().enumerate() {
         let place = format!("/artifacts_written/{index}");
-        match item.as_str().map(Utf8Path::new) {
-            None => findings.add(Rule::BadType, &place, "expected a path"),
-            Some(path) => match find_broken_rule(path, project) {
-                Some(rule) => findings.add(rule, &place, quoted(path.as_str())),
-                None => artifacts.push(path.to_owned()),
-            },
+        let Some(path) = item.as_str().map(Utf8Path::new) else {
+            findings.add(Rule::BadType, &place, "expected a path");
+            continue;
+        };
+        if let Some(rule) = find_broken_rule(path, project) {
+            findings.add(rule, &place, quote(path.as_str()));
+        } else {
+            artifacts.push(path.to_owned());
         }
     }
     artifacts

@@ -1,19 +1,19 @@
 //! The Summary Contract: the rules of a coordinator's summary file, and the lenient reading of a broken rule.
 //!
-//! [`read`] reports every broken rule as a [`Finding`], with its place and the text to write instead,
-//! and gives a lenient reader an [`Outcome`]. A strict reader takes a file without an error.
+//! [`read`] reports every broken rule as a [`Finding`], with its place and the text to write instead, and returns the
+//! summary that a lenient reader takes. A strict reader takes a file without an error.
 //!
 //! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`:
 //!
 //! ```
-//! use stages::contract::{Context, Stage, read};
+//! use stages::contract::{Stage, read};
 //!
 //! let file = "---\nstage: setup\nstage_number: 1\nstatus: completed\ncheckpoint: SETUP\nartifacts_written: []\n\
 //!     summary: All is there\nflags:\n  round_number: 1\n  pal_available: maybe\n---\n\n## Context for Next Stage\nNothing yet.\n";
-//! let reading = read(file.as_bytes(), &Context::default());
+//! let reading = read(file.as_bytes(), None, None);
 //! let [finding] = &*reading.findings else { panic!("one finding") };
 //! assert!(finding.line().starts_with("10:18: error[flag-type]: "));
-//! let summary = reading.summary().expect("a lenient reader takes it");
+//! let summary = reading.summary.expect("a lenient reader takes it");
 //! assert_eq!((summary.stage, summary.flags.pal_available), (Stage::Setup, None));
 //! ```
 
@@ -40,27 +40,20 @@ pub(crate) use question::is_same_label;
 pub(crate) use yaml::{body_start, frontmatter};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Map as JsonMap, Value as Json, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use rule::{Collector, quoted};
-
-/// The circumstances of a summary. Rules without their circumstance are not checked.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Context<'a> {
-    /// The root of the project, for the artifacts.
-    pub project: Option<&'a Utf8Path>,
-    /// The open dispatch.
-    pub dispatch: Option<&'a Dispatch>,
-}
+use rule::{Collector, quote};
 
 /// A file that was read.
 #[derive(Debug)]
 pub struct Reading {
     /// The broken rules in the order of the file, at most 100.
     pub findings: Vec<Finding>,
-    /// The outcome for a lenient reader.
-    pub outcome: Outcome,
+    /// The summary that a lenient reader takes, corrected if a rule is broken.
+    pub summary: Option<Summary>,
+    /// Whether the file does not count, and changes nothing. Any other file without a summary is a crash.
+    pub is_refused: bool,
 }
 
 impl Reading {
@@ -73,64 +66,46 @@ impl Reading {
     pub fn lenient_lines(&self) -> Vec<String> {
         self.findings.iter().map(Finding::lenient_line).collect()
     }
-
-    /// Returns the summary that a lenient reader takes.
-    pub fn summary(self) -> Option<Summary> {
-        match self.outcome {
-            Outcome::Taken(summary) => Some(*summary),
-            Outcome::Crash | Outcome::Refused => None,
-        }
-    }
 }
 
-/// The outcome for a lenient reader.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// The summary, corrected if a rule is broken.
-    Taken(Box<Summary>),
-    /// A crash: no summary counts.
-    Crash,
-    /// A summary that does not count, and changes nothing.
-    Refused,
-}
-
-/// Reads the bytes of a summary file.
-pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
+/// Reads the bytes of a summary file. Rules about the project's artifacts and the open dispatch are checked if they are
+/// known.
+pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch>) -> Reading {
     let mut findings = Collector::default();
-    if let Some(dispatch) = context.dispatch {
+    if let Some(dispatch) = dispatch {
         dispatch.check_bytes(bytes, &mut findings);
     }
-    let text = file::read(bytes, &mut findings);
-    let summary = text.and_then(|text| read_summary(text, context, &mut findings));
-    let outcome = match summary {
-        _ if findings.is_other() => Outcome::Refused,
-        _ if findings.has(Lenient::Crash) => Outcome::Crash,
-        _ if findings.has(Lenient::Refused) => Outcome::Refused,
-        Some(summary) => Outcome::Taken(Box::new(summary)),
-        None => Outcome::Crash,
-    };
+    let summary = file::read(bytes, &mut findings)
+        .and_then(|text| read_summary(text, project, dispatch, &mut findings));
+    let is_crash = findings.has(Lenient::Crash);
+    let is_refused = findings.is_other() || findings.has(Lenient::Refused) && !is_crash;
     Reading {
         findings: findings.finish(),
-        outcome,
+        summary: summary.filter(|_| !is_crash && !is_refused),
+        is_refused,
     }
 }
 
 /// Reads a text. Returns `None` if its stage or status is unknown.
-fn read_summary(text: &str, context: &Context<'_>, findings: &mut Collector) -> Option<Summary> {
+fn read_summary(
+    text: &str,
+    project: Option<&Utf8Path>,
+    dispatch: Option<&Dispatch>,
+    findings: &mut Collector,
+) -> Option<Summary> {
     let (yaml, body) = file::split(text, findings)?;
-    let next_context = file::context(text, body, findings);
+    let context = file::context(text, body, findings);
     let keys = yaml::read(&text[yaml], findings)?;
 
-    let stage = keys::check_stage(&keys, findings);
-    let stage = stage.or(context.dispatch.map(|dispatch| dispatch.stage));
+    let named_stage = keys::check_stage(&keys, findings);
+    let stage = named_stage.or(dispatch.map(|dispatch| dispatch.stage));
     let status: Option<Status> = keys::require(&keys, "status", findings);
-    let artifacts = keys::check_artifacts(&keys, context.project, findings);
+    let artifacts = keys::check_artifacts(&keys, project, findings);
     let summary: Option<String> = keys::require(&keys, "summary", findings);
-    let written: Option<JsonMap<String, Json>> = keys::require(&keys, "flags", findings);
-    let written = &written.unwrap_or_default();
-    let flags = Flags::read(written, stage, findings);
+    findings.flags = keys::require(&keys, "flags", findings).unwrap_or_default();
+    let flags = Flags::read(stage, findings);
     let stage = stage?;
-    if let Some(dispatch) = context.dispatch {
+    if let Some(dispatch) = dispatch {
         dispatch.check(stage, &flags, findings);
     }
 
@@ -140,13 +115,13 @@ fn read_summary(text: &str, context: &Context<'_>, findings: &mut Collector) -> 
         artifacts,
         summary: summary.unwrap_or_default(),
         flags,
-        context: next_context,
+        context,
     };
-    flow::check_pause(&mut summary, written, findings);
-    flow::check_reason(&mut summary, written, findings);
-    flow::check_question(&mut summary, written, findings);
-    flow::check_next(&mut summary, written, findings);
-    flow::check_decision(&mut summary, written, context.dispatch, findings);
+    flow::check_pause(&mut summary, findings);
+    flow::check_reason(&mut summary, findings);
+    flow::check_question(&mut summary, findings);
+    flow::check_next(&mut summary, findings);
+    flow::check_decision(&mut summary, dispatch, findings);
     Some(summary)
 }
 
@@ -236,15 +211,12 @@ impl Dispatch {
     /// Checks that the stage, the dispatch and the round are the open ones.
     fn check(&self, stage: Stage, flags: &Flags, findings: &mut Collector) {
         if stage != self.stage {
-            let detail = format!(
-                "expected stage {}, found {}",
-                self.stage.number(),
-                stage.number()
-            );
+            let [expected, number] = [self.stage, stage].map(Stage::number);
+            let detail = format!("expected stage {expected}, found {number}");
             findings.add(Rule::Foreign, "/stage_number", detail);
         }
         if let Some(id) = flags.dispatch_id.as_ref().filter(|id| **id != self.id) {
-            let detail = format!("expected `dispatch_id: {}`, found {}", self.id, quoted(id));
+            let detail = format!("expected `dispatch_id: {}`, found {}", self.id, quote(id));
             findings.add(Rule::Stale, "/flags/dispatch_id", detail);
         }
         if let Some(round) = flags.round_number.filter(|round| *round != self.round) {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map as JsonMap, Value as Json};
 
-use super::rule::{Collector, Lenient, Rule, quoted};
+use super::rule::{Collector, Lenient, Rule, quote};
 use super::words::NextAction;
 
 /// The most characters of a header.
@@ -39,29 +38,12 @@ pub struct QuestionOption {
     pub description: String,
 }
 
-/// Returns the entries of a `next_action_map` with a known action, and reports the others.
-pub(super) fn known_actions(
-    entries: &JsonMap<String, Json>,
-    path: &str,
-    findings: &mut Collector,
-) -> Json {
-    let mut known = entries.clone();
-    known.retain(|label, action| {
-        let is_known = Option::<NextAction>::deserialize(&*action).is_ok();
-        if !is_known {
-            findings.add(Rule::UnknownAction, &format!("{path}/{label}"), "");
-        }
-        is_known
-    });
-    Json::Object(known)
-}
-
 /// Returns whether two labels are the same without "(Recommended)".
 pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
-    fn plain(label: &str) -> &str {
+    fn bare(label: &str) -> &str {
         label.trim().trim_end_matches("(Recommended)").trim_end()
     }
-    plain(one) == plain(other)
+    bare(one) == bare(other)
 }
 
 impl Question {
@@ -72,13 +54,15 @@ impl Question {
         if self.question.is_empty() {
             findings.add(Rule::NoQuestion, &format!("{PATH}/question"), "");
         }
-        self.header = correct_header(self.header.trim(), &format!("{PATH}/header"), findings);
+        self.correct_header(&format!("{PATH}/header"), findings);
 
         let path = format!("{PATH}/options");
-        match self.options.len() {
-            0 => findings.add(Rule::OptionCount, &path, ""),
-            2..=4 => {}
-            _ => findings.add_as(Rule::OptionCount, Lenient::Kept, &path, ""),
+        let count = self.options.len();
+        if !(2..=4).contains(&count) {
+            let lenient = findings.add(Rule::OptionCount, &path, "");
+            if count > 0 {
+                *lenient = Lenient::Kept;
+            }
         }
         let mut labels: Vec<String> = Vec::new();
         let mut index = 0;
@@ -94,26 +78,26 @@ impl Question {
             }
             let is_reserved = is_same_label(&text::plain(label), MORE_LABEL);
             if is_reserved {
-                findings.add_as(Rule::OptionDuplicate, Lenient::Refused, &path, "");
+                *findings.add(Rule::OptionDuplicate, &path, "") = Lenient::Refused;
             }
             let is_known = labels.iter().any(|known| is_same_label(known, label));
             if is_known {
-                findings.add(Rule::OptionDuplicate, &path, quoted(label));
+                findings.add(Rule::OptionDuplicate, &path, quote(label));
             }
             labels.push(label.clone());
             !is_reserved && !is_known
         });
     }
-}
-
-/// Returns a header as a dialog can show it. It is empty if there is none.
-fn correct_header(header: &str, path: &str, findings: &mut Collector) -> String {
-    let line = header.lines().next().unwrap_or_default();
-    let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
-    if text::plain(header).trim().is_empty() && !header.is_empty() {
-        findings.add_as(Rule::HeaderLength, Lenient::Refused, path, "");
-    } else if header.is_empty() || cut != header {
-        findings.add(Rule::HeaderLength, path, "");
+    /// Cuts the header to what a dialog can show.
+    fn correct_header(&mut self, path: &str, findings: &mut Collector) {
+        let header = self.header.trim();
+        let line = header.lines().next().unwrap_or_default();
+        let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
+        if !header.is_empty() && text::plain(header).trim().is_empty() {
+            *findings.add(Rule::HeaderLength, path, "") = Lenient::Refused;
+        } else if header.is_empty() || cut != header {
+            findings.add(Rule::HeaderLength, path, "");
+        }
+        self.header = cut.trim().to_owned();
     }
-    cut.trim().to_owned()
 }

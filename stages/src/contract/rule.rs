@@ -4,6 +4,7 @@
 
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 use strum::{Display, VariantArray};
 
 use super::words::words;
@@ -67,7 +68,7 @@ rules! {
     Placeholder Corrected("as if it were missing"), "write the value instead of the placeholder, or remove the line";
     ArtifactOutside Refused, "an artifact must be a path below the project, relative to it";
     ArtifactMissing Corrected("dropped from the list"), "an artifact must be a file";
-    NoContext Corrected("there is no context"), "the body must have a section `## Context for Next Stage`";
+    NoContext Corrected("the context is empty"), "the body must have a section `## Context for Next Stage`";
     FlagStage Corrected("ignored"), "only stage 3 has `questions_count`, `thinkdeep_calls` and `thinkdeep_completion_pct`";
     FlagType Corrected("ignored"), "a flag must have its type";
     FlagRange Corrected("ignored"), "a flag must have one of its values";
@@ -171,48 +172,41 @@ impl Finding {
 pub(super) struct Collector {
     /// The places of the values of the frontmatter.
     pub(super) places: Places,
+    /// The flags as they were written.
+    pub(super) flags: Map<String, Json>,
     list: Vec<Finding>,
 }
 
 impl Collector {
-    /// Adds a finding at a value, such as `/flags/round_number`. The detail may be empty.
-    pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) {
-        self.add_as(rule, rule.lenient(), path, detail);
-    }
-
-    /// Adds a finding with another answer of a lenient reader.
-    pub(super) fn add_as(
-        &mut self,
-        rule: Rule,
-        lenient: Lenient,
-        path: &str,
-        detail: impl AsRef<str>,
-    ) {
-        let place = find_place(&self.places, path);
-        self.push(rule, lenient, place, detail);
+    /// Adds a finding at a value, such as `/flags/round_number`. The detail may be empty. Returns the answer of a lenient
+    /// reader, which can be replaced.
+    pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) -> &mut Lenient {
+        self.add_at(rule, find_place(&self.places, path), detail)
     }
 
     /// Adds a finding at a place of the text.
-    pub(super) fn add_at(&mut self, rule: Rule, place: Place, detail: impl AsRef<str>) {
-        self.push(rule, rule.lenient(), place, detail);
-    }
-
-    pub(super) fn push(
+    pub(super) fn add_at(
         &mut self,
         rule: Rule,
-        lenient: Lenient,
         start: Place,
         detail: impl AsRef<str>,
-    ) {
+    ) -> &mut Lenient {
         let detail = detail.as_ref();
         let semicolon = if detail.is_empty() { "" } else { "; " };
         let message = format!("{}{semicolon}{detail}", rule.text());
+        let index = self.list.len();
         self.list.push(Finding {
             rule,
             start,
             message: text::one_line(&message, MAX_MESSAGE_CHARS),
-            lenient,
+            lenient: rule.lenient(),
         });
+        &mut self.list[index].lenient
+    }
+
+    /// Returns whether a flag was written, right or wrong. Null counts as missing.
+    pub(super) fn has_flag(&self, flag: &str) -> bool {
+        self.flags.get(flag).is_some_and(|value| !value.is_null())
     }
 
     /// Returns whether a finding has one of these answers.
@@ -244,7 +238,7 @@ impl Collector {
 }
 
 /// Returns a value of the file as a message quotes it.
-pub(super) fn quoted(value: &str) -> String {
+pub(super) fn quote(value: &str) -> String {
     let line = text::one_line(&text::shown(value), MAX_QUOTED_CHARS);
     format!("`{}`", line.replace('`', "’"))
 }

@@ -72,6 +72,17 @@ words! {
     }
 }
 
+/// The checkpoint, the header of questions and the minutes of each stage.
+const STAGES: [(&str, &str, Option<i64>); 7] = [
+    ("SETUP", "Setup", None),
+    ("RESEARCH", "Research", Some(15)),
+    ("ANALYSIS_QUESTIONS", "Questions", Some(30)),
+    ("RESPONSE_ANALYSIS", "Responses", Some(15)),
+    ("VALIDATION_PRD", "Validation", Some(20)),
+    ("COMPLETE", "Completion", Some(5)),
+    ("RETROSPECTIVE", "Completion", Some(10)),
+];
+
 impl Decision {
     /// Returns the decision for a score of 20.
     pub fn from_score(score: f64) -> Self {
@@ -101,39 +112,17 @@ impl Stage {
 
     /// Returns the checkpoint of the stage's summary.
     pub fn checkpoint(self) -> &'static str {
-        match self {
-            Self::Setup => "SETUP",
-            Self::Research => "RESEARCH",
-            Self::AnalysisQuestions => "ANALYSIS_QUESTIONS",
-            Self::ResponseAnalysis => "RESPONSE_ANALYSIS",
-            Self::ValidationGeneration => "VALIDATION_PRD",
-            Self::Completion => "COMPLETE",
-            Self::Retrospective => "RETROSPECTIVE",
-        }
+        STAGES[self as usize].0
     }
 
     /// Returns the header of a question that has none. Stage 7 asks nothing.
     pub fn header(self) -> &'static str {
-        match self {
-            Self::Setup => "Setup",
-            Self::Research => "Research",
-            Self::AnalysisQuestions => "Questions",
-            Self::ResponseAnalysis => "Responses",
-            Self::ValidationGeneration => "Validation",
-            Self::Completion | Self::Retrospective => "Completion",
-        }
+        STAGES[self as usize].1
     }
 
     /// Returns the minutes that the stage may take, or `None` for stage 1, which has no coordinator.
     pub fn minutes(self) -> Option<i64> {
-        match self {
-            Self::Setup => None,
-            Self::Research | Self::ResponseAnalysis => Some(15),
-            Self::AnalysisQuestions => Some(30),
-            Self::ValidationGeneration => Some(20),
-            Self::Completion => Some(5),
-            Self::Retrospective => Some(10),
-        }
+        STAGES[self as usize].2
     }
 
     /// Returns the files, from the project's root, that show that the stage was done in a round. Stage 2

@@ -8,7 +8,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::file;
-use super::rule::{Collector, Lenient, Place, Rule, quoted};
+use super::rule::{Collector, Lenient, Place, Rule, quote};
 
 /// The most maps and lists inside each other.
 const MAX_DEPTH: usize = 64;
@@ -26,7 +26,7 @@ pub(super) const NOT_QUOTED: &str = "text with `: ` is not in quotes";
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
     let mut findings = Collector::default();
     let (yaml, _) = file::split(text, &mut findings)?;
-    match parse(text[yaml].to_owned(), &mut findings)? {
+    match parse(&text[yaml], &mut findings)? {
         Json::Object(keys) if !findings.has(Lenient::Crash) => Some(keys),
         _ => None,
     }
@@ -40,9 +40,11 @@ pub(crate) fn body_start(text: &str) -> usize {
 
 /// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
 pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<Json> {
-    let yaml = replace_no_break_spaces(yaml, findings);
-    let yaml = remove_placeholders(&yaml, findings);
-    let keys = parse(yaml, findings)?;
+    let lines = yaml.split_inclusive('\n').zip(1..);
+    let corrected: String = lines
+        .map(|(line, number)| correct_line(line, number, findings))
+        .collect();
+    let keys = parse(&corrected, findings)?;
     if !keys.is_object() {
         findings.add_at(Rule::BadYaml, place(1, 0), "expected a map of keys");
         return None;
@@ -50,71 +52,52 @@ pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<Json> {
     Some(keys)
 }
 
-/// Replaces no-break spaces in the indentation and beside the colon of a key, and reports them. Elsewhere they are
-/// text.
-fn replace_no_break_spaces(yaml: &str, findings: &mut Collector) -> String {
+/// Returns a line with spaces for the no-break spaces around its key and its value, and with null for a placeholder of the
+/// template: `{N}`, `"{path}"`, `null | "{reason}"`.
+fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     const SPACE: char = '\u{a0}';
-    let mut replaced = String::with_capacity(yaml.len());
-    for (number, line) in yaml.split_inclusive('\n').enumerate() {
-        let is_structure = |c: char| c.is_ascii_alphanumeric() || "_- \u{a0}".contains(c);
-        let key = line.trim_start_matches(is_structure);
-        let value = key.strip_prefix(':').unwrap_or(line);
-        let value = value.trim_start_matches([' ', '-', SPACE]);
-        let start = line.len() - value.len();
-        let end = start + value.trim_end().len();
-        let mut spaces = line.match_indices(SPACE);
-        if let Some((at, _)) = spaces.find(|(at, _)| *at < start || *at >= end) {
-            let place = place(number + 1, line[..at].chars().count());
-            let lenient = Lenient::Corrected("read as a space");
-            findings.push(
-                Rule::BadYaml,
-                lenient,
-                place,
-                "a no-break space is not a space",
-            );
-        }
-        replaced += &line[..start].replace(SPACE, " ");
-        replaced += &line[start..end];
-        replaced += &line[end..].replace(SPACE, " ");
+    let is_structure = |c: char| c.is_ascii_alphanumeric() || "_- \u{a0}".contains(c);
+    let behind = match line.trim_start_matches(is_structure).strip_prefix(':') {
+        Some(behind_key) => behind_key.trim_start_matches([' ', SPACE]),
+        None => line.trim_start_matches([' ', '-', SPACE]),
+    };
+    let start = line.len() - behind.len();
+    let value = behind.trim_end();
+    let end = start + value.len();
+    let place_of = |at: usize| place(number, line[..at].chars().count());
+    let is_structural = |(at, _): &(usize, &str)| !(start..end).contains(at);
+    if let Some((at, _)) = line.match_indices(SPACE).find(is_structural) {
+        let detail = "a no-break space is not a space";
+        *findings.add_at(Rule::BadYaml, place_of(at), detail) =
+            Lenient::Corrected("read as a space");
     }
-    replaced
-}
 
-/// Replaces values of the template: `{N}`, `"{path}"`, `null | "{reason}"`.
-fn remove_placeholders(yaml: &str, findings: &mut Collector) -> String {
-    let mut cleaned = String::with_capacity(yaml.len());
-    for (number, line) in yaml.split_inclusive('\n').enumerate() {
-        let value = match line.split_once(": ") {
-            Some((_, value)) => value,
-            None => line.trim_start_matches([' ', '-']),
-        };
-        let value = value.split(" #").next().unwrap_or_default().trim();
-        let inside = value.strip_prefix("null |").unwrap_or(value);
-        let inside = inside.trim().trim_matches('"').strip_prefix('{');
-        let inside = inside.and_then(|inside| inside.strip_suffix('}'));
-        let is_name = |name: &str| !name.trim().is_empty() && !name.contains(['{', '}', ':']);
-        if !inside.is_some_and(is_name) {
-            cleaned += line;
-            continue;
-        }
-        let before = line.find(value).unwrap_or_default();
-        let place = place(number + 1, line[..before].chars().count());
-        findings.add_at(Rule::Placeholder, place, quoted(value));
-        cleaned += &line.replacen(value, "null", 1);
+    let written = value.split(" #").next().unwrap_or_default().trim_end();
+    let quoted_name = written.strip_prefix("null |").unwrap_or(written).trim();
+    let name = quoted_name
+        .trim_matches('"')
+        .strip_prefix('{')
+        .and_then(|name| name.strip_suffix('}'));
+    let is_name = |name: &str| !name.trim().is_empty() && !name.contains(['{', '}', ':']);
+    let head = line[..start].replace(SPACE, " ");
+    let tail = line[end..].replace(SPACE, " ");
+    if name.is_some_and(is_name) {
+        findings.add_at(Rule::Placeholder, place_of(start), quote(written));
+        return format!("{head}null{}{tail}", &value[written.len()..]);
     }
-    cleaned
+    format!("{head}{value}{tail}")
 }
 
 /// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
-fn parse(mut yaml: String, findings: &mut Collector) -> Option<Json> {
+fn parse(yaml: &str, findings: &mut Collector) -> Option<Json> {
     // A line break alone would move the places of the text after it.
-    yaml = yaml.replace("\r\n", "\n");
+    let mut yaml = yaml.replace("\r\n", "\n");
     let is_wrong = |c: char| c.is_control() && !"\t\n\u{85}".contains(c) || c == '\u{feff}';
     if let Some(at) = yaml.find(is_wrong) {
         let c = yaml[at..].chars().next()?;
-        let message = format!("the character {} cannot be in YAML", c.escape_unicode());
         let Place { line, column } = Place::from_byte(&yaml, at);
-        findings.add_at(Rule::BadYaml, place(line, column - 1), message);
+        let detail = format!("the character {} cannot be in YAML", c.escape_unicode());
+        findings.add_at(Rule::BadYaml, place(line, column - 1), detail);
         return None;
     }
     if let Some(place) = find_tab(&yaml) {
@@ -135,21 +118,22 @@ fn parse(mut yaml: String, findings: &mut Collector) -> Option<Json> {
         let quoted = line.as_ref().and_then(|line| quote_value(line));
         let Some((line, quoted)) = line.zip(quoted) else {
             // The agent can put a text of several lines in quotes.
-            let is_colon = yaml.chars().nth(at.index()) == Some(':');
-            let lenient = if is_colon || findings.has(READ_TO_END) {
-                Lenient::Refused
-            } else {
-                Lenient::Crash
-            };
-            findings.push(Rule::BadYaml, lenient, place, text::shown(error.info()));
+            let is_fixable = yaml.chars().nth(at.index()) == Some(':') || findings.has(READ_TO_END);
+            let lenient = findings.add_at(Rule::BadYaml, place, text::shown(error.info()));
+            if is_fixable {
+                *lenient = Lenient::Refused;
+            }
             return None;
         };
-        findings.push(Rule::BadYaml, READ_TO_END, place, NOT_QUOTED);
+        *findings.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;
         *line = &quoted;
         yaml = lines.concat();
     }
-    let message = "too many values are not in quotes";
-    findings.add_at(Rule::BadYaml, place(1, 0), message);
+    findings.add_at(
+        Rule::BadYaml,
+        place(1, 0),
+        "too many values are not in quotes",
+    );
     None
 }
 
@@ -197,12 +181,9 @@ impl<'y> Loader<'y, '_> {
     fn next(&mut self) -> Result<(Event<'y>, Marker, Marker), ScanError> {
         loop {
             let end = || ScanError::new_str(Marker::default(), "the text ends");
-            let (event, span) = self.parser.next_event().ok_or_else(end)??;
-            if !matches!(
-                event,
-                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd
-            ) {
-                return Ok((event, span.start, span.end));
+            match self.parser.next_event().ok_or_else(end)?? {
+                (Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd, _) => {}
+                (event, span) => return Ok((event, span.start, span.end)),
             }
         }
     }
@@ -210,12 +191,12 @@ impl<'y> Loader<'y, '_> {
     fn document(&mut self) -> Result<Json, ScanError> {
         let (event, start, _) = self.next()?;
         let value = self.value(event, start, "", 0)?;
-        let (event, start, _) = self.next()?;
-        if event != Event::StreamEnd {
-            return Err(ScanError::new_str(start, "a second document begins"));
+        let (event, end, _) = self.next()?;
+        self.note("", end);
+        match event {
+            Event::StreamEnd => Ok(value),
+            _ => Err(ScanError::new_str(end, "a second document begins")),
         }
-        self.note("", start);
-        Ok(value)
     }
 
     fn value(
@@ -227,7 +208,7 @@ impl<'y> Loader<'y, '_> {
     ) -> Result<Json, ScanError> {
         match event {
             _ if depth > MAX_DEPTH => Err(ScanError::new_str(start, "too deeply nested")),
-            Event::Scalar(text, ScalarStyle::Plain, _, None) => Ok(plain(&text)),
+            Event::Scalar(text, ScalarStyle::Plain, _, None) => Ok(plain_value(&text)),
             Event::Scalar(text, _, _, None) => Ok(Json::from(text.into_owned())),
             Event::SequenceStart(_, None) => self.items(path, depth + 1),
             Event::MappingStart(_, None) => self.entries(path, depth + 1),
@@ -243,7 +224,7 @@ impl<'y> Loader<'y, '_> {
             if event == Event::SequenceEnd {
                 return Ok(Json::Array(items));
             }
-            let path = below(path, &items.len().to_string());
+            let path = path_below(path, &items.len().to_string());
             self.note(&path, start);
             items.push(self.value(event, start, &path, depth)?);
         }
@@ -258,7 +239,7 @@ impl<'y> Loader<'y, '_> {
                 Event::Scalar(key, ..) => key.into_owned(),
                 _ => return Err(ScanError::new_str(key_start, "a key is not text")),
             };
-            let path = below(path, &key);
+            let path = path_below(path, &key);
             let (event, start, end) = self.next()?;
             // A value below its key has the place of the key.
             let is_beside = start.line() == key_start.line() && start != end;
@@ -266,8 +247,7 @@ impl<'y> Loader<'y, '_> {
             let value = self.value(event, start, &path, depth)?;
             if keys.insert(key.clone(), value).is_some() {
                 let place = place(key_start.line(), key_start.col());
-                self.findings
-                    .add_at(Rule::DuplicateKey, place, quoted(&key));
+                self.findings.add_at(Rule::DuplicateKey, place, quote(&key));
             }
         }
     }
@@ -279,7 +259,7 @@ impl<'y> Loader<'y, '_> {
 }
 
 /// Returns the path of a value below another one, if it is short enough.
-fn below(path: &str, key: &str) -> String {
+fn path_below(path: &str, key: &str) -> String {
     match path.len() + key.len() {
         0..MAX_PATH_BYTES => format!("{path}/{key}"),
         _ => path.to_owned(),
@@ -287,7 +267,7 @@ fn below(path: &str, key: &str) -> String {
 }
 
 /// Returns the value of a text without quotes. The library that writes summaries recognizes values that are not text.
-fn plain(text: &str) -> Json {
+fn plain_value(text: &str) -> Json {
     let is_word = text.starts_with(|c: char| c.is_ascii_digit() || "+-.~nNtTfF".contains(c));
     if !is_word && !text.is_empty() {
         return Json::from(text);

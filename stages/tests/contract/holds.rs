@@ -1,13 +1,13 @@
 //! The promises about any summary file with any bytes, as functions that the tests call.
 
-use stages::contract::{Context, Outcome, Summary, read};
+use stages::contract::{Reading, Summary, read};
 
 /// The largest input that is written again: what is longer is slow, and nothing new.
 const MAX_SHOWN: usize = 10_000;
 
 /// Reads, reports and writes a summary again. Panics where a promise does not hold.
-pub(crate) fn holds(bytes: &[u8]) -> Outcome {
-    let reading = read(bytes, &Context::default());
+pub(crate) fn holds(bytes: &[u8]) -> Reading {
+    let reading = read(bytes, None, None);
     let text = String::from_utf8_lossy(bytes);
     let lines = text.matches('\n').count() + 1;
     for finding in &reading.findings {
@@ -15,28 +15,26 @@ pub(crate) fn holds(bytes: &[u8]) -> Outcome {
         assert!(finding.start.column >= 1, "{finding:?}");
         assert!(!finding.line().contains(char::is_control), "{finding:?}");
     }
-    let is_taken = matches!(reading.outcome, Outcome::Taken(_));
+    let is_taken = reading.summary.is_some();
     assert!(is_taken || !reading.findings.is_empty(), "it says why not");
     assert!(is_taken || !reading.is_valid(), "what is valid is taken");
     if bytes.len() > MAX_SHOWN {
-        return reading.outcome;
+        return reading;
     }
-    if let Outcome::Taken(summary) = &reading.outcome {
-        written(summary);
+    if let Some(summary) = &reading.summary {
+        check_written_again(summary);
         read_to_the_end(&text);
     }
-    reading.outcome
+    reading
 }
 
 /// Checks that a written summary is read as it was.
-fn written(summary: &Summary) {
-    let context = summary.context.clone().unwrap_or_default();
-    let Outcome::Taken(mut again) = read(summary.to_text().as_bytes(), &Context::default()).outcome
-    else {
+fn check_written_again(summary: &Summary) {
+    let Some(mut again) = read(summary.to_text().as_bytes(), None, None).summary else {
         panic!("{summary:?} is not taken")
     };
     again.context = summary.context.clone();
-    assert_eq!(*again, *summary, "{context}");
+    assert_eq!(again, *summary);
 }
 
 /// Checks that the end of the frontmatter is read.
@@ -48,6 +46,6 @@ fn read_to_the_end(text: &str) {
     };
     let close = fences.skip(1).find(is_fence).expect("it is closed");
     let broken = format!("{}probe: [\n{}", &text[..close], &text[close..]);
-    let outcome = read(broken.as_bytes(), &Context::default()).outcome;
-    assert!(!matches!(outcome, Outcome::Taken(_)), "{broken}");
+    let summary = read(broken.as_bytes(), None, None).summary;
+    assert_eq!(summary, None, "{broken}");
 }

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use strum::VariantArray as _;
 
 use serde_json::{Value, json};
-use stages::contract::{Context, Dispatch, Outcome, Rule, read, sha256};
+use stages::contract::{Dispatch, Rule, read, sha256};
 
-use crate::support::{ASKS, TEMPLATE, answer, completed, dispatch, found, place, reading, with};
+use crate::support::{
+    ASKS, TEMPLATE, answer, completed, dispatch, found, outcome, place, reading, with,
+};
 
 /// Cases of broken rules below the names of their summaries.
 const CASES: &str = include_str!("../fixtures/broken-rules.txt");
@@ -55,12 +57,8 @@ fn find_mismatch(text: &str, stage: u64, findings: &str, expected: &str) -> Opti
         return Some(named.join(", "));
     }
     let reading = answer(text, &dispatch(stage));
-    let outcome = match &reading.outcome {
-        Outcome::Taken(_) => "taken",
-        Outcome::Crash => "crash",
-        Outcome::Refused => "refused",
-    };
-    let Some(summary) = reading.summary().filter(|_| expected.starts_with('/')) else {
+    let outcome = outcome(&reading);
+    let Some(summary) = reading.summary.filter(|_| expected.starts_with('/')) else {
         return (outcome != expected).then(|| outcome.to_owned());
     };
     let summary = json!({
@@ -126,7 +124,7 @@ fn size_and_bytes_are_checked_first() {
     let mut latin = completed(1).into_bytes();
     let at = completed(1).find("Done").unwrap();
     latin[at + 1] = 0xe9;
-    let reading = read(&latin, &Context::default());
+    let reading = read(&latin, None, None);
     let places: Vec<_> = reading.findings.iter().map(place).collect();
     assert_eq!(places, [(Rule::NotUtf8, 7, 11)]);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use stages::contract::{Context, Finding, Outcome, Rule, read};
+use stages::contract::{Finding, Rule, read};
 
 use crate::support::{EXAMPLE, completed, place, reading, taken, with};
 
@@ -25,14 +25,8 @@ fn project() -> (tempfile::TempDir, Utf8PathBuf) {
 #[test]
 fn artifacts_are_files_of_the_project() {
     let (_folder, root) = project();
-    let context = Context {
-        project: Some(&root),
-        dispatch: None,
-    };
-    let found = |text: &str| -> Vec<_> {
-        let reading = read(text.as_bytes(), &context);
-        reading.findings.iter().map(place).collect()
-    };
+    let read = |text: &str| read(text.as_bytes(), Some(&root), None);
+    let found = |text: &str| -> Vec<_> { read(text).findings.iter().map(place).collect() };
     assert_eq!(found(EXAMPLE), []);
     fs::write(root.join("../secret"), "").unwrap();
     symlink("../secret", root.join("out")).unwrap();
@@ -54,17 +48,14 @@ fn artifacts_are_files_of_the_project() {
         (Rule::ArtifactOutside, 13, 5),
     ];
     assert_eq!(found(&text), expected);
-    assert_eq!(read(text.as_bytes(), &context).outcome, Outcome::Refused);
+    assert!(read(&text).is_refused);
     let missing = with(
         EXAMPLE,
         "QUESTIONS-001.md\nsummary",
         "QUESTIONS-002.md\nsummary",
     );
     assert_eq!(found(&missing), [(Rule::ArtifactMissing, 11, 5)]);
-    let Outcome::Taken(summary) = read(missing.as_bytes(), &context).outcome else {
-        panic!("it is taken")
-    };
-    assert_eq!(summary.artifacts.len(), 4);
+    assert_eq!(read(&missing).summary.unwrap().artifacts.len(), 4);
 }
 
 #[test]

@@ -38,7 +38,6 @@ fn run(command: &str) -> Said {
             project.summary("completed", flags);
             project.agent(&words)
         }
-        "demo" => Project::empty().person(&words),
         _ => Project::at(2).person(&words),
     }
 }

@@ -22,12 +22,6 @@ impl Said {
     }
 
     #[track_caller]
-    pub(crate) fn usage(self) -> String {
-        assert_eq!(self.0.code, Some(2), "{}{}", self.0.out, self.0.err);
-        self.0.err
-    }
-
-    #[track_caller]
     pub(crate) fn refused(self) -> String {
         assert_eq!(self.0.code, Some(1), "{}{}", self.0.out, self.0.err);
         self.0.err + &self.0.out

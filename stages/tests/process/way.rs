@@ -24,7 +24,7 @@ fn pipeline_goes_through_all_stages() {
             "instruction": "dispatch", "stage": stage, "stage_name": name, "round": 1, "inline": stage == 1,
             "dispatch_id": next["variables"]["DISPATCH_ID"], "summary_file": next["variables"]["SUMMARY_FILE"],
             "timeout_minutes": minutes, "variables": next["variables"], "open_since": next["open_since"],
-            "task": next["task"],
+            "task": next["task"], "tell": [], "details": [],
         });
         assert_eq!(next, expected);
         let id = next["dispatch_id"].as_str().unwrap();
@@ -129,7 +129,7 @@ fn dispatch_open_for_twice_its_time_is_overdue() {
     assert_eq!(opened_before(31), [true, true]);
     // It is told, and nothing is ended.
     project.complete(2, "");
-    assert_eq!(project.next()["tell"], serde_json::Value::Null);
+    assert_eq!(project.next()["tell"], json!([]));
 }
 
 #[test]

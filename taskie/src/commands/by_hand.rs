@@ -33,8 +33,9 @@ pub(super) fn review(
     let failed = |why: String| call.refused(format!("plan {id}: {why}"), "nothing was written");
     let first = raw.path(&spec.findings_file.replace("{n}", "1"));
     let Some(Name::Review(group, _)) = first.file_name().and_then(Name::parse) else {
-        let why = "no task is under way: there is no code of it to review";
-        return Err(failed(why.to_owned()));
+        return Err(failed(
+            "no task with code to review is under way".to_owned(),
+        ));
     };
     let _ = raw
         .program_facts()
@@ -49,16 +50,17 @@ pub(super) fn review(
     };
     let newest = call.directory(held)?.newest_review(group);
     let name = Name::Review(group, newest.unwrap_or_default() + 1).to_string();
-    let report = findings_file::render(1, &findings);
-    let report = format!("{report}\nVERDICT: {verdict}\n");
-    let file = std::fs::File::create_new(first.with_file_name(&name));
-    file.and_then(|mut file| file.write_all(report.as_bytes()))
+    let list = findings_file::render(1, &findings);
+    let report = format!("{list}\nVERDICT: {verdict}\n");
+    std::fs::File::create_new(first.with_file_name(&name))
+        .and_then(|mut file| file.write_all(report.as_bytes()))
         .map_err(|error| failed(format!("the review cannot be written: {error}")))?;
-    let noted = raw.store().note(id, BY_HAND, &json!({ "files": [name] }));
+    let note = json!({ "files": [name] });
+    let noted = raw.store().note(id, BY_HAND, &note);
     noted.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let counts = findings.counts();
     out::line(&format!(
-        "Plan {id}: {reviewer} says {verdict} ({}): {name}\n",
-        findings.counts()
+        "Plan {id}: {reviewer} says {verdict} ({counts}): {name}\n"
     ));
     out::text(&text::plain(&report));
     Ok(Exit::Complete)
@@ -104,10 +106,9 @@ fn ask(
     let interrupted = runner::interrupts();
     let mut watch = |_: Event<'_>| {
         if interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+            return ControlFlow::Break(());
         }
+        ControlFlow::Continue(())
     };
     let (answer, reviewer) = chosen.in_turn(
         |(answer, _): &(Result<Findings, Cause>, String)| answer.as_ref().err(),

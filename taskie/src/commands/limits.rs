@@ -38,22 +38,20 @@ pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
         (count, Verb::Limit { loop_args, count })
     };
     if limit > MAX_REVIEWS {
-        let what = format!(
-            "a cycle has at most {MAX_REVIEWS} reviews, and {} {count} asks for {limit}",
-            call.name
+        let name = &call.name;
+        let problem = format!(
+            "a cycle has at most {MAX_REVIEWS} reviews, and {name} {count} asks for {limit}"
         );
-        return Err(call.usage(what, "nothing was changed; give a smaller number"));
+        return Err(call.usage(problem, "nothing was changed; give a smaller number"));
     }
     let now = call.take(held, verb)?;
-    out::line(&format!(
-        "Plan {}: at most {} reviews per cycle.",
-        now.id(),
-        now.fields().max_reviews
-    ));
+    let id = now.id();
+    let limit = now.fields().max_reviews;
+    let line = format!("Plan {id}: at most {limit} reviews per cycle.");
     if !is_grant {
-        return Ok(Exit::Complete);
+        return call.print(&line);
     }
-    out::line("");
+    out::line(&format!("{line}\n"));
     call.say(&now)
 }
 
@@ -71,13 +69,12 @@ pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
     let row = last.unwrap_or_default() + 1;
     let loop_args = LoopArgs::default();
     let now = call.take(held, Verb::Add { loop_args, row })?;
-    out::line(&format!(
-        "Plan {} has {} tasks now. Write row {row} of tasks.md, pending, and {}.",
-        now.id(),
-        now.fields().tasks_total,
-        Name::Task(row)
-    ));
-    Ok(Exit::Complete)
+    let id = now.id();
+    let total = now.fields().tasks_total;
+    let file = Name::Task(row);
+    call.print(&format!(
+        "Plan {id} has {total} tasks now. Write row {row} of tasks.md, pending, and {file}."
+    ))
 }
 
 /// Removes a task that was cancelled or postponed.
@@ -101,10 +98,7 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
         return Err(call.refused(problem, &help));
     }
     let now = call.take(held, Verb::Drop(LoopArgs::default()))?;
-    out::line(&format!(
-        "Plan {} has {} tasks now.\n",
-        now.id(),
-        now.fields().tasks_total
-    ));
+    let total = now.fields().tasks_total;
+    out::line(&format!("Plan {} has {total} tasks now.\n", now.id()));
     call.say(&now)
 }

@@ -29,26 +29,26 @@ impl Plan {
             .map_err(|error| call.unreadable(&error))?;
         let bytes = store.read(&store.path_of(&id)).ok();
         let document = bytes.map(|bytes| take_up::state(&bytes));
-        let mut plan = Self {
-            state: document.clone().unwrap_or(State::None),
+        let has_journal = store.has_journal(&id);
+        let mut held = None;
+        let state = match document {
+            // Opening a loop whose document is broken would repair it, and nobody could be asked.
+            Some(State::None) if has_journal => State::Broken,
+            _ if has_journal => {
+                let opened = call.open_loop(&store.clone().to_look(), &id, Actor::Person)?;
+                let state = State::read(opened.raw());
+                held = Some(opened);
+                state
+            }
+            document => document.unwrap_or(State::None),
+        };
+        Ok(Self {
             store,
             id,
-            held: None,
+            held,
             directory,
-        };
-        if !plan.store.has_journal(&plan.id) {
-            return Ok(plan);
-        }
-        // Opening a loop whose document is broken would repair it, and nobody could be asked.
-        if document == Some(State::None) {
-            plan.state = State::Broken;
-            return Ok(plan);
-        }
-        let store = plan.store.clone().to_look();
-        let held = call.open_loop(&store, &plan.id, Actor::Person)?;
-        plan.state = State::read(held.raw());
-        plan.held = Some(held);
-        Ok(plan)
+            state,
+        })
     }
 
     pub(super) fn next(&self) -> Next {
@@ -98,16 +98,14 @@ impl Plan {
             }
             "C17" => &["add-task", "drop-task K"],
             "C20" if !has_pending => &["add-task", "drop-task K"],
-            _ if !next.asks => &[],
+            _ if !next.asks() => &[],
             _ if is_standalone && has_pending => &["create-tasks", "complete-task", "next-task"],
             _ if is_standalone => &["create-tasks"],
             _ if has_pending => &["next-task", "pause"],
             _ => &["pause"],
         };
-        let lines = commands.iter();
-        lines
-            .map(|command| format!("taskie {command} {id}"))
-            .collect()
+        let line = |command: &&str| format!("taskie {command} {id}");
+        commands.iter().map(line).collect()
     }
 }
 
@@ -121,19 +119,18 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
         .and_then(|name| LoopId::parse(name, IdForm::Name).ok())
         .filter(|id| plans.join(id.as_str()).is_dir());
     let is_named = named_id.is_some() || named.is_some() && !call.from_prompt;
-    let found = if is_named {
-        loops::find(call.info, named)
-    } else {
-        loops::find_to_look(call.info, None)
+    let found = match named {
+        Some(_) if is_named => loops::find(call.info, named),
+        _ => loops::find_to_look(call.info, None),
     };
-    let alone = || {
-        if is_named {
+    found.or_else(|failure| {
+        let alone = if is_named {
             named_id
         } else {
             only_plan(&plans)
-        }
-    };
-    found.or_else(|failure| Ok((store, alone().ok_or(failure)?)))
+        };
+        Ok((store, alone.ok_or(failure)?))
+    })
 }
 
 fn only_plan(plans: &camino::Utf8Path) -> Option<LoopId> {
@@ -158,8 +155,7 @@ pub(super) fn check(call: &Call) -> Result<Exit, Failure> {
         None => rules::violations(&plan.directory, None, None),
     };
     if violations.is_empty() {
-        out::line(&format!("The files of plan {id} are in order."));
-        return Ok(Exit::Complete);
+        return call.print(&format!("The files of plan {id} are in order."));
     }
     let folder = text::shown(plan.store.root().join(".taskie/plans").join(id.as_str()));
     out::line(&format!("Plan {id} has problems in {folder}:"));

@@ -21,12 +21,16 @@ use claudex_loop::{Actor, Beginning, Store};
 use crate::context::{self, word};
 use crate::files::Directory;
 use crate::typestate::{PLUGIN, Verb};
-use crate::{AnyLoop, demo, entered, stops};
+use crate::{AnyLoop, entered, stops};
 
 pub use take_up::normalized;
 
 /// The commands that are not slash commands, and their help. Others: `messages/commands/`.
-const OTHERS: [(&str, &str); 5] = [
+const OTHERS: [(&str, &str); 6] = [
+    (
+        "ground-rules",
+        "Print the rules that every command of the plugin follows",
+    ),
     ("next", "Show the next step of a plan, and why"),
     ("check", "Check the files of a plan"),
     (
@@ -45,9 +49,6 @@ const OTHERS: [(&str, &str); 5] = [
 
 /// Returns the commands of the program's own.
 pub(crate) fn all() -> Vec<Command> {
-    let rules = Command::new(RULES)
-        .about("Print the rules that every command of the plugin follows")
-        .hide(true);
     let files = PLUGIN.map_or(&[][..], |plugin| plugin.files);
     let slash = files.iter().filter_map(|file| {
         let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
@@ -55,14 +56,10 @@ pub(crate) fn all() -> Vec<Command> {
         let about = lines.find_map(|line| line.strip_prefix("description: "))?;
         Some((name, about.trim_matches('\'')))
     });
-    let others = slash.chain(OTHERS);
-    let mut commands: Vec<Command> = others.map(|(name, about)| command(name, about)).collect();
-    commands.extend([rules, demo::command()]);
-    commands
+    let all = slash.chain(OTHERS);
+    all.map(|(name, about)| command(name, about)).collect()
 }
 
-/// The name of the command that prints the rules.
-const RULES: &str = "ground-rules";
 /// The names of the arguments.
 const FIRST: &str = "first";
 const WORDS: &str = "words";
@@ -101,7 +98,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .after_help(after.unwrap_or_default())
         .display_order(group.place())
         // The output is for the agent alone.
-        .hide(name.starts_with("post-"))
+        .hide(name.starts_with("post-") || name == "ground-rules")
         .args(first)
         .arg(words)
         .arg(slash_arguments::flag())
@@ -109,21 +106,18 @@ fn command(name: &'static str, about: &'static str) -> Command {
 }
 
 /// Runs a command of the program's own.
-pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
-    match name {
-        "demo" => Some(demo::demo(arguments)),
-        RULES => {
-            out::text(include_str!("../../messages/ground-rules.md"));
-            Some(Ok(Exit::Complete))
-        }
-        _ if arguments.try_contains_id(NAME).is_ok() => Some(run_call(program.info, arguments)),
-        _ => None,
-    }
+pub(crate) fn run(program: &Program, arguments: &ArgMatches) -> Option<Ended> {
+    let is_own = arguments.try_contains_id(NAME).is_ok();
+    is_own.then(|| run_call(program.info, arguments))
 }
 
 fn run_call(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let call = Call::new(info, matches)?;
     match call.name.as_str() {
+        "ground-rules" => {
+            out::text(include_str!("../../messages/ground-rules.md"));
+            Ok(Exit::Complete)
+        }
         "new-plan" => start::new_plan(&call),
         "continue-plan" => start::continue_plan(&call),
         "next-task" | "next-task-tdd" => work::next_task(&call),
@@ -259,7 +253,7 @@ impl Call {
             let failure = self.refused(subject, "make room or the folder writable");
             failure.exiting(Exit::Internal)
         };
-        entered::entered(now.raw()).map(drop).map_err(failure)
+        entered::record(now.raw()).map(drop).map_err(failure)
     }
 
     fn directory(&self, held: &AnyLoop) -> Result<Directory, Failure> {
@@ -270,6 +264,12 @@ impl Call {
     fn unreadable(&self, error: &std::io::Error) -> Failure {
         let problem = format!("the plan’s directory cannot be read: {error}");
         self.refused(problem, "see who owns it")
+    }
+
+    /// Prints a line, which is all that the command does.
+    fn print(&self, line: &str) -> Result<Exit, Failure> {
+        out::line(line);
+        Ok(Exit::Complete)
     }
 
     fn refused(&self, message: String, help: &str) -> Failure {

@@ -94,8 +94,8 @@ pub(super) fn take_up(
     let bytes = claudex_loop::files::if_there(store.read(&path))
         .map_err(|error| refused(error.to_string()))?;
     let document = normalized(bytes.as_deref(), files).map_err(&refused)?;
-    let how = call.beginning(id.clone());
-    let imported = AnyLoop::import(store, &document, path, how, call.actor);
+    let beginning = call.beginning(id.clone());
+    let imported = AnyLoop::import(store, &document, path, beginning, call.actor);
     let held = imported.map_err(|error| match error {
         StartError::Unfit(why) => refused(why),
         error => start::refused(call.info, error),

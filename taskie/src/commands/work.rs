@@ -13,34 +13,43 @@ use crate::{AnyLoop, Phase, stops, work};
 /// Goes from standalone into the phase of the command's name, and prints its instruction.
 pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
-    if word(held.phase()) == call.name {
+    if is_at_command(call, &held)? {
         return call.say(&held);
-    }
-    call.person_only()?;
-    if held.phase() != Phase::Standalone {
-        return Err(not_next(call, &held));
     }
     let loop_args = LoopArgs::default();
     let verb = if call.name == "create-tasks" {
         Verb::BeginTasks(loop_args)
     } else {
-        let counted = work::counted(&call.directory(&held)?);
+        let counted = work::count_tasks(&call.directory(&held)?);
         let (total, done) = counted.ok_or_else(|| no_task(call, &held))?;
-        match call.name.as_str() {
-            "complete-task" => Verb::BeginTask {
+        if call.name == "complete-task" {
+            Verb::BeginTask {
                 loop_args,
                 total,
                 done,
-            },
-            _ => Verb::BeginTaskTdd {
+            }
+        } else {
+            Verb::BeginTaskTdd {
                 loop_args,
                 total,
                 done,
-            },
+            }
         }
     };
     let now = call.take(held, verb)?;
     call.say(&now)
+}
+
+/// Returns whether a plan is at the command's own phase. Refuses the command in any other phase but standalone.
+fn is_at_command(call: &Call, held: &AnyLoop) -> Result<bool, Failure> {
+    if word(held.phase()) == call.name {
+        return Ok(true);
+    }
+    call.person_only()?;
+    match held.phase() {
+        Phase::Standalone => Ok(false),
+        _ => Err(not_next(call, held)),
+    }
 }
 
 /// Refuses a command that the plan is not at.
@@ -74,11 +83,10 @@ pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
         task,
     };
     let now = call.take(held, verb)?;
-    out::line(&format!(
-        "Plan {}: do task {task}{how}, without reviews. The automation is off.",
-        now.id()
-    ));
-    Ok(Exit::Complete)
+    let id = now.id();
+    call.print(&format!(
+        "Plan {id}: do task {task}{how}, without reviews. The automation is off."
+    ))
 }
 
 /// Goes on with the current task.
@@ -90,8 +98,7 @@ pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
         Some(task) => format!("go on with task {task}."),
         None => "no task is under way; ask the user which one to continue.".to_owned(),
     };
-    out::line(&format!("Plan {}: {instruction}", held.id()));
-    Ok(Exit::Complete)
+    call.print(&format!("Plan {}: {instruction}", held.id()))
 }
 
 /// Records the last command. No edge depends on it.
@@ -127,23 +134,17 @@ pub(super) fn review(call: &Call) -> Result<Exit, Failure> {
 
 /// Has the newest review answered: in automation the phase's own work.
 pub(super) fn post_review(call: &Call) -> Result<Exit, Failure> {
-    let held = call.open(call.actor)?;
     let instruction = "answer the newest review of that kind in the file beside it.";
-    begin_review(call, &held, instruction)
+    begin_review(call, &call.open(call.actor)?, instruction)
 }
 
 /// Prints the message of the phase in automation, and the instruction in standalone.
 fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, Failure> {
-    if word(held.phase()) == call.name {
+    if is_at_command(call, held)? {
         return call.say(held);
     }
-    call.person_only()?;
-    if held.phase() != Phase::Standalone {
-        return Err(not_next(call, held));
-    }
     mark(call, held)?;
-    out::line(&format!("Plan {}: {instruction}", held.id()));
-    Ok(Exit::Complete)
+    call.print(&format!("Plan {}: {instruction}", held.id()))
 }
 
 /// Takes the transition that a stop would take, if the work is complete: `advance TARGET [PLAN]`.
@@ -172,9 +173,8 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     };
     if context::target(now) != Some(target) {
         let at = word(now);
-        return Err(refused(format!(
-            "it is at {at}, from where no advance leads there"
-        )));
+        let why = format!("it is at {at}, from where no advance leads there");
+        return Err(refused(why));
     }
     let settings = loops::settings(call.info, store.root(), None)?;
     let permissions = settings.permissions(Actor::Hook);

@@ -55,6 +55,15 @@ impl Problem {
 /// The content of a file, or all of its problems.
 pub type Parsed<T> = Result<T, Vec<Problem>>;
 
+/// Returns the content of a file without problems.
+fn problems_or<T>(problems: Vec<Problem>, content: T) -> Parsed<T> {
+    if problems.is_empty() {
+        Ok(content)
+    } else {
+        Err(problems)
+    }
+}
+
 /// A plan's directory as it was when it was read.
 #[derive(Debug, Default)]
 pub struct Directory {
@@ -149,6 +158,11 @@ impl Directory {
         self.tasks.iter().flatten().flatten()
     }
 
+    /// Returns whether tasks.md has a row that can be read.
+    pub fn has_rows(&self) -> bool {
+        self.rows().next().is_some()
+    }
+
     /// Returns a task file, if it can be read.
     pub fn task(&self, number: u64) -> Option<&TaskFile> {
         self.task_files.get(&number)?.as_ref().ok()
@@ -176,8 +190,8 @@ impl Directory {
         let files = tasks.into_iter().filter_map(|task| self.task(task));
         let mut commands = Vec::new();
         for command in files.flat_map(TaskFile::must_run) {
-            if !commands.contains(command) {
-                commands.push(command.clone());
+            if !commands.contains(&command) {
+                commands.push(command);
             }
         }
         commands
@@ -231,9 +245,8 @@ fn verdict(review: &str) -> Option<bool> {
 }
 
 fn is_complete(plan: &str) -> bool {
-    let mut lines = plan.lines();
-    lines.any(|line| line.trim_end() == "## Overview")
-        || plan.lines().count() >= COMPLETE_PLAN_LINES
+    let has_overview = plan.lines().any(|line| line.trim_end() == "## Overview");
+    has_overview || plan.lines().count() >= COMPLETE_PLAN_LINES
 }
 
 /// Reads a word of a list, in any case and with spaces or `_` instead of `-`.

@@ -4,9 +4,9 @@ use clap::ValueEnum;
 use claudex_loop::text;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::must_run::Bullet;
+use super::must_run::commands;
 use super::name::parse_number;
-use super::{Parsed, Problem, digest, line_counter, parse_status};
+use super::{Parsed, Problem, digest, line_counter, parse_status, problems_or};
 
 /// The status of a subtask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -25,6 +25,8 @@ pub enum Status {
 
 /// The names of the bullets that change while a task is done.
 const PROGRESS: [&str; 2] = ["Status", "Git commit hash"];
+/// The characters around the name of a bullet: its mark, its checkbox, and those of bold text.
+const MARKS: &str = "-*+_ []xX.)0123456789";
 
 /// A task's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +42,8 @@ pub struct Subtask {
     pub heading: String,
     /// The status.
     pub status: Status,
-    /// The bullets `- **Name**: value`, in the order of the file.
-    bullets: Vec<Bullet>,
+    /// The bullets `- **Name**: value`, as the file has them.
+    bullets: Vec<String>,
 }
 
 impl TaskFile {
@@ -62,11 +64,7 @@ impl TaskFile {
             );
             problems.push(Problem::new(9, file, None, problem));
         }
-        if problems.is_empty() {
-            Ok(Self { subtasks })
-        } else {
-            Err(problems)
-        }
+        problems_or(problems, Self { subtasks })
     }
 
     /// Returns the number of subtasks that are completed.
@@ -89,29 +87,38 @@ impl TaskFile {
     /// Returns the digest of the subtasks without their progress, for the review of the tasks.
     pub fn digest(&self) -> String {
         let mut text = String::new();
+        let is_progress =
+            |bullet: &&String| PROGRESS.iter().any(|name| value(bullet, name).is_some());
         for subtask in &self.subtasks {
             text += &subtask.heading;
-            let bullets = subtask.bullets.iter();
-            for bullet in bullets.filter(|bullet| !PROGRESS.iter().any(|name| bullet.is(name))) {
-                text.extend(bullet.source.lines().map(str::trim));
+            for bullet in subtask.bullets.iter().filter(|bullet| !is_progress(bullet)) {
+                text.extend(bullet.lines().map(str::trim));
             }
         }
         digest(&text)
     }
 
     /// Returns the commands that have to run, in the order of the file.
-    pub fn must_run(&self) -> impl Iterator<Item = &String> {
+    pub fn must_run(&self) -> impl Iterator<Item = String> {
         let bullets = self.subtasks.iter().flat_map(|one| &one.bullets);
-        let must_run = bullets.filter(|bullet| bullet.is("Must-run commands"));
-        must_run.flat_map(|bullet| &bullet.commands)
+        let must_run = bullets.filter(|bullet| value(bullet, "Must-run commands").is_some());
+        must_run.flat_map(|bullet| commands(bullet))
     }
+}
+
+/// Returns the value of a bullet `- **Name**: value` if it has this name.
+fn value<'b>(bullet: &'b str, name: &str) -> Option<&'b str> {
+    let (before, value) = bullet.split_once(':')?;
+    let own_name = before.trim_matches(|c| MARKS.contains(c));
+    let is_named = own_name.eq_ignore_ascii_case(name);
+    is_named.then(|| value.trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c)))
 }
 
 /// A heading, and the bullets below it.
 struct Section {
     line: usize,
     heading: String,
-    bullets: Vec<Bullet>,
+    bullets: Vec<String>,
 }
 
 impl Section {
@@ -123,14 +130,13 @@ impl Section {
                 "“{found}” is not a subtask of task {task}; write ### Subtask {task}.1: title"
             ));
         };
-        let status = self.bullets.iter().find(|bullet| bullet.is("Status"));
-        let status = parse_status(
-            &format!("the status of subtask {task}.{number}"),
-            status.map_or("", Bullet::first_line),
-        )?;
+        let mut bullets = self.bullets.iter();
+        let status = bullets.find_map(|bullet| value(bullet, "Status"));
+        let word = status.and_then(|status| status.lines().next());
+        let name = format!("the status of subtask {task}.{number}");
         Ok(Subtask {
+            status: parse_status(&name, word.unwrap_or_default().trim_end())?,
             heading: self.heading,
-            status,
             bullets: self.bullets,
         })
     }
@@ -138,10 +144,8 @@ impl Section {
 
 /// Returns the number of a subtask from its heading, such as `Subtask 2.1: title` or `2.1: title`.
 fn subtask_number(heading: &str, task: u64) -> Option<u64> {
-    let rest = heading
-        .strip_prefix("Subtask ")
-        .unwrap_or(heading)
-        .trim_start();
+    let title = heading.strip_prefix("Subtask ").unwrap_or(heading);
+    let rest = title.trim_start();
     let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
     let number = &rest[..end.unwrap_or(rest.len())];
     let (of, number) = number.trim_end_matches('.').split_once('.')?;
@@ -153,33 +157,32 @@ fn subtask_number(heading: &str, task: u64) -> Option<u64> {
 fn sections(text: &str, task: u64) -> Vec<Section> {
     let line_at = line_counter(text);
     let mut sections: Vec<Section> = Vec::new();
-    let mut heading: Option<Section> = None;
+    let mut is_heading = false;
     // The number of items and quotes around the event: only text outside of them counts.
     let mut depth = 0_usize;
     for (event, at) in Parser::new(text).into_offset_iter() {
-        match event {
-            Event::Start(Tag::Heading { .. }) if depth == 0 => {
-                heading = Some(Section {
+        match (event, sections.last_mut()) {
+            (Event::Start(Tag::Heading { .. }), _) if depth == 0 => {
+                is_heading = true;
+                sections.push(Section {
                     line: line_at(at.start),
                     heading: String::new(),
                     bullets: Vec::new(),
                 });
             }
-            Event::End(TagEnd::Heading(_)) => sections.extend(heading.take()),
-            Event::Text(text) | Event::Code(text) => {
-                if let Some(section) = &mut heading {
-                    section.heading.push_str(&text);
-                }
+            (Event::End(TagEnd::Heading(_)), _) => is_heading = false,
+            (Event::Text(part) | Event::Code(part), Some(section)) if is_heading => {
+                section.heading.push_str(&part);
             }
-            Event::Start(Tag::Item | Tag::BlockQuote(_)) => {
-                if depth == 0
-                    && let Some(section) = sections.last_mut()
-                {
-                    section.bullets.push(Bullet::parse(&text[at]));
+            (Event::Start(Tag::Item | Tag::BlockQuote(_)), section) => {
+                if let Some(section) = section.filter(|_| depth == 0) {
+                    section.bullets.push(text[at].to_owned());
                 }
                 depth += 1;
             }
-            Event::End(TagEnd::Item | TagEnd::BlockQuote(_)) => depth = depth.saturating_sub(1),
+            (Event::End(TagEnd::Item | TagEnd::BlockQuote(_)), _) => {
+                depth = depth.saturating_sub(1)
+            }
             _ => {}
         }
     }

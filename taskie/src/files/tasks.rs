@@ -7,7 +7,7 @@ use claudex_loop::text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::name::parse_number;
-use super::{Parsed, Problem, line_counter, parse_status};
+use super::{Parsed, Problem, line_counter, parse_status, problems_or};
 
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -46,66 +46,60 @@ impl Row {
 pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
     let problem = |line, what: String| Problem::new(8, file, line, what);
     let tables = tables(text);
-    let Some(first) = tables.first() else {
-        let what = format!("it has no table; write one with the columns {HEADER}");
-        return Err(vec![problem(None, what)]);
+    let Some(first) = tables.first().and_then(|table| table.first()) else {
+        let missing = format!("it has no table; write one with the columns {HEADER}");
+        return Err(vec![problem(None, missing)]);
     };
-    let columns = ["Id", "Status"];
-    let tasks = tables.iter().filter_map(|table| {
-        let [id, status] = columns.map(|name| table.header.find(name));
-        Some((table, id?, status?))
-    });
-    let tasks: Vec<_> = tasks.collect();
-    if tasks.is_empty() {
-        let missing = columns
-            .into_iter()
-            .find(|name| first.header.find(name).is_none());
-        let what = format!("the column {} is missing; add it", missing.unwrap_or("Id"));
-        return Err(vec![problem(Some(first.header.line), what)]);
-    }
-
     let mut problems = Vec::new();
     let mut rows = Vec::new();
     let mut ids = HashSet::new();
-    for (table, id_column, status_column) in tasks {
-        for row in table.rows.iter().filter(|row| !row.is_blank()) {
-            let text = row.cell(id_column);
-            let id = parse_number(text.trim_start_matches(['#', '0']));
-            let id = id.filter(|id| ids.insert(*id));
+    let mut has_columns = false;
+    for table in &tables {
+        let Some((header, lines)) = table.split_first() else {
+            continue;
+        };
+        let (Some(id_column), Some(status_column)) = (header.find("Id"), header.find("Status"))
+        else {
+            continue;
+        };
+        has_columns = true;
+        for line in lines.iter().filter(|line| !line.is_blank()) {
+            let text = line.cell(id_column);
+            let number = parse_number(text.trim_start_matches(['#', '0']));
+            let id = number.filter(|id| ids.insert(*id));
             if id.is_none() {
                 let found = text::one_line(text, 60);
-                let what = format!(
+                let wrong = format!(
                     "the id is “{found}”; write a whole number from 1 that no other row has"
                 );
-                problems.push(problem(Some(row.line), what));
+                problems.push(problem(Some(line.number), wrong));
             }
-            match parse_status("the status", row.cell(status_column)) {
-                Err(what) => problems.push(problem(Some(row.line), what)),
+            match parse_status("the status", line.cell(status_column)) {
+                Err(wrong) => problems.push(problem(Some(line.number), wrong)),
                 Ok(status) => rows.extend(id.map(|id| Row { id, status })),
             }
         }
     }
-    if rows.is_empty() && problems.is_empty() {
-        let what = "the table has no row; write one for each task".to_owned();
-        problems.push(problem(Some(first.header.line), what));
+    let missing = ["Id", "Status"]
+        .into_iter()
+        .find(|name| first.find(name).is_none());
+    let number = Some(first.number);
+    if !has_columns {
+        let column = missing.unwrap_or("Id");
+        problems.push(problem(
+            number,
+            format!("the column {column} is missing; add it"),
+        ));
+    } else if rows.is_empty() && problems.is_empty() {
+        let empty = "the table has no row; write one for each task".to_owned();
+        problems.push(problem(number, empty));
     }
-    if problems.is_empty() {
-        Ok(rows)
-    } else {
-        Err(problems)
-    }
-}
-
-#[derive(Default)]
-struct Table {
-    header: Line,
-    rows: Vec<Line>,
+    problems_or(problems, rows)
 }
 
 /// A line of a table, with its number from 1.
-#[derive(Default)]
 struct Line {
-    line: usize,
+    number: usize,
     cells: Vec<String>,
 }
 
@@ -125,32 +119,30 @@ impl Line {
     }
 }
 
-/// Returns the tables of a text.
-fn tables(text: &str) -> Vec<Table> {
+/// Returns the tables of a text, each as its lines. The first one is its header.
+fn tables(text: &str) -> Vec<Vec<Line>> {
     let line_at = line_counter(text);
-    let mut tables: Vec<Table> = Vec::new();
-    let mut line = Line::default();
+    let mut tables: Vec<Vec<Line>> = Vec::new();
+    let mut cell: Option<String> = None;
     for (event, at) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         match event {
-            Event::Start(Tag::Table(_)) => tables.push(Table::default()),
+            Event::Start(Tag::Table(_)) => tables.push(Vec::new()),
             Event::Start(Tag::TableHead | Tag::TableRow) => {
-                line = Line {
-                    line: line_at(at.start),
-                    cells: Vec::new(),
+                let number = line_at(at.start);
+                let cells = Vec::new();
+                if let Some(table) = tables.last_mut() {
+                    table.push(Line { number, cells });
                 }
             }
-            Event::Start(Tag::TableCell) => line.cells.push(String::new()),
-            Event::Text(text) | Event::Code(text) => {
-                if let Some(cell) = line.cells.last_mut() {
-                    cell.push_str(&text);
+            Event::Start(Tag::TableCell) => cell = Some(String::new()),
+            Event::Text(part) | Event::Code(part) => {
+                if let Some(cell) = &mut cell {
+                    cell.push_str(&part);
                 }
             }
-            Event::End(end @ (TagEnd::TableHead | TagEnd::TableRow)) => {
-                let line = std::mem::take(&mut line);
-                match (end, tables.last_mut()) {
-                    (TagEnd::TableHead, Some(table)) => table.header = line,
-                    (_, Some(table)) => table.rows.push(line),
-                    (_, None) => {}
+            Event::End(TagEnd::TableCell) => {
+                if let Some(line) = tables.last_mut().and_then(|table| table.last_mut()) {
+                    line.cells.extend(cell.take());
                 }
             }
             _ => {}

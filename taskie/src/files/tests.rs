@@ -79,7 +79,7 @@ fn task_file_is_read_with_nested_bullets() {
             ["Subtask 2.1: the parser", "Subtask 2.2: the docs"]
         );
         assert_eq!((file.completed(), file.is_completed()), (1, false));
-        let commands: Vec<&String> = file.must_run().collect();
+        let commands: Vec<String> = file.must_run().collect();
         let expected = [
             "cargo test",
             "cargo clippy",

@@ -11,7 +11,7 @@ use crate::support::{ID, Project, coding, names, standalone};
 /// Returns a project in which a command of the document can be run.
 fn project_for(verb: &str) -> Project {
     match verb {
-        "new-plan" | "demo" => Project::new(),
+        "new-plan" => Project::new(),
         "advance" => {
             let project = Project::new();
             project.slash("new-plan", ID).done();
