@@ -1,6 +1,7 @@
 //! Opening a loop: its newest change, and a document that shows it.
 
 use camino::Utf8PathBuf;
+use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::Document;
@@ -270,9 +271,14 @@ impl Store {
         note: &str,
         data: &impl serde::Serialize,
     ) -> Result<(), StoreError> {
-        let json = NoteEntry::now(note, data)
-            .and_then(|note| serde_json::to_vec(&Entry::Note(note)))
-            .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
+        let json = serde_json::to_value(data).and_then(|data| {
+            serde_json::to_vec(&NoteEntry {
+                at: Timestamp::now(),
+                note: note.to_owned(),
+                data,
+            })
+        });
+        let json = json.map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
         self.newest(id)?;
         self.journal_of().append(id, After::Any, &json, None)
     }

@@ -87,10 +87,10 @@ impl Store {
         let after = After::Revision(before.revision);
         let began = self.began(plan.now, document);
         let before = ChangeEntry {
-            fields: self.first_fields(&id, began, session, plan.fields)?,
+            fields: self.first_fields(&id, began, session, plan.fields),
             ..before
         };
-        let entry = self.next_entry(&id, plan.now, before, change)?;
+        let entry = self.next_entry(plan.now, before, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
         let record = self.append(&id, after, &found, entry);
         let record = record.map_err(|error| match error {
@@ -198,7 +198,7 @@ impl Store {
         began: Timestamp,
         session: String,
         mut fields: Fields,
-    ) -> Result<Fields, StoreError> {
+    ) -> Fields {
         let names = &self.spec().fields;
         let kept: [(Option<&str>, Json); 6] = [
             (Some(names.id), id.as_str().into()),
@@ -211,9 +211,6 @@ impl Store {
         for (name, value) in kept {
             fields.extend(name.map(|name| (name.to_owned(), value)));
         }
-        for (field, value) in &fields {
-            self.check_range(id, field, value)?;
-        }
-        Ok(fields)
+        fields
     }
 }
