@@ -1,17 +1,17 @@
 //! Changing a loop: compare-and-swap on revision and phase, journal first, document second.
 
+use std::io;
+
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry, Record};
-use super::error::{Snapshot, StoreError, WhyNotOurs, io_error};
+use super::error::{OrIo as _, Snapshot, StoreError, WhyNotOurs};
 use super::id::{LoopId, iso};
 use super::journal::After;
-use super::loop_folder::JOURNAL;
 use super::store::Store;
 use super::value::{FieldValue as _, Fields, MOST_COUNT};
-use crate::files::MAX_BYTES;
 
 /// The largest change, in bytes of JSON.
 const MAX_LINE: usize = 8 * 1024 * 1024;
@@ -116,11 +116,11 @@ impl Store {
             .with(&entry.fields, entry.append.as_slice())
             .to_bytes();
         // A document that cannot be read again is not written.
-        spec.parse(&document)
-            .map_err(io_error("write", &self.path_of(id)))?;
+        spec.parse(&document).or_io("write", self.path_of(id))?;
         let path = self.journal_path(id);
-        let json =
-            serde_json::to_vec(&entry).map_err(|error| io_error("write", &path)(error.into()))?;
+        let json = serde_json::to_vec(&entry)
+            .map_err(io::Error::from)
+            .or_io("write", &path)?;
         if json.len() > MAX_LINE {
             return Err(StoreError::Full { path });
         }
@@ -196,10 +196,7 @@ impl Store {
             read => return read.map(|_| false),
         }
         let path = self.journal_path(id);
-        let bytes = self
-            .open_loop_folder(id)
-            .and_then(|folder| folder.read(JOURNAL, MAX_BYTES));
-        let bytes = bytes.map_err(io_error("read", &path))?;
+        let bytes = self.read(&path).or_io("read", &path)?;
         let names = &self.spec().fields;
         let newest = find_newest(&bytes).filter(|newest| {
             let machine = newest.field(names.machine);
