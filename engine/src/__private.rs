@@ -11,7 +11,7 @@ pub use crate::machine::{
     OpenError, Raw, Refusal, Refused, Requirement,
 };
 pub use crate::store::{
-    Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
+    Active, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
 };
 pub use crate::words;
 pub use crate::words::word_of;

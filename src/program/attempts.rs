@@ -41,7 +41,11 @@ mod tests {
     use super::*;
 
     fn line_of(note: &str, data: serde_json::Value) -> Option<String> {
-        describe(&NoteEntry::now(note, &data).unwrap())
+        describe(&NoteEntry {
+            at: jiff::Timestamp::UNIX_EPOCH,
+            note: note.to_owned(),
+            data,
+        })
     }
 
     #[test]

@@ -50,9 +50,6 @@ impl PartialEq for DataType {
 impl Eq for DataType {}
 
 /// Reads the fields of a loop in a phase. A missing field has its initial value.
-///
-/// # Errors
-/// Returns an error if a value is not of its field's kind.
 pub(super) fn read<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, FieldError> {
     let mut fields = Fields::new();
     for field in M::TABLE.fields.iter().filter(|one| one.exists_in(phase)) {
@@ -76,9 +73,6 @@ pub(super) fn value(record: &Record, field: &FieldInfo) -> Result<Json, FieldErr
 }
 
 /// Converts a value to the kind of its field. Users and shell helpers may have quoted a number, or left a text of digits bare.
-///
-/// # Errors
-/// Returns an error if it is not of that kind.
 pub(super) fn convert(field: &FieldInfo, value: &Json) -> Result<Json, FieldError> {
     let plain = value.to_plain();
     let refuse = |expected: String| FieldError {

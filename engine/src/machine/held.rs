@@ -259,9 +259,6 @@ impl<M: Machine> Held<M> {
     }
 
     /// Sets the data of a field with the next transition.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be written as JSON, or cannot be read back.
     pub fn set_data<T: Serialize>(
         &mut self,
         name: &'static str,

@@ -204,17 +204,11 @@ impl Raw {
     }
 
     /// Returns the loop's journal as it is now, oldest entry first.
-    ///
-    /// # Errors
-    /// Returns an error if it is not this user's, or cannot be read.
     pub fn journal(&self) -> Result<Vec<Entry>, StoreError> {
         self.store().journal(self.id())
     }
 
     /// Returns at least the entries since the visit began.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Raw::journal`].
     pub fn recent(&self) -> Result<Vec<Entry>, StoreError> {
         self.store().journal_since(self.id(), self.record().visit())
     }
@@ -281,25 +275,16 @@ impl Raw {
 
     /// Opens the folder of the file that a template names, and returns it with the file's name. No symlink is followed below
     /// the loop's root and below the state folder.
-    ///
-    /// # Errors
-    /// Returns an error if the folder is not there or not trusted, or the template names no file.
     pub fn folder_of(&self, template: &str) -> io::Result<(Folder, String)> {
         self.folder_at(&self.path(template))
     }
 
     /// Opens the folder of a file. See [`Raw::folder_of`].
-    ///
-    /// # Errors
-    /// Returns the errors of [`Raw::folder_of`].
     pub fn folder_at(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         folder_of(&[&self.root(), self.store().folder()], path)
     }
 
     /// Reads the file that a template names. See [`Raw::folder_of`].
-    ///
-    /// # Errors
-    /// Returns an error if it is not there, is not trusted, is larger than 64 MiB, or the system refuses.
     pub fn read(&self, template: &str) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(template)?;
         folder.read(&name, MAX_BYTES)

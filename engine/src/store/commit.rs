@@ -1,17 +1,17 @@
 //! Changing a loop: compare-and-swap on revision and phase, journal first, document second.
 
+use std::io;
+
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry, Record};
-use super::error::{Snapshot, StoreError, WhyNotOurs, io_error};
+use super::error::{OrIo as _, Snapshot, StoreError, WhyNotOurs};
 use super::id::{LoopId, iso};
 use super::journal::After;
-use super::loop_folder::JOURNAL;
 use super::store::Store;
 use super::value::{FieldValue as _, Fields, MOST_COUNT};
-use crate::files::MAX_BYTES;
 
 /// The largest change, in bytes of JSON.
 const MAX_LINE: usize = 8 * 1024 * 1024;
@@ -42,7 +42,7 @@ impl Store {
     }
 
     pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
-        let entry = self.next_entry(&held.id, Timestamp::now(), held.newest.clone(), change)?;
+        let entry = self.next_entry(Timestamp::now(), held.newest.clone(), change);
         let after = After::Revision(held.revision());
         self.append(&held.id, after, &held.document, entry)
     }
@@ -50,32 +50,29 @@ impl Store {
     /// Makes the entry of a change that follows another one.
     pub(super) fn next_entry(
         &self,
-        id: &LoopId,
         at: Timestamp,
         newest: ChangeEntry,
         mut change: Change,
-    ) -> Result<ChangeEntry, StoreError> {
+    ) -> ChangeEntry {
         let spec = self.spec();
         let names = &spec.fields;
         let mut fields = newest.fields;
-        let mut updated = names.updated;
-        for (field, value) in std::mem::take(&mut change.edits) {
-            self.check_range(id, &field, &value)?;
-            updated = updated.filter(|name| *name != field);
-            if !spec.is_structural(&field) {
-                fields.insert(field, value);
-            }
-        }
+        let edits = std::mem::take(&mut change.edits);
+        let updated = names.updated.filter(|name| !edits.contains_key(*name));
+        fields.extend(
+            edits
+                .into_iter()
+                .filter(|(field, _)| !spec.is_structural(field)),
+        );
         let revision = newest.revision + 1;
         change.from = newest.change.to.clone();
         change.to = change.to.or(newest.change.to);
-        let mut visit = newest.visit;
-        let mut run = change.run.as_deref();
-        if change.begins_visit {
-            visit = Some(revision);
+        let (visit, run) = if change.begins_visit {
             // The run of an earlier visit does not count for this one.
-            run = Some("");
-        }
+            (Some(revision), Some(""))
+        } else {
+            (newest.visit, change.run.as_deref())
+        };
         let kept: [(Option<&str>, Option<Json>); 7] = [
             (Some(names.phase), change.to.as_deref().map(Json::from)),
             (Some(names.revision), Some(revision.into())),
@@ -89,34 +86,16 @@ impl Store {
             let pair = name.zip(value);
             fields.extend(pair.map(|(name, value)| (name.to_owned(), value)));
         }
-        Ok(ChangeEntry {
+        ChangeEntry {
             revision,
             at,
             change,
             visit,
             fields,
-        })
-    }
-
-    /// Refuses a number that not every reader of JSON reads exactly.
-    pub(super) fn check_range(
-        &self,
-        id: &LoopId,
-        field: &str,
-        value: &Json,
-    ) -> Result<(), StoreError> {
-        match value.as_u64() {
-            Some(count) if count > MOST_COUNT => {
-                let why = format!(
-                    "expected a whole number of at most {MOST_COUNT} for `{field}`, found {count}"
-                );
-                Err(StoreError::input("write", self.path_of(id), why))
-            }
-            _ => Ok(()),
         }
     }
 
-    /// Appends a change to a journal, and shows it in the document.
+    /// Appends a change to a journal, and shows it in the document `found`.
     pub(super) fn append(
         &self,
         id: &LoopId,
@@ -124,18 +103,24 @@ impl Store {
         found: &[u8],
         entry: ChangeEntry,
     ) -> Result<Record, StoreError> {
-        let spec = self.spec();
-        let document = spec.parse(found);
-        let document = document.unwrap_or_else(|_| spec.empty());
-        let document = document.with(&entry.fields, entry.append.as_slice());
-        let document = document.to_bytes();
-        // A document that cannot be read again is not written.
-        if let Err(error) = spec.parse(&document) {
-            return Err(io_error("write", &self.path_of(id))(error));
+        let is_inexact = |value: &Json| value.as_u64().is_some_and(|count| count > MOST_COUNT);
+        if let Some((field, found)) = entry.fields.iter().find(|(_, value)| is_inexact(value)) {
+            let why = format!(
+                "expected a whole number of at most {MOST_COUNT} for `{field}`, found {found}"
+            );
+            return Err(StoreError::input("write", self.path_of(id), why));
         }
+        let spec = self.spec();
+        let document = spec.parse(found).unwrap_or_else(|_| spec.empty());
+        let document = document
+            .with(&entry.fields, entry.append.as_slice())
+            .to_bytes();
+        // A document that cannot be read again is not written.
+        spec.parse(&document).or_io("write", self.path_of(id))?;
         let path = self.journal_path(id);
-        let json =
-            serde_json::to_vec(&entry).map_err(|error| io_error("write", &path)(error.into()))?;
+        let json = serde_json::to_vec(&entry)
+            .map_err(io::Error::from)
+            .or_io("write", &path)?;
         if json.len() > MAX_LINE {
             return Err(StoreError::Full { path });
         }
@@ -172,21 +157,17 @@ impl Store {
         by: &str,
         allow_owned: bool,
     ) -> Result<Record, StoreError> {
-        let spec = self.spec();
-        let why = match () {
-            () if !is_field_name(field) => {
-                Some(format!("`{}` cannot name a field", field.escape_debug()))
-            }
-            () if spec.is_structural(field) => {
-                Some(format!("the field `{field}` is written by the store only"))
-            }
-            () if spec.is_protected(field) && !allow_owned => Some(format!(
+        let refuse = |why: String| Err(StoreError::input("set a field of", self.path_of(id), why));
+        if !is_field_name(field) {
+            return refuse(format!("`{}` cannot name a field", field.escape_debug()));
+        }
+        if self.spec().is_structural(field) {
+            return refuse(format!("the field `{field}` is written by the store only"));
+        }
+        if self.spec().is_protected(field) && !allow_owned {
+            return refuse(format!(
                 "the field `{field}` is written by the machine only"
-            )),
-            () => None,
-        };
-        if let Some(why) = why {
-            return Err(StoreError::input("set a field of", self.path_of(id), why));
+            ));
         }
         loop {
             let held = self.open(id)?.record;
@@ -215,10 +196,7 @@ impl Store {
             read => return read.map(|_| false),
         }
         let path = self.journal_path(id);
-        let bytes = self
-            .open_loop_folder(id)
-            .and_then(|folder| folder.read(JOURNAL, MAX_BYTES));
-        let bytes = bytes.map_err(io_error("read", &path))?;
+        let bytes = self.read(&path).or_io("read", &path)?;
         let names = &self.spec().fields;
         let newest = find_newest(&bytes).filter(|newest| {
             let machine = newest.field(names.machine);
@@ -233,7 +211,7 @@ impl Store {
             begins_visit: true,
             ..Change::bare("adopt", by)
         };
-        let entry = self.next_entry(id, Timestamp::now(), newest, change)?;
+        let entry = self.next_entry(Timestamp::now(), newest, change);
         let document = self.read_document(id).unwrap_or_default();
         match self.append(id, After::Foreign, &document, entry) {
             Ok(_) => Ok(true),

@@ -112,20 +112,6 @@ pub struct NoteEntry {
     pub data: Json,
 }
 
-impl NoteEntry {
-    /// Makes a note of now.
-    ///
-    /// # Errors
-    /// Returns an error if `data` cannot be written as JSON.
-    pub fn now(note: &str, data: &impl Serialize) -> serde_json::Result<Self> {
-        Ok(Self {
-            at: Timestamp::now(),
-            note: note.to_owned(),
-            data: serde_json::to_value(data)?,
-        })
-    }
-}
-
 fn write_time<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(&iso(*at))
 }

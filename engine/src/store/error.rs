@@ -206,7 +206,12 @@ impl StoreError {
 
     /// Makes an error of input that is refused: `kind` is [`io::ErrorKind::InvalidInput`].
     pub fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
-        io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidInput, why))
+        let source = io::Error::new(io::ErrorKind::InvalidInput, why);
+        Self::Io {
+            doing,
+            path,
+            source,
+        }
     }
 }
 
@@ -269,14 +274,18 @@ fn running_review(lock: &Utf8Path) -> Option<&str> {
     folder.and_then(Utf8Path::file_name)
 }
 
-/// Turns the system's error into ours: `.map_err(io_error("read", path))`.
-pub(super) fn io_error(
-    doing: &'static str,
-    path: &Utf8Path,
-) -> impl FnOnce(io::Error) -> StoreError {
-    move |source| StoreError::Io {
-        doing,
-        path: path.to_owned(),
-        source,
+/// The conversion of a result of the system to one of the store.
+pub(super) trait OrIo<T> {
+    /// Returns the value, or the store's error about the attempt to `doing` with `path`.
+    fn or_io(self, doing: &'static str, path: impl AsRef<Utf8Path>) -> Result<T, StoreError>;
+}
+
+impl<T> OrIo<T> for io::Result<T> {
+    fn or_io(self, doing: &'static str, path: impl AsRef<Utf8Path>) -> Result<T, StoreError> {
+        self.map_err(|source| StoreError::Io {
+            doing,
+            path: path.as_ref().to_owned(),
+            source,
+        })
     }
 }

@@ -7,7 +7,7 @@ use std::io;
 use camino::Utf8Path;
 
 use super::entry::revision_in;
-use super::error::{StoreError, WhyNotOurs, io_error};
+use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::LoopId;
 use super::journal::{After, Journal, Tail};
 use super::loop_folder::{ARCHIVE, JOURNAL, LOCK, LoopFolder, SIDECARS, START_LOCK};
@@ -35,8 +35,8 @@ impl LoopFolder {
         let top = self.above.as_ref().unwrap_or(&self.folder);
         let folder = self.open_below_base(top);
         let project = if_there(folder.and_then(|folder| Project::read(&folder)));
-        let project = project.map_err(io_error("read", top))?.flatten();
-        let (Some(project), Some(key)) = (project, self.home.key()?) else {
+        let project = project.or_io("read", top)?;
+        let (Some(project), Some(key)) = (project.flatten(), self.home.key()?) else {
             return Ok(None);
         };
         match project.find_original(&self.home, top) {
@@ -53,11 +53,11 @@ impl LoopFolder {
     fn sealing_to_begin(&self, here: &Folder) -> Result<Sealing, StoreError> {
         let key = self.home.key_or_new()?;
         let is_own = |project: &Project| project.find_original(&self.home, &self.folder).is_none();
-        let project = Project::read(here).and_then(|project| match project.filter(is_own) {
-            Some(project) => Ok(project),
-            None => Project::make(here),
-        });
-        let project = project.map_err(io_error("write", &self.folder))?;
+        let found = Project::read(here).or_io("read", &self.folder)?;
+        let project = match found.filter(is_own) {
+            Some(project) => project,
+            None => Project::make(here).or_io("write", &self.folder)?,
+        };
         Ok(Sealing { key, project })
     }
 
@@ -68,8 +68,7 @@ impl LoopFolder {
     /// Returns the end of a journal as far as this user sealed it.
     fn sealed(&self, id: &LoopId) -> Result<Option<Sealed>, StoreError> {
         let path = self.journal_path(id);
-        let file = if_there(self.open_journal(id)).map_err(io_error("read", &path))?;
-        let Some(file) = file else {
+        let Some(file) = if_there(self.open_journal(id)).or_io("read", &path)? else {
             return Ok(None);
         };
         let foreign =
@@ -78,8 +77,9 @@ impl LoopFolder {
         // The mark is read first: another process may append a line, and then the mark of it, at any moment.
         let mark = sealing.project.mark(&self.home, id);
         let is_enough = |lines: &[Option<Line>]| newest(lines).is_some();
-        let lines = sealing.last_lines(id, &file, MAX_JOURNAL, is_enough);
-        let lines = lines.map_err(io_error("read", &path))?;
+        let lines = sealing
+            .last_lines(id, &file, MAX_JOURNAL, is_enough)
+            .or_io("read", &path)?;
         let (last, change) = newest(&lines).ok_or_else(foreign)?;
         if last.end < mark.bytes {
             return Err(self.foreign_journal(id, "its journal lost lines"));
@@ -123,7 +123,7 @@ impl LoopFolder {
             let mut found = found.iter();
             found.try_for_each(|piece| here.rename(piece, &to, piece))
         });
-        moved.map_err(io_error("move to", &self.folder.join(ARCHIVE).join(name)))
+        moved.or_io("move to", self.folder.join(ARCHIVE).join(name))
     }
 
     /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
@@ -168,9 +168,11 @@ impl Journal for LoopFolder {
             },
         };
         // The new document is there before its line, so that a full disk refuses the change here.
-        let prepare = |bytes| self.prepare_document(id, bytes);
-        let prepared = document.map(prepare).transpose();
-        let prepared = prepared.map_err(io_error("write", &self.path_of(id)))?;
+        let prepare = |bytes| {
+            self.prepare_document(id, bytes)
+                .or_io("write", self.path_of(id))
+        };
+        let prepared = document.map(prepare).transpose()?;
         let set_mark = |mark: &Mark| sealing.project.set_mark(&self.home, id, mark);
         if after == After::Foreign {
             // The journal that is replaced may be longer.
@@ -183,8 +185,8 @@ impl Journal for LoopFolder {
         if bytes > MAX_JOURNAL {
             return Err(StoreError::Full { path });
         }
-        let appended = self.append_line(&here, id, end, &line);
-        appended.map_err(io_error("write", &path))?;
+        self.append_line(&here, id, end, &line)
+            .or_io("write", &path)?;
 
         // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
         if let Some((document, name)) = prepared {
@@ -205,7 +207,7 @@ impl Journal for LoopFolder {
                 return Ok(None);
             };
             let path = self.path_of(id);
-            let document = if_there(self.read(&path)).map_err(io_error("read", &path))?;
+            let document = if_there(self.read(&path)).or_io("read", &path)?;
             // A document that another process wrote in between would not be that of this change.
             if length() == before {
                 return Ok(Some(Tail { change, document }));
@@ -225,7 +227,7 @@ impl Journal for LoopFolder {
             let (document, name) = self.prepare_document(id, document)?;
             document.rename(&name)
         };
-        write().map_err(io_error("write", &self.path_of(id)))
+        write().or_io("write", self.path_of(id))
     }
 
     fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
@@ -240,12 +242,13 @@ impl Journal for LoopFolder {
                 .is_some_and(|(first, since)| first <= since);
             reaches || lines.iter().any(Option::is_none)
         };
-        let file = self.open_journal(id);
-        let lines = file.and_then(|file| sealing.last_lines(id, &file, end, is_enough));
-        let lines = lines.map_err(io_error("read", &self.journal_path(id)))?;
+        let lines = self
+            .open_journal(id)
+            .and_then(|file| sealing.last_lines(id, &file, end, is_enough))
+            .or_io("read", self.journal_path(id))?;
         let entries = lines.into_iter().map(|line| line.map(|line| line.json));
-        let entries: Option<Vec<_>> = entries.collect();
-        entries.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
+        let sealed = entries.collect::<Option<Vec<_>>>();
+        sealed.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
     }
 
     fn exists(&self, id: &LoopId) -> bool {
@@ -253,18 +256,16 @@ impl Journal for LoopFolder {
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
-        let read = || {
-            let here = self.open_folder()?;
-            let ids = here.names()?.into_iter();
-            let ids = ids.filter_map(|name| LoopId::parse(&name, self.spec.ids).ok());
-            let has_journal = |id: &LoopId| {
-                let folder = here.below(id.as_str());
-                folder.is_ok_and(|folder| folder.has(JOURNAL))
-            };
-            Ok(ids.filter(has_journal).collect())
-        };
-        let ids = if_there(read()).map_err(io_error("read", &self.folder))?;
-        Ok(ids.unwrap_or_default())
+        let names = self.open_folder().and_then(|here| here.names());
+        let names = if_there(names).or_io("read", &self.folder)?;
+        let ids = names.into_iter().flatten();
+        Ok(ids
+            .filter_map(|name| LoopId::parse(&name, self.spec.ids).ok())
+            .filter(|id| {
+                self.open_loop_folder(id)
+                    .is_ok_and(|folder| folder.has(JOURNAL))
+            })
+            .collect())
     }
 
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
@@ -278,16 +279,15 @@ impl Journal for LoopFolder {
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
         let path = self.folder.join(ARCHIVE).join(id.as_str());
-        let archive = here.below(ARCHIVE).map_err(io_error("open", &path))?;
-        let from = archive.below(id.as_str());
-        let from = from.map_err(io_error("open", &path))?;
+        let archive = here.below(ARCHIVE).or_io("open", &path)?;
+        let from = archive.below(id.as_str()).or_io("open", &path)?;
         // The document comes last: until then nobody sees the loop.
         for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
             if here.has(name) {
                 return Err(self.active(id.as_str(), None));
             }
-            let moved = from.rename(name, &here, name);
-            moved.map_err(io_error("move", &path.join(name)))?;
+            from.rename(name, &here, name)
+                .or_io("move", path.join(name))?;
         }
         let _ = archive.remove_folder(id.as_str());
         Ok(())

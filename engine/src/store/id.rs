@@ -24,9 +24,6 @@ pub struct InvalidId(String);
 
 impl LoopId {
     /// Parses an id of a form.
-    ///
-    /// # Errors
-    /// Returns an error if the text does not have the form.
     pub fn parse(text: &str, form: IdForm) -> Result<Self, InvalidId> {
         let fits = match form {
             IdForm::Stamp => is_stamp(text),
@@ -40,9 +37,6 @@ impl LoopId {
     }
 
     /// Makes a new id from the time `now` and six random hexadecimal digits.
-    ///
-    /// # Errors
-    /// Returns an error if the system gives no random bytes.
     pub fn new_stamp(now: Timestamp) -> std::io::Result<Self> {
         let time = now.strftime("%Y%m%d-%H%M%S");
         Ok(Self(format!("{time}-{}", random_hex::<3>()?)))

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::budget::Budget;
 use super::document;
-use super::error::{StoreError, WhyNotOurs, io_error};
+use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, iso};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
@@ -67,8 +67,8 @@ pub struct RunLock {
 impl RunLock {
     /// Takes the lock in a loop's folder. Returns `None` if another process holds it.
     pub fn try_take(folder: &Folder) -> Result<Option<Self>, StoreError> {
-        let lock = Lock::take(folder, RUN_LOCK, RUN_LOCK_TIMEOUT);
-        let lock = lock.map_err(io_error("lock", &folder.path().join(RUN_LOCK)))?;
+        let lock = Lock::take(folder, RUN_LOCK, RUN_LOCK_TIMEOUT)
+            .or_io("lock", folder.path().join(RUN_LOCK))?;
         Ok(lock.map(|_lock| Self { _lock }))
     }
 
@@ -194,18 +194,17 @@ impl LoopFolder {
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.sidecar(id, suffix);
         let name = path.file_name().unwrap_or_default();
-        let folder = self.open_folder();
-        let written = folder.and_then(|folder| folder.prepare(bytes)?.rename(name));
-        written.map_err(io_error("write", &path))
+        self.open_folder()
+            .and_then(|folder| folder.prepare(bytes)?.rename(name))
+            .or_io("write", &path)
     }
 
     /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
-        let here = self.open_folder();
-        let here = here.map_err(io_error("open", &self.folder))?;
+        let here = self.open_folder().or_io("open", &self.folder)?;
         for suffix in suffixes {
-            let removed = if_there(here.remove(&format!("{id}{suffix}")));
-            removed.map_err(io_error("remove", &self.sidecar(id, suffix)))?;
+            if_there(here.remove(&format!("{id}{suffix}")))
+                .or_io("remove", self.sidecar(id, suffix))?;
         }
         Ok(())
     }
@@ -220,7 +219,7 @@ impl LoopFolder {
         kill_point();
         self.folder_of(&path)
             .and_then(|(folder, name)| folder.file(&name)?.set_modified(SystemTime::now()))
-            .map_err(io_error("touch", &path))
+            .or_io("touch", &path)
     }
 
     /// Returns whether a review of the loop is running.
@@ -240,7 +239,7 @@ impl LoopFolder {
             }
             Ok(here)
         };
-        made().map_err(io_error("create", &self.folder))
+        made().or_io("create", &self.folder)
     }
 
     /// Reads a loop's document, unless it is too large to be one.
@@ -290,20 +289,22 @@ impl LoopFolder {
             folder.replace(&name, bytes)?;
             Ok(folder.path().join(name))
         };
-        keep().map_err(io_error("write", &self.loop_folder(id)))
+        keep().or_io("write", self.loop_folder(id))
     }
 
     /// Takes one of the locks of the state folder. Returns it with the folder.
     pub(super) fn lock(&self, name: &'static str) -> Result<(Folder, Lock), StoreError> {
-        let folder = self.open_folder().map_err(io_error("open", &self.folder))?;
+        let folder = self.open_folder().or_io("open", &self.folder)?;
         let path = self.folder.join(name);
         let begun = Instant::now();
-        let take = |timeout| Lock::take(&folder, name, timeout);
-        let lock = self.budget.wait(self.lock_timeout, take);
-        let lock = lock.map_err(io_error("lock", &path))?;
-        let waited = begun.elapsed();
-        let lock = lock.ok_or(StoreError::Busy { path, waited })?;
-        Ok((folder, lock))
+        let take = |timeout| Lock::take(&folder, name, timeout).or_io("lock", &path);
+        match self.budget.wait(self.lock_timeout, take)? {
+            Some(lock) => Ok((folder, lock)),
+            None => Err(StoreError::Busy {
+                path,
+                waited: begun.elapsed(),
+            }),
+        }
     }
 
     /// Appends a line to the folder's log, with the time before it, if the folder exists. Failing to fails nothing: a log must

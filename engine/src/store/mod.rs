@@ -60,7 +60,7 @@ pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use loop_folder::{LoopFolder, RunLock};
 pub use open::{Opened, REFUSED, REPAIRED};
-pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
+pub use spec::{Active, Editable, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Import, StartPlan};
 pub use state_home::StateHome;
 pub use store::Store;

@@ -1,11 +1,14 @@
 //! Opening a loop: its newest change, and a document that shows it.
 
+use std::io;
+
 use camino::Utf8PathBuf;
+use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::Document;
 use super::entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
-use super::error::{StoreError, WhyNotOurs, io_error};
+use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::LoopId;
 use super::journal::After;
 use super::spec::Form;
@@ -134,7 +137,11 @@ impl Store {
             return self.no_loop(id);
         };
         match self.spec().parse(&bytes) {
-            Err(error) => io_error("read", &self.path_of(id))(error),
+            Err(source) => StoreError::Io {
+                doing: "read",
+                path: self.path_of(id),
+                source,
+            },
             Ok(document) => match document.text(self.spec().fields.machine) {
                 None => self.not_ours(id, WhyNotOurs::NoMachine),
                 Some(machine) if machine == self.spec().machine => {
@@ -270,9 +277,16 @@ impl Store {
         note: &str,
         data: &impl serde::Serialize,
     ) -> Result<(), StoreError> {
-        let json = NoteEntry::now(note, data)
-            .and_then(|note| serde_json::to_vec(&Entry::Note(note)))
-            .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
+        let json = serde_json::to_value(data).and_then(|data| {
+            serde_json::to_vec(&NoteEntry {
+                at: Timestamp::now(),
+                note: note.to_owned(),
+                data,
+            })
+        });
+        let json = json
+            .map_err(io::Error::from)
+            .or_io("write", self.journal_path(id))?;
         self.newest(id)?;
         self.journal_of().append(id, After::Any, &json, None)
     }

@@ -38,7 +38,7 @@ pub struct StateSpec {
     /// Machine-owned: every field that a guard reads or an edge sets.
     pub owned: &'static [&'static str],
     /// The edits of the document by hand that are taken over and journaled.
-    pub edits: &'static [Edit],
+    pub edits: &'static [(&'static str, Editable)],
     /// Fields with the value, as plain text, that their document has as null.
     pub nulls: &'static [(&'static str, &'static str)],
     /// The fields that a document of lines always writes in quotes, because they hold text of people.
@@ -68,15 +68,6 @@ impl Form {
         };
         Document::parse(style, bytes)
     }
-}
-
-/// A field that an edit by hand may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edit {
-    /// The name.
-    pub field: &'static str,
-    /// The values that an edit may give it.
-    pub takes: Editable,
 }
 
 /// The values that an edit by hand may give a field.
@@ -195,7 +186,7 @@ impl StateSpec {
     /// Returns whether an edit by hand may make this of `field`.
     pub(super) fn takes_edit(&self, field: &str, value: &Json) -> bool {
         let mut edits = self.edits.iter();
-        edits.any(|edit| edit.field == field && edit.takes.takes(value))
+        edits.any(|(name, editable)| *name == field && editable.takes(value))
     }
 
     /// Returns whether only the machine writes `field`. The time of the last change is not such a field: nothing is decided by
@@ -214,6 +205,6 @@ impl StateSpec {
         self.is_structural(field)
             || held.contains(&Some(field))
             || self.owned.contains(&field)
-            || self.edits.iter().any(|edit| edit.field == field)
+            || self.edits.iter().any(|(name, _)| *name == field)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::document::Document;
 use super::entry::{Change, ChangeEntry, Record};
-use super::error::{StartError, StoreError, WhyNotOurs, io_error};
+use super::error::{OrIo as _, StartError, StoreError, WhyNotOurs};
 use super::id::{LoopId, iso};
 use super::journal::After;
 use super::loop_folder::SIDECARS;
@@ -56,8 +56,7 @@ impl Store {
         let spec = self.spec();
         let id = match &plan.id {
             Some(id) => id.clone(),
-            None => LoopId::new_stamp(plan.now)
-                .map_err(io_error("take random bytes for", self.folder()))?,
+            None => LoopId::new_stamp(plan.now).or_io("take random bytes for", self.folder())?,
         };
         let id = LoopId::parse(id.as_str(), spec.ids).map_err(|error| {
             StoreError::input("start", self.loop_folder(&id), error.to_string())
@@ -87,10 +86,10 @@ impl Store {
         let after = After::Revision(before.revision);
         let began = self.began(plan.now, document);
         let before = ChangeEntry {
-            fields: self.first_fields(&id, began, session, plan.fields)?,
+            fields: self.first_fields(&id, began, session, plan.fields),
             ..before
         };
-        let entry = self.next_entry(&id, plan.now, before, change)?;
+        let entry = self.next_entry(plan.now, before, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
         let record = self.append(&id, after, &found, entry);
         let record = record.map_err(|error| match error {
@@ -129,9 +128,9 @@ impl Store {
         if is_document || file.parent() != Some(self.folder()) {
             return Ok(());
         }
-        let folder = self.folder_of(file);
-        let removed = folder.and_then(|(folder, name)| folder.remove(&name));
-        removed.map_err(io_error("remove", file))
+        self.folder_of(file)
+            .and_then(|(folder, name)| folder.remove(&name))
+            .or_io("remove", file)
     }
 
     /// Refuses an id that a loop has or had here, and the user's document that is another loop's, unless that loop is
@@ -198,7 +197,7 @@ impl Store {
         began: Timestamp,
         session: String,
         mut fields: Fields,
-    ) -> Result<Fields, StoreError> {
+    ) -> Fields {
         let names = &self.spec().fields;
         let kept: [(Option<&str>, Json); 6] = [
             (Some(names.id), id.as_str().into()),
@@ -211,9 +210,6 @@ impl Store {
         for (name, value) in kept {
             fields.extend(name.map(|name| (name.to_owned(), value)));
         }
-        for (field, value) in &fields {
-            self.check_range(id, field, value)?;
-        }
-        Ok(fields)
+        fields
     }
 }

@@ -14,7 +14,7 @@ use std::os::unix::fs::FileExt as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::error::{StoreError, io_error};
+use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::store::Store;
 use crate::digest::{random_hex, sha256};
@@ -96,8 +96,7 @@ impl StateHome {
     /// Reads the key. Returns `None` if this user has not started a loop yet.
     pub(super) fn key(&self) -> Result<Option<String>, StoreError> {
         let home = self.checked()?;
-        let key = if_there(read_key(home));
-        key.map_err(io_error("read your key,", &home.join(KEY)))
+        if_there(read_key(home)).or_io("read your key,", home.join(KEY))
     }
 
     pub(super) fn key_or_new(&self) -> Result<String, StoreError> {
@@ -114,7 +113,7 @@ impl StateHome {
             folder.sync()?;
             read_key(home)
         };
-        make().map_err(io_error("write your key,", &home.join(KEY)))
+        make().or_io("write your key,", home.join(KEY))
     }
 
     /// Reads a file that is kept in a folder here. One that cannot be read is not known.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 
 use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
-use super::error::{StoreError, io_error};
+use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::journal::{Journal, Memory};
 use super::loop_folder::{ARCHIVE, LOCK, LoopFolder};
@@ -87,8 +87,9 @@ impl Store {
 
     /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
     pub fn refusal(&self) -> Option<StoreError> {
-        let opened = if_there(self.open_folder());
-        opened.map_err(io_error("open", &self.folder)).err()
+        if_there(self.open_folder())
+            .or_io("open", &self.folder)
+            .err()
     }
 
     /// Sets the time to wait for the project's lock (10 s by default).
@@ -144,8 +145,9 @@ impl Store {
         if mark.paused == paused {
             return Ok(false);
         }
-        let kept = project.set_mark(&self.home, id, &Mark { paused, ..mark });
-        kept.map_err(io_error("write", &self.journal_path(id)))?;
+        project
+            .set_mark(&self.home, id, &Mark { paused, ..mark })
+            .or_io("write", self.journal_path(id))?;
         Ok(true)
     }
 }

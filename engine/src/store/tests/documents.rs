@@ -3,19 +3,13 @@
 use std::fs;
 
 use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, kept_path, plan, started, store_of};
-use crate::store::{Edit, Editable, Record, StateSpec, Store};
+use crate::store::{Editable, Record, StateSpec, Store};
 
 /// The machine with a count and a word that an edit by hand may change.
 static EDITED: StateSpec = StateSpec {
     edits: &[
-        Edit {
-            field: "round",
-            takes: Editable::Count(1, 9),
-        },
-        Edit {
-            field: "decision_signal",
-            takes: Editable::Word(&["none", "stalled"]),
-        },
+        ("round", Editable::Count(1, 9)),
+        ("decision_signal", Editable::Word(&["none", "stalled"])),
     ],
     ..SPEC
 };
