@@ -4,10 +4,8 @@
 //! calls `rt`.
 
 mod edges;
-mod expr;
 pub(crate) mod ident;
 pub(crate) mod render;
-mod types;
 mod view;
 
 use std::collections::HashSet;

@@ -37,6 +37,7 @@ fn generator() -> Result<Environment<'static>, Error> {
     environment.add_filter("one_line", |text: &str| one_line(text));
     environment.add_test("regular", |name: &str| is_regular(name));
     environment.add_template("macros", include_str!("macros.jinja"))?;
+    environment.add_template("expression", include_str!("expression.jinja"))?;
     Ok(environment)
 }
 
@@ -89,12 +90,12 @@ fn plain(value: &Value) -> String {
     }
 }
 
-pub(super) fn literal(text: &str) -> String {
+fn literal(text: &str) -> String {
     format!("{text:?}")
 }
 
 /// Returns a number with underscores: `4_294_967_295`.
-pub(super) fn number(number: u64) -> String {
+fn number(number: u64) -> String {
     let digits = number.to_string();
     if digits.len() < 5 {
         return digits;

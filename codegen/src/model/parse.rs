@@ -42,7 +42,7 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         let scope = Scope {
             source,
             fields: &machine.fields,
-            args: &transition.args,
+            transition,
         };
         let guard = transition.guard_text.as_ref().and_then(|text| {
             let guard = keep(parse_guard(scope, text), &mut found)?;

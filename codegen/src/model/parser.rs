@@ -6,29 +6,41 @@
 use std::ops::Range;
 
 use super::texts::is_name;
-use super::{Argument, At, Constant, Field, Guard, Named, Operand, Read, Sign, Update};
+use super::{At, Constant, Field, Guard, Named, Operand, Read, Sign, Transition, Update};
 use crate::diagnostic::Diagnostic;
+use crate::emit::ident::{type_of_argument, type_of_field};
 
 /// The names that an expression can read, and the text of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'m> {
     pub(super) source: &'m str,
     pub(super) fields: &'m [Named<Field>],
-    pub(super) args: &'m [Named<Argument>],
+    pub(super) transition: &'m Named<Transition>,
 }
 
 impl Scope<'_> {
     fn read(self, name: At<String>, is_argument: bool, offset: i64) -> Read {
-        let argument = Named::find(self.args, &name).filter(|_| is_argument);
-        let field = Named::find(self.fields, &name).filter(|_| !is_argument);
-        let kind = argument.map(|argument| &argument.kind);
+        let field = || {
+            let field = Named::find(self.fields, &name)?;
+            Some((&field.kind, type_of_field(field), !field.within.is_empty()))
+        };
+        let argument = || {
+            let argument = Named::find(&self.transition.args, &name)?;
+            let ty = type_of_argument(&self.transition.name, argument);
+            Some((&argument.kind, ty, argument.optional))
+        };
+        let found = if is_argument { argument() } else { field() };
+        let kind = found.as_ref().map(|(kind, ..)| (*kind).clone());
+        let (ty, is_option) = found
+            .map(|(_, ty, is_option)| (ty, is_option))
+            .unwrap_or_default();
         Read {
+            name,
             is_argument,
             offset,
-            kind: kind.or(field.map(|field| &field.kind)).cloned(),
-            is_option: argument.is_some_and(|argument| argument.optional)
-                || field.is_some_and(|field| !field.within.is_empty()),
-            name,
+            kind,
+            ty,
+            is_option,
         }
     }
 }

@@ -25,6 +25,7 @@ fn guard() -> impl Strategy<Value = Guard> {
             is_argument,
             offset,
             kind: Some(kind(name)),
+            ty: String::new(),
             is_option: false,
         })
     };
