@@ -32,7 +32,7 @@ pub use phase::Phase;
 pub(crate) use phase::{Mode, Persona};
 pub(crate) use plugin::{Does, Plugin};
 pub use tables::Named;
-pub use transition::{Argument, Transition};
+pub use transition::{Argument, Entry, Transition};
 pub use words::{
     Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, Held, IdForm, Sign, Turn,
 };
@@ -69,7 +69,7 @@ pub struct Machine {
     pub(crate) personas: Vec<Named<Persona>>,
     /// The entries of `[[transitions.*]]`, in the order of the file, with their declared sources.
     #[serde(deserialize_with = "transition::transitions")]
-    pub transitions: Vec<Named<Transition>>,
+    pub transitions: Vec<Entry>,
 }
 
 impl Machine {

@@ -7,10 +7,10 @@ use minijinja::{Value, context};
 use super::ident::type_of_argument;
 use super::render::serde;
 use crate::diagnostic::line_of;
-use crate::model::{Constant, Machine, Named, Operand, Transition, Update};
+use crate::model::{Constant, Entry, Machine, Operand, Update};
 
 /// Returns the view of an entry.
-pub(super) fn entry(machine: &Machine, entry: &Named<Transition>, source: &str) -> Value {
+pub(super) fn entry(machine: &Machine, entry: &Entry, source: &str) -> Value {
     let sources = machine.sources(entry).into_iter();
     let from = sources.map(|at| machine.phases[at].name.as_str());
     let updates = entry.set.iter().zip(&entry.update_texts);
@@ -38,7 +38,7 @@ pub(super) fn entry(machine: &Machine, entry: &Named<Transition>, source: &str) 
 }
 
 /// Returns the view of a transition: its first entry, and its sources with the targets of each.
-pub(super) fn transition(machine: &Machine, first: &Named<Transition>) -> Value {
+pub(super) fn transition(machine: &Machine, first: &Entry) -> Value {
     let mut targets: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     let edges = machine.edges().into_iter();
     for edge in edges.filter(|edge| edge.declared.name == first.name) {

@@ -19,8 +19,10 @@ pub(crate) fn serde(part: impl Serialize) -> Value {
 
 pub(crate) fn render(template: &str, view: &Value) -> String {
     let rendered = generator().and_then(|environment| environment.render_str(template, view));
-    let rendered = rendered.map(|text| text + "\n");
-    rendered.unwrap_or_else(|error| unreachable!("a template of the generator fails: {error:#}"))
+    match rendered {
+        Ok(text) => text + "\n",
+        Err(error) => unreachable!("a template of the generator fails: {error:#}"),
+    }
 }
 
 /// Returns the environment of the generator's templates.
@@ -70,12 +72,12 @@ fn doc_comment(doc: &str, name: &str) -> String {
 /// Returns a text, a number, a flag or a list of them as Rust.
 fn rust_literal(value: &Value) -> String {
     match (value.kind(), u64::try_from(value.clone()), value.as_str()) {
-        (_, _, Some(text)) => literal(text),
+        (_, _, Some(text)) => format!("{text:?}"),
         (ValueKind::Number, Ok(count), _) => number(count),
         (ValueKind::Seq, ..) => {
             let items = value.try_iter().into_iter().flatten();
-            let items: Vec<_> = items.map(|item| rust_literal(&item)).collect();
-            format!("&[{}]", items.join(", "))
+            let literals: Vec<_> = items.map(|item| rust_literal(&item)).collect();
+            format!("&[{}]", literals.join(", "))
         }
         _ => plain(value),
     }
@@ -83,15 +85,10 @@ fn rust_literal(value: &Value) -> String {
 
 /// Returns a text, a number or a flag as it is, without quotes.
 fn plain(value: &Value) -> String {
-    if value.kind() == ValueKind::Bool {
-        value.is_true().to_string()
-    } else {
-        value.to_string()
+    match value.kind() {
+        ValueKind::Bool => value.is_true().to_string(),
+        _ => value.to_string(),
     }
-}
-
-fn literal(text: &str) -> String {
-    format!("{text:?}")
 }
 
 /// Returns a number with underscores: `4_294_967_295`.

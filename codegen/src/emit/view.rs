@@ -60,7 +60,6 @@ fn field(machine: &Machine, source: &str, field: &Named<Field>, owned: &HashSet<
         initial => serde(field.initial()),
         null => serde(field.null(machine)),
         has_next => updates.any(|(_, update)| is_next(update)),
-        is_quoted => matches!(field.kind, FieldKind::Text | FieldKind::Held(Held::Root)),
         is_owned => match field.kind {
             FieldKind::Held(_) => false,
             FieldKind::Data(_) => true,

@@ -36,7 +36,7 @@ pub enum Operand {
 }
 
 /// `round`, `round + 1` or `args.score`: a field or an argument of the transition, plus or minus a constant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Read {
     /// The name, with its place in machine.toml.
     pub name: At<String>,
@@ -75,13 +75,13 @@ impl Guard {
         }
     }
 
-    pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> {
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> + Clone {
         let comparisons = self.comparisons().into_iter();
         comparisons.flat_map(|(left, _, right)| left.read().into_iter().chain(right.read()))
     }
 
     /// Returns the fields that it reads.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = &At<String>> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &At<String>> + Clone {
         let fields = self.reads().filter(|read| !read.is_argument);
         fields.map(|read| &read.name)
     }

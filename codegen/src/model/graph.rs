@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Behaviour, FieldKind, Held, Machine, Named, Transition};
+use super::{Behaviour, Entry, FieldKind, Held, Machine};
 
 impl Machine {
     /// Returns the behaviours of all phases, in the order of the file.
@@ -18,22 +18,8 @@ impl Machine {
         Some(&field.name)
     }
 
-    /// Returns the fields that hold data, each with its type.
-    pub fn data(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.fields.iter().filter_map(|field| match &field.kind {
-            FieldKind::Data(kind) => Some((field.name.as_str(), kind.as_str())),
-            _ => None,
-        })
-    }
-
-    /// Returns the names of the transitions, each once, in the order of the file.
-    pub fn transition_names(&self) -> Vec<&str> {
-        let entries = self.first_entries().into_iter();
-        entries.map(|entry| entry.name.as_str()).collect()
-    }
-
     /// Returns the first entry of each transition, which has the keys that all entries share.
-    pub(crate) fn first_entries(&self) -> Vec<&Named<Transition>> {
+    pub fn first_entries(&self) -> Vec<&Entry> {
         let mut seen = HashSet::new();
         let entries = self.transitions.iter();
         entries
@@ -43,7 +29,7 @@ impl Machine {
 
     /// Returns the indices of the phases that an entry leaves, with `*` resolved. Leaves out names that do not exist, which
     /// `check` reports.
-    pub(crate) fn sources(&self, entry: &Named<Transition>) -> Vec<usize> {
+    pub(crate) fn sources(&self, entry: &Entry) -> Vec<usize> {
         if entry.any_source().is_none() {
             let sources = entry.sources().iter();
             return sources.filter_map(|name| self.phase_index(name)).collect();
@@ -85,7 +71,7 @@ impl Machine {
 #[derive(Debug, Clone, Copy)]
 pub struct Edge<'m> {
     /// The entry that declares it.
-    pub declared: &'m Named<Transition>,
+    pub declared: &'m Entry,
     /// The index of the source in [`Machine::phases`].
     pub from: usize,
     /// The index of the target.

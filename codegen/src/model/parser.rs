@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::texts::is_name;
-use super::{At, Constant, Field, Guard, Named, Operand, Read, Sign, Transition, Update};
+use super::{At, Constant, Entry, Field, Guard, Named, Operand, Read, Sign, Update};
 use crate::diagnostic::Diagnostic;
 use crate::emit::ident::{type_of_argument, type_of_field};
 
@@ -15,32 +15,33 @@ use crate::emit::ident::{type_of_argument, type_of_field};
 pub(super) struct Scope<'m> {
     pub(super) source: &'m str,
     pub(super) fields: &'m [Named<Field>],
-    pub(super) transition: &'m Named<Transition>,
+    pub(super) transition: &'m Entry,
 }
 
 impl Scope<'_> {
     fn read(self, name: At<String>, is_argument: bool, offset: i64) -> Read {
-        let field = || {
-            let field = Named::find(self.fields, &name)?;
-            Some((&field.kind, type_of_field(field), !field.within.is_empty()))
-        };
-        let argument = || {
-            let argument = Named::find(&self.transition.args, &name)?;
-            let ty = type_of_argument(&self.transition.name, argument);
-            Some((&argument.kind, ty, argument.optional))
-        };
-        let found = if is_argument { argument() } else { field() };
-        let kind = found.as_ref().map(|(kind, ..)| (*kind).clone());
-        let (ty, is_option) = found
-            .map(|(_, ty, is_option)| (ty, is_option))
-            .unwrap_or_default();
-        Read {
+        let unknown = Read {
             name,
             is_argument,
             offset,
-            kind,
-            ty,
-            is_option,
+            ..Read::default()
+        };
+        let argument = Named::find(&self.transition.args, &unknown.name);
+        let field = Named::find(self.fields, &unknown.name);
+        match (argument, field) {
+            (Some(argument), _) if is_argument => Read {
+                kind: Some(argument.kind.clone()),
+                ty: type_of_argument(&self.transition.name, argument),
+                is_option: argument.optional,
+                ..unknown
+            },
+            (_, Some(field)) if !is_argument => Read {
+                kind: Some(field.kind.clone()),
+                ty: type_of_field(field),
+                is_option: !field.within.is_empty(),
+                ..unknown
+            },
+            _ => unknown,
         }
     }
 }
