@@ -83,10 +83,8 @@ impl Machine {
 
     /// Returns the folder of state documents, relative to the loop's root.
     pub(crate) fn folder(&self) -> String {
-        match &self.state.folder {
-            Some(folder) => folder.to_string(),
-            None => format!(".{}", self.name),
-        }
+        let folder = self.state.folder.as_ref();
+        folder.map_or_else(|| format!(".{}", self.name), |path| path.to_string())
     }
 }
 

@@ -39,8 +39,7 @@ pub(super) fn graph(check: &Check<'_>) {
         }
     }
     let is_unknown = |one: &Diagnostic| one.code == "unknown_phase";
-    let has_unknown = check.found.borrow().iter().any(is_unknown);
-    if !has_unknown {
+    if !check.found.borrow().iter().any(is_unknown) {
         reach(check);
     }
 }

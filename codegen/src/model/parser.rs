@@ -171,7 +171,6 @@ impl<'t> Parser<'t> {
             "!" | "not" => "use != or the opposite sign",
             _ if token.starts_with("args.") => "name an argument: `args.score`",
             "+" | "-" => "a number is added to a field: `field + 1`",
-            "==" | "!=" | "<" | "<=" | ">" | ">=" => "join two comparisons with `and`",
             _ if token.starts_with('"') && !is_closed(token) => "close the quote",
             _ => help,
         };

@@ -74,9 +74,8 @@ impl Machine {
             let name = if is_only { "start" } else { &mode.name };
             (name, Does::Start(mode))
         });
-        let own = OWN
-            .into_iter()
-            .filter(|name| *name != "pause" || !is_taken(name));
+        let is_own = |name: &&str| *name != "pause" || !is_taken(name);
+        let own = OWN.into_iter().filter(is_own);
         let takes = taken.clone().filter(|entry| entry.name.value != "resume");
         let all = starts
             .chain(own.map(|name| (name, Does::Own)))
