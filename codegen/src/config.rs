@@ -79,7 +79,10 @@ impl Config {
             .map_err(|reason| vec![format!("cannot read {file_name}: {reason}")])?;
         let machine = check_source(&file_name, &source)
             .map_err(|found| found.cargo_lines().collect::<Vec<_>>())?;
-        check_templates(&root, &file_name, &source, &machine, lines)?;
+        let errors = check_templates(&root, &file_name, &source, &machine, lines);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
 
         let name = &machine.name;
         let has_program = self.commands || env::var_os(HAS_PROGRAM).is_some();
@@ -116,14 +119,14 @@ fn folder(set: &Option<PathBuf>, variable: &str) -> Result<PathBuf, Vec<String>>
     })
 }
 
-/// Checks the templates that a machine names, and adds the lines that have cargo watch them.
+/// Returns the problems of the templates that a machine names, and adds the lines that have cargo watch them.
 fn check_templates(
     root: &Path,
     file_name: &str,
     source: &str,
     machine: &Machine,
     lines: &mut Vec<String>,
-) -> Result<(), Vec<String>> {
+) -> Vec<String> {
     let mut missing = Vec::new();
     let mut errors = Vec::new();
     for (kind, path, span) in emit::templates(machine) {
@@ -140,9 +143,5 @@ fn check_templates(
         }
     }
     errors.extend(Diagnostics::new(file_name, source, missing).cargo_lines());
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(errors)
-    }
+    errors
 }

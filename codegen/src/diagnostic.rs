@@ -3,13 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
-/// The prefix of every code in messages.
-pub const CODE_PREFIX: &str = "claudex::machine::";
-
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The kind, such as `unknown_phase`. Messages have it after [`CODE_PREFIX`].
+    /// The kind, such as `unknown_phase`. Messages have it after `claudex::machine::`.
     pub code: &'static str,
     /// The problem, as a lowercase fragment.
     pub message: String,
@@ -74,8 +71,7 @@ impl Diagnostics {
     /// Returns a line for each finding, without the line's end, such as
     /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...; did you mean ...?`.
     ///
-    /// No line has a control character in it, also if a text of the machine file has one. So none can end the line of the directive
-    /// that cargo reads, or colour a terminal.
+    /// No line has a control character in it, which could end the directive that cargo reads, or colour a terminal.
     pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
         self.list.iter().map(|found| {
             let before = before(&self.source, found.span.start);
@@ -83,10 +79,9 @@ impl Diagnostics {
             let line = line_of(&self.source, found.span.start);
             let Diagnostic { code, message, .. } = found;
             let place = format!("{}:{line}:{column}", self.name);
-            let help = found.help.iter().map(|help| format!("; {help}"));
-            let help: String = help.collect();
+            let help: String = found.help.iter().map(|help| format!("; {help}")).collect();
             one_line(&format!(
-                "{place}: error[{CODE_PREFIX}{code}]: {message}{help}"
+                "{place}: error[claudex::machine::{code}]: {message}{help}"
             ))
         })
     }

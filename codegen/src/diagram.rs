@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::diagnostic::one_line;
 use crate::emit::render::{render, serde};
-use crate::model::{Actor, Behaviour, Edge, Machine};
+use crate::model::{Actor, Behaviour, Edge, Entry, Machine};
 
 /// The number of phases from which a transition of `from = "*"` is drawn as one arrow.
 const MIN_SHARED_SOURCES: usize = 5;
@@ -34,41 +34,38 @@ pub fn diagram(machine: &Machine) -> String {
 /// Returns the arrows in the order of the machine file. A phase has at most one arrow to itself.
 fn arrows(machine: &Machine) -> Vec<Arrow<'_>> {
     let edges = machine.edges();
+    let phase = |at: usize| machine.phases[at].name.as_str();
     let mut arrows: Vec<Arrow<'_>> = Vec::new();
     for edge in &edges {
-        let name = edge.declared.name.as_str();
-        let is_shared = is_shared(machine, name);
-        let phase = |at: usize| machine.phases[at].name.as_str();
-        let from = (!is_shared).then(|| phase(edge.from));
+        let name = &edge.declared.name;
+        let from = (!is_shared(machine, name)).then(|| phase(edge.from));
         let to = phase(edge.to);
         let caller = caller(machine, edge);
-
         let mut label = escaped(name) + caller;
-        let is_alternative = |one: &&Edge<'_>| one.from == edge.from && *one.declared.name == name;
+        let is_alternative = |one: &&Edge<'_>| one.from == edge.from && one.declared.name == *name;
         if let Some(guard) = &edge.declared.guard_text
             && edges.iter().filter(is_alternative).count() > 1
         {
-            let guard = escaped(&one_line(guard));
-            label += &format!("<br/><i>{guard}</i>");
+            label += &format!("<br/><i>{}</i>", escaped(&one_line(guard)));
         }
 
-        let is_same = |arrow: &&mut Arrow<'_>| {
+        let is_same = |arrow: &Arrow<'_>| {
             (arrow.from, arrow.to) == (from, to) && (from == Some(to) || arrow.caller == caller)
         };
-        match arrows.iter_mut().find(is_same) {
-            Some(arrow) => {
-                arrow.is_solid |= caller.is_empty();
-                if !is_shared || !arrow.labels.contains(&label) {
-                    arrow.labels.push(label);
-                }
-            }
-            None => arrows.push(Arrow {
+        let at = arrows.iter().position(is_same).unwrap_or(arrows.len());
+        if at == arrows.len() {
+            arrows.push(Arrow {
                 from,
                 to,
                 caller,
-                is_solid: caller.is_empty(),
-                labels: vec![label],
-            }),
+                is_solid: false,
+                labels: Vec::new(),
+            });
+        }
+        let arrow = &mut arrows[at];
+        arrow.is_solid |= caller.is_empty();
+        if !arrow.labels.contains(&label) {
+            arrow.labels.push(label);
         }
     }
     arrows
@@ -91,12 +88,11 @@ fn caller(machine: &Machine, edge: &Edge<'_>) -> &'static str {
 /// Returns whether a transition leaves every phase that is not terminal for the same one, and there are many of them.
 fn is_shared(machine: &Machine, name: &str) -> bool {
     let open_phases = machine.phases.iter().filter(|phase| !phase.terminal);
-    let mut entries = machine
-        .transitions
-        .iter()
-        .filter(|entry| *entry.name == name);
-    open_phases.count() >= MIN_SHARED_SOURCES
-        && entries.all(|entry| entry.any_source().is_some() && entry.target().is_some())
+    let mut entries = machine.transitions.iter();
+    let is_other = |entry: &Entry| {
+        *entry.name == name && (entry.any_source().is_none() || entry.target().is_none())
+    };
+    open_phases.count() >= MIN_SHARED_SOURCES && !entries.any(is_other)
 }
 
 /// Returns text inside Mermaid's quotes, in which `#name;` is a character.

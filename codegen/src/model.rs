@@ -32,7 +32,7 @@ pub use phase::Phase;
 pub(crate) use phase::{Mode, Persona};
 pub(crate) use plugin::{Does, Plugin};
 pub use tables::Named;
-pub use transition::{Argument, Transition};
+pub use transition::{Argument, Entry, Transition};
 pub use words::{
     Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, Held, IdForm, Sign, Turn,
 };
@@ -69,7 +69,7 @@ pub struct Machine {
     pub(crate) personas: Vec<Named<Persona>>,
     /// The entries of `[[transitions.*]]`, in the order of the file, with their declared sources.
     #[serde(deserialize_with = "transition::transitions")]
-    pub transitions: Vec<Named<Transition>>,
+    pub transitions: Vec<Entry>,
 }
 
 impl Machine {
@@ -83,10 +83,8 @@ impl Machine {
 
     /// Returns the folder of state documents, relative to the loop's root.
     pub fn folder(&self) -> String {
-        match &self.state.folder {
-            Some(folder) => folder.to_string(),
-            None => format!(".{}", self.name),
-        }
+        let folder = self.state.folder.as_ref();
+        folder.map_or_else(|| format!(".{}", self.name), |path| path.to_string())
     }
 }
 

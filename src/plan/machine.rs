@@ -71,7 +71,7 @@ fn summary(file: &Utf8Path, machine: &Machine) -> String {
         display_name(file),
         machine.name.value,
         machine.phases.len(),
-        machine.transition_names().len(),
+        machine.first_entries().len(),
         machine.edges().len(),
     )
 }

@@ -51,7 +51,8 @@ impl Machine {
             let mut arguments = one.args.iter();
             !one.by.is_empty() && !one.own && arguments.all(|argument| argument.optional)
         };
-        let names = self.model.transition_names().into_iter();
+        let entries = self.model.first_entries().into_iter();
+        let names = entries.map(|entry| entry.name.as_str());
         let verbs = names.filter(|name| *name != "resume").map(|name| {
             let mut edges = self.model.edges();
             edges.retain(|edge| edge.declared.name.value == name && is_plain(edge.declared));

@@ -91,7 +91,8 @@ impl Subject<'_> {
         let module = &self.module;
         let all = self.machine.edges();
         let mut pairs = Vec::new();
-        for name in self.machine.transition_names() {
+        for entry in self.machine.first_entries() {
+            let name = entry.name.as_str();
             let edges = all.iter().filter(|edge| edge.declared.name.value == name);
             let edges: Vec<&Edge<'_>> = edges.collect();
             let declared = edges[0].declared;

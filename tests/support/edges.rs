@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use camino::Utf8PathBuf;
-use claudex_build::model::{
-    Constant, FieldKind, Machine as Model, Named, Operand, Transition as Entry, Update,
-};
+use claudex_build::model::{Constant, Entry, FieldKind, Machine as Model, Operand, Update};
 use claudex_loop::__private::{Beginning, EvidenceRecord};
 use claudex_loop::machine::{Actor, Edge, Held, Machine};
 use claudex_loop::store::{IdForm, LoopId, StateHome, Store};
@@ -71,7 +69,7 @@ fn read<M: Machine>(source: &str) -> Model {
 
 fn take<M: Machine>(
     model: &Model,
-    entry: &Named<Entry>,
+    entry: &Entry,
     edge: &'static Edge<M>,
     from: usize,
     root: Utf8PathBuf,
@@ -131,7 +129,7 @@ fn take<M: Machine>(
 /// Returns what an edge sets, as the machine file has it.
 fn expected(
     model: &Model,
-    entry: &Named<Entry>,
+    entry: &Entry,
     before: &Map<String, Json>,
     values: &Values,
 ) -> Vec<(String, Json)> {
@@ -184,7 +182,7 @@ fn fields_as_json<M: Machine>(held: &Held<M>) -> Map<String, Json> {
 }
 
 /// Returns values that open an edge, and from which its updates stay in range.
-fn solve<M: Machine>(model: &Model, entry: &Named<Entry>, from: usize) -> Option<Values> {
+fn solve<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Option<Values> {
     let choices = choices::<M>(model, entry, from);
     let guard = entry.when.as_ref().map(|guard| &guard.value);
     let is_small = |value: &Constant| !matches!(value, Constant::Count(0 | 1_000_001..));
@@ -214,11 +212,9 @@ fn pick<'v>(name: &str, values: &'v [Constant], state: u64) -> &'v Constant {
 }
 
 /// Returns the values to try for each field of a phase and each argument: for a count the numbers near those of the guard.
-fn choices<M: Machine>(model: &Model, entry: &Named<Entry>, from: usize) -> Choices {
-    let guard = entry
-        .guard_text
-        .as_ref()
-        .map_or(Vec::new(), |text| guard_numbers(text));
+fn choices<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Choices {
+    let guard = entry.guard_text.as_ref();
+    let guard = guard.map_or(Vec::new(), |text| guard_numbers(text));
     let mut numbers: Vec<u64> = vec![1, 2, 3, 7];
     for number in guard {
         numbers.extend([number.saturating_sub(1), number, number + 1]);
@@ -267,7 +263,7 @@ fn fields<M: Machine>(values: &Values) -> M::Fields {
     serde_json::from_value(Json::Object(map)).unwrap()
 }
 
-fn transition<M: Machine>(entry: &Named<Entry>, values: &Values) -> M::Transition {
+fn transition<M: Machine>(entry: &Entry, values: &Values) -> M::Transition {
     let name = entry.name.value.clone();
     let args: Map<String, Json> = entry
         .args

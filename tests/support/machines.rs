@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use claudex_build::model::Machine;
+use claudex_build::model::{FieldKind, Machine};
 
 use super::stranger::Crate;
 
@@ -111,11 +111,12 @@ pub(crate) fn crate_of(name: &str, machines: &[Found]) -> Crate {
         ));
     }
     // The types of their data stand where they are, as beside `machine!`.
-    let data: std::collections::BTreeSet<&str> = machines
-        .iter()
-        .flat_map(|found| found.machine.data())
-        .map(|(_, kind)| kind)
-        .collect();
+    let fields = machines.iter().flat_map(|found| &found.machine.fields);
+    let data = fields.filter_map(|field| match &field.kind {
+        FieldKind::Data(kind) => Some(kind.as_str()),
+        _ => None,
+    });
+    let data: std::collections::BTreeSet<&str> = data.collect();
     for kind in data {
         modules.push_str(&format!("\n/// Data.\npub type {kind} = String;\n"));
     }

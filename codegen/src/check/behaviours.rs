@@ -6,7 +6,8 @@ use super::types::{describe, misfit, no_count};
 use super::{Check, strs};
 use crate::diagnostic::list;
 use crate::model::{
-    Actor, Argument, At, Behaviour, Constant, Edge, Evidence, FieldKind, Named, Phase, Transition,
+    Actor, Argument, At, Behaviour, Constant, Edge, Entry, Evidence, FieldKind, Named, Phase,
+    Transition,
 };
 
 /// The transitions that are taken before a stop.
@@ -41,8 +42,8 @@ fn outcomes(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
         }
         for call in outcome.calls {
             if let Some(entry) = find_entry(check, at, &call.then) {
-                let taken = (&call.then, call.with.as_slice());
-                hook_call(check, outcome.name, outcome.evidence, taken, entry);
+                let then = (&call.then, call.with.as_slice());
+                hook_call(check, outcome.name, outcome.evidence, then, entry);
             }
             for edge in check.edges_from(at, &call.then) {
                 turn(check, behaviour, &call.then, edge);
@@ -53,11 +54,7 @@ fn outcomes(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
 
 /// Returns the first entry of a transition from a phase, or reports that there is none, unless the transition has another
 /// problem.
-fn find_entry<'m>(
-    check: &Check<'m>,
-    from: usize,
-    name: &At<String>,
-) -> Option<&'m Named<Transition>> {
+fn find_entry<'m>(check: &Check<'m>, from: usize, name: &At<String>) -> Option<&'m Entry> {
     let mut entries = check.entries(name);
     let sources = entries.clone().flat_map(|entry| entry.sources()).take(4);
     entries.clone().next()?;
@@ -100,7 +97,7 @@ fn missing<'a>(
 ) -> Vec<&'a Named<Argument>> {
     let mut missing: Vec<_> = entry.args.iter().collect();
     for (name, value) in with {
-        if let Some(argument) = check.find_argument(entry, name) {
+        if let Some(argument) = check.find("unknown_argument", &entry.args, name) {
             check.report(&value.span, misfit(name, &argument.kind, value));
             missing.retain(|argument| argument.name != *name);
         }

@@ -1,19 +1,19 @@
 //! The state document: the engine's fields, the places of fields, values written as null, edits by hand and its
 //! path. Also the slash commands of the plugin.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::Check;
 use super::types::constant;
 use crate::model::{
-    Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, Plugin, State, texts,
+    Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, State, texts,
 };
 
 pub(super) fn document(check: &Check<'_>) {
     let machine = check.machine;
-    let required = Held::REQUIRED.iter();
-    for held in required.filter(|held| machine.holder(**held).is_none()) {
+    let required = Held::REQUIRED.into_iter();
+    for held in required.filter(|held| machine.holder(*held).is_none()) {
         check.add("no_holder", &machine.name, &[held.word()]);
     }
     places(check);
@@ -26,9 +26,7 @@ pub(super) fn document(check: &Check<'_>) {
     if let Some(file) = &machine.state.file {
         self::file(check, &machine.state, file);
     }
-    if let Some(plugin) = &machine.plugin {
-        commands(check, plugin);
-    }
+    commands(check);
 }
 
 fn places(check: &Check<'_>) {
@@ -72,11 +70,9 @@ fn null(check: &Check<'_>, field: &Named<Field>, null: &At<Constant>) {
 
 fn edits(check: &Check<'_>, state: &State) {
     let entries = check.machine.transitions.iter();
-    let guards = entries.flat_map(|entry| &entry.when);
-    let read: HashSet<&str> = guards
-        .flat_map(|guard| guard.fields())
-        .map(|name| name.as_str())
-        .collect();
+    let read = entries
+        .flat_map(|entry| &entry.when)
+        .flat_map(|guard| guard.fields());
     for name in &state.edits {
         let Some(field) = check.field(name) else {
             continue;
@@ -85,7 +81,7 @@ fn edits(check: &Check<'_>, state: &State) {
         let is_editable = is_count || matches!(field.kind, FieldKind::Flag | FieldKind::OneOf(_));
         if !is_editable || !field.within.is_empty() {
             check.add("edit_kind", name, &[]);
-        } else if is_count && field.max.is_none() && read.contains(name.as_str()) {
+        } else if is_count && field.max.is_none() && read.clone().any(|read| read == name) {
             check.add("edit_limit", name, &[]);
         }
     }
@@ -100,15 +96,11 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
     let has_other_braces = path.replace(&id, "").contains(['{', '}']);
     let is_short = !path.split('/').any(|part| matches!(part, "" | "."));
     let may_share = state.active != Active::One || state.ids == IdForm::Name;
+    let is_wrong = !is_short || ids > 1 || has_other_braces;
     let rules = [
-        (
-            "file_path",
-            !is_short || ids > 1 || has_other_braces,
-            id.as_str(),
-        ),
+        ("file_path", is_wrong, id.as_str()),
         ("file_shared", ids == 0 && may_share, &id),
         ("file_folder", Path::new(path).starts_with(&folder), &folder),
-        ("file_alone", state.extension.is_some(), "extension"),
         ("file_alone", state.folder_env.is_some(), "folder_env"),
     ];
     for (code, _, arg) in rules.iter().filter(|(_, is_broken, _)| *is_broken) {
@@ -116,10 +108,11 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
     }
 }
 
-fn commands(check: &Check<'_>, plugin: &Plugin) {
+fn commands(check: &Check<'_>) {
+    let plugin = check.machine.plugin.iter();
     let possible = check.machine.possible_slash_commands();
     let names = possible.iter().map(|command| command.name);
-    for command in &plugin.commands {
+    for command in plugin.flat_map(|plugin| &plugin.commands) {
         if !names.clone().any(|name| command.name.value == name) {
             check.unknown("unknown_command", &command.name, names.clone());
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Check, strs};
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{At, Named, Transition};
+use crate::model::{At, Entry, Named, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
     let machine = check.machine;
@@ -32,12 +32,6 @@ pub(super) fn graph(check: &Check<'_>) {
         for phase in entry.sources().iter().filter(is_terminal) {
             check.add("edge_from_end", phase, &[&entry.name]);
         }
-        if let Some(place) = entry.any_source()
-            && check.edges_of(entry).next().is_none()
-            && !check.is_broken(entry)
-        {
-            check.add_at("no_source", place, &[&entry.name]);
-        }
     }
     for first in machine.first_entries() {
         for entry in check.entries(&first.name).skip(1) {
@@ -45,14 +39,13 @@ pub(super) fn graph(check: &Check<'_>) {
         }
     }
     let is_unknown = |one: &Diagnostic| one.code == "unknown_phase";
-    let has_unknown = check.found.borrow().iter().any(is_unknown);
-    if !has_unknown {
+    if !check.found.borrow().iter().any(is_unknown) {
         reach(check);
     }
 }
 
 /// Reports differences between two entries of a transition, which becomes one method.
-fn agreement(check: &Check<'_>, first: &Named<Transition>, entry: &Named<Transition>) {
+fn agreement(check: &Check<'_>, first: &Entry, entry: &Entry) {
     let actors = |entry: &Transition| entry.by.iter().map(|by| by.value).collect::<HashSet<_>>();
     let args = |entry: &Transition| {
         let args = entry.args.iter();

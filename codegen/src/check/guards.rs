@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Check;
 use super::examples::{TooMany, Wanted, find_example};
-use crate::model::{Guard, Named, Transition};
+use crate::model::{Entry, Guard};
 
 /// Checks the guards of the entries that have no other problem.
 pub(super) fn guards(check: &Check<'_>) {
@@ -22,7 +22,7 @@ pub(super) fn guards(check: &Check<'_>) {
         }
     }
 
-    let mut groups: BTreeMap<_, Vec<&Named<Transition>>> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<&Entry>> = BTreeMap::new();
     for edge in &check.edges {
         let key = (edge.from, &edge.declared.name.value);
         groups.entry(key).or_default().push(edge.declared);
@@ -45,7 +45,7 @@ pub(super) fn guards(check: &Check<'_>) {
     }
 }
 
-fn overlap(check: &Check<'_>, phase: &str, first: &Named<Transition>, second: &Named<Transition>) {
+fn overlap(check: &Check<'_>, phase: &str, first: &Entry, second: &Entry) {
     let both = [first, second].into_iter();
     let guards = both.filter_map(|entry| entry.when.as_deref());
     let wanted: Vec<Wanted<'_>> = guards.map(|guard| (guard, true)).collect();
@@ -60,7 +60,7 @@ fn overlap(check: &Check<'_>, phase: &str, first: &Named<Transition>, second: &N
 }
 
 /// Reports values for which no entry holds, although every condition that all guards share is true.
-fn gap(check: &Check<'_>, phase: &str, entries: &[&Named<Transition>]) {
+fn gap(check: &Check<'_>, phase: &str, entries: &[&Entry]) {
     let guards: Option<Vec<&Guard>> = entries.iter().map(|entry| entry.when.as_deref()).collect();
     // An entry without a guard always holds.
     let Some(guards) = guards else { return };
@@ -80,11 +80,7 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Named<Transition>]) {
 }
 
 /// Returns example values. If the search gives up, reports this.
-fn example(
-    check: &Check<'_>,
-    entry: &Named<Transition>,
-    wanted: &[Wanted<'_>],
-) -> Option<Vec<String>> {
+fn example(check: &Check<'_>, entry: &Entry, wanted: &[Wanted<'_>]) -> Option<Vec<String>> {
     find_example(wanted).unwrap_or_else(|TooMany| {
         check.add_at("guards_too_complicated", entry.guard_span(), &[&entry.name]);
         None

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::Check;
 use crate::emit::ident::{TYPES, camel, type_of_words};
 use crate::model::texts::Word;
-use crate::model::{At, AtStart, Behaviour, Does, Field, FieldKind, Named, Transition};
+use crate::model::{At, AtStart, Behaviour, Does, Entry, Field, FieldKind, Named};
 
 /// The names that every machine has, by their namespace.
 const RESERVED: [(&str, &str); 6] = [
@@ -89,9 +89,6 @@ pub(super) fn collisions(check: &Check<'_>) {
         if !phase.terminal {
             taken.add("a method of `OnStop`", phase.name.as_str(), part);
         }
-        if phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust) {
-            taken.add("a method of `OnStop`", format!("{}_asks", phase.name), part);
-        }
         taken.add("a type", camel(&phase.name), part);
         taken.add("a stored form", phase.stored(), part);
     }
@@ -133,7 +130,7 @@ fn field<'m>(field: &'m Named<Field>, taken: &mut Taken<'_, 'm>) {
     }
 }
 
-fn transition<'m>(entry: &'m Named<Transition>, taken: &mut Taken<'_, 'm>) {
+fn transition<'m>(entry: &'m Entry, taken: &mut Taken<'_, 'm>) {
     let name = entry.name.as_str();
     let part = ("transition", &entry.name);
     taken.add("a method of `Loop`", name, part);

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{At, Edge, Field, Machine, Named, Phase, Transition};
+use crate::model::{At, Edge, Entry, Field, Machine, Named, Phase};
 
 /// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
@@ -87,7 +87,7 @@ impl<'m> Check<'m> {
         &self.machine.phases[at]
     }
 
-    fn is_broken(&self, entry: &Named<Transition>) -> bool {
+    fn is_broken(&self, entry: &Entry) -> bool {
         self.broken.contains(&entry.span.start)
     }
 
@@ -96,12 +96,12 @@ impl<'m> Check<'m> {
     }
 
     /// Returns the entries of a transition, in the order of the file.
-    fn entries(&self, name: &str) -> impl Iterator<Item = &'m Named<Transition>> + Clone {
+    fn entries(&self, name: &str) -> impl Iterator<Item = &'m Entry> + Clone {
         let entries = self.machine.transitions.iter();
         entries.filter(move |entry| entry.name.value == name)
     }
 
-    fn edges_of(&self, entry: &Named<Transition>) -> impl Iterator<Item = &Edge<'m>> {
+    fn edges_of(&self, entry: &Entry) -> impl Iterator<Item = &Edge<'m>> {
         let edges = self.edges.iter();
         edges.filter(move |edge| edge.declared.span.start == entry.span.start)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Check, problem, strs};
 use crate::diagnostic::{Diagnostic, list, suggest};
-use crate::model::{Argument, At, AtStart, Behaviour, Edge, Named, Phase, Transition};
+use crate::model::{At, AtStart, Behaviour, Edge, Entry, Named, Phase};
 
 /// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
 /// Leaves the entries of transitions to [`transition`].
@@ -49,7 +49,7 @@ pub(super) fn names(check: &Check<'_>) {
 }
 
 /// Checks the names of an entry.
-pub(super) fn transition(check: &Check<'_>, entry: &Named<Transition>) {
+pub(super) fn transition(check: &Check<'_>, entry: &Entry) {
     for name in entry.sources().iter().chain(entry.target()) {
         check.find_phase(name);
     }
@@ -59,14 +59,17 @@ pub(super) fn transition(check: &Check<'_>, entry: &Named<Transition>) {
     };
     let updates = entry.set.iter().flat_map(|(_, update)| update.reads());
     let reads = entry.when.iter().flat_map(|guard| guard.reads());
-    let reads = reads.chain(updates).filter(|read| !read.is_argument);
-    let what = format!("`{}` reads", entry.name);
-    for read in reads {
-        uses(check, &read.name, phases(|edge| edge.from), &what);
+    let subject = format!("`{}` reads", entry.name);
+    for read in reads.chain(updates) {
+        if read.is_argument {
+            check.find("unknown_argument", &entry.args, &read.name);
+        } else {
+            uses(check, &read.name, phases(|edge| edge.from), &subject);
+        }
     }
-    let what = format!("`{}` sets", entry.name);
+    let subject = format!("`{}` sets", entry.name);
     for (name, _) in &entry.set {
-        uses(check, name, phases(|edge| edge.to), &what);
+        uses(check, name, phases(|edge| edge.to), &subject);
     }
 }
 
@@ -123,13 +126,5 @@ impl<'m> Check<'m> {
 
     pub(super) fn find_phase(&self, name: &At<String>) -> Option<&'m Named<Phase>> {
         self.find("unknown_phase", &self.machine.phases, name)
-    }
-
-    pub(super) fn find_argument<'a>(
-        &self,
-        entry: &'a Transition,
-        name: &At<String>,
-    ) -> Option<&'a Named<Argument>> {
-        self.find("unknown_argument", &entry.args, name)
     }
 }

@@ -1,7 +1,7 @@
 //! Types of constants, guards and updates.
 
 use super::{Check, problem};
-use crate::diagnostic::{Diagnostic, list, suggest};
+use crate::diagnostic::{Diagnostic, list};
 use crate::model::{
     At, AtStart, Constant, Field, FieldKind, Named, Operand, Read, Sign, Transition, Update,
 };
@@ -24,13 +24,10 @@ pub(super) fn types(check: &Check<'_>) {
     }
 }
 
-/// Reports values of an entry that do not fit, and unknown arguments.
+/// Reports values of an entry that do not fit.
 pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
     guard(check, entry);
     for (name, update) in &entry.set {
-        for argument in update.reads().filter(|read| read.is_argument) {
-            check.find_argument(entry, &argument.name);
-        }
         if let Some(field) = check.field(name) {
             let problem = unusable(name, &field.kind).or_else(|| update_problem(field, update));
             check.report(&update.span, problem);
@@ -75,18 +72,18 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
         (FieldKind::Count, Constant::Count(_))
         | (FieldKind::Flag, Constant::Flag(_))
         | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => return None,
+        (FieldKind::OneOf(words), Constant::Text(text))
+            if words.iter().any(|word| word.as_str() == text) =>
+        {
+            return None;
+        }
         (FieldKind::Data(_) | FieldKind::Held(_), _) => return unusable(name, kind),
         (FieldKind::Count, _) => "write a whole number from 0".to_owned(),
         (FieldKind::Flag, _) => "write true or false, without quotes".to_owned(),
         (FieldKind::Text | FieldKind::Path, _) => "write a text in quotes".to_owned(),
-        (FieldKind::OneOf(words), value) => {
+        (FieldKind::OneOf(words), _) => {
             let words: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
-            let help = format!("its words are {}", list(&words));
-            match value {
-                Constant::Text(word) if words.contains(&word.as_str()) => return None,
-                Constant::Text(word) => suggest(word, words.into_iter()).unwrap_or(help),
-                _ => help,
-            }
+            format!("its words are {}", list(&words))
         }
     };
     let args = [name, describe(kind), &value.to_string(), &help];
@@ -99,11 +96,9 @@ pub(super) fn constant(check: &Check<'_>, field: &Named<Field>, value: &At<Const
 
 fn guard(check: &Check<'_>, entry: &Transition) {
     let Some(when) = &entry.when else { return };
-    for read in when.reads().filter(|read| read.is_argument) {
-        let argument = check.find_argument(entry, &read.name);
-        if argument.is_some_and(|argument| argument.optional) {
-            check.add("type_optional", &read.name, &[]);
-        }
+    let arguments = when.reads().filter(|read| read.is_argument);
+    for read in arguments.filter(|read| read.is_option) {
+        check.add("type_optional", &read.name, &[]);
     }
     for (left, sign, right) in when.comparisons() {
         let before = check.found_count();

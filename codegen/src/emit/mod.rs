@@ -4,10 +4,8 @@
 //! calls `rt`.
 
 mod edges;
-mod expr;
 pub(crate) mod ident;
 pub(crate) mod render;
-mod types;
 mod view;
 
 use std::collections::HashSet;
@@ -25,12 +23,6 @@ use view::view;
 /// The format of generated code. The runtime's macro `generated!` has the same number and refuses any other.
 const FORMAT: u32 = 2;
 
-const TYPESTATE: &str = include_str!("typestate.rs.jinja");
-const TABLE: &str = include_str!("table.rs.jinja");
-const ON_STOP: &str = include_str!("on_stop.rs.jinja");
-const PROGRAM: &str = include_str!("program.rs.jinja");
-const SPEC: &str = include_str!("spec.md.jinja");
-
 /// Returns the text of the file that `claudex_loop::machine!` includes. It includes the code, or reports another format.
 pub(crate) fn gate(name: &str) -> String {
     format!(
@@ -44,15 +36,16 @@ pub(crate) fn gate(name: &str) -> String {
 /// path in messages. `commands` adds the verbs of a command line and a whole program.
 pub(crate) fn emit(machine: &Machine, source: &str, file: &str, commands: bool) -> Generated {
     let view = view(machine, source, file);
-    let documents = context! { spec => render(SPEC, &view), diagram => diagram(machine) };
+    let documents = context! { spec => render(include_str!("spec.md.jinja"), &view), diagram => diagram(machine) };
     let view = context! { ..documents, ..view };
-    let mut program = render(ON_STOP, &view);
+    let mut program = render(include_str!("on_stop.rs.jinja"), &view);
     if commands {
-        program += &render(PROGRAM, &view);
+        program += &render(include_str!("program.rs.jinja"), &view);
     }
     let messages = templates(machine).into_iter();
     Generated {
-        types: render(TYPESTATE, &view) + &render(TABLE, &view),
+        types: render(include_str!("typestate.rs.jinja"), &view)
+            + &render(include_str!("table.rs.jinja"), &view),
         program,
         messages: messages.map(|(_, path, _)| path).collect(),
     }
@@ -63,22 +56,26 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(TemplateKind, String, Range<u
     let starts = machine.modes.iter().flat_map(|mode| &mode.message);
     let phases = machine.phases.iter().flat_map(|phase| &phase.message);
     let entries = machine.transitions.iter();
-    let entries = entries.flat_map(|entry| &entry.message);
+    let messages = phases.chain(entries.flat_map(|entry| &entry.message));
     let reviews = machine.behaviours().filter_map(Behaviour::review);
     let prompts = reviews.flat_map(|review| &review.prompt);
     let personas = machine.personas.iter().map(|persona| &persona.prompt);
     let plugin = machine.plugin.iter();
     let commands = plugin.clone().flat_map(|plugin| &plugin.commands);
-    let commands = commands.flat_map(|command| &command.text);
+    let texts = commands.flat_map(|command| &command.text);
     let files = plugin.flat_map(|plugin| &plugin.files);
 
     let of_kind = |kind: TemplateKind| move |path| (kind, path);
-    let paths = starts.map(of_kind(TemplateKind::Start));
-    let paths = paths.chain(phases.chain(entries).map(of_kind(TemplateKind::Message)));
-    let paths = paths.chain(prompts.map(of_kind(TemplateKind::Prompt)));
-    let plain = personas.chain(commands).chain(files);
-    let paths = paths.chain(plain.map(of_kind(TemplateKind::Plain)));
-
+    let paths = starts
+        .map(of_kind(TemplateKind::Start))
+        .chain(messages.map(of_kind(TemplateKind::Message)))
+        .chain(prompts.map(of_kind(TemplateKind::Prompt)))
+        .chain(
+            personas
+                .chain(texts)
+                .chain(files)
+                .map(of_kind(TemplateKind::Plain)),
+        );
     let folder = machine.messages();
     let separator = if folder.is_empty() { "" } else { "/" };
     let mut seen = HashSet::new();

@@ -19,8 +19,10 @@ pub(crate) fn serde(part: impl Serialize) -> Value {
 
 pub(crate) fn render(template: &str, view: &Value) -> String {
     let rendered = generator().and_then(|environment| environment.render_str(template, view));
-    let rendered = rendered.map(|text| text + "\n");
-    rendered.unwrap_or_else(|error| unreachable!("a template of the generator fails: {error:#}"))
+    match rendered {
+        Ok(text) => text + "\n",
+        Err(error) => unreachable!("a template of the generator fails: {error:#}"),
+    }
 }
 
 /// Returns the environment of the generator's templates.
@@ -37,6 +39,7 @@ fn generator() -> Result<Environment<'static>, Error> {
     environment.add_filter("one_line", |text: &str| one_line(text));
     environment.add_test("regular", |name: &str| is_regular(name));
     environment.add_template("macros", include_str!("macros.jinja"))?;
+    environment.add_template("expression", include_str!("expression.jinja"))?;
     Ok(environment)
 }
 
@@ -69,12 +72,12 @@ fn doc_comment(doc: &str, name: &str) -> String {
 /// Returns a text, a number, a flag or a list of them as Rust.
 fn rust_literal(value: &Value) -> String {
     match (value.kind(), u64::try_from(value.clone()), value.as_str()) {
-        (_, _, Some(text)) => literal(text),
+        (_, _, Some(text)) => format!("{text:?}"),
         (ValueKind::Number, Ok(count), _) => number(count),
         (ValueKind::Seq, ..) => {
             let items = value.try_iter().into_iter().flatten();
-            let items: Vec<_> = items.map(|item| rust_literal(&item)).collect();
-            format!("&[{}]", items.join(", "))
+            let literals: Vec<_> = items.map(|item| rust_literal(&item)).collect();
+            format!("&[{}]", literals.join(", "))
         }
         _ => plain(value),
     }
@@ -82,19 +85,14 @@ fn rust_literal(value: &Value) -> String {
 
 /// Returns a text, a number or a flag as it is, without quotes.
 fn plain(value: &Value) -> String {
-    if value.kind() == ValueKind::Bool {
-        value.is_true().to_string()
-    } else {
-        value.to_string()
+    match value.kind() {
+        ValueKind::Bool => value.is_true().to_string(),
+        _ => value.to_string(),
     }
 }
 
-pub(super) fn literal(text: &str) -> String {
-    format!("{text:?}")
-}
-
 /// Returns a number with underscores: `4_294_967_295`.
-pub(super) fn number(number: u64) -> String {
+fn number(number: u64) -> String {
     let digits = number.to_string();
     if digits.len() < 5 {
         return digits;

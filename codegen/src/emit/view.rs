@@ -6,20 +6,20 @@ use minijinja::{Value, context};
 use sha2::{Digest as _, Sha256};
 
 use super::edges;
+use super::ident::type_of_field;
 use super::render::serde;
-use super::types::{self, Type};
 use crate::diagnostic::line_of;
 use crate::model::{Behaviour, Field, FieldKind, Held, Machine, Named, Phase, Update};
 
 /// Returns the data of the templates: the keys of the machine file, and values derived from them.
 pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
-    let entries = edges::entries(machine);
     let first_entries = machine.first_entries();
     let transitions = first_entries.iter().map(|first| {
-        let view = edges::transition(machine, first, &entries);
+        let view = edges::transition(machine, first);
         (first.name.as_str(), view)
     });
     let by_name: BTreeMap<&str, Value> = transitions.clone().collect();
+    let entries = machine.transitions.iter();
     let owned = owned(machine);
     let fields = machine.fields.iter();
     let mut own_fields = fields
@@ -40,11 +40,11 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
         document => document.map(|file| file.replace(&id, "{id}")),
         graph_hash => digest[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
         fields => fields.map(|one| field(machine, source, one, &owned)).collect::<Vec<_>>(),
-        is_default => own_fields.all(types::starts_as_default),
+        is_default => own_fields.all(|field| field.starts_as_default()),
         phases => machine.phases.iter().map(|one| phase(source, one)).collect::<Vec<_>>(),
         transitions => transitions.map(|(_, view)| view).collect::<Vec<_>>(),
         by_name => serde(&by_name),
-        edges => entries.iter().map(|entry| entry.view(source)).collect::<Vec<_>>(),
+        edges => entries.map(|entry| edges::entry(machine, entry, source)).collect::<Vec<_>>(),
         slash_commands => serde(machine.slash_commands()),
         before_stop_line => machine.before_stop.first().map(|name| line_of(source, name.span.start)),
         ..serde(machine)
@@ -56,12 +56,10 @@ fn field(machine: &Machine, source: &str, field: &Named<Field>, owned: &HashSet<
     let is_next = |update: &Update| matches!(update, Update::Next(read) if read.name == field.name);
     context! {
         line => line_of(source, field.name.span.start),
-        ty => Type::of_field(field).name(),
-        start => types::initial(field),
+        ty => type_of_field(field),
         initial => serde(field.initial()),
         null => serde(field.null(machine)),
         has_next => updates.any(|(_, update)| is_next(update)),
-        is_quoted => matches!(field.kind, FieldKind::Text | FieldKind::Held(Held::Root)),
         is_owned => match field.kind {
             FieldKind::Held(_) => false,
             FieldKind::Data(_) => true,

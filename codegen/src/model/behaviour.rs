@@ -160,10 +160,10 @@ pub(crate) struct Call {
 }
 
 fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Call>, D::Error> {
-    let calls = many::<D, TextOr<String, Call>>(deserializer)?.into_iter();
-    let calls = calls.map(|call| match call.value {
+    let forms = many::<D, TextOr<String, Call>>(deserializer)?.into_iter();
+    let calls = forms.map(|form| match form.value {
         Shape::Text(then) => Call {
-            then: At::new(then, call.span),
+            then: At::new(then, form.span),
             with: Vec::new(),
         },
         Shape::Table(call) => call,

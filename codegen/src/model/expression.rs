@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::{At, Constant, FieldKind, Sign};
 
 /// A guard, the condition in `when`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Guard {
     /// True if all of these are true.
     All(Vec<Guard>),
@@ -23,7 +26,8 @@ pub enum Guard {
 }
 
 /// One side of a comparison.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Operand {
     /// A field or an argument.
     Read(Read),
@@ -32,7 +36,7 @@ pub enum Operand {
 }
 
 /// `round`, `round + 1` or `args.score`: a field or an argument of the transition, plus or minus a constant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Read {
     /// The name, with its place in machine.toml.
     pub name: At<String>,
@@ -42,12 +46,15 @@ pub struct Read {
     pub offset: i64,
     /// The kind of the field or the argument. `None`: it does not exist, which `check` reports.
     pub(crate) kind: Option<FieldKind>,
+    /// The type in Rust.
+    pub(crate) ty: String,
     /// Whether the field exists in some phases only, or the argument may be left out.
     pub(crate) is_option: bool,
 }
 
 /// The new value of a field in `set`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Update {
     /// A constant, `"round + 1"` or `"args.why"`.
     Value(Operand),
@@ -68,13 +75,13 @@ impl Guard {
         }
     }
 
-    pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> {
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> + Clone {
         let comparisons = self.comparisons().into_iter();
         comparisons.flat_map(|(left, _, right)| left.read().into_iter().chain(right.read()))
     }
 
     /// Returns the fields that it reads.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = &At<String>> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &At<String>> + Clone {
         let fields = self.reads().filter(|read| !read.is_argument);
         fields.map(|read| &read.name)
     }

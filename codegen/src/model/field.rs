@@ -110,9 +110,16 @@ impl Field {
 
     /// Returns the value at the start. `None` for data and for the engine's own fields.
     pub(crate) fn initial(&self) -> Option<Constant> {
-        if let Some(initial) = &self.initial {
-            return Some(initial.value.clone());
-        }
+        let initial = self.initial.as_ref().map(|initial| initial.value.clone());
+        initial.or_else(|| self.default_value())
+    }
+
+    /// Returns whether the field starts with the default of its type in Rust.
+    pub(crate) fn starts_as_default(&self) -> bool {
+        !self.within.is_empty() || self.initial() == self.default_value()
+    }
+
+    fn default_value(&self) -> Option<Constant> {
         match &self.kind {
             FieldKind::Count => Some(Constant::Count(0)),
             FieldKind::Flag => Some(Constant::Flag(false)),

@@ -1,8 +1,8 @@
 //! The graph of a machine: its edges, with `*` and `same` resolved, and its parts by name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::{At, Behaviour, FieldKind, Held, Machine, Named, Transition};
+use super::{Behaviour, Entry, FieldKind, Held, Machine};
 
 impl Machine {
     /// Returns the behaviours of all phases, in the order of the file.
@@ -18,22 +18,8 @@ impl Machine {
         Some(&field.name)
     }
 
-    /// Returns the fields that hold data, each with its type.
-    pub fn data(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.fields.iter().filter_map(|field| match &field.kind {
-            FieldKind::Data(kind) => Some((field.name.as_str(), kind.as_str())),
-            _ => None,
-        })
-    }
-
-    /// Returns the names of the transitions, each once, in the order of the file.
-    pub fn transition_names(&self) -> Vec<&str> {
-        let entries = self.first_entries().into_iter();
-        entries.map(|entry| entry.name.as_str()).collect()
-    }
-
     /// Returns the first entry of each transition, which has the keys that all entries share.
-    pub(crate) fn first_entries(&self) -> Vec<&Named<Transition>> {
+    pub fn first_entries(&self) -> Vec<&Entry> {
         let mut seen = HashSet::new();
         let entries = self.transitions.iter();
         entries
@@ -41,35 +27,43 @@ impl Machine {
             .collect()
     }
 
-    /// Returns every edge: each declared entry at each of its sources, with `*` and `same` resolved. Leaves out names that
-    /// do not exist, which `check` reports.
-    pub fn edges(&self) -> Vec<Edge<'_>> {
-        let phases = self.phases.iter().enumerate();
-        let index: HashMap<&str, usize> = phases
-            .map(|(at, phase)| (phase.name.as_str(), at))
-            .collect();
-        let index = |name: &At<String>| index.get(name.as_str()).copied();
-        let explicit: HashSet<(&str, usize)> = self
-            .transitions
-            .iter()
-            .flat_map(|entry| entry.sources().iter().map(move |name| (entry, name)))
-            .filter_map(|(entry, name)| Some((entry.name.as_str(), index(name)?)))
-            .collect();
-        let mut edges = Vec::new();
-        for declared in &self.transitions {
-            let is_left_by_any = |at: &usize| {
-                !self.phases[*at].terminal && !explicit.contains(&(declared.name.as_str(), *at))
-            };
-            let sources: Vec<usize> = match declared.any_source() {
-                Some(_) => (0..self.phases.len()).filter(is_left_by_any).collect(),
-                None => declared.sources().iter().filter_map(index).collect(),
-            };
-            for from in sources {
-                let to = declared.target().map_or(Some(from), index);
-                edges.extend(to.map(|to| Edge { declared, from, to }));
-            }
+    /// Returns the indices of the phases that an entry leaves, with `*` resolved. Leaves out names that do not exist, which
+    /// `check` reports.
+    pub(crate) fn sources(&self, entry: &Entry) -> Vec<usize> {
+        if entry.any_source().is_none() {
+            let sources = entry.sources().iter();
+            return sources.filter_map(|name| self.phase_index(name)).collect();
         }
-        edges
+        let entries = self.transitions.iter();
+        let others = entries.filter(|other| other.name == entry.name);
+        let explicit: Vec<_> = others.flat_map(|other| other.sources()).collect();
+        let is_left = |at: &usize| {
+            let phase = &self.phases[*at];
+            !phase.terminal && !explicit.contains(&&phase.name)
+        };
+        (0..self.phases.len()).filter(is_left).collect()
+    }
+
+    /// Returns every edge: each declared entry at each of its sources, with `*` and `same` resolved.
+    pub fn edges(&self) -> Vec<Edge<'_>> {
+        let entries = self.transitions.iter();
+        let edges = entries.flat_map(|declared| {
+            let sources = self.sources(declared).into_iter();
+            let target = |from| match declared.target() {
+                Some(name) => self.phase_index(name),
+                None => Some(from),
+            };
+            sources.filter_map(move |from| {
+                let to = target(from)?;
+                Some(Edge { declared, from, to })
+            })
+        });
+        edges.collect()
+    }
+
+    fn phase_index(&self, name: &str) -> Option<usize> {
+        let mut phases = self.phases.iter();
+        phases.position(|phase| phase.name.value == name)
     }
 }
 
@@ -77,7 +71,7 @@ impl Machine {
 #[derive(Debug, Clone, Copy)]
 pub struct Edge<'m> {
     /// The entry that declares it.
-    pub declared: &'m Named<Transition>,
+    pub declared: &'m Entry,
     /// The index of the source in [`Machine::phases`].
     pub from: usize,
     /// The index of the target.

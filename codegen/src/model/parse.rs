@@ -1,10 +1,9 @@
 //! The text of a machine file as a [`Machine`].
 
-use std::collections::HashMap;
-
 use serde::Deserialize;
 use toml::de::{DeTable, Deserializer};
 
+use super::field::declared_kinds;
 use super::like::complete_phases;
 use super::parser::{Scope, parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
@@ -23,26 +22,20 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         );
         field.kind = keep(kind, &mut found).unwrap_or_default();
     }
-    let mut docs: HashMap<String, String> = HashMap::new();
 
     let transitions = &mut machine.transitions;
     transitions.sort_by_key(|transition| transition.span.start);
     for transition in transitions {
-        // Entries without a `doc` have that of the first entry of their transition.
-        let doc = docs.entry(transition.name.value.clone());
-        let doc = doc.or_insert_with(|| transition.doc.clone());
-        if transition.doc.is_empty() {
-            transition.doc.clone_from(doc);
-        }
         for argument in &mut transition.args {
-            let kind = only_kind(&argument.name, argument.kinds(), "`type` and `one_of`");
+            let kinds = declared_kinds(&argument.r#type, &argument.one_of);
+            let kind = only_kind(&argument.name, kinds, "`type` and `one_of`");
             argument.kind = keep(kind, &mut found).unwrap_or_default();
         }
 
         let scope = Scope {
             source,
             fields: &machine.fields,
-            args: &transition.args,
+            transition,
         };
         let guard = transition.guard_text.as_ref().and_then(|text| {
             let guard = keep(parse_guard(scope, text), &mut found)?;

@@ -6,29 +6,42 @@
 use std::ops::Range;
 
 use super::texts::is_name;
-use super::{Argument, At, Constant, Field, Guard, Named, Operand, Read, Sign, Update};
+use super::{At, Constant, Entry, Field, Guard, Named, Operand, Read, Sign, Update};
 use crate::diagnostic::Diagnostic;
+use crate::emit::ident::{type_of_argument, type_of_field};
 
 /// The names that an expression can read, and the text of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'m> {
     pub(super) source: &'m str,
     pub(super) fields: &'m [Named<Field>],
-    pub(super) args: &'m [Named<Argument>],
+    pub(super) transition: &'m Entry,
 }
 
 impl Scope<'_> {
     fn read(self, name: At<String>, is_argument: bool, offset: i64) -> Read {
-        let argument = Named::find(self.args, &name).filter(|_| is_argument);
-        let field = Named::find(self.fields, &name).filter(|_| !is_argument);
-        let kind = argument.map(|argument| &argument.kind);
-        Read {
+        let unknown = Read {
+            name,
             is_argument,
             offset,
-            kind: kind.or(field.map(|field| &field.kind)).cloned(),
-            is_option: argument.is_some_and(|argument| argument.optional)
-                || field.is_some_and(|field| !field.within.is_empty()),
-            name,
+            ..Read::default()
+        };
+        let argument = Named::find(&self.transition.args, &unknown.name);
+        let field = Named::find(self.fields, &unknown.name);
+        match (argument, field) {
+            (Some(argument), _) if is_argument => Read {
+                kind: Some(argument.kind.clone()),
+                ty: type_of_argument(&self.transition.name, argument),
+                is_option: argument.optional,
+                ..unknown
+            },
+            (_, Some(field)) if !is_argument => Read {
+                kind: Some(field.kind.clone()),
+                ty: type_of_field(field),
+                is_option: !field.within.is_empty(),
+                ..unknown
+            },
+            _ => unknown,
         }
     }
 }
@@ -158,7 +171,6 @@ impl<'t> Parser<'t> {
             "!" | "not" => "use != or the opposite sign",
             _ if token.starts_with("args.") => "name an argument: `args.score`",
             "+" | "-" => "a number is added to a field: `field + 1`",
-            "==" | "!=" | "<" | "<=" | ">" | ">=" => "join two comparisons with `and`",
             _ if token.starts_with('"') && !is_closed(token) => "close the quote",
             _ => help,
         };

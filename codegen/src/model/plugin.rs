@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tables::{self, many};
 use super::texts::{Path, PluginName};
-use super::{Actor, At, Machine, Mode, Named, Transition};
+use super::{Actor, At, Entry, Machine, Mode, Named};
 
 /// `[plugin]`: the plugin of a client whose hooks and slash commands call the machine's program.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -50,7 +50,7 @@ pub(crate) enum Does<'m> {
     /// Starts a loop in this mode.
     Start(&'m Named<Mode>),
     /// Takes this transition.
-    Take(&'m Named<Transition>),
+    Take(&'m Entry),
     /// A command of the engine.
     Own,
 }
@@ -74,8 +74,8 @@ impl Machine {
             let name = if is_only { "start" } else { &mode.name };
             (name, Does::Start(mode))
         });
-        let own = OWN.into_iter();
-        let own = own.filter(|name| *name != "pause" || !is_taken(name));
+        let is_own = |name: &&str| *name != "pause" || !is_taken(name);
+        let own = OWN.into_iter().filter(is_own);
         let takes = taken.clone().filter(|entry| entry.name.value != "resume");
         let all = starts
             .chain(own.map(|name| (name, Does::Own)))

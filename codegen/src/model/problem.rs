@@ -17,9 +17,9 @@ pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnosti
 pub(super) fn form_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
     // The keys that lead to the value are shown at the end of the parser's message only.
-    let shown = error.to_string();
-    let path = shown.strip_prefix(error.message());
-    let path = path.and_then(|path| path.trim().strip_prefix("in `")?.strip_suffix('`'));
+    let text = error.to_string();
+    let end = text.strip_prefix(error.message());
+    let path = end.and_then(|end| end.trim().strip_prefix("in `")?.strip_suffix('`'));
     let (code, message, help) = describe(error.message(), path.unwrap_or_default());
     Diagnostic {
         help,

@@ -80,13 +80,13 @@ texts! {
     FromProgram: |text| text == PROGRAM,
         "write \"{program}\": the program gives the commands, in Rust";
     /// A text with `{field}` in it.
-    Template: |text| interpolated(text).is_ok(),
+    Template: |text| interpolated(text).is_some(),
         "write the name of a field between braces, as in `{field}`; no other braces are allowed";
     /// The question of a dialog.
-    Question: |text| interpolated(text).is_ok() && fits_dialog(text, 300),
+    Question: |text| interpolated(text).is_some() && fits_dialog(text, 300),
         "write one line of 1 to 300 characters, without white space at its ends";
     /// The header of a dialog.
-    Header: |text| interpolated(text).is_ok() && fits_dialog(text, 12),
+    Header: |text| interpolated(text).is_some() && fits_dialog(text, 12),
         "write one line of 1 to 12 characters, without white space at its ends";
     /// The label or the description of an option of a dialog.
     Label: |text| fits_dialog(text, 300),
@@ -95,7 +95,7 @@ texts! {
     Subject: is_subject,
         "name a file with `*` or one `{n}` in its name but not in its folder, or write `{changes}` or `{program}` alone";
     /// The file of the findings, with `{n}` for the number of the review.
-    FindingsFile: |text| interpolated(text).is_ok() && text.matches(NUMBER).count() == 1 && file_name(text).contains(NUMBER),
+    FindingsFile: |text| interpolated(text).is_some() && text.matches(NUMBER).count() == 1 && file_name(text).contains(NUMBER),
         "write `{n}` once, in the name of the file, such as `reviews/plan-review-{n}.md`: each review writes its own";
 }
 
@@ -156,24 +156,20 @@ fn is_subject(text: &str) -> bool {
     let folder = &text[..text.len() - name.len()];
     let has_any = |text: &str, parts: [&str; 2]| parts.iter().any(|part| text.contains(part));
     let patterns = name.matches(NUMBER).count() + name.matches('*').count();
-    interpolated(text).is_ok()
+    interpolated(text).is_some()
         && !has_any(folder, ["*", NUMBER])
         && !has_any(text, ["{changes}", PROGRAM])
         && patterns <= 1
 }
 
-/// Returns the names between braces, or the place of a brace that has no name in it.
-pub(crate) fn interpolated(text: &str) -> Result<Vec<&str>, usize> {
+/// Returns the names between braces, or `None` if a brace has no name.
+pub(crate) fn interpolated(text: &str) -> Option<Vec<&str>> {
     let mut names = Vec::new();
-    let mut at = 0;
-    while let Some(found) = text[at..].find(['{', '}']) {
-        let open = at + found;
-        let name = text[open..]
-            .strip_prefix('{')
-            .and_then(|rest| rest.split_once('}'));
-        let (name, _) = name.filter(|(name, _)| is_name(name)).ok_or(open)?;
-        names.push(name);
-        at = open + name.len() + 2;
+    let mut rest = text;
+    while let Some(open) = rest.find(['{', '}']) {
+        let (name, after) = rest[open..].strip_prefix('{')?.split_once('}')?;
+        names.push(Some(name).filter(|name| is_name(name))?);
+        rest = after;
     }
-    Ok(names)
+    Some(names)
 }

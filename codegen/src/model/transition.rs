@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::field::declared_kinds;
 use super::tables::{self, Shape, TextOr, entries, many};
 use super::texts::{Name, Path, Word};
 use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Named, Turn, Update};
@@ -71,19 +70,12 @@ pub struct Argument {
     /// The type, never data or a field of the engine.
     #[serde(skip_deserializing)]
     pub kind: FieldKind,
-    r#type: Option<FieldKind>,
+    pub(super) r#type: Option<FieldKind>,
     #[serde(deserialize_with = "many")]
-    one_of: Vec<At<Word>>,
+    pub(super) one_of: Vec<At<Word>>,
     pub(crate) doc: String,
     /// Whether a caller may leave it out. An update from it then leaves the field as it is.
     pub optional: bool,
-}
-
-impl Argument {
-    /// Returns the types that the file declares.
-    pub(super) fn kinds(&self) -> Vec<FieldKind> {
-        declared_kinds(&self.r#type, &self.one_of)
-    }
 }
 
 fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Named<Argument>>, D::Error> {
@@ -142,7 +134,10 @@ impl Transition {
     }
 }
 
-impl Named<Transition> {
+/// A `[[transitions.x]]` entry with the name of its transition.
+pub type Entry = Named<Transition>;
+
+impl Entry {
     /// Returns the place of the guard, or of the name if there is none.
     pub(crate) fn guard_span(&self) -> &Range<usize> {
         let guard = self.when.as_ref();

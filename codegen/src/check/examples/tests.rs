@@ -25,7 +25,7 @@ fn guard() -> impl Strategy<Value = Guard> {
             is_argument,
             offset,
             kind: Some(kind(name)),
-            is_option: false,
+            ..Read::default()
         })
     };
     let count = prop_oneof![
