@@ -15,7 +15,7 @@ use crate::review::findings::Counts;
 use crate::review::personas::Personas;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
-use crate::review::{ReviewSpec, evidence, findings_json};
+use crate::review::{ReviewSpec, evidence, findings_file};
 use crate::store::{ChangeEntry, Entry, LoopId, Store};
 use crate::text;
 
@@ -99,7 +99,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     }
     let folder = store.open_loop_folder(raw.id()).ok();
     let of = |round| {
-        let name = findings_json::findings_name(round);
+        let name = findings_file::findings_name(round);
         let file = folder
             .as_ref()
             .and_then(|folder| folder.read(&name, MAX_BYTES).ok());

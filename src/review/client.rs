@@ -16,7 +16,7 @@ use super::reviewer::{self, Cause, CauseKind, Request, Reviewer, Trace};
 use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
 use super::{claude, codex};
-use crate::process::environment::find_installed;
+use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
 use crate::process::output::Stream;
 use crate::process::{Call, Event, ProcessOutput, StartError, Watch, supervise_events};
@@ -170,7 +170,7 @@ impl Client {
             arguments: &invocation.arguments,
             directory: request.root,
             stdin: prompt.as_bytes(),
-            environment: &request.environment.clone().and(variables.cloned()),
+            environment: &Environment::default().and(variables.cloned()),
             limits: request.limits,
         };
         let session = Session::new(request.root, request.trace, &invocation.arguments);

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::findings::{Finding, Findings, Severity};
-use super::findings_json::FindingsJson;
+use super::findings_file::FindingsJson;
 
 /// The longest text of a document's line that is kept to recognize a place, in bytes.
 const MAX_LINE_BYTES: usize = 200;

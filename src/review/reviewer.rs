@@ -12,7 +12,6 @@ use super::findings::Findings;
 use super::subject::{Part, PartKind};
 use crate::files::Folder;
 use crate::machine::persona::Focus;
-use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::output::MAX_KEPT_BYTES;
 pub use crate::process::{Event, Watch};
@@ -38,8 +37,6 @@ pub struct Request<'a> {
     pub root: &'a Utf8Path,
     /// The time limits.
     pub limits: Limits,
-    /// The part of our environment that a reviewer's process sees.
-    pub environment: &'a Environment,
     /// The folder and the name of the file that keeps a process's output for people.
     pub output: Option<(&'a Folder, &'a str)>,
 }

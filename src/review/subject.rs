@@ -12,7 +12,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use super::changes::{self, base};
 use super::digest::Digest;
 use super::findings_file::{NUMBER, number_in};
-use super::round_error::{RoundError, io_error};
+use super::round::{RoundError, io_error};
 use super::runs::Run;
 use super::worktree::tree_id;
 use crate::files::{MAX_BYTES, if_there};

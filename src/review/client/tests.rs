@@ -3,7 +3,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 use crate::machine::persona::Focus;
 use crate::process::ProcessEnd;
-use crate::process::environment::Environment;
 
 /// The answer of a client.
 pub(in crate::review) type Answer = Result<Findings, Cause>;
@@ -72,7 +71,6 @@ fn review(script: &str) -> Answer {
         focus: Focus::Engineering,
         root,
         limits: Limits::default(),
-        environment: &Environment::default(),
         output: None,
     };
     let name = "mine".to_owned();
