@@ -105,8 +105,7 @@ impl Reviewer for Client {
         else {
             return answer;
         };
-        let is_known = !message.trim().is_empty() && message.len() <= MAX_REPAIR_BYTES;
-        if !is_known || request.trace.take_repair() {
+        if message.trim().is_empty() || message.len() > MAX_REPAIR_BYTES {
             return answer;
         }
 
@@ -285,13 +284,14 @@ pub(super) fn variables_with(own: &str) -> Vec<String> {
 
 /// Returns a path as a line of progress shows it: from the root, if it is below.
 pub(super) fn shown_path(path: &str, root: &Utf8Path) -> String {
-    let below = Utf8Path::new(path).strip_prefix(root).ok();
-    let below = below.filter(|below| !below.as_str().is_empty());
-    shown(below.map_or(path, Utf8Path::as_str))
+    match Utf8Path::new(path).strip_prefix(root) {
+        Ok(below) if !below.as_str().is_empty() => short_line(below.as_str()),
+        _ => short_line(path),
+    }
 }
 
 /// Returns a text as a line of progress shows it.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn short_line(text: &str) -> String {
     text::one_line(text, MAX_SHOWN_CHARS)
 }
 
@@ -302,7 +302,7 @@ pub(super) fn message_line(text: &str) -> Option<String> {
         return None;
     }
     let first = text.lines().next().unwrap_or_default();
-    Some(shown(first.trim_matches('*')))
+    Some(short_line(first.trim_matches('*')))
 }
 
 /// Returns a text in an event.

@@ -242,9 +242,9 @@ impl FindingsJson {
         let Some(digest) = run.digest() else {
             return Ok(None);
         };
-        let bytes = if_there(store.read(path))?;
-        let bytes = bytes.filter(|bytes| Digest::from_bytes(bytes) == *digest);
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        let unchanged =
+            if_there(store.read(path))?.filter(|bytes| Digest::from_bytes(bytes) == *digest);
+        Ok(unchanged.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 }
 

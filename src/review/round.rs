@@ -75,8 +75,8 @@ pub fn run(
 ) -> Result<Report, RoundError> {
     let raw = prompt.raw;
     let spec = prompt.spec;
-    let folder = raw.store().open_loop_folder(raw.id());
-    let folder = folder.map_err(io_error("could not open the loop's folder"))?;
+    let folder = (raw.store().open_loop_folder(raw.id()))
+        .map_err(io_error("could not open the loop's folder"))?;
 
     let mut is_followed = false;
     let _lock = loop {
@@ -86,8 +86,8 @@ pub fn run(
         progress::watch(raw, usize::MAX, listener)?;
         is_followed = true;
     };
-    let verdict = evidence::verdict(raw, spec);
-    let verdict = verdict.map_err(io_error("could not read the earlier runs"))?;
+    let verdict =
+        evidence::verdict(raw, spec).map_err(io_error("could not read the earlier runs"))?;
     if let Some((run, json)) = verdict {
         return Ok(Report::new(raw, !is_followed, run, json.findings));
     }
@@ -96,10 +96,12 @@ pub fn run(
     }
     let round = raw.count(spec.round);
     let runs = runs::read(&raw.recent()?);
-    let last = runs.into_iter().rfind(|run| run.is_of(raw, round));
-    let last = last.filter(|run| run.ended.is_some());
-    let last = last.ok_or(RoundError::CutOff)?;
-    Ok(Report::new(raw, false, last, Findings::default()))
+    match runs.into_iter().rfind(|run| run.is_of(raw, round)) {
+        Some(last) if last.ended.is_some() => {
+            Ok(Report::new(raw, false, last, Findings::default()))
+        }
+        _ => Err(RoundError::CutOff),
+    }
 }
 
 /// Performs a run, step by step.
@@ -114,8 +116,8 @@ fn perform(
     let spec = prompt.spec;
     let store = raw.store();
     // A follower must not see the lines of the previous run.
-    let progress = Progress::begin(raw);
-    let mut progress = progress.map_err(io_error("could not write the progress file"))?;
+    let mut progress =
+        Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
 
     // Subject: one text and one snapshot of the work tree for the whole run.
     let subject = SubjectText::read(raw, spec, reviewer.runs_a_program())?;
@@ -211,15 +213,16 @@ fn perform(
             }
 
             // Evidence: a finding of an earlier round keeps its id.
-            let earlier = evidence::history(raw, spec);
-            let earlier = earlier.map_err(io_error("could not read the earlier rounds"))?;
+            let earlier = evidence::history(raw, spec)
+                .map_err(io_error("could not read the earlier rounds"))?;
             finding_history::assign_ids(&earlier, &mut findings, persona, subject.document());
 
             // Findings files.
             ended.findings = findings_file::write_of_phase(raw, spec, &findings)
                 .map_err(io_error("could not write the findings"))?;
-            let digest = findings_file::write(raw, &run.began, &findings);
-            ended.digest = Some(digest.map_err(io_error("could not write the findings"))?);
+            let digest = findings_file::write(raw, &run.began, &findings)
+                .map_err(io_error("could not write the findings"))?;
+            ended.digest = Some(digest);
         }
     }
 

@@ -49,7 +49,10 @@ fn lines_of_progress_are_short_and_plain() {
     ] {
         assert_eq!(message_line(answer), None, "{answer}");
     }
-    assert_eq!(shown(&"x".repeat(1000)).chars().count(), MAX_SHOWN_CHARS);
+    assert_eq!(
+        short_line(&"x".repeat(1000)).chars().count(),
+        MAX_SHOWN_CHARS
+    );
 }
 
 /// Returns the outcome of a `command` that is a script.
