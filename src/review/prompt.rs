@@ -120,6 +120,8 @@ impl Prompt<'_> {
             "known": self.known_findings(),
             "verified": text::plain(&self.verified),
             "document": document,
+            // Older templates ask whether the prompt shows a part of a long document.
+            "part": null,
             "marker": Digest::from_bytes(salted.as_bytes()).as_str()[..16],
         });
         let mut all = facts(self.raw, MAX_FIELD_CHARS);
