@@ -81,6 +81,9 @@ struct Known<'r> {
     words: String,
 }
 
+/// Returns whether a new finding with these words repeats an earlier one.
+type Recognize<'a> = dyn Fn(&Known<'_>, &Finding, &str) -> bool + 'a;
+
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
 pub(super) fn assign_ids(
@@ -126,7 +129,7 @@ pub(super) fn assign_ids(
         old.finding.check == new.check && old.finding.file == new.file
     };
     // The best way to recognize a finding first: the same id, words, check, or place.
-    let ways: [&dyn Fn(&Known<'_>, &Finding, &str) -> bool; 4] = [
+    let ways: [&Recognize<'_>; 4] = [
         &|old, new, _| old.finding.id == new.id,
         &|old, new, words| is_same_origin(old, new) && old.words == words,
         // The check of a document speaks once in a review, with other words as the document changes. One of many files may speak
