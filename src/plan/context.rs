@@ -12,8 +12,7 @@ use claudex_loop::program::{Variables, shell};
 use claudex_loop::review::evidence;
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
-use claudex_loop::review::findings_file::bullet;
-use claudex_loop::review::findings_json::{self, FindingsJson};
+use claudex_loop::review::findings_file::{self, FindingsJson, bullet};
 use claudex_loop::review::personas::Personas;
 use claudex_loop::review::runs::Run;
 use claudex_loop::text;
@@ -61,7 +60,7 @@ pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> 
         "plan_argument": shell::quoted(raw.path("{subject}").as_str()),
         "plan_is_there": raw.read("{subject}").is_ok(),
         "review_line": runner::line(raw),
-        "findings": text::exact(findings_json::findings_path(raw.store(), raw.id(), round)),
+        "findings": text::exact(findings_file::findings_path(raw.store(), raw.id(), round)),
         "previous": previous.and_then(|line| line.counts).map(|counts| counts.to_string()),
         "top": top_findings(raw, round),
         "rounds": rounds::table(&lines),
@@ -154,7 +153,7 @@ fn high_findings_left(raw: &Raw) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in left.iter().take(MAX_LEFT_FINDINGS) {
         let round = finding.rounds.last().copied().unwrap_or_default();
-        let file = text::exact(findings_json::findings_path(raw.store(), raw.id(), round));
+        let file = text::exact(findings_file::findings_path(raw.store(), raw.id(), round));
         let what = pasteable(&finding.what, MAX_FINDING_CHARS);
         lines.push(format!("Round {round}: {what} (`{file}`)"));
     }

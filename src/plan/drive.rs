@@ -14,7 +14,7 @@ use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, review, rounds};
 use claudex_loop::review::evidence::{self, Found};
-use claudex_loop::review::findings_json;
+use claudex_loop::review::findings_file;
 use claudex_loop::review::round::RoundError;
 use claudex_loop::review::runs::{self, RunOutcome};
 use claudex_loop::{Actor, Timestamp, files, text};
@@ -160,7 +160,7 @@ impl Driver<'_> {
     /// Runs the drafter on the findings of the round.
     fn draft(&mut self, held: &AnyLoop, drafter: &str) -> Result<(), Failure> {
         let raw = held.raw();
-        let path = findings_json::findings_path(raw.store(), raw.id(), held.fields().round);
+        let path = findings_file::findings_path(raw.store(), raw.id(), held.fields().round);
         let findings = raw.store().read(&path).and_then(files::text);
         let findings = findings.map_err(|error| {
             let problem = format!("cannot read {}: {error}", text::shown(&path));
@@ -254,7 +254,7 @@ impl Outcome {
             "rounds": rounds::rounds(raw, &settings.personas),
             "seconds": rounds::seconds(raw, Timestamp::now()),
             "state": store.path_of(held.id()),
-            "findings": findings_json::findings_path(store, raw.id(), held.fields().round),
+            "findings": findings_file::findings_path(store, raw.id(), held.fields().round),
             "caveats": caveats::all(held, settings),
             "cause": has_failed.then(|| context::failure_cause(raw)),
             "waits": (!held.phase().is_terminal()).then(|| resume::help(held)),

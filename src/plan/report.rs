@@ -11,7 +11,7 @@ use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
-use claudex_loop::review::findings_json::FindingsJson;
+use claudex_loop::review::findings_file::FindingsJson;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, OwnFiles, Snapshot, file_name};
 use claudex_loop::store::Store;

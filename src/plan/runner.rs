@@ -16,7 +16,7 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::process::environment::find_program;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::shell::quoted;
-use claudex_loop::review::findings_json;
+use claudex_loop::review::findings_file;
 use claudex_loop::review::personas::Personas;
 use claudex_loop::store::LoopId;
 use claudex_loop::text;
@@ -99,7 +99,7 @@ pub(super) fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
         && let Ok(earlier) = AnyLoop::open(store, &id, Actor::Person)
     {
         let rounds = 1..=earlier.fields().round;
-        let paths = rounds.map(|round| findings_json::findings_path(store, &id, round));
+        let paths = rounds.map(|round| findings_file::findings_path(store, &id, round));
         loops.push_front(paths.collect::<Vec<_>>());
         before.clone_from(&earlier.fields().continues);
     }

@@ -175,7 +175,7 @@ fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     })?;
     let id = LoopId::new_stamp(request.now).map_err(|error| unreadable(store.folder(), &error))?;
     let topic = match request.text("topic").unwrap_or_default().trim() {
-        "" => found.title,
+        "" => found.base.title(),
         topic => topic.to_owned(),
     };
     Ok(StartFields {

@@ -20,10 +20,9 @@ use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, round
 use crate::behaviours::verify::{self, Commands, Missing, Purpose};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
-use crate::process::environment::Environment;
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
-use crate::review::round::{self, Brief, Report, RoundError, RoundEvent};
+use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::RunOutcome;
 use crate::review::{ReviewSpec, evidence};
 use crate::store::{LoopId, Store};
@@ -268,18 +267,13 @@ pub fn run(
         verified: verify::text(raw),
         failed: verify::failed(raw),
     };
-    let brief = Brief {
-        prompt,
-        limits: job.limits,
-        environment: &Environment::default(),
-    };
     chosen.in_turn(
         |report: &Result<Report, RoundError>| report.as_ref().ok()?.run.cause(),
         |next, line| {
             if line.is_some_and(|line| listener(RoundEvent::Line(line)).is_break()) {
                 Err(RoundError::Interrupted)
             } else {
-                round::run(&brief, next.reviewer.as_ref(), listener)
+                round::run(&prompt, job.limits, next.reviewer.as_ref(), listener)
             }
         },
     )

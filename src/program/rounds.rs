@@ -16,7 +16,7 @@ use crate::review::findings::Counts;
 use crate::review::personas::Personas;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
-use crate::review::{ReviewSpec, evidence, findings_json};
+use crate::review::{ReviewSpec, evidence, findings_file};
 use crate::store::{ChangeEntry, Entry, LoopId, Store};
 use crate::text;
 
@@ -97,7 +97,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     let of = |round| {
         let run = runs.iter().rfind(|run| run.began.round == round);
         let persona = run.map_or(&personas.of_round(round).label, |run| &run.began.persona);
-        let path = findings_json::findings_path(store, raw.id(), round);
+        let path = findings_file::findings_path(store, raw.id(), round);
         RoundLine {
             round,
             persona: text::one_line(persona, 100),

@@ -201,9 +201,10 @@ fn json(error: serde_json::Error) -> Cause {
 }
 
 fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
-    let entries = answer.findings.iter().enumerate();
-    let findings = entries.map(|(index, entry)| read_finding(index + 1, entry));
-    let findings = findings.collect::<Result<Vec<_>, _>>()?;
+    let mut findings = Vec::new();
+    for (index, entry) in answer.findings.iter().enumerate() {
+        findings.push(read_finding(index + 1, entry)?);
+    }
     match answer.verdict.as_deref() {
         // `clean` beside findings, such as low ones: the listed findings count.
         Some("clean") => with_findings(findings),

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Invocation, Session, cause_of_name, cause_of_status, message_line, shown, shown_path, text_of,
-    variables_with,
+    Invocation, Session, cause_of_name, cause_of_status, message_line, short_line, shown_path,
+    text_of, variables_with,
 };
 use super::findings::Findings;
 use super::reviewer::{Cause, CauseKind};
@@ -52,7 +52,7 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
             let number = |name: &str| event.get(name).and_then(Value::as_u64);
             let message = format!(
                 "trying again ({}; attempt {} of {})",
-                shown(text_of(event, "/error")),
+                short_line(text_of(event, "/error")),
                 number("attempt").unwrap_or_default(),
                 number("max_retries").unwrap_or_default()
             );
@@ -98,10 +98,10 @@ fn tool(session: &Session<'_>, block: &Value) -> String {
     }
     match text_of(block, "/name") {
         "Read" => format!("reads {}", shown_path(input("file_path"), session.root)),
-        "Grep" => format!("searches for {}", shown(input("pattern"))),
-        "Glob" => format!("looks for {}", shown(input("pattern"))),
+        "Grep" => format!("searches for {}", short_line(input("pattern"))),
+        "Glob" => format!("looks for {}", short_line(input("pattern"))),
         "StructuredOutput" => "answers".to_owned(),
-        other => format!("asks for {}", shown(other)),
+        other => format!("asks for {}", short_line(other)),
     }
 }
 
@@ -123,8 +123,9 @@ fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
     }
     let status = result.get("api_error_status").and_then(Value::as_u64);
     let name = session.error.as_deref().unwrap_or_default();
-    let kind = cause_of_name(name).or_else(|| cause_of_status(status?));
-    let kind = kind.unwrap_or(CauseKind::Failed { status: 0 });
+    let kind = cause_of_name(name)
+        .or_else(|| cause_of_status(status?))
+        .unwrap_or(CauseKind::Failed { status: 0 });
     Err(Cause::new(kind, detail))
 }
 

@@ -16,7 +16,7 @@ use super::reviewer::{self, Cause, CauseKind, Request, Reviewer, Trace};
 use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
 use super::{claude, codex};
-use crate::process::environment::find_installed;
+use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
 use crate::process::output::Stream;
 use crate::process::{Call, Event, ProcessOutput, StartError, Watch, supervise_events};
@@ -105,8 +105,7 @@ impl Reviewer for Client {
         else {
             return answer;
         };
-        let is_known = !message.trim().is_empty() && message.len() <= MAX_REPAIR_BYTES;
-        if !is_known || request.trace.take_repair() {
+        if message.trim().is_empty() || message.len() > MAX_REPAIR_BYTES {
             return answer;
         }
 
@@ -170,7 +169,7 @@ impl Client {
             arguments: &invocation.arguments,
             directory: request.root,
             stdin: prompt.as_bytes(),
-            environment: &request.environment.clone().and(variables.cloned()),
+            environment: &Environment::default().and(variables.cloned()),
             limits: request.limits,
         };
         let session = Session::new(request.root, request.trace, &invocation.arguments);
@@ -285,13 +284,14 @@ pub(super) fn variables_with(own: &str) -> Vec<String> {
 
 /// Returns a path as a line of progress shows it: from the root, if it is below.
 pub(super) fn shown_path(path: &str, root: &Utf8Path) -> String {
-    let below = Utf8Path::new(path).strip_prefix(root).ok();
-    let below = below.filter(|below| !below.as_str().is_empty());
-    shown(below.map_or(path, Utf8Path::as_str))
+    match Utf8Path::new(path).strip_prefix(root) {
+        Ok(below) if !below.as_str().is_empty() => short_line(below.as_str()),
+        _ => short_line(path),
+    }
 }
 
 /// Returns a text as a line of progress shows it.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn short_line(text: &str) -> String {
     text::one_line(text, MAX_SHOWN_CHARS)
 }
 
@@ -302,7 +302,7 @@ pub(super) fn message_line(text: &str) -> Option<String> {
         return None;
     }
     let first = text.lines().next().unwrap_or_default();
-    Some(shown(first.trim_matches('*')))
+    Some(short_line(first.trim_matches('*')))
 }
 
 /// Returns a text in an event.

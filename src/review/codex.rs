@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Invocation, Session, cause_of_name, cause_of_status, message_line, shown, shown_path, text_of,
-    variables_with,
+    Invocation, Session, cause_of_name, cause_of_status, message_line, short_line, shown_path,
+    text_of, variables_with,
 };
 use super::reviewer::{Cause, CauseKind};
 use super::scratch::Scratch;
@@ -42,10 +42,7 @@ const SENTENCES: [(&str, CauseKind); 11] = [
     ("Your workspace is out of credits", CauseKind::Quota),
     ("You're out of credits", CauseKind::Quota),
     ("You hit your spend cap", CauseKind::Quota),
-    (
-        "We're currently experiencing high demand",
-        CauseKind::Service,
-    ),
+    ("We're currently experiencing high", CauseKind::Service),
     ("Selected model is at capacity", CauseKind::Service),
     ("stream disconnected before completion", CauseKind::Service),
     ("Connection failed", CauseKind::Service),
@@ -163,7 +160,7 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
     match text_of(event, "/type") {
         "error" => {
             // It repeats one message every few seconds.
-            let message = shown(text_of(event, "/message"));
+            let message = short_line(text_of(event, "/message"));
             let is_new = session.note_retry(&message);
             is_new.then(|| format!("codex: {message}"))
         }
@@ -199,19 +196,21 @@ fn item(session: &mut Session<'_>, event: &Value, completed: bool) -> Option<Str
         "command_execution" if !completed => {
             let command = without_shell(item("command"));
             session.trace.add(&command);
-            Some(format!("runs {}", shown(&command)))
+            Some(format!("runs {}", short_line(&command)))
         }
-        "web_search" if !completed => Some(format!("searches the web: {}", shown(item("query")))),
+        "web_search" if !completed => {
+            Some(format!("searches the web: {}", short_line(item("query"))))
+        }
         "mcp_tool_call" if !completed => Some(format!(
             "calls {} {}",
-            shown(item("server")),
-            shown(item("tool"))
+            short_line(item("server")),
+            short_line(item("tool"))
         )),
         "file_change" if completed => {
             let path = shown_path(item("changes/0/path"), session.root);
             Some(format!("tries to change {path}"))
         }
-        "error" if completed => Some(format!("codex: {}", shown(item("message")))),
+        "error" if completed => Some(format!("codex: {}", short_line(item("message")))),
         _ => None,
     }
 }

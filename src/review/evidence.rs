@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::digest::Digest;
 use super::findings::Findings;
-use super::findings_json::FindingsJson;
+use super::findings_file::FindingsJson;
 use super::runs::{self, Run};
 use super::{finding_history, subject, worktree};
 use crate::machine::table::{Blocking, ReviewSpec};
@@ -296,13 +296,14 @@ impl<'r> Round<'r> {
 
     /// Makes evidence of a run.
     fn reviewed(&self, run: &Run, json: FindingsJson) -> Reviewed {
-        let mut reviewed = self.waived();
-        reviewed.record.waived = false;
-        reviewed.record.run = Some(run.began.run.clone());
-        reviewed.record.findings = run.findings_file().map(|file| file.number);
-        reviewed.record.subject = Some(run.began.subject.to_string());
-        reviewed.findings = json.findings;
-        reviewed
+        let mut record = EvidenceRecord::new(self.raw, Requirement::Reviewed, self.number);
+        record.run = Some(run.began.run.clone());
+        record.findings = run.findings_file().map(|file| file.number);
+        record.subject = Some(run.began.subject.to_string());
+        Reviewed {
+            record,
+            findings: json.findings,
+        }
     }
 
     /// Makes evidence of a review that was waived.

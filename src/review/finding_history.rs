@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::findings::{Finding, Findings, Severity};
-use super::findings_json::FindingsJson;
+use super::findings_file::FindingsJson;
 
 /// The longest text of a document's line that is kept to recognize a place, in bytes.
 const MAX_LINE_BYTES: usize = 200;
@@ -81,6 +81,9 @@ struct Known<'r> {
     words: String,
 }
 
+/// Returns whether a new finding with these words repeats an earlier one.
+type Recognize<'a> = dyn Fn(&Known<'_>, &Finding, &str) -> bool + 'a;
+
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
 pub(super) fn assign_ids(
@@ -122,33 +125,33 @@ pub(super) fn assign_ids(
         Some(text) if lines.contains(&text.as_str()) => new.line_text.as_ref() == Some(text),
         _ => old.line == new.line,
     };
-    // The ways in which a new finding repeats an earlier one, the best first: the same id, words, check, or place.
-    let repeats = |way: usize, old: &Known<'_>, new: &Finding, words: &str| {
-        let is_same_origin = old.finding.check == new.check && old.finding.file == new.file;
-        match way {
-            0 => old.finding.id == new.id,
-            1 => is_same_origin && old.words == words,
-            // The check of a document speaks once in a review, with other words as the document changes. One of many files may
-            // speak often.
-            2 => is_same_origin && new.check.is_some() && new.file.is_none(),
-            _ => {
-                let is_same_persona = old.round.began.persona == persona;
-                let is_known_line = new.line.is_some() && is_same_line(old.finding, new);
-                is_same_origin && is_same_persona && is_known_line
-            }
-        }
+    let is_same_origin = |old: &Known<'_>, new: &Finding| {
+        old.finding.check == new.check && old.finding.file == new.file
     };
+    // The best way to recognize a finding first: the same id, words, check, or place.
+    let ways: [&Recognize<'_>; 4] = [
+        &|old, new, _| old.finding.id == new.id,
+        &|old, new, words| is_same_origin(old, new) && old.words == words,
+        // The check of a document speaks once in a review, with other words as the document changes. One of many files may speak
+        // often.
+        &|old, new, _| is_same_origin(old, new) && new.check.is_some() && new.file.is_none(),
+        &|old, new, _| {
+            let is_same_persona = old.round.began.persona == persona;
+            let is_known_line = new.line.is_some() && is_same_line(old.finding, new);
+            is_same_origin(old, new) && is_same_persona && is_known_line
+        },
+    ];
     let mut repeated: Vec<Option<&Known<'_>>> = vec![None; found.len()];
-    for way in 0..4 {
+    for is_same in ways {
         for (at, (finding, words)) in found.iter().enumerate() {
             let is_taken = |id: &Option<String>| {
                 let mut taken = repeated.iter().flatten();
                 taken.any(|one| one.finding.id == *id)
             };
-            let mut known = known.iter();
+            let is_repeated =
+                |old: &&Known<'_>| is_same(old, finding, words) && !is_taken(&old.finding.id);
             if repeated[at].is_none() {
-                repeated[at] = known
-                    .find(|old| repeats(way, old, finding, words) && !is_taken(&old.finding.id));
+                repeated[at] = known.iter().find(is_repeated);
             }
         }
     }

@@ -14,7 +14,6 @@ pub mod evidence;
 pub mod finding_history;
 pub mod findings;
 pub mod findings_file;
-pub mod findings_json;
 #[cfg(feature = "lint")]
 mod lint;
 pub mod personas;
@@ -22,7 +21,6 @@ pub mod progress;
 pub mod prompt;
 pub mod reviewer;
 pub mod round;
-mod round_error;
 pub mod runs;
 pub mod scratch;
 pub mod settings;

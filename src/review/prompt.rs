@@ -117,9 +117,11 @@ impl Prompt<'_> {
             "kind": kind,
             "subject": subject::title(self.raw, self.spec),
             "earlier": self.findings(),
-            "known": self.known(),
+            "known": self.known_findings(),
             "verified": text::plain(&self.verified),
             "document": document,
+            // Older templates ask whether the prompt shows a part of a long document.
+            "part": null,
             "marker": Digest::from_bytes(salted.as_bytes()).as_str()[..16],
         });
         let mut all = facts(self.raw, MAX_FIELD_CHARS);
@@ -135,14 +137,16 @@ impl Prompt<'_> {
     fn findings(&self) -> String {
         let newest = self.earlier.len().saturating_sub(MAX_EARLIER_FILES);
         let store = self.raw.store();
-        let read = |path: &Utf8PathBuf| store.read(path).and_then(crate::files::text).ok();
-        let texts = self.earlier[newest..].iter().filter_map(read);
-        let texts = texts.map(|findings| text::plain(&findings));
-        texts.collect::<Vec<_>>().join("\n")
+        let read = |path: &Utf8PathBuf| {
+            let findings = store.read(path).and_then(crate::files::text);
+            Some(text::plain(&findings.ok()?))
+        };
+        let texts: Vec<String> = self.earlier[newest..].iter().filter_map(read).collect();
+        texts.join("\n")
     }
 
     /// Returns the latest findings of this loop, each with its id.
-    fn known(&self) -> Vec<String> {
+    fn known_findings(&self) -> Vec<String> {
         let rounds = evidence::history(self.raw, self.spec).unwrap_or_default();
         let mut all = finding_history::standings(&rounds);
         let latest = all.split_off(all.len().saturating_sub(MAX_KNOWN_FINDINGS));

@@ -1,6 +1,6 @@
 //! A reviewer: asked about one subject, it returns findings or the reason for which there is no verdict. A failure never counts as a verdict.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io;
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ use super::findings::Findings;
 use super::subject::{Part, PartKind};
 use crate::files::Folder;
 use crate::machine::persona::Focus;
-use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::output::MAX_KEPT_BYTES;
 pub use crate::process::{Event, Watch};
@@ -38,8 +37,6 @@ pub struct Request<'a> {
     pub root: &'a Utf8Path,
     /// The time limits.
     pub limits: Limits,
-    /// The part of our environment that a reviewer's process sees.
-    pub environment: &'a Environment,
     /// The folder and the name of the file that keeps a process's output for people.
     pub output: Option<(&'a Folder, &'a str)>,
 }
@@ -50,15 +47,13 @@ pub struct Request<'a> {
 pub struct Trace {
     /// The paths, search patterns and commands that the client reported, one a line, or `None` if it reports none.
     opened: RefCell<Option<String>>,
-    /// Whether the run has asked its one question for a readable answer.
-    is_repaired: Cell<bool>,
 }
 
 impl Trace {
     /// Adds a path, a search pattern or a command. An empty text shows that the client reports them.
     pub(super) fn add(&self, opened: &str) {
-        let mut all = self.opened.borrow_mut();
-        let all = all.get_or_insert_default();
+        let mut traced = self.opened.borrow_mut();
+        let all = traced.get_or_insert_default();
         if !opened.is_empty() && all.len() < MAX_OPENED_BYTES {
             all.push_str(opened);
             all.push('\n');
@@ -74,11 +69,6 @@ impl Trace {
         };
         let missed = |all: &String| !subject.iter().any(|part| is_opened(all, part));
         opened.as_ref().is_some_and(missed)
-    }
-
-    /// Takes the one question for a readable answer. Returns whether it was taken before.
-    pub(super) fn take_repair(&self) -> bool {
-        self.is_repaired.replace(true)
     }
 }
 

@@ -3,11 +3,14 @@
 //! A review changes no field of the loop: it writes findings files, and two notes in the journal. The next stop reads them. A
 //! review that is cut off leaves a loop in which the same command begins again.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
+use miette::Diagnostic;
+use thiserror::Error;
 
 use super::cause::{Cause, CauseKind};
 use super::digest::Digest;
@@ -15,38 +18,25 @@ use super::findings::Findings;
 use super::progress::{self, Progress};
 use super::prompt::Prompt;
 use super::reviewer::{Event, Request, Reviewer, Trace};
-use super::round_error::io_error;
 use super::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
 use super::subject::SubjectText;
-use super::worktree::{CHANGED_DURING_REVIEW, tree_id};
-use super::{evidence, finding_history, findings_file, findings_json};
+use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
+use super::{evidence, finding_history, findings_file};
 use crate::digest::random_hex;
 use crate::files::Folder;
 use crate::machine::Raw;
-use crate::process::environment::Environment;
+use crate::message::MessageError;
 use crate::process::limits::Limits;
-use crate::store::{LoopId, RunLock, Store};
+use crate::store::{LoopId, RunLock, Store, StoreError};
 use crate::text;
 
 pub use crate::review::progress::{Listener, RoundEvent, watch};
-pub use crate::review::round_error::RoundError;
 
 /// The time for which our own interrupt may arrive after the reviewer's. A client that the user interrupts ends all its processes.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
 
 /// The file with the prompt of the newest run, for people, after the loop's id.
 const PROMPT_FILE: &str = "-prompt.txt";
-
-/// The input of a round.
-#[derive(Debug)]
-pub struct Brief<'a> {
-    /// The loop, its round, the persona and the prompt.
-    pub prompt: Prompt<'a>,
-    /// The time limits.
-    pub limits: Limits,
-    /// The part of our environment that a reviewer's process sees.
-    pub environment: &'a Environment,
-}
 
 /// The report of a round.
 #[derive(Debug)]
@@ -78,14 +68,15 @@ impl Report {
 /// # Errors
 /// Returns an error if the round cannot begin or be recorded. A reviewer that fails is a report.
 pub fn run(
-    brief: &Brief<'_>,
+    prompt: &Prompt<'_>,
+    limits: Limits,
     reviewer: &dyn Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
-    let raw = brief.prompt.raw;
-    let spec = brief.prompt.spec;
-    let folder = raw.store().open_loop_folder(raw.id());
-    let folder = folder.map_err(io_error("could not open the loop's folder"))?;
+    let raw = prompt.raw;
+    let spec = prompt.spec;
+    let folder = (raw.store().open_loop_folder(raw.id()))
+        .map_err(io_error("could not open the loop's folder"))?;
 
     let mut is_followed = false;
     let _lock = loop {
@@ -95,36 +86,38 @@ pub fn run(
         progress::watch(raw, usize::MAX, listener)?;
         is_followed = true;
     };
-    let verdict = evidence::verdict(raw, spec);
-    let verdict = verdict.map_err(io_error("could not read the earlier runs"))?;
+    let verdict =
+        evidence::verdict(raw, spec).map_err(io_error("could not read the earlier runs"))?;
     if let Some((run, json)) = verdict {
         return Ok(Report::new(raw, !is_followed, run, json.findings));
     }
     if !is_followed {
-        return perform(&folder, brief, reviewer, listener);
+        return perform(&folder, prompt, limits, reviewer, listener);
     }
     let round = raw.count(spec.round);
     let runs = runs::read(&raw.recent()?);
-    let last = runs.into_iter().rfind(|run| run.is_of(raw, round));
-    let last = last.filter(|run| run.ended.is_some());
-    let last = last.ok_or(RoundError::CutOff)?;
-    Ok(Report::new(raw, false, last, Findings::default()))
+    match runs.into_iter().rfind(|run| run.is_of(raw, round)) {
+        Some(last) if last.ended.is_some() => {
+            Ok(Report::new(raw, false, last, Findings::default()))
+        }
+        _ => Err(RoundError::CutOff),
+    }
 }
 
 /// Performs a run, step by step.
 fn perform(
     folder: &Folder,
-    brief: &Brief<'_>,
+    prompt: &Prompt<'_>,
+    limits: Limits,
     reviewer: &dyn Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
-    let prompt = &brief.prompt;
     let raw = prompt.raw;
     let spec = prompt.spec;
     let store = raw.store();
     // A follower must not see the lines of the previous run.
-    let progress = Progress::begin(raw);
-    let mut progress = progress.map_err(io_error("could not write the progress file"))?;
+    let mut progress =
+        Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
 
     // Subject: one text and one snapshot of the work tree for the whole run.
     let subject = SubjectText::read(raw, spec, reviewer.runs_a_program())?;
@@ -161,8 +154,7 @@ fn perform(
         trace: &trace,
         focus: prompt.persona.focus,
         root: store.root(),
-        limits: brief.limits,
-        environment: brief.environment,
+        limits,
         output: Some((folder, &output)),
     };
     let name = reviewer.name();
@@ -221,15 +213,16 @@ fn perform(
             }
 
             // Evidence: a finding of an earlier round keeps its id.
-            let earlier = evidence::history(raw, spec);
-            let earlier = earlier.map_err(io_error("could not read the earlier rounds"))?;
+            let earlier = evidence::history(raw, spec)
+                .map_err(io_error("could not read the earlier rounds"))?;
             finding_history::assign_ids(&earlier, &mut findings, persona, subject.document());
 
             // Findings files.
             ended.findings = findings_file::write_of_phase(raw, spec, &findings)
                 .map_err(io_error("could not write the findings"))?;
-            let digest = findings_json::write(raw, &run.began, &findings);
-            ended.digest = Some(digest.map_err(io_error("could not write the findings"))?);
+            let digest = findings_file::write(raw, &run.began, &findings)
+                .map_err(io_error("could not write the findings"))?;
+            ended.digest = Some(digest);
         }
     }
 
@@ -267,4 +260,74 @@ pub fn output_path(store: &Store, id: &LoopId, run: &str) -> Utf8PathBuf {
 
 fn output_name(run: &str) -> String {
     format!("output-{run}.txt")
+}
+
+/// The reason for which a round could not begin or be recorded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RoundError {
+    /// No changes to review.
+    #[error("there is nothing to review: no {title}")]
+    Nothing {
+        /// The title of the changes.
+        title: String,
+    },
+    /// The work tree cannot be read.
+    #[error("{0}")]
+    Worktree(#[from] WorktreeError),
+    /// The round cannot begin before the user has done something.
+    #[error("{message}")]
+    Refused {
+        /// The problem.
+        message: String,
+        /// The next step.
+        help: String,
+    },
+    /// The run that was followed left no outcome.
+    #[error("the review that was running was cut off before it ended")]
+    CutOff,
+    /// The listener cancelled the run.
+    #[error("the review was interrupted")]
+    Interrupted,
+    /// The system refused.
+    #[error("{what}: {source}", source = crate::text::shown(.source.to_string()))]
+    Io {
+        /// The attempt.
+        what: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The journal could not be written.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+}
+
+claudex_loop_engine::impl_diagnostic!(RoundError, |error| match error {
+    RoundError::Nothing { .. } => {
+        Some("change something first; files that git ignores are never part of a review".to_owned())
+    }
+    RoundError::Worktree(error) => help_of(error),
+    RoundError::Store(error) => help_of(error),
+    RoundError::Refused { help, .. } => Some(help.clone()),
+    RoundError::CutOff | RoundError::Interrupted => Some("run the same command again".to_owned()),
+    RoundError::Io { .. } => None,
+});
+
+impl From<MessageError> for RoundError {
+    fn from(error: MessageError) -> Self {
+        Self::Refused {
+            message: error.to_string(),
+            help: help_of(&error).unwrap_or_default(),
+        }
+    }
+}
+
+fn help_of(error: &dyn Diagnostic) -> Option<String> {
+    error.help().map(|help| help.to_string())
+}
+
+/// Adds the attempt to an error of the system.
+pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
+    let what = what.into();
+    move |source| RoundError::Io { what, source }
 }

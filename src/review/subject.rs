@@ -12,7 +12,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use super::changes::{self, base};
 use super::digest::Digest;
 use super::findings_file::{NUMBER, number_in};
-use super::round_error::{RoundError, io_error};
+use super::round::{RoundError, io_error};
 use super::runs::Run;
 use super::worktree::tree_id;
 use crate::files::{MAX_BYTES, if_there};
@@ -80,8 +80,8 @@ impl SubjectText {
             None => None,
         };
         let name = title(raw, spec);
-        let files = files(raw, spec, changes.as_ref().map(|found| found.text.as_str()));
-        let files = files.map_err(io_error(format!("could not read {name}")))?;
+        let diff = changes.as_ref().map(|found| found.text.as_str());
+        let files = files(raw, spec, diff).map_err(io_error(format!("could not read {name}")))?;
         if files.is_empty() {
             let first = match spec.subject.first() {
                 Some(&CHANGES) | None => copy_in(raw),
@@ -172,7 +172,7 @@ pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
 /// Returns the name of the subject: `PLAN.md, tasks/task-*.md`.
 pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
     let subjects = spec.subject.iter().enumerate();
-    let shown = subjects.map(|(at, one)| match *one {
+    let names = subjects.map(|(at, one)| match *one {
         CHANGES => "the work tree’s changes".to_owned(),
         PROGRAM => match raw.program_facts().subjects.get() {
             Some(Ok(subjects)) => {
@@ -187,8 +187,8 @@ pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
         }
         one => text::shown(raw.fill(one)),
     });
-    let shown: Vec<String> = shown.filter(|one| !one.is_empty()).collect();
-    shown.join(", ")
+    let named: Vec<String> = names.filter(|one| !one.is_empty()).collect();
+    named.join(", ")
 }
 
 /// Returns the bytes of a subject as it is now, or `None` if the first of its files is missing.
@@ -298,9 +298,10 @@ fn files(
 /// Returns the paths that the program provides, some with their text.
 fn sources_of_program(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
     let unset = Err("the program has not said what is reviewed".to_owned());
-    let subjects = raw.program_facts().subjects.get().unwrap_or(&unset);
-    let subjects = subjects.as_ref();
-    let subjects = subjects.map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
+    let subjects = match raw.program_facts().subjects.get().unwrap_or(&unset) {
+        Ok(subjects) => subjects,
+        Err(why) => return Err(io::Error::other(text::one_line(why, 1000))),
+    };
     let root = raw.root();
     let source = |subject: &Subject| {
         let path = Utf8Path::new(subject.name());

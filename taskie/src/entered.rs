@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use claudex_loop::git;
 use claudex_loop::machine::Raw;
-use claudex_loop::review::findings_file::bullet;
-use claudex_loop::review::findings_json::FindingsJson;
+use claudex_loop::review::findings_file::{FindingsJson, bullet};
 use claudex_loop::review::runs;
 use claudex_loop::store::Entry;
 use serde_json::{Value as Json, json};

@@ -21,7 +21,7 @@ use crate::program::settings::Settings;
 use crate::program::{loops, out};
 use crate::review::finding_history;
 use crate::review::findings::Finding;
-use crate::review::findings_json::FindingsJson;
+use crate::review::findings_file::FindingsJson;
 use crate::review::runs::{Run, RunOutcome};
 use crate::store::ChangeEntry;
 use crate::text;

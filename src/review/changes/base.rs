@@ -5,8 +5,6 @@
 //! since the branch has no commits of its own then: a main one, and the upstream that it was made from. A main branch itself is
 //! compared with its copies alone: any other branch would bring in the work of others.
 
-use jiff::Timestamp;
-
 use crate::review::worktree::snapshot::is_id;
 use crate::review::worktree::{Snapshot, WorktreeError};
 use crate::text;
@@ -29,8 +27,6 @@ pub struct Base {
     pub tree: String,
     /// The other branch, as people name it; `None` if the commit is the branch's last one.
     pub against: Option<String>,
-    /// The time of the commit.
-    pub date: Option<Timestamp>,
 }
 
 impl Base {
@@ -99,7 +95,6 @@ fn nothing(snapshot: &Snapshot, against: Option<String>) -> Result<Base, Worktre
         commit: None,
         tree: snapshot.git.lines(&["mktree"], &[])?,
         against,
-        date: None,
     })
 }
 
@@ -108,15 +103,11 @@ fn base_at(
     commit: String,
     against: Option<String>,
 ) -> Result<Base, WorktreeError> {
-    let call = ["rev-list", "--max-count=1", "--format=%T %ct", &commit];
-    let found = snapshot.git.lines(&call, &[])?;
-    // The first line names the commit.
-    let found = found.lines().nth(1).and_then(|line| line.split_once(' '));
-    let (tree, seconds) = found.ok_or_else(|| no_commit(&commit))?;
+    let tree = format!("{commit}^{{tree}}");
+    let found = snapshot.git.maybe(&["rev-parse", "--verify", &tree])?;
     Ok(Base {
         branch: branch(snapshot)?,
-        tree: tree.to_owned(),
-        date: Timestamp::from_second(seconds.parse().unwrap_or_default()).ok(),
+        tree: found.ok_or_else(|| no_commit(&commit))?,
         against,
         commit: Some(commit),
     })

@@ -8,10 +8,11 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use serde_json::json;
 
+use super::MAX_BYTES;
 use super::base::Base;
 use crate::git::Git;
 use crate::message::{Message, Render as _};
-use crate::review::worktree::file_name::{names, shown, visible};
+use crate::review::worktree::file_name::{names, readable_name, visible};
 use crate::review::worktree::{OwnFiles, Snapshot, WorktreeError};
 use crate::text;
 
@@ -105,20 +106,26 @@ fn is_generated(path: &[u8]) -> bool {
         || folders.any(|folder| path.contains(folder))
 }
 
-/// Writes the text, which has at most `max_bytes`.
+/// Writes the text, which has at most [`MAX_BYTES`].
 pub(super) fn write(
     snapshot: &Snapshot,
     differ: &Git,
     base: &Base,
     changed: &[ChangedFile],
-    max_bytes: usize,
 ) -> Result<String, WorktreeError> {
     let trees = [&*base.tree, snapshot.tree()];
-    let mut bytes_left = max_bytes.saturating_sub(MAX_HEAD_BYTES);
+    let mut bytes_left = MAX_BYTES - MAX_HEAD_BYTES;
     let mut body = String::new();
     let passed_over = snapshot.passed_over.iter();
     let mut left_out: Vec<String> = passed_over
-        .map(|(path, over)| format!("{} ({} bytes, {})", shown(path), over.bytes, over.why))
+        .map(|(path, over)| {
+            format!(
+                "{} ({} bytes, {})",
+                readable_name(path),
+                over.bytes,
+                over.why
+            )
+        })
         .collect();
     for one in changed {
         match diff(differ, trees, one, bytes_left)? {
@@ -140,7 +147,6 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[S
     let facts = json!({
         "title": base.title(),
         "commit": base.commit,
-        "date": base.date,
         "branch": base.branch.as_ref().map(text::shown),
         "against": base.against.as_ref().map(text::shown),
         "tree": snapshot.tree(),
@@ -160,8 +166,8 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[S
 fn with_bytes(snapshot: &Snapshot, one: &ChangedFile) -> String {
     let path = snapshot.git.root().as_std_path();
     match path.join(OsStr::from_bytes(&one.path)).symlink_metadata() {
-        Ok(found) => format!("{} ({} bytes)", shown(&one.path), found.len()),
-        Err(_) => format!("{} (removed)", shown(&one.path)),
+        Ok(found) => format!("{} ({} bytes)", readable_name(&one.path), found.len()),
+        Err(_) => format!("{} (removed)", readable_name(&one.path)),
     }
 }
 
@@ -172,7 +178,7 @@ fn with_size(one: &ChangedFile) -> String {
         None => "binary".to_owned(),
     };
     let generated = if one.is_generated { ", generated" } else { "" };
-    format!("{} ({size}{generated})", shown(&one.path))
+    format!("{} ({size}{generated})", readable_name(&one.path))
 }
 
 /// Returns the diff of a file, as git writes it, if it has at most `max_bytes`.

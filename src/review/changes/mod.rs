@@ -21,8 +21,6 @@ const COPY: &str = "changes.diff";
 /// The changes of a work tree.
 #[derive(Debug)]
 pub struct Changes {
-    /// A title, such as `changes of feature-x against main`.
-    pub title: String,
     /// The base.
     pub base: Base,
     /// The text to review, at most [`MAX_BYTES`] long.
@@ -67,15 +65,15 @@ fn collect(
 ) -> Result<Changes, RoundError> {
     let snapshot = Snapshot::take(root, own_files, None)?;
     let base = base(&snapshot)?;
-    let title = base.title();
     let differ = snapshot.git.without_attributes()?;
     let changed = diff::list(&differ, [&base.tree, snapshot.tree()], own_files)?;
     if changed.is_empty() && snapshot.passed_over.is_empty() {
-        return Err(RoundError::Nothing { title });
+        return Err(RoundError::Nothing {
+            title: base.title(),
+        });
     }
-    let text = diff::write(&snapshot, &differ, &base, &changed, MAX_BYTES)?;
+    let text = diff::write(&snapshot, &differ, &base, &changed)?;
     Ok(Changes {
-        title,
         base,
         text,
         snapshot,

@@ -45,15 +45,13 @@ fn branch_is_compared_with_its_fork_point() {
     let before = repo.everything();
     let changes = changes(&repo);
     assert_eq!(repo.changed_from(&before), [""; 0]);
-    assert_eq!(changes.title, "changes of feature-x against main");
+    assert_eq!(changes.base.title(), "changes of feature-x against main");
     assert_eq!(files(&changes), 5);
     assert_eq!(
         head(&changes),
         [
             "# changes of feature-x against main".to_owned(),
-            format!(
-                "# compared with: commit {left} of 2026-11-20T10:00:00Z, where feature-x left main"
-            ),
+            format!("# compared with: commit {left}, where feature-x left main"),
             format!(
                 "# work tree: tree {}, with what is uncommitted and untracked",
                 changes.snapshot.tree()
@@ -119,7 +117,7 @@ fn base_follows_the_branch() {
     repo.git(&["clone", "-q", origin.root.as_str(), clone.as_str()]);
     let title = |what: &str| {
         std::fs::write(clone.join("a"), format!("{what}\n")).unwrap();
-        collected(&clone).unwrap().title
+        collected(&clone).unwrap().base.title()
     };
     assert_eq!(title("on main"), "changes of main against origin/main");
     git(
@@ -163,7 +161,7 @@ fn reviewed(repo: &Repo) -> (Vec<String>, String) {
     let changes = changes(repo);
     let names = changes.text.lines();
     let names = names.filter_map(|line| line.strip_prefix("+++ b/"));
-    (names.map(str::to_owned).collect(), changes.title)
+    (names.map(str::to_owned).collect(), changes.base.title())
 }
 
 #[test]
@@ -247,7 +245,7 @@ fn given_base_is_where_the_branch_left_it() {
     };
     let found = against("main").unwrap();
     assert_eq!(
-        (found.title.as_str(), files(&found)),
+        (&*found.base.title(), files(&found)),
         ("changes of part-2 against main", 2)
     );
     assert_eq!(files(&against("HEAD~1").unwrap()), 1);

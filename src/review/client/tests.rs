@@ -3,7 +3,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 use crate::machine::persona::Focus;
 use crate::process::ProcessEnd;
-use crate::process::environment::Environment;
 
 /// The answer of a client.
 pub(in crate::review) type Answer = Result<Findings, Cause>;
@@ -50,7 +49,10 @@ fn lines_of_progress_are_short_and_plain() {
     ] {
         assert_eq!(message_line(answer), None, "{answer}");
     }
-    assert_eq!(shown(&"x".repeat(1000)).chars().count(), MAX_SHOWN_CHARS);
+    assert_eq!(
+        short_line(&"x".repeat(1000)).chars().count(),
+        MAX_SHOWN_CHARS
+    );
 }
 
 /// Returns the outcome of a `command` that is a script.
@@ -72,7 +74,6 @@ fn review(script: &str) -> Answer {
         focus: Focus::Engineering,
         root,
         limits: Limits::default(),
-        environment: &Environment::default(),
         output: None,
     };
     let name = "mine".to_owned();

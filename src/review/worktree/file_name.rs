@@ -12,7 +12,7 @@ pub fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Returns a path for people: on one line, with hidden characters made visible.
-pub fn shown(path: &[u8]) -> String {
+pub fn readable_name(path: &[u8]) -> String {
     crate::text::one_line(&visible(&String::from_utf8_lossy(path)), 300)
 }
 

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use claudex_loop::machine::{LoopFacts as _, Raw};
-use claudex_loop::process::environment::Environment;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::reviewers;
 use claudex_loop::program::{loops, out, review as runner};
@@ -100,7 +99,6 @@ fn ask(
         focus: persona.focus,
         root,
         limits: chosen.limits,
-        environment: &Environment::default(),
         output: None,
     };
     let interrupted = runner::interrupts();
