@@ -128,7 +128,7 @@ impl Program {
         arguments: &ArgMatches,
         change: impl FnOnce(A) -> Result<A, NotTaken<A>>,
     ) -> Result<Exit, Failure> {
-        verbs::own(self, name, arguments, |held| {
+        verbs::change_by(self, name, arguments, |held| {
             match change(into_typed(held)) {
                 Ok(held) => Ok(into_untyped(held)),
                 Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
@@ -144,8 +144,8 @@ impl Program {
     #[must_use]
     pub fn reviewer(self, make: fn() -> Box<dyn Reviewer>) -> Self {
         let name = make().name().to_owned();
-        let taken = Settings::usual(self.info).reviewer_names(self.info);
-        assert!(!taken.contains(&name), "{name} means another reviewer");
+        let names = Settings::usual(self.info).reviewer_names(self.info);
+        assert!(!names.contains(&name), "{name} means another reviewer");
         let reviewers = [self.info.reviewers, &[make]].concat();
         self.with_info(|info| info.reviewers = reviewers.leak())
     }

@@ -161,11 +161,9 @@ impl StartRequest<'_> {
 
     /// Returns whether a flag was set, the field's or the program's own.
     pub fn flag(&self, name: &str) -> bool {
-        let of_field = self
-            .given
-            .iter()
-            .any(|(given, value)| *given == name && *value == true);
-        of_field || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
+        let mut given = self.given.iter();
+        given.any(|(given, value)| *given == name && *value == true)
+            || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
     }
 }
 

@@ -83,19 +83,19 @@ fn keep_prompt(
 
 /// Prints the hooks of this program, for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
 pub(super) fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
-    let path = std::env::current_exe().ok();
-    let path = path.and_then(|path| path.into_os_string().into_string().ok());
+    let file = std::env::current_exe().ok();
+    let path = file.and_then(|file| file.into_os_string().into_string().ok());
     let name = Some(info.program.to_owned());
-    let program = if by_name { name } else { path };
-    let program = program.ok_or_else(|| {
+    let call = if by_name { name } else { path };
+    let program = call.ok_or_else(|| {
         Failure::plain(
             Exit::Internal,
             "the path of this program is unknown or not UTF-8".to_owned(),
             "put the program on the PATH, and use --by-name",
         )
     })?;
-    let program = quoted(&program);
-    let call = |verb: &str| json!({"type": "command", "command": format!("{program} hook {verb}")});
+    let word = quoted(&program);
+    let call = |verb: &str| json!({"type": "command", "command": format!("{word} hook {verb}")});
     let mut hooks = json!({
         "Stop": [{"hooks": [call("stop")]}],
         "SessionStart": [{"hooks": [call("session-start")]}],

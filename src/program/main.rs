@@ -34,10 +34,11 @@ const WITHOUT_LOOPS: [&str; 8] = [
 impl Program {
     /// Runs the program: reads its arguments, runs the command, prints an error.
     pub fn main(self) -> ExitCode {
-        if let Some((asked, command)) = frequent() {
-            let ended = asked.and_then(|wanted| speak(&self, &wanted));
-            let exit = ended.or_else(|| run(&self, command).ok());
-            let exit = exit.unwrap_or(Exit::Complete);
+        if let Some((protocol, command)) = frequent() {
+            let exit = protocol
+                .and_then(|wanted| speak(&self, &wanted))
+                .or_else(|| run(&self, command).ok())
+                .unwrap_or(Exit::Complete);
             // The process ends here, so freeing memory would be wasted time.
             std::mem::forget(self);
             return exit.into();
@@ -95,8 +96,8 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
     Settings::seen(info, &Caller::from_env(), None);
-    let asked = matches.get_one::<String>("protocol");
-    if let Some(ended) = asked.and_then(|wanted| speak(program, wanted)) {
+    let protocol = matches.get_one::<String>("protocol");
+    if let Some(ended) = protocol.and_then(|wanted| speak(program, wanted)) {
         return Ok(ended);
     }
     let Some((name, arguments)) = matches.subcommand() else {

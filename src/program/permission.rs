@@ -119,10 +119,10 @@ fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
         Some(word.into())
     };
     let real = |file: PathBuf| file.canonicalize().ok();
-    let file = file.filter(|file| file.is_absolute());
-    let file = file.and_then(|file| real(file.into()));
+    let absolute = file.filter(|file| file.is_absolute());
+    let called = absolute.and_then(|file| real(file.into()));
     let ours = [env::current_exe().ok(), launcher.map(Into::into)];
-    file.is_some() && ours.into_iter().flatten().any(|ours| real(ours) == file)
+    called.is_some() && ours.into_iter().flatten().any(|ours| real(ours) == called)
 }
 
 /// Returns whether a rule such as `Bash(taskie next:*)` allows a command. The program's name is checked before.

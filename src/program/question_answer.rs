@@ -78,8 +78,7 @@ pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Resul
         let help = format!("nothing was changed; the options are {}", asked.labels());
         return Err(refused(why, &help));
     };
-    let verb = verbs::of_answer(program, &answer, &id);
-    let verb = verb.map_err(|why| refused(why, &unchanged))?;
+    let verb = verbs::parse_answer(program, &answer, &id).map_err(|why| refused(why, &unchanged))?;
     let name = answer.transition.replace('_', "-");
     let now = verbs::take(program, verb, held, &settings)?;
     verbs::tell(program, &name, &*now, &settings);
@@ -121,7 +120,7 @@ fn take(
         return Ok(false);
     };
     let transition = chosen.transition;
-    let verb = verbs::of_answer(program, &chosen, id)?;
+    let verb = verbs::parse_answer(program, &chosen, id)?;
     // The answer counts even if the settings cannot be used. The next stop reports that.
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     let now = match verbs::try_take(program, verb, held, &settings) {

@@ -91,9 +91,9 @@ impl Chosen {
     pub fn shown_in(&self, raw: &Raw, round: u64) -> String {
         let is_earlier = |run: &Run| run.began.round < round && run.digest().is_some();
         let runs = runs::read(&raw.journal().unwrap_or_default());
-        let earlier = runs.into_iter().rfind(is_earlier);
-        let earlier = earlier.map(|run| run.began.reviewer);
-        let Some(other) = earlier.filter(|other| other != self.reviewer.name()) else {
+        let last = runs.into_iter().rfind(is_earlier);
+        let reviewer = last.map(|run| run.began.reviewer);
+        let Some(other) = reviewer.filter(|other| other != self.reviewer.name()) else {
             return self.shown.clone();
         };
         let other = format!("{} reviewed the rounds before", text::one_line(&other, 60));
@@ -132,15 +132,16 @@ pub fn choose(
     if let Some(found) = settings.reviewers.get(name) {
         return Ok(Chosen::configured(name, found.clone(), settings));
     }
-    let own = settings.info.reviewers.iter().map(|make| make());
-    if let Some(reviewer) = own.into_iter().find(|own| own.name() == name) {
+    let mut of_program = settings.info.reviewers.iter().map(|make| make());
+    if let Some(reviewer) = of_program.find(|reviewer| reviewer.name() == name) {
         return Ok(Chosen::new(reviewer, settings.limits.review()));
     }
-    let (message, help) = settings.unknown_reviewer(name, settings.info);
+    let problem = settings.unknown_reviewer(name, settings.info);
+    let (message, help) = problem.split_once('\n').unwrap_or_default();
     Err(SettingsError::new(message).with_help(help))
 }
 
-/// Returns the installed reviewers, each as the next one of that before it.
+/// Returns the first installed reviewer, with the others as the next ones.
 fn choose_installed(
     review: Option<(&Raw, &ReviewSpec)>,
     settings: &Settings,
@@ -150,38 +151,40 @@ fn choose_installed(
         let settings = settings.reviewers.get(name);
         settings.is_some_and(|settings| is_installed(settings, root))
     };
-    let preferred = review.and_then(|(raw, spec)| preferred(raw, spec));
-    let preferred = preferred.filter(|(name, _)| is_installed(name));
-    let mut all = Vec::new();
-    if let Some((name, model)) = &preferred {
-        let mut found = settings.reviewers[name].clone();
-        found.model = found.model.or(model.clone());
-        let model = found.model.clone();
-        let model = model.map(|model| format!(", {}", text::one_line(&model, 60)));
-        let mut chosen = Chosen::configured(name, found, settings);
-        chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
-        all.push(chosen);
-    }
-    let preferred = preferred.as_ref().map(|(name, _)| name.as_str());
+    let preferred = review
+        .and_then(|(raw, spec)| preferred(raw, spec))
+        .filter(|(name, _)| is_installed(name));
     let mut names = AUTO.to_vec();
-    names.retain(|name| preferred != Some(*name) && is_installed(name));
-    if names.is_empty() && all.is_empty() {
+    names.retain(|name| is_installed(name));
+    if let Some((first, _)) = &preferred {
+        names.retain(|name| name != first);
+        names.insert(0, first);
+    }
+    if names.is_empty() {
         names.push("lint");
     }
-    all.extend(names.into_iter().map(|name| {
-        let mut chosen = Chosen::configured(name, settings.reviewers[name].clone(), settings);
-        chosen.shown = format!("{name} (auto)");
-        chosen
-    }));
-    let mut chosen = all.remove(0);
-    chosen.next = all;
-    chosen
+    let chosen = names.into_iter().map(|name| {
+        let mut found = settings.reviewers[name].clone();
+        let mut shown = format!("{name} (auto)");
+        if let Some((_, model)) = preferred.as_ref().filter(|(first, _)| first == name) {
+            found.model = found.model.or(model.clone());
+            if let Some(model) = &found.model {
+                shown = format!("{name} (auto, {})", text::one_line(model, 60));
+            }
+        }
+        let chosen = Chosen::configured(name, found, settings);
+        Chosen { shown, ..chosen }
+    });
+    let mut chosen: Vec<Chosen> = chosen.collect();
+    let next = chosen.split_off(1);
+    let first = chosen.remove(0);
+    Chosen { next, ..first }
 }
 
 /// Returns whether the program of a reviewer is installed outside of the project. It may not be logged in.
 pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
-    let program = settings.program.as_deref();
-    let program = program.unwrap_or_else(|| settings.kind.program());
+    let configured = settings.program.as_deref();
+    let program = configured.unwrap_or_else(|| settings.kind.program());
     settings.kind == ReviewerKind::Lint || find_installed(program, root).is_some()
 }
 

@@ -64,8 +64,8 @@ pub fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<Strin
 pub(super) fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t str) {
     let takes_words = command.get_positionals().next().is_some();
     let takes_value = |flag: &str| {
-        let mut known = command.get_arguments();
-        let known = known.find(|known| known.get_long() == flag.strip_prefix("--"));
+        let mut arguments = command.get_arguments();
+        let known = arguments.find(|known| known.get_long() == flag.strip_prefix("--"));
         known.is_some_and(|flag| flag.get_action().takes_values() && !flag.is_require_equals_set())
     };
     let mut flags = Vec::new();
@@ -102,28 +102,22 @@ fn value(text: &str) -> (&str, &str) {
 }
 
 /// Returns the arguments of a verb: flags, the id of a loop, and the value of its one argument, in any order.
-pub(super) fn of_verb(
+pub(super) fn split_verb(
     verb: &Command,
     typed: &str,
     is_id: impl Fn(&LoopId) -> bool,
     info: &ProgramInfo,
 ) -> Vec<String> {
     let as_id = |word: &str| LoopId::parse(word, info.state.ids).ok().filter(&is_id);
-    let mut arguments = Vec::new();
-    let mut id = None;
-    let mut rest = typed;
-    loop {
-        let (flags, after) = split(verb, rest);
-        arguments.extend(flags.into_iter().map(str::to_owned));
-        let (first, after_id) = word(after);
-        let found = as_id(first).filter(|_| id.is_none());
-        if found.is_none() {
-            rest = after;
-            break;
-        }
-        id = found;
-        rest = after_id;
+    let (mut arguments, mut rest) = split(verb, typed);
+    let (first, after) = word(rest);
+    let mut id = as_id(first);
+    if id.is_some() {
+        let (flags, text) = split(verb, after);
+        arguments.extend(flags);
+        rest = text;
     }
+    let mut arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
 
     let is_its_own = |argument: &&Arg| {
         !argument.is_positional() && !argument.is_hide_set() && argument.get_id() != "rejecting"

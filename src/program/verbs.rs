@@ -15,7 +15,7 @@ use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::{Actor, LoopHandle, OpenError, Refusal, Refused};
 use crate::process::environment::GUARD;
-use crate::store::{LoopId, Store};
+use crate::store::{IdForm, LoopId, Store};
 use crate::text;
 
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
@@ -78,28 +78,20 @@ fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
 }
 
 /// Runs the program's own verb.
-pub(super) fn own(
+pub(super) fn change_by(
     program: &Program,
     name: &str,
     arguments: &ArgMatches,
     run: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>,
 ) -> Result<Exit, Failure> {
-    let info = program.info;
     outside_reviewer(name)?;
-    loops::all_usable(info)?;
-    let caller = Caller::from_env();
+    loops::all_usable(program.info)?;
     let named = arguments.get_one::<String>(LOOP).map(String::as_str);
-    let (store, id) = loops::find(info, named)?;
-    let settings = settings(info, name, &store)?;
-    let actor = caller.actor(false);
-    let held = loops::open(program, &store, &id, actor)?;
-    program.prepare(&*held, &settings, actor);
+    let (held, settings) = loops::open_found(program, named)?;
     let before = held.raw().record().revision();
-    let now =
-        change(program, name, held, &settings, run).map_err(|why| failure(program, name, why))?;
-    // With `--json` the verb itself has printed its result.
-    let is_json = matches!(arguments.try_get_one("json"), Ok(Some(&true)));
-    if now.raw().record().revision() != before && !is_json {
+    let changed = change(program, name, held, &settings, run);
+    let now = changed.map_err(|why| failure(program, name, why))?;
+    if now.raw().record().revision() != before {
         tell(program, name, &*now, &settings);
     }
     Ok(Exit::Complete)
@@ -134,7 +126,7 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings
 }
 
 /// Makes the verb of an answer. Its arguments are parsed as if they had been typed.
-pub(super) fn of_answer(
+pub(super) fn parse_answer(
     program: &Program,
     answer: &Answer,
     id: &LoopId,
@@ -186,17 +178,14 @@ fn settings(
 /// Parses the text typed after a verb's slash command as if it had been typed in a terminal.
 fn from_typed(program: &Program, name: &str, typed: &str) -> Result<ParsedVerb, Failure> {
     let info = program.info;
-    let mut command = command_line::command(program);
+    let command = command_line::command(program).no_binary_name(true);
     let verb = command.find_subcommand(name).cloned().unwrap_or_default();
     let is_there = |id: &LoopId| {
-        info.state.ids == crate::store::IdForm::Stamp
-            || loops::find(info, Some(id.as_str())).is_ok()
+        info.state.ids == IdForm::Stamp || loops::find(info, Some(id.as_str())).is_ok()
     };
-    let arguments = slash_arguments::of_verb(&verb, typed, is_there, info);
-    let all = [info.program.to_owned(), name.to_owned()]
-        .into_iter()
-        .chain(arguments);
-    let matches = command.try_get_matches_from_mut(all);
+    let mut words = vec![name.to_owned()];
+    words.extend(slash_arguments::split_verb(&verb, typed, is_there, info));
+    let matches = command.try_get_matches_from(words);
     let verb = matches.and_then(|matches| program.app.parse(&matches));
     verb.map_err(|error| Failure::usage(&error))
 }

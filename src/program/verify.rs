@@ -20,20 +20,13 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
         Failure::plain(Exit::Refused, format!("loop {id}: {why}"), &help)
     };
     let interrupted = review::interrupts();
-    let mut said_waiting = false;
+    let mut is_silent = true;
     let ran = verify::verify(raw, Purpose::Verb, &mut |line| {
-        match line {
-            Some(line) => {
-                said_waiting = true;
-                out::line(&info.line(&format!("running {}", text::one_line(line, 200))));
-            }
-            None if !said_waiting => {
-                said_waiting = true;
-                out::line(&info.line(
-                    "another run, or a review, is at work in this loop; waiting for its end",
-                ));
-            }
-            None => {}
+        let waits = "another run, or a review, is at work in this loop; waiting for its end";
+        let line = line.map(|line| format!("running {}", text::one_line(line, 200)));
+        if line.is_some() || is_silent {
+            is_silent = false;
+            out::line(&info.line(line.as_deref().unwrap_or(waits)));
         }
         if interrupted.load(Ordering::Relaxed) {
             ControlFlow::Break(())

@@ -48,11 +48,11 @@ pub(super) fn all(
     whole.build();
     let rules = loop_rules(program.info, &whole, info.permits);
     let commands = info.commands.iter();
-    let written = commands.map(|command| written(program, plugin, &whole, command, &rules));
+    let written = commands.map(|command| render(program, plugin, &whole, command, &rules));
     written.collect()
 }
 
-fn written(
+fn render(
     program: &Program,
     plugin: &str,
     whole: &Command,
@@ -151,18 +151,18 @@ fn arguments(program: &Program, whole: &Command, command: &CommandInfo) -> Strin
             return String::new();
         }
         does => {
-            let verb = whole.find_subcommand(command.name);
-            let verb = verb.filter(|_| does != Does::Own).cloned();
+            let found = whole.find_subcommand(command.name);
+            let verb = found.filter(|_| does != Does::Own).cloned();
             let id = program.info.table.state.fields.id;
             (verb, &[][..], None, Some(id))
         }
     };
-    let flags = command.iter().flat_map(Command::get_arguments);
-    let flags = flags.filter(|flag| {
+    let all = command.iter().flat_map(Command::get_arguments);
+    let shown = all.filter(|flag| {
         let is_special = flag.get_id() == "help" || in_words == Some(flag.get_id().as_str());
         !flag.is_hide_set() && !flag.is_positional() && !is_special
     });
-    let flags = flags.map(|flag| {
+    let flags = shown.map(|flag| {
         let is_required = required.contains(&flag.get_id().as_str());
         if is_required || flag.is_required_set() {
             flag.to_string()

@@ -14,14 +14,14 @@ pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 
 /// Writes the files into an empty folder, which is created if necessary, or into one that is a plugin's already.
 pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
-    let shown = text::shown(dir);
+    let folder = text::shown(dir);
     let is_written = try_write(dir, files).map_err(|error| {
-        let message = format!("the plugin cannot be written to {shown}: {error}");
+        let message = format!("the plugin cannot be written to {folder}: {error}");
         let help = "make the folder writable, or give another one";
         Failure::plain(Exit::Internal, message, help)
     })?;
     if !is_written {
-        let message = format!("{shown} has files and is not a plugin’s; nothing was written");
+        let message = format!("{folder} has files and is not a plugin’s; nothing was written");
         let help = "give a new folder, or move the files away";
         return Err(Failure::plain(Exit::Refused, message, help));
     }

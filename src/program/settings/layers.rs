@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::values::Values;
-use super::{MAX_FAILURES, MAX_ROUNDS, Settings, SettingsError};
+use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, SettingsError};
 use crate::hooks::seen::Seen;
 use crate::machine::declared_personas;
 use crate::machine::table::{Constant, ModeInfo, Table};
@@ -20,6 +20,13 @@ use crate::text;
 /// The keys of a project's file. An agent or a stranger's repository can write it. So it names no program, chooses no
 /// reviewer, and makes no review shorter than the user's own settings do.
 const PROJECT_KEYS: [&str; 2] = ["rounds", "limits"];
+/// The keys that a variable of the environment sets, with its name after that of the program.
+const VARIABLES: [(&str, &str); 4] = [
+    ("reviewer", "REVIEWER"),
+    ("evidence", "EVIDENCE"),
+    (MAX_FAILURES_KEY, "MAX_FAILURES"),
+    ("limits.stale-minutes", "STALE_MINUTES"),
+];
 /// The most dots in a project's file. Each may nest a table, and a tree of thousands overflows the stack.
 const MAX_DOTS: usize = 500;
 /// The longest error or help, in characters.
@@ -42,9 +49,9 @@ pub struct Row {
 
 impl Row {
     /// Makes a row that no file has.
-    fn new(path: &[&str], value: Value, source: String) -> Self {
+    fn new(key: &str, value: Value, source: String) -> Self {
         Self {
-            path: path.iter().map(|name| (*name).to_owned()).collect(),
+            path: key.split('.').map(str::to_owned).collect(),
             value,
             place: source.rsplit(' ').next().unwrap_or_default().to_owned(),
             source,
@@ -116,14 +123,14 @@ impl Settings {
             row.source = "default".to_owned();
         }
         let table = info.table;
+        let modes = table.modes.iter();
+        let rounds = modes.map(|mode| (format!("rounds.{}", mode.name), mode, MAX_ROUNDS));
         let first_mode = table.modes.first();
-        let failures = first_mode.map(|mode| (["limits", "max-failures"], mode, MAX_FAILURES));
-        let rounds = table.modes.iter();
-        let rounds = rounds.map(|mode| (["rounds", mode.name], mode, MAX_ROUNDS));
-        for (path, mode, field) in rounds.chain(failures) {
+        let failures = first_mode.map(|mode| (MAX_FAILURES_KEY.to_owned(), mode, MAX_FAILURES));
+        for (key, mode, field) in rounds.chain(failures) {
             if let Some(number) = start_value(table, mode, field) {
                 let source = format!("default ({})", table.file);
-                rows.push(Row::new(&path, number.into(), source));
+                rows.push(Row::new(&key, number.into(), source));
             }
         }
         for (order, persona) in (1..).zip(Personas::declared(declared_personas(table)).all()) {
@@ -133,8 +140,8 @@ impl Settings {
                 ("focus", persona.focus.to_string().into()),
                 ("order", Value::from(order)),
             ] {
-                let path = ["personas", &persona.name, key];
-                rows.push(Row::new(&path, value, "default".to_owned()));
+                let key = format!("personas.{}.{key}", persona.name);
+                rows.push(Row::new(&key, value, "default".to_owned()));
             }
         }
         rows.sort_by(|one, other| one.path.cmp(&other.path));
@@ -156,14 +163,14 @@ impl Settings {
 
     /// Adds the user's file. In it, the table of this program goes over the tables for all programs.
     pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), SettingsError> {
-        let mut own = Vec::new();
+        let mut of_program = Vec::new();
         for mut row in parse("user", file, text)? {
             let names: Vec<&str> = row.path.iter().map(String::as_str).collect();
             match names[..] {
                 ["programs", program, _, ..] => {
                     if program == self.info.program {
                         row.path.drain(..2);
-                        own.push(row);
+                        of_program.push(row);
                     }
                 }
                 ["programs", ..] => {
@@ -181,7 +188,7 @@ impl Settings {
                 _ => self.add(row),
             }
         }
-        own.into_iter().for_each(|row| self.add(row));
+        of_program.into_iter().for_each(|row| self.add(row));
         Ok(())
     }
 
@@ -203,10 +210,10 @@ impl Settings {
             ));
         }
         for row in rows {
-            let own = self.row(&row.path).map(|below| limit_size(&below.value));
+            let key = row.key();
+            let least = self.row(&key).and_then(|below| limit_size(&below.value));
             let size = limit_size(&row.value);
-            if row.path[0] == "limits" && size.is_some() && Some(size) < own {
-                let key = row.key();
+            if row.path[0] == "limits" && size.is_some() && size < least {
                 let line = format!("{}: ignored `{key}`: it is less than yours", row.place);
                 self.ignored.push(line);
             } else {
@@ -216,40 +223,32 @@ impl Settings {
         Ok(())
     }
 
-    /// Adds the environment: `CLAUDEX_REVIEWER`, `CLAUDEX_EVIDENCE`, `CLAUDEX_MAX_FAILURES`, `CLAUDEX_STALE_MINUTES`, and
-    /// `CLAUDEX_MAX_PLAN_ROUNDS` by the name of the mode.
+    /// Adds the environment: variables such as `CLAUDEX_REVIEWER`, and `CLAUDEX_MAX_PLAN_ROUNDS` by the name of the mode.
     pub(super) fn add_environment(&mut self, seen: &Seen) {
-        let mut variables = vec![
-            (vec!["reviewer"], "REVIEWER".to_owned()),
-            (vec!["evidence"], "EVIDENCE".to_owned()),
-            (vec!["limits", "max-failures"], "MAX_FAILURES".to_owned()),
-            (vec!["limits", "stale-minutes"], "STALE_MINUTES".to_owned()),
-        ];
-        variables.extend(self.info.table.modes.iter().map(|mode| {
+        let variables = VARIABLES.map(|(key, name)| (key.to_owned(), name.to_owned()));
+        let rounds = self.info.table.modes.iter().map(|mode| {
             let name = format!("MAX_{}_ROUNDS", mode.name.to_uppercase());
-            (vec!["rounds", mode.name], name)
-        }));
-        for (path, name) in variables {
+            (format!("rounds.{}", mode.name), name)
+        });
+        for (key, name) in variables.into_iter().chain(rounds) {
             let variable = self.info.variable(&name);
             let Some(text) = seen.variable(&variable) else {
                 continue;
             };
-            let value = match (path[0], text.parse::<u64>()) {
+            let value = match text.parse::<u64>() {
                 // A typo must not open the gate.
-                ("evidence", _) if text != "optional" => "required".into(),
-                ("rounds" | "limits", Ok(number)) => number.into(),
+                _ if key == "evidence" && text != "optional" => "required".into(),
+                Ok(number) if key.contains('.') => number.into(),
                 _ => text::plain(text).into(),
             };
-            self.add(Row::new(&path, value, format!("environment {variable}")));
+            self.add(Row::new(&key, value, format!("environment {variable}")));
         }
     }
 
     /// Reads the values of all layers.
     pub(super) fn finish(mut self) -> Result<Self, SettingsError> {
-        match values(&self.rows, self.info) {
-            Ok(values) => self.values = values,
-            Err(message) => return Err(self.value_error(&message)),
-        }
+        let values = values(&self.rows, self.info);
+        self.values = values.map_err(|message| self.value_error(&message))?;
         self.rows.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(self)
     }

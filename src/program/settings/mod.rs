@@ -35,6 +35,8 @@ pub use paths::user_path;
 const AUTO: &str = "auto";
 /// The field whose start value `rounds.MODE` is.
 pub(super) const MAX_ROUNDS: &str = "max_rounds";
+/// The key of the most failures of a reviewer.
+const MAX_FAILURES_KEY: &str = "limits.max-failures";
 /// The field whose start value `limits.max-failures` is.
 pub(super) const MAX_FAILURES: &str = "max_failures";
 /// The most rounds of a mode.
@@ -111,8 +113,8 @@ impl Settings {
     /// Returns the environment that the hooks saw in the session that a command is made in, or `None` outside a client and before the
     /// first hook. Programs that the command starts get the variables that the hooks saw.
     pub(super) fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
-        let home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
-        let home = home.folder()?;
+        let state_home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
+        let home = state_home.folder()?;
         let sessions = [session, caller.session.as_deref()];
         let mut seen = sessions.iter().flatten();
         seen.find_map(|session| Seen::load(session, home))
@@ -137,7 +139,7 @@ impl Settings {
 
     /// Returns the permissions of the actor that holds a loop. An agent's own environment waives no evidence.
     pub fn permissions(&self, actor: Actor) -> Permissions {
-        let row = self.row(&["evidence"]);
+        let row = self.row("evidence");
         let is_from_environment = row.is_some_and(|row| row.source.starts_with("environment "));
         Permissions {
             evidence: match actor {
@@ -150,24 +152,22 @@ impl Settings {
         }
     }
 
-    /// Returns the row with this path.
-    fn row<N>(&self, path: &[N]) -> Option<&Row>
-    where
-        String: PartialEq<N>,
-    {
-        self.rows.iter().find(|row| row.path == path)
+    /// Returns the row with this key.
+    fn row(&self, key: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.key() == key)
     }
 
     /// Returns the values that a start in a mode takes for `max_rounds` and `max_failures`, if the machine has these
     /// fields and a layer above the defaults has a value.
     pub fn start_values(&self, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
+        let rounds = format!("rounds.{}", mode.name);
         let keys = [
-            (MAX_ROUNDS, ["rounds", mode.name]),
-            (MAX_FAILURES, ["limits", "max-failures"]),
+            (MAX_ROUNDS, rounds.as_str()),
+            (MAX_FAILURES, MAX_FAILURES_KEY),
         ];
-        let values = keys.into_iter().filter_map(|(name, path)| {
+        let values = keys.into_iter().filter_map(|(name, key)| {
             let field = self.info.table.field(name).filter(|field| field.at_start)?;
-            let row = self.row(&path)?;
+            let row = self.row(key)?;
             let is_set = !row.source.starts_with("default");
             is_set.then(|| (field.name, row.value.clone()))
         });

@@ -55,21 +55,20 @@ impl Values {
         names
     }
 
-    /// Returns the error about a name that means no reviewer, and its help.
-    pub(crate) fn unknown_reviewer(&self, name: &str, info: &ProgramInfo) -> (String, String) {
-        let known = self.reviewer_names(info);
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    /// Returns the error about a name that means no reviewer. Its help is in a second line.
+    pub(crate) fn unknown_reviewer(&self, name: &str, info: &ProgramInfo) -> String {
+        let names = self.reviewer_names(info);
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
         let name = text::one_line(name, MAX_LABEL_CHARS);
         let help = suggest::among(&name, &known);
-        (format!("`{name}` is not a reviewer"), help)
+        format!("`{name}` is not a reviewer\n{help}")
     }
 
     /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
     /// help in a second line.
     pub(super) fn check(&self, info: &ProgramInfo) -> Result<(), String> {
         if !self.reviewer_names(info).contains(&self.reviewer) {
-            let (message, help) = self.unknown_reviewer(&self.reviewer, info);
-            return Err(format!("{message}\n{help}"));
+            return Err(self.unknown_reviewer(&self.reviewer, info));
         }
         if self.reviewers.contains_key(AUTO) {
             let help = "`auto` means any installed reviewer; give yours another name";
@@ -80,12 +79,14 @@ impl Values {
             return Err(format!("{message}\n{help}"));
         }
         let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
-        let mut rounds = self.rounds.keys();
-        if let Some(mode) = rounds.find(|mode| !modes.contains(&mode.as_str())) {
-            let help = suggest::among(mode, &modes);
-            return Err(format!("unknown mode `{mode}`\n{help}"));
+        let is_unknown = |mode: &&String| !modes.contains(&mode.as_str());
+        match self.rounds.keys().find(is_unknown) {
+            Some(mode) => {
+                let help = suggest::among(mode, &modes);
+                Err(format!("unknown mode `{mode}`\n{help}"))
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
