@@ -10,7 +10,6 @@ use claudex_loop::review::runs;
 use claudex_loop::store::Entry;
 use serde_json::{Value as Json, json};
 
-use crate::files::Directory;
 use crate::files::name::Name;
 use crate::stops::FOUND;
 use crate::{Phase, context, stops, summary, work};
