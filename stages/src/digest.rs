@@ -199,7 +199,7 @@ pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
         return Ok(());
     }
     // The time of the dispatch, so that a second writing is the same.
-    let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
+    let at: Timestamp = pipeline.open().since.parse().unwrap_or_default();
     let text = digest(
         &pipeline.kept_summaries(),
         pipeline.round(),

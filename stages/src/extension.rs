@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::contract::Stage;
 use crate::instruction::{overdue_warning, text_of};
-use crate::state::{Pipeline, first_open};
+use crate::state::{Pipeline, new_dispatch};
 use crate::stops::Stages;
 use crate::typestate::{AnyLoop, Phase};
 use crate::{commands, digest, questions, take_up};
@@ -36,7 +36,7 @@ impl Extension for Stages {
 
     fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
         take_up::before_start(&request)?;
-        let open = json!(first_open(request.store.root(), 1, false));
+        let open = json!(new_dispatch(request.store.root(), 1));
         let created = json!(format!("{:.0}", request.now));
         Ok(StartFields {
             fields: vec![("open", open), ("created", created)],

@@ -32,7 +32,7 @@ pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<S
         (_, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
             None => Verb::Ask(loop_args),
             Some(Json::String(label)) => match mapped_action(summary, &label) {
-                Some(action) => return by_action(pipeline, summary, action),
+                Some(action) => return follow_action(pipeline, summary, action),
                 None => Verb::Repeat(loop_args),
             },
             Some(_) => Verb::Fail(loop_args),
@@ -50,7 +50,7 @@ pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec
         (Stage::AnalysisQuestions, _) if is_shallow(pipeline, summary) => Verb::Doubt(loop_args),
         (Stage::ResponseAnalysis, _) => match summary.flags.next_action {
             None => Verb::Decide(loop_args),
-            Some(action) => return by_action(pipeline, summary, action),
+            Some(action) => return follow_action(pipeline, summary, action),
         },
         (Stage::ValidationGeneration, Some(Decision::NotReady)) => another_round(pipeline, summary),
         (Stage::ValidationGeneration, None) => Verb::Fail(loop_args),
@@ -60,7 +60,11 @@ pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec
     (verb, gate.lines())
 }
 
-fn by_action(pipeline: Pipeline<'_>, summary: &Summary, action: NextAction) -> (Verb, Vec<String>) {
+fn follow_action(
+    pipeline: Pipeline<'_>,
+    summary: &Summary,
+    action: NextAction,
+) -> (Verb, Vec<String>) {
     let loop_args = LoopArgs::default();
     let back = |action| Verb::Back {
         loop_args: LoopArgs::default(),
@@ -142,8 +146,8 @@ pub(crate) fn mapped_action(summary: &Summary, label: &str) -> Option<NextAction
 /// Returns the answer recorded for the same question in this round, null if it was used again.
 pub(crate) fn recorded_answer(pipeline: Pipeline<'_>, summary: &Summary) -> Option<Json> {
     let question = summary.flags.question_context.as_ref()?;
-    let mut asked: Keys = pipeline.0.data("asked");
-    let answer = asked.remove(&answer_key(pipeline, question))?;
+    let mut answers: Keys = pipeline.0.data("asked");
+    let answer = answers.remove(&answer_key(pipeline, question))?;
     let may_repeat = pipeline.0.count("repeats") < pipeline.0.count("answered");
     (answer.is_null() || may_repeat).then_some(answer)
 }

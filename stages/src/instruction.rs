@@ -105,7 +105,7 @@ pub(crate) fn text_of(held: &AnyLoop) -> String {
 
 /// Returns the warning that the open dispatch has taken more than twice its time.
 pub(crate) fn overdue_warning(pipeline: Pipeline<'_>) -> Option<String> {
-    let since: Timestamp = pipeline.open_since().parse().ok()?;
+    let since: Timestamp = pipeline.open().since.parse().ok()?;
     let limit = pipeline.stage().minutes()? * 2;
     let is_over = Timestamp::now().as_second() - since.as_second() > limit * 60;
     let number = pipeline.stage().number();
@@ -138,7 +138,7 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
         "timeout_minutes": stage.minutes(),
         "task": task(pipeline)?,
         "variables": variables,
-        "open_since": pipeline.open_since(),
+        "open_since": open.since,
         "tell": tell,
         "details": open.details,
     });

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::contract::{NextAction, Question, Stage, sha256};
 use crate::follows::mapped_action;
-use crate::state::{Keys, Open, Pipeline, now};
+use crate::state::{Keys, Open, Pipeline, new_dispatch, now};
 use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition, Verb};
 use crate::{record, stops};
 
@@ -204,12 +204,12 @@ fn write_record(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let question = summary.and_then(|summary| summary.flags.question_context);
     if let Some((question, answer)) = question.zip(value(verb)) {
         // The same question is answered from this record.
-        let mut asked = held.fields().asked.clone();
-        asked.insert(answer_key(pipeline, &question), json!(answer));
+        let mut answers = held.fields().asked.clone();
+        answers.insert(answer_key(pipeline, &question), json!(answer));
         if matches!(verb, Verb::Tell { .. }) {
             open.answer = Some(json!({ "question": question.question, "answer": answer }));
         }
-        held.set_asked(&asked)?;
+        held.set_asked(&answers)?;
     }
     held.set_open(&open)
 }
@@ -241,7 +241,7 @@ pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
 pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
     use Verb::{Repeat, Resume, Retry, Standard, Tell};
     let mut before = pipeline.open();
-    let mut open = pipeline.new_dispatch();
+    let mut open = new_dispatch(&pipeline.0.root(), pipeline.round());
     let skips = before.skip_validation;
     let is_at = |stage: Stage| pipeline.stage() == stage;
     match verb {

@@ -164,11 +164,11 @@ fn accept_files(held: AnyLoop) -> ReportResult {
         .and_then(|(bytes, reading)| Some((reading.summary?, Some(bytes))));
     let counted = pipeline.open_summary().map(|summary| (summary, None));
     let minimal = || pipeline.has_artifacts().then(|| minimal_summary(pipeline));
-    let taken = written
+    let result = written
         .filter(is_usable)
         .or(counted.filter(is_usable))
         .or_else(minimal);
-    let (verb, tell) = match &taken {
+    let (verb, tell) = match &result {
         Some((summary, _)) => completed(pipeline, summary),
         None => {
             let missing = pipeline.artifacts().1.join(", ");
@@ -176,7 +176,7 @@ fn accept_files(held: AnyLoop) -> ReportResult {
             (Verb::Fail(LoopArgs::default()), vec![line])
         }
     };
-    go(held, verb, taken, "", tell, Vec::new())
+    go(held, verb, result, "", tell, Vec::new())
 }
 
 /// Returns the summary of a stage that left none, for its new files.
@@ -246,10 +246,10 @@ fn go(
                 open.answer = Some(json!({ "question": question.question, "answer": recorded }));
             }
             let key = answer_key(pipeline, question);
-            let mut asked = held.fields().asked.clone();
+            let mut answers = held.fields().asked.clone();
             // An answer is used again once.
-            asked.get_mut(&key).map(Json::take);
-            held.set_asked(&asked)?;
+            answers.get_mut(&key).map(Json::take);
+            held.set_asked(&answers)?;
         }
     }
     record::note(

@@ -30,7 +30,7 @@ pub(crate) const SUMMARIES: &str = "requirements/.stage-summaries";
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Open {
-    /// The time of the dispatch; empty for the first one.
+    /// The time of the dispatch.
     pub since: String,
     /// The summaries and key artifacts that were there before.
     pub before: KnownFiles,
@@ -94,14 +94,6 @@ impl Pipeline<'_> {
         format!("{}-{}", self.0.id(), self.0.count("dispatch"))
     }
 
-    /// Returns when the open stage was dispatched.
-    pub(crate) fn open_since(self) -> String {
-        match self.open().since {
-            since if since.is_empty() => self.0.text("started"),
-            since => since,
-        }
-    }
-
     /// Returns the path of the open stage's summary, from the project's root.
     pub(crate) fn summary_file(self) -> String {
         summary_file(self.stage())
@@ -156,14 +148,6 @@ impl Pipeline<'_> {
         let kept = self.kept_summaries();
         let mut validations = kept.values().rev().filter(is_not_ready);
         validations.find_map(|summary| summary.flags.validation_score)
-    }
-
-    /// Returns a new dispatch, to be opened by the next transition.
-    pub(crate) fn new_dispatch(self) -> Open {
-        Open {
-            since: now(),
-            ..first_open(&self.0.root(), self.round(), false)
-        }
     }
 
     /// Returns the facts with which a summary of the open dispatch is compared.
@@ -230,9 +214,9 @@ pub(crate) fn now() -> String {
     format!("{:.0}", Timestamp::now())
 }
 
-/// Returns the first dispatch in a project. Its files tell later whether a stage was done: all summaries, and the
-/// key artifacts of this round and the next.
-pub(crate) fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
+/// Returns a dispatch that begins now. The files of the project tell later whether a stage was done: all summaries, and
+/// the key artifacts of this round and the next.
+pub(crate) fn new_dispatch(root: &Utf8Path, round: u32) -> Open {
     let of_stage = |stage: Stage| {
         let mut paths = stage.artifacts(round);
         paths.extend(stage.artifacts(round.saturating_add(1)));
@@ -245,8 +229,8 @@ pub(crate) fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
     };
     let paths = Stage::all().flat_map(of_stage);
     Open {
+        since: now(),
         before: paths.filter_map(with_digest).collect(),
-        re_entry,
         ..Open::default()
     }
 }

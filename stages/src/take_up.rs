@@ -11,14 +11,14 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{locate, loops, out, start};
-use claudex_loop::store::{MAX_BYTES, StartError};
+use claudex_loop::store::StartError;
 use claudex_loop::{Beginning, Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{self, Stage};
 use crate::instruction::text_of;
-use crate::state::first_open;
+use crate::state::new_dispatch;
 use crate::typestate::{AnyLoop, INFO, StageStatus};
 
 /// The state document, from the project's root.
@@ -44,9 +44,6 @@ struct Schema2 {
 /// Returns the document of a pipeline that begins where another program's document stopped, or a sentence if it
 /// cannot be taken up.
 fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
-    if bytes.len() > MAX_BYTES {
-        return Err(format!("it has more than {MAX_BYTES} bytes"));
-    }
     let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
@@ -70,7 +67,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
         Some(StageStatus::Failed) if stage != Stage::Retrospective => ("failed", "failed"),
         Some(StageStatus::Completed) => {
             let next = Stage::from_number(number + 1);
-            stage = next.ok_or("the pipeline is over; there is nothing to continue")?;
+            stage = next.ok_or("the pipeline is over")?;
             ("in_progress", "dispatched")
         }
         _ => ("in_progress", "dispatched"),
@@ -80,6 +77,8 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     let round = known.current_round.unwrap_or(1).max(1);
     let default = "The pipeline waited for you when it was taken up.".to_owned();
     let reason = known.next_step.or(waits.then_some(default));
+    let mut open = new_dispatch(root, round);
+    open.re_entry = waits;
     let changes = json!({
         "current_stage": stage.number(),
         "stage_status": status,
@@ -87,7 +86,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
         "waiting_for_user": waits,
         "pause_stage": waits.then_some(stage.number()),
         "next_step": reason,
-        "loop": { "open": first_open(root, round, waits), "stage_status": phase },
+        "loop": { "open": open, "stage_status": phase },
     });
     keys.extend(changes.as_object().cloned().unwrap_or_default());
     let yaml = serde_yaml::to_string(&keys).map_err(|error| error.to_string())?;

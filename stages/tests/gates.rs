@@ -40,11 +40,11 @@ fn found(gate: &Gate) -> Vec<(bool, usize, &str)> {
         .collect()
 }
 
-fn asked(text: &str) -> Gate {
+fn check_questions(text: &str) -> Gate {
     after_questions(Some(text.as_bytes()), 2, &Flags::default())
 }
 
-fn written(text: &str) -> Gate {
+fn check_requirements(text: &str) -> Gate {
     after_validation(Some(text.as_bytes()), Some(b"# Decisions\n"))
 }
 
@@ -60,16 +60,18 @@ fn valid_files_pass_with_any_line_ends() {
         questions().replace('\n', "\r\n"),
         format!("\u{feff}{}", questions()),
     ] {
-        assert_eq!(found(&asked(&text)), []);
+        assert_eq!(found(&check_questions(&text)), []);
     }
     for text in [
         requirements(),
         requirements().replace('\n', "\r\n"),
         format!("---\na: b\n---\n{}", requirements()),
     ] {
-        assert_eq!(found(&written(&text)), []);
+        assert_eq!(found(&check_requirements(&text)), []);
     }
-    assert!(asked(&questions()).is_open() && written(&requirements()).is_open());
+    assert!(
+        check_questions(&questions()).is_open() && check_requirements(&requirements()).is_open()
+    );
 }
 
 /// Replacements in the file of questions, with the line and the message of what blocks.
@@ -92,14 +94,14 @@ fn broken_questions_block() {
     for line in BROKEN.lines().filter(|line| !line.is_empty()) {
         let line = line.replace("\\n", "\n");
         let parts: Vec<&str> = line.split(" => ").collect();
-        let gate = asked(&with(&text, parts[0], parts[1]));
+        let gate = check_questions(&with(&text, parts[0], parts[1]));
         let [(blocks, number, problem)] = found(&gate)[..] else {
             panic!("{line}: {gate:?}")
         };
         assert_eq!(format!("{number}: {problem}"), parts[2]);
         assert!(blocks && !gate.is_open());
     }
-    let none = asked("---\nround_number: 1\n---\n# Questions\n\n- [ ] a\n");
+    let none = check_questions("---\nround_number: 1\n---\n# Questions\n\n- [ ] a\n");
     assert_eq!(found(&none), [(true, 1, "the file has no question")]);
     let large = vec![b' '; 262_145];
     for (file, problem) in [
@@ -116,7 +118,7 @@ fn broken_questions_block() {
         "\n```\n## Q-PO000: no\n- []\n```\n",
     ] {
         let text = with(&text, "- [ ] One\n", &format!("- [ ] One\n{more}"));
-        assert_eq!(found(&asked(&text)), []);
+        assert_eq!(found(&check_questions(&text)), []);
     }
 }
 
@@ -130,7 +132,7 @@ fn weak_questions_are_reported_without_blocking() {
         (section, "Section:** assumptions and risks", None),
     ] {
         let problem = problem.map(|problem| (false, 1, problem));
-        let gate = asked(&with(&questions(), part, other));
+        let gate = check_questions(&with(&questions(), part, other));
         assert_eq!(found(&gate), Vec::from_iter(problem));
     }
     // The heading above the questions names their section as well.
@@ -140,7 +142,7 @@ fn weak_questions_are_reported_without_blocking() {
         "# Assumptions & Risks\n\n## Q-PO007",
     );
     let below = with(&below, section, "Section:** Other");
-    assert_eq!(found(&asked(&below)), []);
+    assert_eq!(found(&check_questions(&below)), []);
     let share = |expected, share| {
         let flags = Flags {
             thinkdeep_expected: Some(expected),
@@ -159,7 +161,7 @@ fn requirements_without_section_block() {
     for section in REQUIRED_SECTIONS {
         let gone = requirements().replace(section, "Other");
         assert_eq!(
-            found(&written(&gone)),
+            found(&check_requirements(&gone)),
             [(true, 1, format!("PRD.md has no section {section}").as_str())]
         );
     }
@@ -174,7 +176,7 @@ fn requirements_without_section_block() {
         ),
         (text.to_owned(), String::new(), 5, "Product Definition"),
     ] {
-        let gate = written(&with(&requirements(), &part, &other));
+        let gate = check_requirements(&with(&requirements(), &part, &other));
         let problem = format!("the section {section} has no text");
         assert_eq!(found(&gate), [(true, line, &*problem)]);
     }
@@ -193,7 +195,7 @@ fn technical_words_and_missing_log_are_reported() {
         (false, 9, "“API” is a technical word"),
         (false, 9, "“sql” is a technical word"),
     ];
-    assert_eq!(found(&written(&text)), message);
+    assert_eq!(found(&check_requirements(&text)), message);
     for (log, is) in [(None, "missing"), (Some(&b" \n"[..]), "empty")] {
         let gate = after_validation(Some(requirements().as_bytes()), log);
         assert_eq!(
@@ -213,8 +215,8 @@ fn gate_time_is_linear_in_size() {
             "{begin}{}",
             part.repeat((262_144 - begin.len()) / part.len())
         );
-        assert!(!asked(&text).is_open());
-        assert!(!written(&text).is_open());
+        assert!(!check_questions(&text).is_open());
+        assert!(!check_requirements(&text).is_open());
     }
     // A debug build on a busy machine.
     assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());

@@ -17,14 +17,14 @@ fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
 }
 
 /// Keeps a round that ended in NOT_READY.
-fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
-    let asked = Flags {
+fn add_not_ready_round(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
+    let questions = Flags {
         analysis_mode: Some(AnalysisMode::Complete),
         questions_count: Some(14),
         thinkdeep_completion_pct: Some(100.0),
         ..Flags::default()
     };
-    keep(kept, number, 3, "Asked", asked);
+    keep(kept, number, 3, "Asked", questions);
     let answered = Flags {
         completion_rate: Some(0.5),
         gaps_found: Some(u32::try_from(gaps.len()).unwrap()),
@@ -50,14 +50,14 @@ fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
 #[test]
 fn digest_has_a_row_for_each_round() {
     let mut kept = Kept::new();
-    not_ready(&mut kept, 1, &["Who pays | how", "Target Users"], 4.0);
-    not_ready(&mut kept, 2, &["target users", "New one"], 5.0);
-    let asked = Flags {
+    add_not_ready_round(&mut kept, 1, &["Who pays | how", "Target Users"], 4.0);
+    add_not_ready_round(&mut kept, 2, &["target users", "New one"], 5.0);
+    let questions = Flags {
         analysis_mode: Some(AnalysisMode::Rapid),
         questions_count: Some(5),
         ..Flags::default()
     };
-    keep(&mut kept, 3, 3, "Asked again", asked);
+    keep(&mut kept, 3, 3, "Asked again", questions);
     keep(&mut kept, 4, 3, "Of this round", Flags::default());
     let chosen = [("analysis_mode_round_2".to_owned(), "complete".into())];
     let chosen = Map::from_iter(chosen);
@@ -107,9 +107,9 @@ fn long_digest_omits_oldest_lines_first() {
     let build = |rounds: u32, decisions: u32, gaps: usize| {
         let mut kept = Kept::new();
         for number in 1..=rounds {
-            let gaps: Vec<String> = (0..gaps).map(|at| format!("Gap {number} {at}")).collect();
-            let gaps: Vec<&str> = gaps.iter().map(String::as_str).collect();
-            not_ready(&mut kept, number, &gaps, 4.0);
+            let names: Vec<String> = (0..gaps).map(|at| format!("Gap {number} {at}")).collect();
+            let gaps: Vec<&str> = names.iter().map(String::as_str).collect();
+            add_not_ready_round(&mut kept, number, &gaps, 4.0);
         }
         let chosen = (0..decisions).map(|at| (format!("k{at}_round_1"), "v".into()));
         let chosen = Map::from_iter(chosen);

@@ -9,7 +9,6 @@ use claudex_loop::review::runs;
 use claudex_loop::store::Entry;
 use serde_json::{Value as Json, json};
 
-use crate::files::Directory;
 use crate::files::name::Name;
 use crate::stops::FOUND;
 use crate::{Phase, context, stops, summary, work};
@@ -92,7 +91,16 @@ pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
         return Ok(());
     }
     let directory = stops::directory(raw).map_err(|error| error.to_string())?;
-    set_counts(raw, &directory)?;
+    let phase = context::phase(raw);
+    let is_under_review = matches!(phase, Phase::CodeReview | Phase::PostCodeReview);
+    let current = raw.count("current_task");
+    let has_passed = |id: &u64| !(is_under_review && *id == current);
+    let total = directory.active().count() as u64;
+    if total > 0 {
+        let passed = directory.done().filter(has_passed).count() as u64;
+        set(raw, "tasks_total", total)?;
+        set(raw, "tasks_done", passed)?;
+    }
     for limit in ["cycle_limit", "first_limit"] {
         set(raw, limit, raw.count("max_reviews"))?;
     }
@@ -105,21 +113,6 @@ pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
     let reviews = directory.names().filter(is_review);
     let files: Vec<String> = reviews.map(|name| name.to_string()).collect();
     note(raw, FOUND, &json!({ "files": files }))
-}
-
-/// Sets the numbers of active tasks of a plan that was taken up, and of those that passed their review.
-fn set_counts(raw: &Raw, directory: &Directory) -> Result<(), String> {
-    let phase = context::phase(raw);
-    let is_under_review = matches!(phase, Phase::CodeReview | Phase::PostCodeReview);
-    let current = raw.count("current_task");
-    let total = directory.active().count() as u64;
-    let has_passed = |id: &u64| !(is_under_review && *id == current);
-    let passed = directory.done().filter(has_passed).count() as u64;
-    if total > 0 {
-        set(raw, "tasks_total", total)?;
-        set(raw, "tasks_done", passed)?;
-    }
-    Ok(())
 }
 
 /// Records the findings that the user accepts: those of the newest review of a phase.

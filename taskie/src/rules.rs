@@ -55,8 +55,8 @@ pub fn violations(
     let plan = directory.plan.iter().filter_map(|plan| plan.as_ref().err());
     let tasks = directory.tasks.iter().filter_map(|all| all.as_ref().err());
     let files = directory.task_files.values();
-    let files = files.filter_map(|file| file.as_ref().err());
-    found.extend(plan.chain(tasks).chain(files).flatten().cloned());
+    let task_files = files.filter_map(|file| file.as_ref().err());
+    found.extend(plan.chain(tasks).chain(task_files).flatten().cloned());
     if let (Some(coding), Some(Ok(_))) = (coding, &directory.tasks) {
         found.extend(miscounted(coding, directory));
     }

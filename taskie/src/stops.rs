@@ -108,8 +108,8 @@ pub(crate) fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
     let mut found = rules::violations(directory, coding, None);
     // The whole journal is read only if it may excuse a violation, so that old plans cost no more.
     if found.iter().any(|violation| violation.rule == 6) {
-        let asked = asked_reviews(&raw.journal().unwrap_or_default());
-        found = rules::violations(directory, coding, Some(&asked));
+        let to_answer = asked_reviews(&raw.journal().unwrap_or_default());
+        found = rules::violations(directory, coding, Some(&to_answer));
     }
     found.retain(|violation| context::phase(raw) != Phase::NewPlan || violation.rule != 1);
     found
@@ -139,8 +139,7 @@ fn asked_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let asking = changes.filter(|change| ["fail", "pass"].contains(&change.what.as_str()));
     let ids: BTreeSet<&String> = asking.filter_map(|change| change.run.as_ref()).collect();
     let runs = runs::read(journal).into_iter();
-    let asked = runs.filter(|run| ids.contains(&run.began.run));
-    asked
+    runs.filter(|run| ids.contains(&run.began.run))
         .filter_map(review_file)
         .chain(noted_files(journal, FOUND))
         .collect()

@@ -19,8 +19,9 @@ fn directory(files: &str) -> Directory {
             fs::create_dir(path).unwrap();
             continue;
         }
-        let number = name.strip_prefix("task-");
-        let number = number.and_then(|rest| rest.strip_suffix(".md"));
+        let number = name
+            .strip_prefix("task-")
+            .and_then(|rest| rest.strip_suffix(".md"));
         let raw = || text.replace("\\n", "\n") + "\n";
         let text = match number {
             _ if text.starts_with(['#', '|']) => raw(),
@@ -105,8 +106,8 @@ fn violations_of(files: &str, coding: Option<Coding>, asked: Option<&BTreeSet<Na
 fn violations_are_named_with_fix() {
     for case in cases(include_str!("fixtures/violations.txt")) {
         let files = format!("plan.md # Plan; {}", case[0]);
-        let expected = case[1].trim_start_matches("nothing");
-        let expected = expected.replace("\\n", "\n");
+        let lines = case[1].trim_start_matches("nothing");
+        let expected = lines.replace("\\n", "\n");
         assert_eq!(violations_of(&files, None, None), expected, "{case:?}");
     }
 }
@@ -129,9 +130,9 @@ fn all_violations_are_named_at_once() {
 fn reviews_by_hand_need_no_answer() {
     // They also ask for no answer of an older one.
     for number in [9, 10] {
-        let asked = BTreeSet::from([Name::Review(Group::Plan, number)]);
+        let to_answer = BTreeSet::from([Name::Review(Group::Plan, number)]);
         let files = "plan.md # Plan; plan-review-9.md; plan-review-10.md";
-        assert_eq!(violations_of(files, None, Some(&asked)), "", "{number}");
+        assert_eq!(violations_of(files, None, Some(&to_answer)), "", "{number}");
     }
 }
 

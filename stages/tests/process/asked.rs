@@ -150,9 +150,9 @@ fn recovery_without_open_stage_changes_nothing() {
     let project = Project::at(6);
     let refuses = |phase: &str| {
         let before = project.read(STATE);
-        let said = project.agent(&["recover"]).refused();
-        has(&said, &format!("it is in phase {phase}"));
-        has(&said, "stages next");
+        let message = project.agent(&["recover"]).refused();
+        has(&message, &format!("it is in phase {phase}"));
+        has(&message, "stages next");
         assert_eq!(project.read(STATE), before);
     };
     project.report("failed", "").done();
@@ -280,9 +280,9 @@ fn stage_4_without_next_action_asks() {
 #[test]
 fn stop_repeats_open_instruction_at_most_twice() {
     let project = Project::at(2);
-    let (decision, said) = project.stop(&json!({}));
+    let (decision, message) = project.stop(&json!({}));
     assert_eq!(decision, "block");
-    has(&said, "Stage 2 (research)");
+    has(&message, "Stage 2 (research)");
     let running = json!({ "background_tasks": [{ "type": "subagent", "status": "running" }] });
     assert_eq!(project.stop(&running).0, "approve");
     assert_eq!(project.stop(&json!({})).0, "block");
@@ -310,8 +310,8 @@ fn status_names_wait_and_second_answer_is_refused() {
     }
     assert!(status.lines().count() <= 24, "{status}");
     project.person(&["answer", "rapid"]).done();
-    let said = project.person(&["answer", "complete"]).refused();
-    has(&said, "analysis_mode_round_2 = rapid");
+    let message = project.person(&["answer", "complete"]).refused();
+    has(&message, "analysis_mode_round_2 = rapid");
     let status = project.agent(&["status", "--json"]).done();
     has(&status, "the agent, to report the summary of stage 3");
 }

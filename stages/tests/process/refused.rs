@@ -35,8 +35,8 @@ fn refused_report_changes_nothing() {
     ] {
         project.restore();
         project.write(path, &text);
-        let said = project.agent(&["report", path]).refused();
-        has(&said, reason);
+        let message = project.agent(&["report", path]).refused();
+        has(&message, reason);
         assert_eq!(project.next(), next, "{reason}");
         assert_eq!(project.read(STATE), before, "{reason}");
     }
@@ -133,9 +133,9 @@ fn changed_kept_summary_is_not_used() {
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.replace("Way 1", "Way 9")).unwrap();
     }
-    let said = project.agent(&["next"]).refused();
+    let message = project.agent(&["next"]).refused();
     has(
-        &said,
+        &message,
         "the kept summary with the question is gone or was changed",
     );
 }
@@ -159,6 +159,6 @@ fn recovered_questions_pass_without_summary() {
     project.write("requirements/working/QUESTIONS-001.md", &questions(1));
     project.agent(&["recover"]).done();
     let next = project.next_at("dispatch", 4);
-    let told = "Stage 3 ended without a summary; the files that it wrote were used.";
-    assert_eq!(next["tell"], json!([told]));
+    let line = "Stage 3 ended without a summary; the files that it wrote were used.";
+    assert_eq!(next["tell"], json!([line]));
 }

@@ -87,8 +87,8 @@ fn missing_or_broken_summary_asks_plain_question() {
         if let Some(text) = text {
             project.write(&file, text);
         }
-        let said = project.agent(&["recover"]).done();
-        assert!(!said.contains("error["), "{said}");
+        let message = project.agent(&["recover"]).done();
+        assert!(!message.contains("error["), "{message}");
         let next = project.next_at("ask", stage);
         assert_eq!(next["questions"][0]["question"], question);
         let options = next["questions"][0]["options"].as_array().unwrap();
@@ -113,8 +113,8 @@ fn scores_read_as_scores() {
     let journal = project
         .person(&["journal", id.split(' ').nth(2).unwrap()])
         .done();
-    let shown = [status, journal, project.read(STATE)].concat();
-    assert!(!shown.contains("10000"), "{shown}");
+    let texts = [status, journal, project.read(STATE)].concat();
+    assert!(!texts.contains("10000"), "{texts}");
 }
 
 #[test]

@@ -112,13 +112,13 @@ fn unreadable_document_is_named_and_stays() {
         let project = Project::empty();
         project.write(STATE, &document(lines));
         let before = project.read(STATE);
-        let said = project.person(&["take-up"]).refused();
-        assert!(said.contains(named), "{said}");
+        let message = project.person(&["take-up"]).refused();
+        assert!(message.contains(named), "{message}");
         assert_eq!(project.read(STATE), before);
-        let said = project.agent(&["start"]).refused();
+        let message = project.agent(&["start"]).refused();
         assert!(
-            said.contains("\n            stages take-up\n") && !said.contains("import"),
-            "{said}"
+            message.contains("\n            stages take-up\n") && !message.contains("import"),
+            "{message}"
         );
         assert_eq!(project.read(STATE), before);
     }

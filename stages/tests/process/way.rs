@@ -48,7 +48,7 @@ fn pipeline_goes_through_all_stages() {
     project.agent(&["report"]).refused();
 }
 
-/// Returns the variables of a stage in a first round of which only stage 1 said something.
+/// Returns the variables of a stage in a first round after a stage 1 with flags.
 fn first_round_variables(stage: u64, next: &Value, minutes: &Value) -> Value {
     let mut variables = json!({
         "SUMMARY_FILE": format!("requirements/.stage-summaries/stage-{stage}-summary.md"),
@@ -122,12 +122,12 @@ fn dispatch_open_for_twice_its_time_is_overdue() {
         assert_eq!(text("open_since"), moved);
         let status = project.agent(&["status"]).done();
         [project.next()["tell"].to_string(), status]
-            .map(|told| told.contains("open for more than 30 minutes"))
+            .map(|line| line.contains("open for more than 30 minutes"))
     };
     // A coordinator of research has 15 minutes.
     assert_eq!(opened_before(29), [false, false]);
     assert_eq!(opened_before(31), [true, true]);
-    // It is told, and nothing is ended.
+    // Nothing is ended.
     project.complete(2, "");
     assert_eq!(project.next()["tell"], json!([]));
 }
@@ -173,8 +173,8 @@ fn not_ready_begins_another_round() {
     assert_eq!(next["key"], "analysis_mode_round_2");
     assert_eq!(next["round"], 2);
     assert_eq!(next["questions"][0]["options"].as_array().unwrap().len(), 4);
-    let said = project.agent(&["answer", "rapid"]).refused();
-    has(&said, "an agent may not run");
+    let message = project.agent(&["answer", "rapid"]).refused();
+    has(&message, "an agent may not run");
     project.person(&["answer", "complete"]).done();
     let next = project.next();
     assert_eq!((&next["stage"], &next["round"]), (&json!(3), &json!(2)));
@@ -272,9 +272,9 @@ fn resume_binds_wait_to_the_session() {
         project.hook("session-start", &input)
     };
     for session in [SESSION, "session-2"] {
-        let told = begins(session);
-        has(&told, "in phase waiting");
-        has(&told, &format!("/stages:resume {id}"));
+        let line = begins(session);
+        has(&line, "in phase waiting");
+        has(&line, &format!("/stages:resume {id}"));
     }
     project.hook("prompt", &json!({
         "session_id": "session-2", "hook_event_name": "UserPromptSubmit", "cwd": project.root, "prompt": "/stages:resume", "prompt_id": "1",

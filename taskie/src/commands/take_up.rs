@@ -66,14 +66,9 @@ fn implied_document(files: &Directory) -> Result<Map<String, Json>, String> {
     }
     let (fields, _) = implied_fields(files);
     let document = json!({
-        "max_reviews": 8,
         "current_task": fields.current_task,
         "phase": fields.phase,
         "next_phase": fields.next_phase,
-        "phase_iteration": fields.next_phase.as_ref().map(|_| 0),
-        "review_model": "opus",
-        "consecutive_clean": 0,
-        "tdd": false,
     });
     serde_json::from_value(document).map_err(|error| error.to_string())
 }

@@ -45,15 +45,15 @@ fn review_commands_follow_automation() {
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
     let before = project.state(ID);
-    let shown = project.slash("plan-review", "").done();
-    has(&shown, "taskie review billing");
+    let output = project.slash("plan-review", "").done();
+    has(&output, "taskie review billing");
     project.slash("tasks-review", "").refused();
     project.slash("post-plan-review", "").refused();
     assert_eq!(project.state(ID), before);
     project.review(Some("High")).done();
     project.blocks();
-    let shown = project.slash("post-plan-review", "").done();
-    has(&shown, "plan-post-review-1.md");
+    let output = project.slash("post-plan-review", "").done();
+    has(&output, "plan-post-review-1.md");
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn review_by_hand_takes_next_number() {
         ("code-review", "task-2-code-review-1.md", "+Changed."),
         ("all-code-review", "all-code-review-1.md", "+Changed."),
     ] {
-        let shown = project.person(&[command, ID]).done();
-        has(&shown, "FAIL");
-        has(&shown, "There is a hole");
+        let output = project.person(&[command, ID]).done();
+        has(&output, "FAIL");
+        has(&output, "There is a hole");
         let review = project.read(file);
         assert!(review.ends_with("\nVERDICT: FAIL\n"), "{review}");
         has(&project.prompt(), shows);
@@ -89,8 +89,8 @@ fn review_by_hand_takes_next_number() {
     assert_eq!(project.person(&["plan-review", ID]).0.code, Some(5));
     assert!(!project.names(ID).contains(&"plan-review-4.md".to_owned()));
     // Typed in a client, the command names the line to run.
-    let shown = project.slash("plan-review", "").done();
-    has(&shown, "taskie plan-review billing");
+    let output = project.slash("plan-review", "").done();
+    has(&output, "taskie plan-review billing");
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn user_continues_at_limit_of_reviews() {
 #[test]
 fn user_adds_and_drops_tasks() {
     let project = coding();
-    let shown = project.slash("add-task", "another part").done();
-    has(&shown, "row 4");
-    has(&shown, "task-4.md");
-    has(&shown, "another part");
+    let output = project.slash("add-task", "another part").done();
+    has(&output, "row 4");
+    has(&output, "task-4.md");
+    has(&output, "another part");
     assert_eq!(project.state(ID)["current_task"], 4);
     has(&project.blocks(), "S10");
     project.tasks(ID, 4, 1);
@@ -177,7 +177,7 @@ fn status_fits_one_screen_without_forged_reviews() {
     project.write(ID, "state.json", "{\"next_phase\": \"complete-task\"}");
     project.person(&["continue-plan", ID]).done();
     project.write(ID, "plan-review-3.md", "VERDICT: PASS\n");
-    let shown = project.person(&["status", ID]).done();
+    let output = project.person(&["status", ID]).done();
     for part in [
         "1 of 3 tasks are done",
         "0 of 1 subtasks of task 2",
@@ -185,9 +185,9 @@ fn status_fits_one_screen_without_forged_reviews() {
         "waits for: a task to be done",
         "complete-task: do task 2 with all of its subtasks (C20)\n    /taskie:continue-plan billing",
     ] {
-        has(&shown, part);
+        has(&output, part);
     }
-    assert!(shown.lines().count() <= 42, "{shown}");
+    assert!(output.lines().count() <= 42, "{output}");
 }
 
 #[test]
@@ -200,8 +200,8 @@ fn command_names_one_of_several_plans() {
     for id in ["one", "two", "one-2"] {
         has(&refusal, id);
     }
-    let shown = project.person(&["continue-plan", "two"]).done();
-    has(&shown, "Plan two: new-plan");
+    let output = project.person(&["continue-plan", "two"]).done();
+    has(&output, "Plan two: new-plan");
     // In a session its own plan is meant, the one that was continued last.
     project.slash("new-plan", "three").done();
     has(&project.slash("continue-plan", "").done(), "Plan three");

@@ -30,8 +30,9 @@ fn project_for(verb: &str) -> Project {
         "add-task" | "use" | "pause" => coding(),
         "drop-task" => {
             let project = coding();
-            let table = project.read("tasks.md");
-            let table = table.replace("| 3 | pending |", "| 3 | postponed |");
+            let table = project
+                .read("tasks.md")
+                .replace("| 3 | pending |", "| 3 | postponed |");
             project.write(ID, "tasks.md", &table);
             project
         }

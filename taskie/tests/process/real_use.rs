@@ -67,12 +67,15 @@ fn at_task() -> Project {
 #[test]
 fn continued_plan_belongs_to_new_session() {
     let project = planned(4);
-    let said = other_session(&project, "1", "continue-plan", ID).refused();
-    has(&said, "session kit-session may be at work on loop billing");
-    has(&said, "taskie adopt billing");
+    let message = other_session(&project, "1", "continue-plan", ID).refused();
+    has(
+        &message,
+        "session kit-session may be at work on loop billing",
+    );
+    has(&message, "taskie adopt billing");
     age(&project.root.join(".taskie"));
-    let said = other_session(&project, "2", "continue-plan", ID).done();
-    has(&said, "Loop billing belongs to this session now.");
+    let message = other_session(&project, "2", "continue-plan", ID).done();
+    has(&message, "Loop billing belongs to this session now.");
     let stop = json!({ "session_id": "other", "hook_event_name": "Stop", "cwd": project.root });
     let stop = project.folder.hook("stop", stop.to_string().as_bytes());
     has(&stop.unwrap().out, "taskie review billing");
@@ -189,8 +192,8 @@ fn changed_work_after_pass_is_reviewed_again() {
         let path = project.root.join(file);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(path, text + "\nAnd more.\n").unwrap();
-        let (_, said) = project.stop();
-        has(&said, "taskie review billing");
+        let (_, message) = project.stop();
+        has(&message, "taskie review billing");
         assert_eq!(next_phase(&project), "code-review", "{file}");
     }
     project.review(None).done();

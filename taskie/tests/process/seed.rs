@@ -50,8 +50,9 @@ pub(crate) fn in_review(review: &str, pending: bool, fields: &Value) -> Project 
 #[track_caller]
 fn is_state(project: &Project, expected: &str) {
     let state = project.state(ID);
-    let values = state.as_object().unwrap().values();
-    let values: Vec<String> = values
+    let keys = state.as_object().unwrap();
+    let values: Vec<String> = keys
+        .values()
         .map(|value| value.to_string().replace('"', ""))
         .collect();
     assert_eq!(values.join(" "), expected);
@@ -230,9 +231,11 @@ fn issue_7_four_blocks_have_one_wording() {
             "code-review" => "task-1-code",
             review => review.strip_suffix("-review").unwrap(),
         };
-        let plain = block.replace(&format!("{subject}-review-1"), "REVIEW");
-        let plain = plain.replace(&format!("{subject}-post-review-1"), "ANSWER");
-        blocks.push(plain.replace(&format!("advance {review} "), "advance TARGET "));
+        let plain = block
+            .replace(&format!("{subject}-review-1"), "REVIEW")
+            .replace(&format!("{subject}-post-review-1"), "ANSWER")
+            .replace(&format!("advance {review} "), "advance TARGET ");
+        blocks.push(plain);
     }
     blocks.dedup();
     assert_eq!(blocks.len(), 1, "{blocks:#?}");

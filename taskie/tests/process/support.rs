@@ -114,15 +114,15 @@ impl Project {
     }
 
     pub(crate) fn blocks(&self) -> String {
-        let (decision, said) = self.stop();
-        assert_ne!(decision, "approve", "{said}");
-        said
+        let (decision, message) = self.stop();
+        assert_ne!(decision, "approve", "{message}");
+        message
     }
 
     pub(crate) fn ends(&self) -> String {
-        let (decision, said) = self.stop();
-        assert_eq!(decision, "approve", "{said}");
-        said
+        let (decision, message) = self.stop();
+        assert_eq!(decision, "approve", "{message}");
+        message
     }
 
     /// Has the next review say this; a finding of this severity, or none.

@@ -136,16 +136,16 @@ fn plan_without_state_is_taken_up() {
     let second =
         task_file(2, "completed") + &task_file(2, "review-changes-requested").replace("2.1", "2.2");
     project.write(ID, "task-2.md", &second);
-    let shown = project.person(&["continue-plan"]).done();
-    has(&shown, "C26");
+    let output = project.person(&["continue-plan"]).done();
+    has(&output, "C26");
     assert_eq!(project.state(ID)["next_phase"], "complete-task");
 
     let project = Project::new();
     project.write(ID, "plan.md", "## Overview\n");
     let refusal = project.person(&["create-tasks", ID]).refused();
     has(&refusal, "taskie continue-plan billing");
-    let shown = project.person(&["continue-plan"]).done();
-    has(&shown, "taskie pause billing && taskie create-tasks");
+    let output = project.person(&["continue-plan"]).done();
+    has(&output, "taskie pause billing && taskie create-tasks");
     assert_eq!(project.state(ID)["next_phase"], "plan-review");
 }
 
@@ -186,17 +186,17 @@ fn state_put_back_by_checkout_is_kept() {
     let put_back = || std::fs::write(&file, &old).unwrap();
 
     put_back();
-    let said = project.ends();
-    for told in [said, project.person(&["status", ID]).done()] {
-        has(&told, "the file was put back, such as by a checkout");
-        has(&told, "taskie resume billing");
-        has(&told, "taskie import ");
+    let message = project.ends();
+    for line in [message, project.person(&["status", ID]).done()] {
+        has(&line, "the file was put back, such as by a checkout");
+        has(&line, "taskie resume billing");
+        has(&line, "taskie import ");
     }
     project.person(&["continue-plan", ID]).refused();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), old);
 
-    let said = project.person(&["resume", ID]).done();
-    has(&said, "Loop billing keeps its state");
+    let message = project.person(&["resume", ID]).done();
+    has(&message, "Loop billing keeps its state");
     assert_eq!(project.state(ID), newest);
 
     put_back();
