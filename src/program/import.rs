@@ -65,7 +65,7 @@ pub(super) fn import(
     };
     let imported = program.app.import(&store, &bytes, path, beginning, actor);
     let held = imported.map_err(|error| match error {
-        ImportError::Start(error) => start::refused(info, error),
+        ImportError::Start(error) => start::refusal(info, error),
         error => {
             let help = format!("fix it and try again; a document has {MAX_BYTES} bytes at most");
             refused(error.to_string(), &help)

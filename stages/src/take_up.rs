@@ -115,7 +115,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     let beginning = Beginning::now(session);
     let held = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
     let held = held.map_err(|error| match error {
-        ImportError::Start(error) => start::refused(INFO, error),
+        ImportError::Start(error) => start::refusal(INFO, error),
         error => refused(error.to_string()),
     })?;
     store.log(&format!("{} taken up by {actor}", held.id()));

@@ -98,7 +98,7 @@ pub(super) fn take_up(
     let how = call.beginning(id.clone());
     let imported = AnyLoop::import(store, &document, path, how, call.actor);
     let held = imported.map_err(|error| match error {
-        ImportError::Start(error) => start::refused(call.info, error),
+        ImportError::Start(error) => start::refusal(call.info, error),
         error => refused(error.to_string()),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
