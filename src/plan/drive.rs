@@ -109,7 +109,6 @@ impl Driver<'_> {
 
         let round = review::Job {
             spec: &REVIEWING_REVIEW,
-            personas: &self.settings.personas,
             settings: self.settings,
             limits: self.limits,
         };

@@ -9,7 +9,7 @@ use claudex_loop::files::{MAX_BYTES, folder_of};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
-use claudex_loop::program::start::{StartFields, StartRequest, merged, refused};
+use claudex_loop::program::start::{StartFields, StartRequest, merged, refusal};
 use claudex_loop::program::{locate, loops};
 use claudex_loop::review::Digest;
 use claudex_loop::review::changes;
@@ -251,7 +251,7 @@ pub(super) fn begin(
         {
             return Failure::plain(exit, error.to_string(), &help);
         }
-        refused(INFO, error).exiting(exit)
+        refusal(INFO, error).exiting(exit)
     })
 }
 

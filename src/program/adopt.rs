@@ -18,13 +18,13 @@ use crate::text;
 /// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
 pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<Exit, Failure> {
     let info = program.info;
-    let (id, _) = loops::named_by_user(info, target, "adopt")?;
+    let id = loops::named_by_user(info, target, "adopt")?;
     let (store, id) = match &id {
         Some(id) => loops::find(info, Some(id))?,
         None => loops::find_active(info)?,
     };
     if !yes && !target.from_prompt {
-        check_consent(info, &id, &format!("adopt {id}"))?;
+        check_consent(info, &id)?;
     }
     let taken = store.take_over(&id, &Actor::Person.to_string());
     if taken.map_err(|error| Failure::new(Exit::Refused, error))? {
@@ -71,11 +71,11 @@ pub(super) fn confirm(question: &str) -> bool {
     ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
-/// Asks before a loop is taken from a session that may still be at work on it. `again` is the command as it is typed.
+/// Asks before a loop is taken from a session that may still be at work on it.
 ///
 /// # Errors
 /// Returns an error if the user does not agree, or if there is no terminal to ask on.
-pub fn check_consent(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<(), Failure> {
+pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let session = Caller::from_env().session;
     let is_anothers = |listed: &Listed| {
         // One that was not started here is taken up from a copy, and no session waits for that.
@@ -109,7 +109,7 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<(),
         ));
     }
     let help = format!(
-        "nothing was changed; if that session is over:\n    {} {again} --yes",
+        "nothing was changed; if that session is over:\n    {} adopt {id} --yes",
         info.program
     );
     let problem = format!("{problem}, and there is no terminal to ask on");

@@ -54,16 +54,7 @@ pub(super) enum Command {
         id: String,
     },
     /// Resume a waiting, paused or archived loop
-    Resume {
-        #[command(flatten)]
-        target: LoopArgs,
-        /// Take it over into this session, as `adopt` does
-        #[arg(long)]
-        adopt: bool,
-        /// Do not ask if another session may be at work on it
-        #[arg(long, requires = "adopt")]
-        yes: bool,
-    },
+    Resume(LoopArgs),
     /// Pause a loop: no stop drives it until `resume`
     Pause(LoopArgs),
     /// Take a loop over into this session

@@ -7,7 +7,7 @@ use crate::store::{LoopId, NoteEntry, REFUSED, REPAIRED, Store};
 use crate::text;
 
 /// Records that a verb was refused by the machine.
-pub fn refused(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
+pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
     if refusal.is_a_no() {
         note(store, id, by, tried, &refusal.to_string());
     }

@@ -68,7 +68,7 @@ pub(super) fn import(
             let help = format!("fix it and try again; a document has {MAX_BYTES} bytes at most");
             refused(why, &help)
         }
-        error => start::refused(info, error),
+        error => start::refusal(info, error),
     })?;
     let raw = held.raw();
     store.log(&format!("{} import by {actor}", raw.id()));

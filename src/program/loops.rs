@@ -221,7 +221,7 @@ pub(super) fn owner(raw: &Raw) -> Option<String> {
     Some(session).filter(|session| ![UNKNOWN, ""].contains(&session.as_str()))
 }
 
-/// Returns the id that the user typed here or after the slash command, and whether `--adopt` was typed there.
+/// Returns the id that the user typed here or after the slash command.
 ///
 /// # Errors
 /// Returns an error if the call comes from an agent.
@@ -229,18 +229,16 @@ pub(super) fn named_by_user(
     info: &ProgramInfo,
     target: &LoopArgs,
     command: &str,
-) -> Result<(Option<String>, bool), Failure> {
+) -> Result<Option<String>, Failure> {
     let caller = Caller::from_env();
     if !target.from_prompt {
         person_only(info, caller.actor(false), command, target.id.as_deref())?;
-        return Ok((target.id.clone(), false));
+        return Ok(target.id.clone());
     }
     let typed = slash_arguments::taken(info, command, &caller)?;
-    let (flags, id): (Vec<&str>, Vec<&str>) = typed
-        .split_whitespace()
-        .partition(|word| ["--adopt", "--yes"].contains(word));
-    let id = Some(id.join(" ")).filter(|id| !id.is_empty());
-    Ok((id, flags.contains(&"--adopt")))
+    let words = typed.split_whitespace().filter(|word| *word != "--yes");
+    let id = words.collect::<Vec<_>>().join(" ");
+    Ok(Some(id).filter(|id| !id.is_empty()))
 }
 
 /// Returns the id that was typed here or after one of these slash commands, which only show a loop.

@@ -141,7 +141,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Verify { id } => verify::verify(program, id.as_deref()),
         Command::Use { id } => resume::choose(program, &id),
         Command::Answer { id, label } => question_answer::by_hand(program, id.as_deref(), &label),
-        Command::Resume { target, adopt, yes } => resume::resume(program, &target, adopt, yes),
+        Command::Resume(target) => resume::resume(program, &target),
         Command::Pause(target) => resume::pause(program, &target),
         Command::Adopt { target, yes } => adopt::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, &file, id.as_deref()),

@@ -12,21 +12,12 @@ use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
-/// Resumes a loop: brings it back from the archive, ends its pause, and takes its transition `resume`, if it has one here.
-pub(super) fn resume(
-    program: &Program,
-    target: &LoopArgs,
-    adopt: bool,
-    yes: bool,
-) -> Result<Exit, Failure> {
+/// Resumes a loop: brings it back from the archive, ends its pause, takes its transition `resume`, if it has one here, and
+/// takes it over into the caller's session.
+pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
     let info = program.info;
-    let (id, is_adopt_typed) = loops::named_by_user(info, target, "resume")?;
-    let adopt = adopt || is_adopt_typed;
+    let id = loops::named_by_user(info, target, "resume")?;
     let (store, id) = loops::find(info, id.as_deref())?;
-    if adopt && !yes && !target.from_prompt {
-        adopt::check_consent(info, &id, &format!("resume {id} --adopt"))?;
-    }
-
     let settings = loops::settings(info, store.root(), None)?;
     bring_back(info, &store, &id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
@@ -37,7 +28,7 @@ pub(super) fn resume(
 
     let phase = held.raw().phase();
     let is_over = messages::phase(held.raw()).terminal;
-    let adopt = adopt || messages::is_for_any_session(info.table, phase);
+    let is_for_any = messages::is_for_any_session(info.table, phase);
     let has_edge = info.table.edges_at("resume", phase).next().is_some();
     let verb = program.app.plain("resume", &id);
     if let Some(verb) = verb.filter(|_| is_over || has_edge) {
@@ -51,7 +42,7 @@ pub(super) fn resume(
             phase.name,
             round.unwrap_or_default()
         ));
-        return print_session(info, raw, adopt);
+        return print_session(info, raw, is_for_any);
     }
     loops::check_active(held.raw())?;
     let next = next_action::describe(program, &*held);
@@ -61,7 +52,7 @@ pub(super) fn resume(
         next.waits_for,
         next.next
     ));
-    print_session(info, held.raw(), adopt)?;
+    print_session(info, held.raw(), is_for_any)?;
     last_message::print(program, &*held);
     Ok(Exit::Complete)
 }
@@ -69,7 +60,7 @@ pub(super) fn resume(
 /// Pauses a loop.
 pub(super) fn pause(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
     let info = program.info;
-    let (id, _) = loops::named_by_user(info, target, "pause")?;
+    let id = loops::named_by_user(info, target, "pause")?;
     let (store, id) = loops::find(info, id.as_deref())?;
     loops::open_active(program, &store, &id, Actor::Person)?;
     set_paused(&store, &id, true)?;
@@ -112,28 +103,24 @@ fn set_paused(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure>
     Ok(is_new)
 }
 
-/// Prints whose stops drive a loop, and takes it over before that if `adopt` says so.
-fn print_session(info: &ProgramInfo, raw: &Raw, adopt: bool) -> Result<Exit, Failure> {
-    let id = raw.id();
+/// Prints whose stops drive a loop. Takes it over before that in a session, or if any session can continue it.
+fn print_session(info: &ProgramInfo, raw: &Raw, is_for_any: bool) -> Result<Exit, Failure> {
     let session = Caller::from_env().session;
     let owner = loops::owner(raw);
-    if adopt && (session.is_none() || session != owner) {
+    if session.is_some() && session == owner {
+        out::line("The next stop of this session drives it.");
+        return Ok(Exit::Complete);
+    }
+    if session.is_some() || is_for_any {
         return adopt::adopt_held(raw);
     }
-    let shown = text::one_line(owner.as_deref().unwrap_or_default(), 200);
-    out::line(&match session {
-        _ if owner.is_none() => {
-            "It belongs to no session: the next one that ends a turn in this project takes it."
-                .to_owned()
-        }
-        Some(_) if session == owner => "The next stop of this session drives it.".to_owned(),
-        Some(_) => format!(
-            "It belongs to session {shown}; to take it over into this one:{}",
-            info.command(&format!("adopt {id}"))
-        ),
-        None => format!(
-            "The stops of session {shown} drive it. To hand it to the next session that ends a turn in this project:{}",
-            text::command_lines(&[format!("{} resume {id} --adopt", info.program)])
+    out::line(&match owner {
+        None => "It belongs to no session: the next one that ends a turn in this project takes it."
+            .to_owned(),
+        Some(owner) => format!(
+            "The stops of session {} drive it. To hand it to the next session that ends a turn in this project:{}",
+            text::one_line(&owner, 200),
+            text::command_lines(&[format!("{} adopt {}", info.program, raw.id())])
         ),
     });
     Ok(Exit::Complete)

@@ -20,7 +20,6 @@ use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, round
 use crate::behaviours::verify::{self, Commands, Missing, Purpose};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
-use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
 use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::RunOutcome;
@@ -178,16 +177,15 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
             &format!("`{} status` shows what the loop waits for", info.program),
         ));
     };
-    let personas = settings.personas.of_phase(spec);
     let job = Job {
         spec,
-        personas: &personas,
         settings: &settings,
         limits: arguments.time.limits(chosen.limits)?,
     };
 
     let mut console = Console::new(info);
     let round = raw.count(spec.round);
+    let personas = settings.personas.of_phase(spec);
     let persona = &personas.of_round(round).label;
     console.line(&format!("{}, {persona}", rounds::of_most(raw, spec)));
     let reviewer = chosen.shown_in(raw, round);
@@ -232,8 +230,6 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
 pub struct Job<'j> {
     /// The review of the loop's phase.
     pub spec: &'static ReviewSpec,
-    /// The personas by round.
-    pub personas: &'j Personas,
     /// The user's configuration.
     pub settings: &'j Settings,
     /// The time limits.
@@ -256,10 +252,11 @@ pub fn run(
 
     let mut earlier = program.extension.earlier_findings(held);
     earlier.extend(prompt::earlier_files(raw, job.spec));
+    let personas = job.settings.personas.of_phase(job.spec);
     let prompt = Prompt {
         raw,
         spec: job.spec,
-        persona: job.personas.of_round(raw.count(job.spec.round)),
+        persona: personas.of_round(raw.count(job.spec.round)),
         context: program
             .extension
             .context(held, job.settings, Timestamp::now()),

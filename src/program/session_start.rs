@@ -1,12 +1,10 @@
 //! The SessionStart hook: one line about a loop of this project that waits, and how to continue it.
 //!
-//! It also names a state folder that is not used or gone, and another plugin that works on it. After a compaction the agent gets
-//! the message of its loop again. The line quotes no text of users or models, and a project without a loop stays as it is.
+//! It also names a state folder that is not used or gone. After a compaction the agent gets the message of its loop again. The line quotes no text of users or models, and a project without a loop stays as it is.
 
 use std::time::Duration;
 
 use super::builder::Program;
-use super::client_files::ClientFiles;
 use super::durations::elapsed;
 use super::exit::with_help;
 use super::info::ProgramInfo;
@@ -39,13 +37,6 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
         notes.extend(followed.into_iter().flatten().map(|id| {
             format!("the compaction gave this session a new id, and loop {id} has come along")
         }));
-    } else if let Some(here) = folders.first()
-        && let Some(plugin) = ClientFiles::read(here, &locate::root(info.state, here)).rival(info)
-    {
-        notes.push(format!(
-            "the plugin {plugin} works on {} too, so keep one of the two (claude plugin disable {plugin} switches it off)",
-            info.state.folder
-        ));
     }
     let stores = surroundings.stores(info, input);
     let mut output = describe_loop(program, input, &stores, source);

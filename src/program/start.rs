@@ -257,7 +257,7 @@ fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Result<Exit,
     let held = program
         .app
         .begin(&store, mode, fields, beginning, actor)
-        .map_err(|error| refused(info, error))?;
+        .map_err(|error| refusal(info, error))?;
     store.log(&format!("{} start by {actor}", held.raw().id()));
     // There is no stop before the first phase that would do it; a failure here is reported at the next one.
     if let Err(error) = program.extension.entered(&*held, &settings) {
@@ -363,7 +363,7 @@ fn check(
 }
 
 /// Returns a start that the store refused as a failure, with the ways out.
-pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
+pub fn refusal(info: &ProgramInfo, error: StartError) -> Failure {
     let help = match &error {
         StartError::Actor { mode, .. } => format!("ask the user to start it:{}", info.start(mode)),
         StartError::Store(

@@ -230,7 +230,7 @@ fn change(
     let now = take(held).inspect_err(|why| match why {
         NotTaken::Refused(refused) => {
             store.log(&format!("{id} {name} refused: {refused}"));
-            attempts::refused(&store, &id, actor, name, &refused.refusal);
+            attempts::note_refusal(&store, &id, actor, name, &refused.refusal);
         }
         NotTaken::Failed(failure) if failure.exit == Exit::Refused => {
             attempts::note(&store, &id, actor, name, &failure.to_string());

@@ -114,7 +114,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let imported = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
     let held = imported.map_err(|error| match error {
         StartError::Unfit(why) => refused(why),
-        error => start::refused(INFO, error),
+        error => start::refusal(INFO, error),
     })?;
     store.log(&format!("{} taken up by {actor}", held.id()));
     out::text(&text_of(&held));

@@ -58,23 +58,6 @@ fn reviewing() -> (Project, String) {
 }
 
 #[test]
-fn another_plugin_on_our_state_folder_is_named() {
-    let (project, id) = reviewing();
-    project.rival(
-        "claudex@other",
-        "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"",
-    );
-    let rival = "claudex: the plugin claudex@other works on .claude/claudex too, so keep one of the two \
-                 (claude plugin disable claudex@other switches it off)";
-    let line = begin(&project, "s1", "startup").user;
-    begins(&line, &format!("{rival}; loop {id} of this session"));
-    assert_eq!(begin(&project, "s1", "compact").user, "");
-    project.run(&format!("cancel {id}")).exits(0);
-    let texts = begin(&project, "s1", "startup");
-    assert_eq!((texts.user.as_str(), texts.agent.as_str()), (rival, ""));
-}
-
-#[test]
 fn nothing_is_said_without_a_usable_loop() {
     let project = Project::new();
     let is_silent = || {

@@ -68,24 +68,16 @@ fn own_loop_of_session_goes_before_unowned_one() {
 fn adopt_of_another_sessions_loop_needs_a_yes() {
     let (project, id) = Project::reviewing(&[]);
     let before = project.state(&id);
-    for (command, yes) in [
-        ("adopt", format!("adopt {id} --yes")),
-        (
-            &format!("resume {id} --adopt"),
-            format!("resume {id} --adopt --yes"),
-        ),
-    ] {
-        let ran = project.run(command).exits(1);
-        has(&ran.err, "session s1 may be at work on loop");
-        has(&ran.err, &format!("    claudex-loop {yes}\n"));
-        project.run_with_stdin(command, b"y\n").exits(1);
-        for typed in ["\n", "n\n", "\u{4}"] {
-            let screen = project.on_terminal(80, command, typed);
-            assert_eq!(screen.code, 1, "{screen:#?}");
-            screen.shows("Session s1 may be at work on loop");
-            screen.shows("Take the loop over? [y/N]");
-            screen.shows("Nothing was changed.");
-        }
+    let ran = project.run("adopt").exits(1);
+    has(&ran.err, "session s1 may be at work on loop");
+    has(&ran.err, &format!("    claudex-loop adopt {id} --yes\n"));
+    project.run_with_stdin("adopt", b"y\n").exits(1);
+    for typed in ["\n", "n\n", "\u{4}"] {
+        let screen = project.on_terminal(80, "adopt", typed);
+        assert_eq!(screen.code, 1, "{screen:#?}");
+        screen.shows("session s1 may be at work on loop");
+        screen.shows("Take the loop over? [y/N]");
+        screen.shows("nothing was changed");
     }
     assert_eq!(project.state(&id), before);
     assert_eq!(project.on_terminal(80, "adopt", "y\n").code, 0);
@@ -109,20 +101,16 @@ fn resume_in_terminal_names_whose_stops_drive() {
     let resume = format!("resume {id}");
     let message = project.run(&resume).exits(0);
     has(&message.out, "The stops of session s1 drive it.");
-    has(
-        &message.out,
-        &format!("\n    claudex-loop {resume} --adopt\n"),
-    );
+    has(&message.out, &format!("\n    claudex-loop adopt {id}\n"));
     assert_eq!(project.field(&id, "session_id"), "s1");
-    let message = project.run(&format!("{resume} --adopt --yes")).exits(0);
     has(&message.out, "goes on in phase reviewing, round 1 of 3.");
-    has(&message.out, "belongs to no session now");
+    project.run(&format!("adopt {id} --yes")).exits(0);
     let nobody = "It belongs to no session: the next one that ends a turn";
     project.answers(&resume, 0, nobody);
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
     // Inside a session it is that one which takes it.
-    let prompt = format!("/claudex:resume {id} --adopt");
+    let prompt = format!("/claudex:resume {id}");
     let ran = project.slash("s1", &prompt, "resume").exits(0);
     ran.says("belongs to this session now");
     assert_eq!(project.field(&id, "session_id"), "s1");
@@ -184,14 +172,7 @@ fn users_commands_are_refused_to_agents_and_journaled() {
         (files, project.changes(&id))
     };
     let before = files();
-    for command in [
-        "resume",
-        "resume --adopt",
-        "adopt",
-        "rollback --yes",
-        "pause",
-        "more",
-    ] {
+    for command in ["resume", "adopt", "rollback --yes", "pause", "more"] {
         let ran = project.run_in_session("s1", command).exits(1);
         let verb = command.split(' ').next().unwrap();
         has(&ran.err, &format!("an agent may not run ‘{verb}"));

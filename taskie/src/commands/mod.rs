@@ -233,7 +233,7 @@ impl Call {
         let store = held.raw().store().clone();
         let id = held.id().clone();
         let now = held.take(verb).map_err(|refused| {
-            attempts::refused(&store, &id, self.actor, &self.name, &refused.refusal);
+            attempts::note_refusal(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
             self.refused(format!("plan {id}: {refused}"), &help)
         })?;

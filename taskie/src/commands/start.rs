@@ -50,7 +50,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
                 return call.say(&held);
             }
             Err(StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
-            Err(error) => return Err(start::refused(call.info, error)),
+            Err(error) => return Err(start::refusal(call.info, error)),
         }
     }
 }
@@ -147,7 +147,7 @@ fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     if call.actor != Actor::Person {
         return Ok(());
     }
-    adopt::check_consent(call.info, id, &format!("adopt {id}"))?;
+    adopt::check_consent(call.info, id)?;
     let held = call.open(call.actor)?;
     adopt::adopt_held(held.raw()).map(drop)
 }

@@ -93,7 +93,7 @@ pub(super) fn take_up(
     let imported = AnyLoop::import(store, &document, path, beginning, call.actor);
     let held = imported.map_err(|error| match error {
         StartError::Unfit(why) => refused(why),
-        error => start::refused(call.info, error),
+        error => start::refusal(call.info, error),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     entered::taken_up(held.raw()).map_err(refused)?;
