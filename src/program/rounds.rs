@@ -236,15 +236,14 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
 /// Returns the reviewers that gave verdicts, each once, in the order of their runs.
 pub fn reviewers(raw: &Raw) -> String {
     let mut names: Vec<String> = Vec::new();
-    for run in runs(raw) {
-        if run.digest().is_some() && !names.contains(&run.began.reviewer) {
+    for run in runs(raw).into_iter().filter(|run| run.digest().is_some()) {
+        if !names.contains(&run.began.reviewer) {
             names.push(run.began.reviewer);
         }
     }
-    if names.is_empty() {
-        "nobody".to_owned()
-    } else {
-        names.join(", ")
+    match names.as_slice() {
+        [] => "nobody".to_owned(),
+        names => names.join(", "),
     }
 }
 
