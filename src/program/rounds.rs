@@ -146,8 +146,8 @@ pub(super) fn began(table: &Table, journal: &[Entry]) -> Option<Timestamp> {
     let mut changes = journal.iter().filter_map(Entry::change);
     let first = changes.next()?;
     let last = changes.next_back().unwrap_or(first);
-    let started = table.state.fields.started.and_then(|name| last.field(name));
-    let started = started.and_then(|started| started.as_str()?.parse().ok());
+    let field = table.state.fields.started;
+    let started = field.and_then(|name| last.field(name)?.as_str()?.parse().ok());
     Some(started.unwrap_or(first.at))
 }
 

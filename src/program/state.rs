@@ -116,9 +116,11 @@ impl OwnLoop {
             return None;
         }
         let folder = file.parent()?;
-        let root = document.text(info.state.fields.root).map(Utf8PathBuf::from);
-        let root = root.filter(|root| root.is_absolute());
-        let root = root.unwrap_or_else(|| folder.to_owned());
+        let root = document
+            .text(info.state.fields.root)
+            .map(Utf8PathBuf::from)
+            .filter(|root| root.is_absolute())
+            .unwrap_or_else(|| folder.to_owned());
         let home = StateHome::of_user(info.program);
         Some(Self {
             store: Store::at(folder.to_owned(), root, info.state, home),

@@ -44,8 +44,9 @@ pub(in crate::program) fn report(
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
-    let journal = raw.journal();
-    let journal = journal.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let journal = raw
+        .journal()
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     let past = Past::new(raw.table(), &store, &id, journal);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
@@ -133,8 +134,7 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
     let mut groups: BTreeMap<(Option<u64>, &str), BTreeMap<u64, Round>> = BTreeMap::new();
     for run in &past.runs {
         let verdict = FindingsJson::of_run(raw.store(), raw.id(), run);
-        let verdict = verdict.ok().flatten();
-        let Some(json) = verdict.filter(|json| json.run == run.began.run) else {
+        let Ok(Some(json)) = verdict else {
             continue;
         };
         let phase = phase_of(raw, past, run);
