@@ -320,10 +320,6 @@ pub(super) enum State {
         from: String,
         to: String,
     },
-    /// Write a pid (default: the caller's) into a lock file
-    LockWrite { file: Utf8PathBuf, pid: Option<u32> },
-    /// Exit 0 if the process of a lock file is alive, or 1
-    LockActive { file: Utf8PathBuf },
     /// Archive inactive loops, as a start does
     Sweep,
     /// Print the newest state file; exit 1 if there is none

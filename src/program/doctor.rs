@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use miette::Diagnostic;
+use miette::{Diagnostic, MietteDiagnostic, Severity};
 use serde::Serialize;
 
 use super::builder::Program;
@@ -34,49 +34,42 @@ const MAX_TEXT_CHARS: usize = 500;
 #[derive(Serialize)]
 struct Check {
     name: &'static str,
-    /// `ok`; `warning`: loops run all the same; `problem`: no loop runs as it should.
     result: &'static str,
     found: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    help: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
 }
 
-/// What is there, or else a check that found something wrong.
-type Checked = Result<String, Check>;
+/// What was found: as it should be, or else a warning (loops run all the same) or a problem (no loop runs as it should).
+type Checked = Result<String, MietteDiagnostic>;
+
+fn warning(found: impl Into<String>, help: impl Into<String>) -> MietteDiagnostic {
+    problem(found, help).with_severity(Severity::Warning)
+}
+
+fn problem(found: impl Into<String>, help: impl Into<String>) -> MietteDiagnostic {
+    MietteDiagnostic::new(found).with_help(help)
+}
+
+/// Returns a problem with the help of an error, or else this one.
+fn from_error(error: &dyn Diagnostic, help: &str) -> MietteDiagnostic {
+    let help = error.help().map_or(help.to_owned(), |own| own.to_string());
+    problem(error.to_string(), help)
+}
 
 impl Check {
     fn new(name: &'static str, checked: Checked) -> Self {
-        match checked {
-            Ok(found) => Self {
-                name,
-                result: "ok",
-                found,
-                help: String::new(),
-            },
-            Err(check) => Self { name, ..check },
-        }
-    }
-
-    fn warning(found: impl Into<String>, help: impl Into<String>) -> Self {
+        let (result, found, help) = match checked {
+            Ok(found) => ("ok", found, None),
+            Err(wrong) if wrong.severity.is_some() => ("warning", wrong.message, wrong.help),
+            Err(wrong) => ("problem", wrong.message, wrong.help),
+        };
         Self {
-            name: "",
-            result: "warning",
-            found: found.into(),
-            help: help.into(),
+            name,
+            result,
+            found,
+            help,
         }
-    }
-
-    fn problem(found: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            result: "problem",
-            ..Self::warning(found, help)
-        }
-    }
-
-    /// Returns a description of an error as a problem, with this help if the error has none of its own.
-    fn error(error: &dyn Diagnostic, help: &str) -> Self {
-        let from_error = error.help().map(|help| help.to_string());
-        Self::problem(error.to_string(), from_error.unwrap_or(help.to_owned()))
     }
 
     fn print(&self) {
@@ -88,8 +81,8 @@ impl Check {
         let found = text::lines(&self.found, MAX_TEXT_CHARS);
         let line = format!("{:<7}  {:<13}  {found}", self.result, self.name);
         out::toned(&line, self.result, tone);
-        if !self.help.is_empty() {
-            let help = text::lines(&self.help, MAX_TEXT_CHARS);
+        if let Some(help) = &self.help {
+            let help = text::lines(help, MAX_TEXT_CHARS);
             out::line(&format!("         help: {help}"));
         }
     }
@@ -108,26 +101,30 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
     let configuration = check_configuration(&loaded);
     let settings = loaded.unwrap_or_else(|_| Settings::usual(info));
     let mut checks = vec![
-        Check::new("program", check_program(info, &version, &root)),
-        Check::new("client", check_client(&root)),
-        Check::new("hooks", check_hooks(info, &client)),
-        Check::new("other plugins", check_other_plugins(info, &client)),
-        Check::new("state folder", check_state_folder(info, &here)),
-        Check::new("loops", check_loops(info, &here)),
-        Check::new("state home", state_home),
-        Check::new("git", check_git(&root)),
-        Check::new("configuration", configuration),
+        ("program", check_program(info, &version, &root)),
+        ("client", check_client(&root)),
+        ("hooks", check_hooks(info, &client)),
+        ("other plugins", check_other_plugins(info, &client)),
+        ("state folder", check_state_folder(info, &here)),
+        ("loops", check_loops(info, &here)),
+        ("state home", state_home),
+        ("git", check_git(&root)),
+        ("configuration", configuration),
     ];
     let phases = info.table.phases.iter();
     let behaviours = phases.filter_map(|phase| phase.on_stop.as_ref());
     let runs = behaviours.filter(|behaviour| behaviour.name == "run");
     let commands: BTreeSet<_> = runs.filter_map(|run| run.parameter("command")).collect();
     for command in commands {
-        checks.push(Check::new("run", check_command(command, &settings, &root)));
+        checks.push(("run", check_command(command, &settings, &root)));
     }
     if info.reviews() {
-        checks.push(Check::new("reviewer", check_reviewer(&settings, &root)));
+        checks.push(("reviewer", check_reviewer(&settings, &root)));
     }
+    let checks = checks.into_iter();
+    let checks: Vec<Check> = checks
+        .map(|(name, checked)| Check::new(name, checked))
+        .collect();
     let is_sound = checks.iter().all(|check| check.result != "problem");
     if json {
         out::json(&checks);
@@ -181,7 +178,7 @@ fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Checked 
     let this = format!("{version}, {}", file.display());
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
     let Some(first) = find_installed(info.program, root) else {
-        return Err(Check::warning(format!("{this}, is not on PATH"), help));
+        return Err(warning(format!("{this}, is not on PATH"), help));
     };
     // A plugin's launcher has started this program.
     if first.with_file_name("../.claude-plugin").is_dir() {
@@ -192,7 +189,7 @@ fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Checked 
         Ok(line) | Err(line) => {
             let first = first.display();
             let found = format!("{this}, but the first on PATH is {first}: {line}");
-            Err(Check::warning(found, help))
+            Err(warning(found, help))
         }
     }
 }
@@ -207,10 +204,10 @@ fn check_client(root: &Utf8Path) -> Checked {
     };
     let environment = Environment::allowing(claude::variables());
     let line = first_line(&client, "--version", environment, root)
-        .map_err(|why| Check::warning(why, "install Claude Code again"))?;
+        .map_err(|why| warning(why, "install Claude Code again"))?;
     if parse_version(&line).is_some_and(|version| version < OLDEST_CLIENT) {
         let found = format!("{line} is older than the oldest version that is tested");
-        return Err(Check::warning(found, "run `claude update`"));
+        return Err(warning(found, "run `claude update`"));
     }
     Ok(format!("{line}, {}", client.display()))
 }
@@ -228,7 +225,7 @@ fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Checked {
     if let Some(file) = client.is_switched_on(key) {
         let found = format!("{file} has `{key}`: the client does not run our hooks");
         let help = format!("remove `{key}` from that file");
-        return Err(Check::problem(found, help));
+        return Err(problem(found, help));
     }
     if let Some(place) = client.our_hook(info) {
         return Ok(format!("our Stop hook is called by {place}"));
@@ -239,7 +236,7 @@ fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Checked {
     let program = info.program;
     let found = format!("no Stop hook calls {program}, so no loop is driven");
     let help = format!("add the output of this to .claude/settings.json:\n    {program} hooks");
-    Err(Check::warning(found, help))
+    Err(warning(found, help))
 }
 
 /// Checks that no Stop hook of another plugin works on our state folder.
@@ -251,7 +248,7 @@ fn check_other_plugins(info: &ProgramInfo, client: &ClientFiles) -> Checked {
     let found = format!("the Stop hook of {plugin} also works on {folder}");
     let help =
         format!("keep one of the two. To disable that one:\n    claude plugin disable {plugin}");
-    Err(Check::warning(found, help))
+    Err(warning(found, help))
 }
 
 /// Checks that files can be written in a folder, or in the nearest folder above it that exists, and describes the folder.
@@ -259,10 +256,7 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
     let mut ancestors = folder.ancestors();
     let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
     if let Some(Err(error)) = existing.map(tempfile::tempfile_in) {
-        return Err(Check::problem(
-            format!("cannot write to {folder}: {error}"),
-            help,
-        ));
+        return Err(problem(format!("cannot write to {folder}: {error}"), help));
     }
     let is_new = existing != Some(folder);
     let note = is_new.then_some(" (the first start creates it)");
@@ -273,7 +267,7 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
 fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let store = locate::nearest(info.state, here);
     if let Some(refusal) = store.refusal() {
-        return Err(Check::error(&refusal, "look at what is there"));
+        return Err(from_error(&refusal, "look at what is there"));
     }
     let help = "make the project's folder writable, on a local file system";
     check_writable(store.folder(), help)
@@ -289,7 +283,7 @@ fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
         if let Some(why) = problem.or_else(|| unreadable().filter(|_| is_read)) {
             let program = info.program;
             let help = format!("move all loops to the archive:\n    {program} rollback");
-            return Err(Check::warning(format!("{}: {why}", listed.path), help));
+            return Err(warning(format!("{}: {why}", listed.path), help));
         }
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
@@ -301,15 +295,15 @@ fn check_state_home(info: &ProgramInfo) -> Checked {
     let home = StateHome::of_user(info.program);
     let folder = home
         .checked()
-        .map_err(|error| Check::error(&error, "set HOME to your home folder"))?;
+        .map_err(|error| from_error(&error, "set HOME to your home folder"))?;
     let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
     let found = check_writable(folder, help)?;
     home.check_key()
-        .map_err(|error| Check::error(&error, "restore the key from a backup, or remove it"))?;
+        .map_err(|error| from_error(&error, "restore the key from a backup, or remove it"))?;
     let mode = folder.metadata().map_or(0, |found| found.mode());
     if mode & 0o077 != 0 {
         let found = format!("{folder} is open to other users");
-        return Err(Check::problem(found, "close it with `chmod 700`"));
+        return Err(problem(found, "close it with `chmod 700`"));
     }
     Ok(found)
 }
@@ -320,16 +314,16 @@ fn check_git(root: &Utf8Path) -> Checked {
     let line = find_installed("git", root)
         .ok_or_else(missing)
         .and_then(|git| first_line(&git, "--version", Environment::default(), root));
-    line.map_err(|why| Check::warning(why, help))
+    line.map_err(|why| warning(why, help))
 }
 
 fn check_configuration(loaded: &Result<Settings, SettingsError>) -> Checked {
     let settings = loaded
         .as_ref()
-        .map_err(|error| Check::error(error, "fix or remove it"))?;
+        .map_err(|error| from_error(error, "fix or remove it"))?;
     if !settings.ignored.is_empty() {
         let help = "remove it there; your own file may have it";
-        return Err(Check::warning(settings.ignored.join("\n"), help));
+        return Err(warning(settings.ignored.join("\n"), help));
     }
     let personas = settings.personas.all().len();
     let reviewer = &settings.reviewer;
@@ -347,21 +341,21 @@ fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked
     };
     let file = user_path().map_or_else(|_| "your configuration".to_owned(), Into::into);
     let help = format!("name an installed program in [commands.{command}] of {file}");
-    Err(Check::problem(found, help))
+    Err(problem(found, help))
 }
 
 /// Checks the reviewer that a loop gets. Names the others that are installed.
 fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
     let variable = settings.info.variable("REVIEWER");
     let help = format!("set {variable} to another reviewer, such as lint");
-    let chosen = reviewers::choose(None, None, settings, root)
-        .map_err(|error| Check::error(&error, &help))?;
+    let chosen =
+        reviewers::choose(None, None, settings, root).map_err(|error| from_error(&error, &help))?;
     let is_installed = |name: &&String| reviewers::is_installed(&settings.reviewers[*name], root);
     let (installed, missing): (Vec<_>, Vec<_>) = settings.reviewers.keys().partition(is_installed);
     let name = chosen.reviewer.name();
     if missing.iter().any(|missing| *missing == name) {
         let found = format!("the program of {name} is not on PATH outside of the project");
-        return Err(Check::problem(found, format!("install it, or {help}")));
+        return Err(problem(found, format!("install it, or {help}")));
     }
     let mut names = settings.info.own_reviewers();
     names.extend(installed.into_iter().cloned());

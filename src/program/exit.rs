@@ -52,18 +52,13 @@ impl From<bool> for Exit {
 }
 
 /// An error with its exit code, as it is printed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Failure {
     /// The exit code of the process.
     pub exit: Exit,
     message: String,
     help: Option<String>,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
 }
 
 impl Failure {

@@ -77,29 +77,23 @@ fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
 
 /// Returns the error of a command for a loop that could not be opened.
 pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
-    match help(info, &error) {
-        Some(help) => {
-            let is_stored = matches!(error, OpenError::Store(_));
-            let exit = if is_stored {
-                Exit::Refused
-            } else {
-                Exit::Internal
-            };
-            Failure::plain(exit, error.to_string(), &help)
-        }
-        None => Failure::new(Exit::Internal, error),
-    }
+    let Some(help) = help(info, &error) else {
+        return Failure::new(Exit::Internal, error);
+    };
+    let exit = match error {
+        OpenError::Store(_) => Exit::Refused,
+        _ => Exit::Internal,
+    };
+    Failure::plain(exit, error.to_string(), &help)
 }
 
 /// Returns the error of a loop that could not be opened in one line, with its path and help.
 pub fn line(info: &ProgramInfo, path: &Utf8Path, error: &OpenError) -> String {
     let path = text::shown(path);
-    let message = error.to_string();
-    let place = if message.starts_with(&path) {
-        String::new()
-    } else {
-        path + ": "
-    };
+    let mut line = error.to_string();
+    if !line.starts_with(&path) {
+        line = format!("{path}: {line}");
+    }
     let help = help(info, error).map(|help| format!("; {help}"));
-    place + &message + &help.unwrap_or_default()
+    line + &help.unwrap_or_default()
 }

@@ -134,7 +134,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
     let info = program.info;
     match command {
         Command::Status(look) => display::status(program, &look),
-        Command::List(format) => display::list(info, format.json),
+        Command::List(format) => display::list(info, format.json, None),
         Command::Journal(journal) => display::journal(program, &journal),
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),

@@ -76,8 +76,12 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<Next
 pub fn fallback(info: &ProgramInfo, raw: &Raw, next: &str) -> String {
     let phase = phase(raw);
     let doc = doc(" (", phase.doc, ")");
-    let place = format!("loop {} is in phase {}{doc}", raw.id(), phase.name);
-    format!("{}.\nNext: {next}\n", info.line(&place))
+    let name = info.name;
+    let id = raw.id();
+    format!(
+        "{name}: loop {id} is in phase {}{doc}.\nNext: {next}\n",
+        phase.name
+    )
 }
 
 /// Returns why the last review gave no verdict, if the edge that was taken just now leaves a reviewing phase.

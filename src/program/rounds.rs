@@ -148,8 +148,8 @@ pub(super) fn began(table: &Table, journal: &[Entry]) -> Option<Timestamp> {
     let mut changes = journal.iter().filter_map(Entry::change);
     let first = changes.next()?;
     let last = changes.next_back().unwrap_or(first);
-    let started = table.state.fields.started.and_then(|name| last.field(name));
-    let started = started.and_then(|started| started.as_str()?.parse().ok());
+    let field = table.state.fields.started;
+    let started = field.and_then(|name| last.field(name)?.as_str()?.parse().ok());
     Some(started.unwrap_or(first.at))
 }
 
@@ -238,15 +238,14 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
 /// Returns the reviewers that gave verdicts, each once, in the order of their runs.
 pub fn reviewers(raw: &Raw) -> String {
     let mut names: Vec<String> = Vec::new();
-    for run in runs(raw) {
-        if run.digest().is_some() && !names.contains(&run.began.reviewer) {
+    for run in runs(raw).into_iter().filter(|run| run.digest().is_some()) {
+        if !names.contains(&run.began.reviewer) {
             names.push(run.began.reviewer);
         }
     }
-    if names.is_empty() {
-        "nobody".to_owned()
-    } else {
-        names.join(", ")
+    match names.as_slice() {
+        [] => "nobody".to_owned(),
+        names => names.join(", "),
     }
 }
 

@@ -26,11 +26,7 @@ const MAX_STDIN_BYTES: u64 = 1024 * 1024;
 pub(super) fn changes(command: &State) -> bool {
     matches!(
         command,
-        State::Write { .. }
-            | State::Set { .. }
-            | State::Move { .. }
-            | State::LockWrite { .. }
-            | State::Sweep
+        State::Write { .. } | State::Set { .. } | State::Move { .. } | State::Sweep
     )
 }
 
@@ -54,15 +50,6 @@ pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> 
         State::Set { file, field, value } => return set(info, &here.join(file), &field, value),
         State::Move { file, from, to } => {
             return move_phase(program, &here.join(file), &from, &to);
-        }
-        State::LockWrite { file, pid } => {
-            let pid = pid.unwrap_or_else(std::os::unix::process::parent_id);
-            let written = state_file::write_pid(&here.join(&file), pid);
-            written.map_err(|error| failure(Exit::Refused, format!("{file}: {error}")))?;
-            return Ok(Exit::Complete);
-        }
-        State::LockActive { file } => {
-            return Ok(state_file::has_live_process(&here.join(file)).into());
         }
         State::Sweep => return archive::sweep(info),
         State::Find => {
@@ -129,9 +116,11 @@ impl OwnLoop {
             return None;
         }
         let folder = file.parent()?;
-        let root = document.text(info.state.fields.root).map(Utf8PathBuf::from);
-        let root = root.filter(|root| root.is_absolute());
-        let root = root.unwrap_or_else(|| folder.to_owned());
+        let root = document
+            .text(info.state.fields.root)
+            .map(Utf8PathBuf::from)
+            .filter(|root| root.is_absolute())
+            .unwrap_or_else(|| folder.to_owned());
         let home = StateHome::of_user(info.program);
         Some(Self {
             store: Store::at(folder.to_owned(), root, info.state, home),

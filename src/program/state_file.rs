@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
-use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
 use serde_json::Value as Json;
 
 use super::durations;
-use crate::files::{self, Folder, Lock, folder_of};
+use crate::files::{Folder, Lock};
 use crate::store::{Document, Form, MAX_BYTES, StoreError, is_field_name};
 
 /// The field whose presence makes a file a machine's.
@@ -145,21 +143,6 @@ pub(super) fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
         fits.then_some((found.modified(), path))
     });
     files.max().map(|(_, path)| path)
-}
-
-/// Writes a process id to a file, for [`has_live_process`]. Nothing else is decided by it, since process ids are reused.
-pub(super) fn write_pid(path: &Utf8Path, pid: u32) -> io::Result<()> {
-    let (folder, name) = folder_of(&[], path)?;
-    folder.replace(&name, format!("{pid}\n").as_bytes())
-}
-
-/// Returns whether the process whose id a file has is alive, as far as this machine can tell.
-pub(super) fn has_live_process(path: &Utf8Path) -> bool {
-    let text = files::read_to_string(path).unwrap_or_default();
-    let pid = text.trim().parse().ok().filter(|pid: &i32| *pid > 0);
-    // A process of another user refuses the signal.
-    pid.and_then(Pid::from_raw)
-        .is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
 #[cfg(test)]
@@ -314,22 +297,5 @@ mod tests {
             .unwrap();
         assert_eq!(find_newest(folder).unwrap(), path);
         assert_eq!(find_newest(&folder.join("none")), None);
-    }
-
-    #[test]
-    fn pid_file_shows_whether_its_process_lives() {
-        let (_kept, path) = file("");
-        let path = path.with_file_name("x.lock");
-        assert!(!has_live_process(&path));
-        write_pid(&path, std::process::id()).unwrap();
-        assert!(has_live_process(&path));
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        write_pid(&path, child.id()).unwrap();
-        child.wait().unwrap();
-        assert!(!has_live_process(&path), "it ended");
-        for text in ["", "x", "-1", "0", "99999999999999", "\u{0}"] {
-            std::fs::write(&path, text).unwrap();
-            assert!(!has_live_process(&path), "{text:?}");
-        }
     }
 }

@@ -33,11 +33,7 @@ pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> TurnEnd {
         calls.iter().any(|call| command.contains(call)) && raw.store().is_running(id)
     });
     let mut wait = Wait::GoesOn;
-    let turns = update(info, input, |turns| wait = turns.wait(&tasks)).unwrap_or_else(|error| {
-        raw.store()
-            .log(&format!("{id} cannot note the turn: {error}"));
-        Turns::default()
-    });
+    let turns = update(info, input, |turns| wait = turns.wait(&tasks));
     let (stays, note) = if raw.store().is_paused(id) {
         let resume = info.command(&format!("resume {id}"));
         let note = format!("loop {id} is paused. To continue it:{resume}");
@@ -77,30 +73,26 @@ pub(super) fn record_prompt(info: &ProgramInfo, input: &Input) {
         .and_then(|plugin| prompt.strip_prefix(&format!("/{plugin}:")))
         .and_then(|rest| rest.split_whitespace().next());
     let only_looks = command.is_some_and(|command| READ_ONLY_COMMANDS.contains(&command));
-    let _ = update(info, input, |turns| turns.begin(only_looks));
+    update(info, input, |turns| turns.begin(only_looks));
 }
 
 /// Records a stop that a loop has answered.
 pub(super) fn record_stop(info: &ProgramInfo, input: &Input, decision: &Decision) {
     let goes_on = decision.action != Action::Approve;
-    let _ = update(info, input, |turns| turns.end(goes_on));
+    update(info, input, |turns| turns.end(goes_on));
 }
 
-/// Changes the record of the turns of the input's session, and returns it.
-fn update(
-    info: &ProgramInfo,
-    input: &Input,
-    change: impl FnOnce(&mut Turns),
-) -> std::io::Result<Turns> {
-    let home = StateHome::of_user(info.program);
+/// Changes the record of the turns of the input's session, and returns it. It is not kept if the state home cannot be written;
+/// `doctor` says so.
+fn update(info: &ProgramInfo, input: &Input, change: impl FnOnce(&mut Turns)) -> Turns {
+    let state_home = StateHome::of_user(info.program);
+    let home = state_home.folder();
     let session = input.session_id.as_deref().unwrap_or(UNKNOWN);
-    let before = home.folder().and_then(|home| Turns::load(session, home));
+    let before = home.and_then(|home| Turns::load(session, home));
     let mut turns = before.unwrap_or_default();
     change(&mut turns);
-    if let Some(home) = home.folder() {
-        turns.keep(session, home)?;
-    }
-    Ok(turns)
+    let _ = home.map(|home| turns.keep(session, home));
+    turns
 }
 
 /// Returns whether the newest journal entry is an edge by which the hook let the turn end. A review that has run since, or
@@ -108,9 +100,9 @@ fn update(
 fn has_let_turn_end(raw: &Raw) -> bool {
     let table = raw.table();
     let journal = raw.recent().unwrap_or_default();
-    let Some(Entry::Change(change)) = journal.last() else {
-        return false;
-    };
-    let mut edges = display::edges_of(table, change).into_iter();
-    change.by == Actor::Hook.to_string() && edges.any(|edge| edge.lets_turn_end(table))
+    let newest = journal.last().and_then(Entry::change);
+    newest.is_some_and(|change| {
+        let mut edges = display::edges_of(table, change).into_iter();
+        change.by == Actor::Hook.to_string() && edges.any(|edge| edge.lets_turn_end(table))
+    })
 }

@@ -153,9 +153,9 @@ impl Past {
             run if run.starts_with("for run ") => format!(", {run}"),
             about => format!(": {about}"),
         };
-        let what = text::one_line(&change.what, 80);
+        let name = text::one_line(&change.what, 80);
         let round = self.begun_round(change).unwrap_or_default();
-        format!("{what} by {}{phases}{round}{about}", self.maker(change))
+        format!("{name} by {}{phases}{round}{about}", self.maker(change))
     }
 
     /// Returns the round that a change begins, for a line: `, round 2 of 3`. `None`: it neither enters a reviewing phase nor
@@ -231,11 +231,8 @@ pub(in crate::program) fn journal(
     let info = program.info;
     let json = look.format.json;
     let Some(id) = loops::id_to_show(info, &look.target, &["history", "journal"])? else {
-        if super::listing::print(info, json)? && !json {
-            let command = info.named_command("history", "journal LOOP");
-            out::line(&format!("\nThe history of one:{command}"));
-        }
-        return Ok(Exit::Complete);
+        let command = info.named_command("history", "journal LOOP");
+        return super::list(info, json, Some(format!("The history of one:{command}")));
     };
     let (found, id) = loops::find(info, Some(&id))?;
     let store = if found.has_archived(&id) {
@@ -248,8 +245,9 @@ pub(in crate::program) fn journal(
     } else {
         Exit::Internal
     };
-    let entries = store.journal(&id);
-    let entries = entries.map_err(|error| Failure::new(unreadable, error))?;
+    let entries = store
+        .journal(&id)
+        .map_err(|error| Failure::new(unreadable, error))?;
     if *verify {
         let count = entries.len();
         out::line(&format!("Loop {id}: {count} entries, each with your seal"));

@@ -97,13 +97,12 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
     Some(found.name)
 }
 
-/// Prints the loops of this project.
-pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
-    print(info, json).map(|_| Exit::Complete)
-}
-
-/// Prints the loops of this project, newest first, and the archived ones after them. Returns whether there are loops.
-pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
+/// Prints the loops of this project, newest first, and the archived ones after them. `next` is a line below them.
+pub(in crate::program) fn list(
+    info: &ProgramInfo,
+    json: bool,
+    next: Option<String>,
+) -> Result<Exit, Failure> {
     let here = loops::here()?;
     for line in locate::name_vanished(info, &[&here], None) {
         out::note(&info.line(&line));
@@ -115,7 +114,7 @@ pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
     let rows: Vec<Row> = loops.chain(archived.map(row(true))).collect();
     if json {
         out::json(&rows);
-        return Ok(!rows.is_empty());
+        return Ok(Exit::Complete);
     }
     let subject = about(info.table).unwrap_or_default();
     let text = super::render(
@@ -126,6 +125,7 @@ pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
             "has_rounds": info.reviews(),
             "subject": subject.replace('_', " "),
             "program": info.program,
+            "next": next,
         }),
     )?;
     for line in out::table(&text).lines() {
@@ -134,5 +134,5 @@ pub(super) fn print(info: &ProgramInfo, json: bool) -> Result<bool, Failure> {
             _ => out::toned(line, "  ! ", Tone::Bad),
         }
     }
-    Ok(!rows.is_empty())
+    Ok(Exit::Complete)
 }

@@ -91,13 +91,12 @@ pub(super) fn facts(
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
 
     let is_own = |field: &&FieldInfo| field.kind != FieldKind::Held && field.exists_in(raw.phase());
-    let fields = table.fields.iter().filter(is_own);
-    let fields = fields.map(|field| {
+    let fields = table.fields.iter().filter(is_own).map(|field| {
         let value = short(raw.value(field.name), MAX_TEXT_CHARS);
         (field.name.to_owned(), value)
     });
-    let shows = program.extension.status(held).into_iter();
-    let shows = shows.map(|(name, text)| (name.to_owned(), short(text.into(), MAX_TEXT_CHARS)));
+    let texts = program.extension.status(held).into_iter();
+    let shows = texts.map(|(name, text)| (name.to_owned(), short(text.into(), MAX_TEXT_CHARS)));
 
     let mut notes = program.extension.caveats(held, settings);
     notes.extend(rounds::caveats(raw, &past.entries));

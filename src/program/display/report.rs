@@ -44,8 +44,9 @@ pub(in crate::program) fn report(
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
-    let journal = raw.journal();
-    let journal = journal.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let journal = raw
+        .journal()
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     let past = Past::new(raw.table(), &store, &id, journal);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));

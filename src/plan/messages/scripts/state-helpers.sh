@@ -86,11 +86,25 @@ claudex_state_set_field() {
 # claudex_phase_transition FILE FROM TO: compare-and-swap, 0 moved, 1 not.
 claudex_phase_transition() { _claudex state move -- "$@"; }
 
-# claudex_lock_write FILE: writes this shell's process id.
-claudex_lock_write() { _claudex state lock-write -- "$1" "$$"; }
+# claudex_lock_write FILE: writes this shell's process id. A new file takes the place of the old one, so that a link there
+# is not followed.
+claudex_lock_write() {
+    [ ! -d "$1" ] || return 1
+    rm -f -- "$1.tmp.$$" || return 1
+    (set -C && printf '%s\n' "$$" >"$1.tmp.$$") || return 1
+    mv -f -- "$1.tmp.$$" "$1" || return 1
+}
 
 # claudex_lock_is_active FILE: 0 when the process named in it lives.
-claudex_lock_is_active() { _claudex state lock-active -- "$1"; }
+claudex_lock_is_active() (
+    [ -f "$1" ] || exit 1
+    pid=
+    read -r pid <"$1" || :
+    case $pid in
+        '' | 0* | *[!0-9]*) exit 1 ;;
+    esac
+    kill -0 "$pid" 2>/dev/null || exit 1
+)
 
 # Sets aside loops that nobody touched for CLAUDEX_STALE_MINUTES (15).
 claudex_sweep_stale() { _claudex state sweep; }
