@@ -150,7 +150,7 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         }
         notes.push(outcome);
     }
-    notes.extend(caveats::of_plan_loop(held, settings));
+    notes.extend(caveats::of_plan_loop(held));
     let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
     if waits && held.fields().reminders > 0 {
         notes.push(format!(

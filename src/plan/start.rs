@@ -23,26 +23,21 @@ use super::{AnyLoop, INFO, Mode, resume, run};
 /// The default name of the plan's file.
 pub(super) const PLAN: &str = "PLAN.md";
 
-/// The flags of plan mode, by field.
-const PLAN_ONLY: [(&str, &str); 5] = [
-    ("from_draft", "--from-draft"),
-    ("continues", "--continue"),
-    ("subject", "--plan"),
-    ("interview_used", "--interviewed"),
-    ("skip_interview", "--skip-interview"),
-];
-
 /// The field of the base, and the flag of review mode that sets it.
 pub(super) const BASE: &str = "base";
 
+/// The flags of one mode alone, by field.
+const ONE_MODE: [(&str, &str, Mode); 6] = [
+    (BASE, "--base", Mode::Review),
+    ("from_draft", "--from-draft", Mode::Plan),
+    ("continues", "--continue", Mode::Plan),
+    ("subject", "--plan", Mode::Plan),
+    ("interview_used", "--interviewed", Mode::Plan),
+    ("skip_interview", "--skip-interview", Mode::Plan),
+];
+
 /// Sets the names and limits of the flags of `start`, `review` and `more`.
 pub(super) fn arguments(command: Command) -> Command {
-    let hide = |mode: Command, field| mode.mut_arg(field, |arg| arg.hide(true));
-    let plan = move |mode| hide(with_flags(mode), BASE);
-    let review = move |mode| {
-        let plan_only = PLAN_ONLY.into_iter().map(|(field, _)| field);
-        plan_only.fold(with_flags(mode), hide)
-    };
     let rounds = |arg| {
         with_rounds(arg)
             .help("How many further rounds")
@@ -52,17 +47,18 @@ pub(super) fn arguments(command: Command) -> Command {
     command
         .mut_subcommand("start", |start| {
             start
-                .mut_subcommand("plan", plan)
-                .mut_subcommand("review", review)
+                .mut_subcommand("plan", |plan| with_flags(plan, Mode::Plan))
+                .mut_subcommand("review", |review| with_flags(review, Mode::Review))
         })
         .mut_subcommand("review", run::review_arguments)
         .mut_subcommand("more", |more| more.mut_arg("rounds", rounds))
 }
 
-/// Sets the flags of a start in any mode.
-fn with_flags(mode: Command) -> Command {
+/// Sets the flags of a start, and hides those of the other mode.
+fn with_flags(command: Command, mode: Mode) -> Command {
     let plan = format!("The plan’s file [default: {PLAN}]");
-    mode.mut_arg("max_rounds", |arg| with_rounds(arg).long("rounds"))
+    let command = command
+        .mut_arg("max_rounds", |arg| with_rounds(arg).long("rounds"))
         .mut_arg("interview_used", |arg| arg.long("interviewed"))
         .mut_arg("subject", |arg| arg.long("plan").help(plan))
         .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
@@ -74,7 +70,11 @@ fn with_flags(mode: Command) -> Command {
                 .long("skip-interview")
                 .action(ArgAction::SetTrue)
                 .help("Ask nothing before the plan is drafted"),
-        )
+        );
+    let others = ONE_MODE.into_iter().filter(|(_, _, only)| *only != mode);
+    others.fold(command, |command, (field, ..)| {
+        command.mut_arg(field, |arg| arg.hide(true))
+    })
 }
 
 fn with_rounds(arg: Arg) -> Arg {
@@ -97,16 +97,22 @@ pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
 
 /// Returns the fields of a loop that starts.
 pub(super) fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
-    match request.mode.name.parse() {
-        Ok(Mode::Review) => review_fields(&request),
-        _ => plan_fields(&request),
+    let mode = request.mode.name.parse().unwrap_or(Mode::Plan);
+    let mut others = ONE_MODE.into_iter().filter(|(_, _, only)| *only != mode);
+    let is_set = |field| request.text(field).is_some() || request.flag(field);
+    if let Some((_, flag, only)) = others.find(|(field, ..)| is_set(field)) {
+        return Err(usage(
+            &format!("{flag} only applies to {only} mode"),
+            &format!("leave it out, or start {only} mode"),
+        ));
+    }
+    match mode {
+        Mode::Plan => plan_fields(&request),
+        Mode::Review => review_fields(&request),
     }
 }
 
 fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
-    if request.text(BASE).is_some() {
-        return Err(wrong_mode("--base", Mode::Review));
-    }
     let store = request.store;
     let continued = request.text("continues").map(open_continued).transpose()?;
     let continued = continued.as_ref();
@@ -158,11 +164,6 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
 }
 
 fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
-    for (field, flag) in PLAN_ONLY {
-        if request.text(field).is_some() || request.flag(field) {
-            return Err(wrong_mode(flag, Mode::Plan));
-        }
-    }
     let store = request.store;
     let base = request.text(BASE);
     let found = changes::now(store, base).map_err(|error| {
@@ -216,48 +217,48 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
 /// one of its project. If another loop is active, the exit code says so.
 pub(super) fn begin(
     mode: Mode,
-    mut given: Vec<(&'static str, Value)>,
+    given: Vec<(&'static str, Value)>,
     folder: &Utf8Path,
     matches: &ArgMatches,
     settings: &Settings,
 ) -> Result<AnyLoop, Failure> {
     let mode = &INFO.table.modes[mode as usize];
     let store = locate::for_start(INFO.state, folder);
-    let how = Beginning {
+    let beginning = Beginning {
         stale_after: Some(settings.stale_after()),
         ..Beginning::now(RUN)
     };
-    for (name, value) in settings.start_values(mode) {
-        if !given.iter().any(|(known, _)| *known == name) {
-            given.push((name, value));
-        }
-    }
     let own = fields(StartRequest {
         mode,
         given: given.clone(),
         arguments: matches,
         here: folder,
         store: &store,
-        now: how.now,
+        now: beginning.now,
     })?;
-    given.retain(|(name, _)| !own.fields.iter().any(|(known, _)| known == name));
-    given.extend(own.fields.into_iter().filter(|(_, value)| !value.is_null()));
-    let how = Beginning { id: own.id, ..how };
-    let begun = AnyLoop::begin(&store, mode, given, how, Actor::Person);
-    begun.map_err(|error| {
-        let exit = match &error {
-            StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {
-                Exit::Active
-            }
-            _ => Exit::Internal,
-        };
-        if let StartError::Store(StoreError::Active { id, .. }) = &error
-            && let Some(help) = resume::in_the_way(id)
-        {
-            return Failure::plain(exit, error.to_string(), &help);
+    let mut all = own.fields;
+    for (name, value) in given.into_iter().chain(settings.start_values(mode)) {
+        if !all.iter().any(|(known, _)| *known == name) {
+            all.push((name, value));
         }
-        refused(INFO, error).exiting(exit)
-    })
+    }
+    all.retain(|(_, value)| !value.is_null());
+    let beginning = Beginning {
+        id: own.id,
+        ..beginning
+    };
+    let begun = AnyLoop::begin(&store, mode, all, beginning, Actor::Person);
+    let begun = begun.map_err(|error| match &error {
+        StartError::Store(StoreError::Active { id, .. }) => match resume::in_the_way(id) {
+            Some(help) => Failure::plain(Exit::Active, error.to_string(), &help),
+            None => refused(INFO, error).exiting(Exit::Active),
+        },
+        StartError::Store(StoreError::NotOurs { .. }) => refused(INFO, error).exiting(Exit::Active),
+        _ => refused(INFO, error).exiting(Exit::Internal),
+    })?;
+    // The user starts a loop. All later changes are those of the Stop hook.
+    AnyLoop::open(&store, begun.id(), Actor::Hook)
+        .map_err(|error| Failure::new(Exit::Internal, error))
 }
 
 /// Reads a plan. Returns its path without symlinks, and its topic: its first heading, else its first
@@ -289,13 +290,6 @@ pub(super) fn read_plan(
         topic => topic,
     };
     Ok((path, topic))
-}
-
-fn wrong_mode(flag: &str, mode: Mode) -> Failure {
-    usage(
-        &format!("{flag} only applies to {mode} mode"),
-        &format!("leave it out, or start {mode} mode"),
-    )
 }
 
 fn usage(message: &str, help: &str) -> Failure {
