@@ -16,10 +16,8 @@ const MAX_HEADER_CHARS: usize = 12;
 const MAX_QUESTION_CHARS: usize = 500;
 /// The longest label that a program gives, in characters.
 const MAX_LABEL_CHARS: usize = 80;
-/// The longest description in a single dialog, in characters.
-const MAX_DESCRIPTION_CHARS: usize = 300;
-/// The longest description if there are several dialogs, in characters: all have to fit into one block.
-const MAX_DESCRIPTION_CHARS_OF_MANY: usize = 100;
+/// The longest description, in characters: all have to fit into one block.
+const MAX_DESCRIPTION_CHARS: usize = 200;
 /// The longest text that a user types instead of choosing, in characters.
 const MAX_TYPED_CHARS: usize = 2_000;
 /// The most options of the client's dialog.
@@ -210,14 +208,9 @@ impl Asked {
                 return Err(format!("its {what} is empty"));
             }
         }
-        let max_chars = if self.options.len() > MAX_DIALOG_OPTIONS {
-            MAX_DESCRIPTION_CHARS_OF_MANY
-        } else {
-            MAX_DESCRIPTION_CHARS
-        };
         for option in &mut self.options {
             option.label = option.label.trim().to_owned();
-            option.description = shown(&option.description, max_chars);
+            option.description = shown(&option.description, MAX_DESCRIPTION_CHARS);
         }
         Ok(self)
     }

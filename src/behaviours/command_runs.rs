@@ -29,10 +29,12 @@ const MAX_TAIL_CHARS: usize = 4000;
 /// The journal's note of a run of one command.
 pub(super) const ENDED: &str = "command-ended";
 
-/// A run of one command.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct CommandRun {
-    pub(super) run: String,
+/// One command, and its end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct CommandEnd {
+    /// The run, unless it is a run of several commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<String>,
     pub(super) command: String,
     #[serde(flatten)]
     pub(super) exit: Exit,
@@ -80,13 +82,13 @@ impl Exit {
 pub(super) fn last(raw: &Raw) -> Option<Json> {
     let journal = raw.journal().ok()?;
     let mut notes = journal.iter().rev();
-    let run: CommandRun = notes.find_map(|entry| entry.noted(ENDED))?;
+    let CommandEnd { command, exit, .. } = notes.find_map(|entry| entry.noted(ENDED))?;
     let folder = raw.store().loop_folder(raw.id());
-    let log = folder.join(log_name(&run.command));
+    let log = folder.join(log_name(&command));
     Some(json!({
-        "command": run.command,
-        "exit": run.exit.to_string(),
-        "passed": run.exit.has_passed(),
+        "command": command,
+        "exit": exit.to_string(),
+        "passed": exit.has_passed(),
         "tail": tail(&raw.store().read(&log).unwrap_or_default()),
         "log": log,
     }))

@@ -191,10 +191,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     Some(match behaviour.name {
         "require-file" => format!("{} to be written", filled("path")?),
         "run" => waited_for_command(raw, behaviour.parameter("command")?),
-        "verify" => match verify::ready(raw) {
-            Ok(_) => "the commands that verify the work to pass".to_owned(),
-            Err(why) => format!("commands that verify the work: {why}"),
-        },
+        "verify" => verify::awaited(raw),
         "wait-for" => match behaviour.parameter("field") {
             Some(field) => format!("the field {field}"),
             None => format!("{} to be there", filled("file")?),

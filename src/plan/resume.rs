@@ -14,20 +14,11 @@ use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 pub(super) fn help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let is_here = loops::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
-    let place = if is_here {
-        String::new()
-    } else {
-        format!(", in {}", text::shown(root))
-    };
+    let elsewhere = (!is_here).then(|| format!(", in {}", text::shown(root)));
+    let place = elsewhere.unwrap_or_default();
     format!(
-        "to go on with it{place}:{}",
-        command_line(held.id().as_str())
-    )
-}
-
-fn command_line(id: &str) -> String {
-    format!(
-        "\n    claudex-loop run --resume {id}\ngive its flags again, such as --reviewer and --drafter"
+        "to go on with it{place}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
+        held.id()
     )
 }
 
@@ -139,13 +130,14 @@ pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), F
 }
 
 /// Returns how to resume or cancel a loop of `run` because of which another one cannot start.
-pub(super) fn in_the_way(id: &str) -> Option<String> {
-    let active = locate::active_loops(INFO.state, &loops::here().ok()?);
-    let is_run = active
-        .iter()
-        .any(|(_, listed)| listed.id.as_str() == id && listed.session.as_deref() == Some(RUN));
+pub(super) fn in_the_way(store: &Store, id: &str) -> Option<String> {
+    let id = LoopId::parse(id, INFO.state.ids).ok()?;
+    let held = AnyLoop::open(store, &id, Actor::Person).ok()?;
+    let is_run = held.header().session == RUN;
     is_run.then(|| {
-        let line = command_line(id);
-        format!("to go on with it:{line}\nto give it up:\n    claudex-loop cancel {id}")
+        format!(
+            "{}\nto give it up:\n    claudex-loop cancel {id}",
+            help(&held)
+        )
     })
 }

@@ -249,7 +249,7 @@ pub(super) fn begin(
     };
     let begun = AnyLoop::begin(&store, mode, all, beginning, Actor::Person);
     let begun = begun.map_err(|error| match &error {
-        StartError::Store(StoreError::Active { id, .. }) => match resume::in_the_way(id) {
+        StartError::Store(StoreError::Active { id, .. }) => match resume::in_the_way(&store, id) {
             Some(help) => Failure::plain(Exit::Active, error.to_string(), &help),
             None => refused(INFO, error).exiting(Exit::Active),
         },
