@@ -209,14 +209,12 @@ fn waited_for_command(raw: &Raw, name: &str) -> String {
     let file = file.map_or("your configuration".to_owned(), |file| {
         text::one_line(file.as_str(), MAX_FIELD_CHARS)
     });
-    match permitted.commands.get(name) {
-        None => format!(
-            "the command {name}, which is not configured: add [commands.{name}] with its program to {file}"
-        ),
-        Some(command) if !is_installed(command, &raw.root()) => format!(
-            "the command {name}, whose program {} is not installed, or not in PATH outside of the project: [commands.{name}] in {file} names it",
-            text::one_line(&command.program, 80),
-        ),
-        Some(_) => format!("the command {name}"),
+    let command = permitted.commands.get(name);
+    if command.is_some_and(|command| is_installed(command, &raw.root())) {
+        format!("the command {name}")
+    } else {
+        format!(
+            "the command {name}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {file} names its program"
+        )
     }
 }

@@ -144,8 +144,8 @@ fn high_findings_left(raw: &Raw) -> Vec<String> {
     for finding in left.iter().take(MAX_LEFT_FINDINGS) {
         let round = finding.rounds.last().copied().unwrap_or_default();
         let file = text::exact(findings_json::findings_path(raw.store(), raw.id(), round));
-        let what = pasteable(&finding.what, MAX_FINDING_CHARS);
-        lines.push(format!("Round {round}: {what} (`{file}`)"));
+        let problem = pasteable(&finding.what, MAX_FINDING_CHARS);
+        lines.push(format!("Round {round}: {problem} (`{file}`)"));
     }
     let more = left.len().saturating_sub(MAX_LEFT_FINDINGS);
     if more > 0 {

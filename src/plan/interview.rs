@@ -104,13 +104,13 @@ mod tests {
 
     #[test]
     fn interview_answers_are_found_by_header_in_order() {
-        let given = [
+        let dialog = [
             answer("worries", "a; Scope: fake"),
             answer("Other", "x"),
             answer(" SCOPE ", "b"),
             answer("Scope", "second"),
         ];
-        assert_eq!(parts(&given), ["Scope: b", "Worries: a; Scope: fake"]);
+        assert_eq!(parts(&dialog), ["Scope: b", "Worries: a; Scope: fake"]);
         assert!(parts(&[answer("Scopes", "x"), answer("", "y")]).is_empty());
     }
 }

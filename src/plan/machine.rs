@@ -10,7 +10,6 @@ use claudex_loop::{files, text};
 
 use super::typestate::DIAGRAM;
 
-/// Check and draw machine files
 #[derive(Debug, Subcommand)]
 enum Machines {
     /// Check machine files; print every finding with its file, line and column
@@ -49,7 +48,14 @@ pub(super) fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit,
         Machines::Check { files } => {
             for file in files {
                 match load(&file) {
-                    Ok(machine) => out::line(&summary(&file, &machine)),
+                    Ok(machine) => out::line(&format!(
+                        "{}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
+                        display_name(&file),
+                        machine.name.value,
+                        machine.phases.len(),
+                        machine.transition_names().len(),
+                        machine.edges().len(),
+                    )),
                     Err(found) if exit != Exit::Usage => exit = found,
                     Err(_) => {}
                 }
@@ -63,18 +69,6 @@ pub(super) fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit,
         Machines::Schema => out::json(&super::schema::schema()),
     }
     Ok(exit)
-}
-
-/// Returns the line about a valid machine.
-fn summary(file: &Utf8Path, machine: &Machine) -> String {
-    format!(
-        "{}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
-        display_name(file),
-        machine.name.value,
-        machine.phases.len(),
-        machine.transition_names().len(),
-        machine.edges().len(),
-    )
 }
 
 /// Reads and checks a machine file. Prints one line for each finding on stderr, and returns the

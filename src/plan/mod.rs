@@ -47,19 +47,16 @@ impl OnStop for PlanLoop {
     /// that could ask.
     fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
         let fields = held.fields();
-        let is_open = matches!(
-            fields.decision_signal,
-            DecisionSignal::MaxReached | DecisionSignal::Stalled
-        );
         let header = held.header();
-        let is_plan = header.mode == Some(Mode::Plan.to_string());
-        if !is_open || !is_plan || header.session == RUN {
+        let is_settled = fields.decision_signal == DecisionSignal::NoMaterialFindings;
+        let is_review = header.mode == Some(Mode::Review.to_string());
+        if is_settled || is_review || header.session == RUN {
             return Ok(None);
         }
-        let round = fields.round;
-        let max_rounds = fields.max_rounds;
-        let question =
-            format!("The plan is not settled after round {round} of {max_rounds}. What now?");
+        let question = format!(
+            "The plan is not settled after round {} of {}. What now?",
+            fields.round, fields.max_rounds
+        );
         let options = vec![
             Answer::new("Revise manually", Transition::ReviseManually)
                 .description("You work through the findings and edit the plan; the loop ends."),
@@ -136,8 +133,7 @@ fn reviews_changes(held: &AnyLoop) -> bool {
     held.header().mode == Some(Mode::Review.to_string())
 }
 
-/// Returns the notes of `status`: the outcome, the caveats of the summary, and whether the agent
-/// was reminded.
+/// Returns the notes of `status`: the outcome, and the caveats of the summary.
 fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
@@ -151,13 +147,6 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         notes.push(outcome);
     }
     notes.extend(caveats::of_plan_loop(held));
-    let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
-    if waits && held.fields().reminders > 0 {
-        notes.push(format!(
-            "the agent was reminded once; to have it reminded again:{}",
-            INFO.command(&format!("resume {}", held.id()))
-        ));
-    }
     notes
 }
 

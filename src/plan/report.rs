@@ -53,8 +53,8 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 
     // Taken only if there is a patch.
     let snapshot = LazyCell::new(|| {
-        let own = OwnFiles::in_store(store, store.root());
-        Snapshot::take(store.root(), &own, None)
+        let own_files = OwnFiles::in_store(store, store.root());
+        Snapshot::take(store.root(), &own_files, None)
     });
     let mut fixes = Vec::new();
     let mut rounds = Vec::new();
@@ -131,16 +131,16 @@ pub(super) fn verdicts(held: &AnyLoop) -> BTreeMap<u64, (Run, FindingsJson)> {
 
 /// Returns the facts about a proposed patch. Hidden characters are spelled out; the findings' JSON has the patch itself.
 fn fix(finding: &Json, round: u64, patch: &str, problem: Option<String>) -> Json {
-    let shown = visible_patch(patch);
+    let visible = visible_patch(patch);
     json!({
         "number": finding["fix"],
         "round": round,
         "place": finding["place"],
         "what": finding["what"],
         "problem": problem,
-        "altered": shown != patch.trim_end_matches('\n'),
-        "fence": fence(&shown),
-        "patch": shown,
+        "altered": visible != patch.trim_end_matches('\n'),
+        "fence": fence(&visible),
+        "patch": visible,
     })
 }
 
@@ -185,8 +185,8 @@ fn place(finding: &Finding) -> String {
 /// Returns a patch with its hidden characters spelled out.
 fn visible_patch(patch: &str) -> String {
     let lines = patch.split_inclusive('\n').map(file_name::visible);
-    let shown = lines.collect::<String>().replace("\r\n", "\n");
-    shown.trim_end_matches('\n').to_owned()
+    let visible = lines.collect::<String>().replace("\r\n", "\n");
+    visible.trim_end_matches('\n').to_owned()
 }
 
 /// Returns a fence that no line of the text closes.

@@ -45,7 +45,7 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
 /// that no session has taken up becomes one of `run`: it was started in a terminal, and ends there.
 pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
-    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refused)?;
+    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refusal)?;
     let session = held.header().session;
     let problem = match session.as_str() {
         _ if held.phase().is_terminal() => format!("it is over ({})", held.phase()),
@@ -64,20 +64,20 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     }
 
     if store.has_archived(&id) {
-        store.unarchive(&id).map_err(refused)?;
+        store.unarchive(&id).map_err(refusal)?;
     }
-    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(refused)?;
+    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(refusal)?;
     if session != RUN {
         let person = Actor::Person.to_string();
         store
             .set_session(held.raw().record(), RUN, "adopt", &person)
-            .map_err(refused)?;
+            .map_err(refusal)?;
     } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
         // The reviewer gets all its attempts again, as after `resume`.
         let resumed = held.take(Verb::Resume(LoopArgs::default()));
-        drop(resumed.map_err(|error| refused(*error.refusal))?);
+        drop(resumed.map_err(|error| refusal(*error.refusal))?);
     }
-    AnyLoop::open(&store, &id, Actor::Hook).map_err(refused)
+    AnyLoop::open(&store, &id, Actor::Hook).map_err(refusal)
 }
 
 /// Returns the store in which a loop is: the archive, or the folder itself.
@@ -89,7 +89,7 @@ pub(super) fn place_of(store: &Store, id: &LoopId) -> Store {
     }
 }
 
-fn refused(error: impl miette::Diagnostic) -> Failure {
+fn refusal(error: impl miette::Diagnostic) -> Failure {
     Failure::new(Exit::Refused, error)
 }
 

@@ -46,10 +46,10 @@ impl Place {
     /// Returns the model's answer to a value at this place.
     fn ask(&self, value: &str) -> Answer {
         let text = format!("{}{value}{}", self.before, self.after);
-        let asked = ValueDeserializer::parse(&text).and_then(Machine::deserialize);
+        let machine = ValueDeserializer::parse(&text).and_then(Machine::deserialize);
         // An error before the value is about a missing part around it.
         let is_inside = |start| start + 1 >= self.before.len();
-        let error = asked.err().filter(|error| {
+        let error = machine.err().filter(|error| {
             let span = error.span();
             span.is_some_and(|span| is_inside(span.start))
         });

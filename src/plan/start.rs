@@ -1,11 +1,9 @@
 //! The start of a loop: the flags and fields of `start`, and the starts of `run` and
 //! `review --changes`.
 
-use std::io::ErrorKind;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use claudex_loop::files::{MAX_BYTES, folder_of};
+use claudex_loop::files::{MAX_BYTES, folder_of, if_there};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
@@ -119,14 +117,13 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let from_draft = request.flag("from_draft") || continued.is_some();
     let topic = match (request.text("topic").unwrap_or_default().trim(), continued) {
         ("", Some(continued)) => &continued.fields().topic,
-        ("", None) => {
-            return Err(usage(
-                "Plan mode requires a topic",
-                "say what the plan is about, after the flags: start plan move the queue to Postgres",
-            ));
-        }
         (topic, _) => topic,
     };
+    if topic.is_empty() {
+        let help =
+            "say what the plan is about, after the flags: start plan move the queue to Postgres";
+        return Err(usage("Plan mode requires a topic", help));
+    }
 
     // The plan is in the folder of the start: a client that was opened in a subfolder may not
     // write outside it.
@@ -134,20 +131,17 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, subject) => request.here.join(subject.unwrap_or(PLAN)),
     };
+    let plan = if_there(store.read(&path)).map_err(|error| unreadable(&path, &error))?;
+    if from_draft && plan.is_none() {
+        let path = text::shown(&path);
+        return Err(usage(
+            &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
+            "write the draft first, or leave --from-draft out",
+        ));
+    }
     // Without --from-draft the plan counts as written only once it differs from this.
-    let digest = match store.read(&path) {
-        Ok(_) if from_draft => None,
-        Ok(content) => Some(Digest::from_bytes(&content).to_string()),
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(unreadable(&path, &error)),
-        Err(_) if from_draft => {
-            let path = text::shown(&path);
-            return Err(usage(
-                &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
-                "write the draft first, or leave --from-draft out",
-            ));
-        }
-        Err(_) => None,
-    };
+    let before = plan.filter(|_| !from_draft);
+    let digest = before.map(|content| Digest::from_bytes(&content).to_string());
 
     let subject = path.strip_prefix(store.root()).unwrap_or(&path);
     let continued = continued.map(|continued| continued.id().as_str());
@@ -201,16 +195,13 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     };
     let continued =
         AnyLoop::open(&store, &id, Actor::Person).map_err(|error| refused(&error.to_string()))?;
-    let phase = continued.phase();
-    if super::reviews_changes(&continued) {
-        return Err(refused("it reviewed changes, not a plan"));
-    }
-    if !phase.is_terminal() {
-        return Err(refused(&format!(
+    match continued.phase() {
+        _ if super::reviews_changes(&continued) => Err(refused("it reviewed changes, not a plan")),
+        phase if !phase.is_terminal() => Err(refused(&format!(
             "it is not over yet (phase {phase}); to go on with it:\n    claudex-loop resume {id}"
-        )));
+        ))),
+        _ => Ok(continued),
     }
-    Ok(continued)
 }
 
 /// Starts a loop of `run` or `review --changes` with the fields that `start` would set. `folder` is
@@ -228,7 +219,7 @@ pub(super) fn begin(
         stale_after: Some(settings.stale_after()),
         ..Beginning::now(RUN)
     };
-    let own = fields(StartRequest {
+    let planned = fields(StartRequest {
         mode,
         given: given.clone(),
         arguments: matches,
@@ -236,7 +227,7 @@ pub(super) fn begin(
         store: &store,
         now: beginning.now,
     })?;
-    let mut all = own.fields;
+    let mut all = planned.fields;
     for (name, value) in given.into_iter().chain(settings.start_values(mode)) {
         if !all.iter().any(|(known, _)| *known == name) {
             all.push((name, value));
@@ -244,7 +235,7 @@ pub(super) fn begin(
     }
     all.retain(|(_, value)| !value.is_null());
     let beginning = Beginning {
-        id: own.id,
+        id: planned.id,
         ..beginning
     };
     let begun = AnyLoop::begin(&store, mode, all, beginning, Actor::Person);
