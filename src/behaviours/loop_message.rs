@@ -35,12 +35,13 @@ pub fn render(
     message: Option<Message>,
     own: Map<String, Json>,
 ) -> Result<Option<String>, MessageError> {
-    let asks = || own.contains_key("question") || asked(raw).is_some();
-    let Some(message) = message.or_else(|| asks().then_some(ASK)) else {
+    let asked = ask::asked(raw).ok().flatten();
+    let asks = asked.is_some() || own.contains_key("question");
+    let Some(message) = message.or(asks.then_some(ASK)) else {
         return Ok(None);
     };
     let mut context = facts(raw, MAX_FIELD_CHARS);
-    let question = asked(raw).map(|asked| question(raw, &asked));
+    let question = asked.map(|asked| question(raw, &asked));
     let ways = ways(raw);
     let verbs = |is_open: fn(&Way) -> bool| -> Vec<&str> {
         let open = ways.iter().filter(|way| is_open(way));
@@ -59,11 +60,6 @@ pub fn render(
     context.extend(engines.map(|(name, value)| (name.to_owned(), value)));
     context.extend(own);
     message.render(&context).map(Some)
-}
-
-/// Returns the question of a loop's phase, or `None` if it has none that can be put.
-fn asked(raw: &Raw) -> Option<Asked> {
-    ask::asked(raw).ok().flatten()
 }
 
 /// Returns a question for a template: its words, the calls of the client's tool, and the command line of an answer.

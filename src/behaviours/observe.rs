@@ -57,10 +57,7 @@ pub fn announce(_raw: &Raw) -> Result<Observed<AnnounceSeen>, Refusal> {
     Ok(AnnounceSeen::Then.into())
 }
 
-/// Looks at nothing. It never fails.
-pub fn approve(_raw: &Raw) -> Result<Observed<ApproveSeen>, Refusal> {
-    Ok(ApproveSeen::Then.into())
-}
+pub use self::announce as approve;
 
 /// The outcome of `ask`.
 #[derive(Debug)]
@@ -96,9 +93,9 @@ pub fn require_file(
     path: &str,
     before: &str,
 ) -> Result<Observed<RequireFileSeen>, Refusal> {
-    let written = is_written(raw, path, &raw.fill(before));
-    let written = written.map_err(unobserved(raw.path(path).as_str()))?;
-    Ok(if written {
+    let is_written =
+        is_written(raw, path, &raw.fill(before)).map_err(unobserved(raw.path(path).as_str()))?;
+    Ok(if is_written {
         RequireFileSeen::Written.into()
     } else {
         RequireFileSeen::Missing.into()

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{Commands, MAX_COMMAND_CHARS, MAX_COMMANDS, Missing, Verified, judge, tree};
-use crate::behaviours::command_runs::{self, CommandEnd, Exit, last_lines, tail, unobserved};
+use crate::behaviours::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, tail, unobserved};
 use crate::files::{Folder, if_there};
 use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
@@ -80,18 +80,18 @@ impl VerifyRun {
     pub(super) fn text(&self, raw: &Raw) -> String {
         let newest = Self::newest(raw, None).ok().flatten();
         let has_logs = newest.is_some_and(|newest| newest.run == self.run);
-        let max_chars =
-            (MAX_OUTPUT_CHARS / self.commands.len().max(1)).max(MIN_COMMAND_OUTPUT_CHARS);
-        let shown = self.commands.iter().enumerate().map(|(at, command)| {
+        let share = MAX_OUTPUT_CHARS / self.commands.len().max(1);
+        let max_chars = share.clamp(MIN_COMMAND_OUTPUT_CHARS, MAX_TAIL_CHARS);
+        let ends = self.commands.iter().enumerate().map(|(at, command)| {
             let line = text::one_line(&text::shown(&command.command), MAX_COMMAND_CHARS);
             let file = raw.store().loop_folder(raw.id()).join(log_name(at + 1));
             let written = raw.store().read(&file).ok().filter(|_| has_logs);
-            let end = tail(&written.unwrap_or_default());
-            let lines = last_lines(end.lines().rev().map(str::to_owned), max_chars);
-            let first = format!("$ {line}\n{}", command.exit);
-            [vec![first], lines].concat().join("\n")
+            let end = tail(&written.unwrap_or_default(), max_chars);
+            format!("$ {line}\n{}\n{end}", command.exit)
+                .trim_end()
+                .to_owned()
         });
-        shown.collect::<Vec<_>>().join("\n\n")
+        ends.collect::<Vec<_>>().join("\n\n")
     }
 }
 
