@@ -133,7 +133,8 @@ fn reviews_changes(held: &AnyLoop) -> bool {
     held.header().mode == Some(Mode::Review.to_string())
 }
 
-/// Returns the notes of `status`: the outcome, and the caveats of the summary.
+/// Returns the notes of `status`: the outcome, the caveats of the summary, and whether the agent
+/// was reminded.
 fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
@@ -147,6 +148,13 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         notes.push(outcome);
     }
     notes.extend(caveats::of_plan_loop(held));
+    let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
+    if waits && held.fields().reminders > 0 {
+        notes.push(format!(
+            "the agent was reminded once; to have it reminded again:{}",
+            INFO.command(&format!("resume {}", held.id()))
+        ));
+    }
     notes
 }
 
