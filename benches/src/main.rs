@@ -11,8 +11,6 @@ mod pair;
 mod step;
 mod stop;
 
-use pair::Row;
-
 #[expect(clippy::print_stdout, reason = "the table is the output")]
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
@@ -27,12 +25,11 @@ fn main() {
         .chain(many::rows())
     {
         if name.contains(&filter) {
-            let Row {
-                beside,
-                ratio,
-                most,
-            } = measure();
-            println!("| {name} | {beside} | {ratio:.2} | ≤ {most} |");
+            let row = measure();
+            println!(
+                "| {name} | {} | {:.2} | ≤ {} |",
+                row.beside, row.ratio, row.most
+            );
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use claudex_testkit::rewrite_journal;
+use tempfile::TempDir;
 
 use crate::pair::{Measure, Row, ratio};
 use crate::stop::{hook, program, project};
@@ -37,19 +38,13 @@ fn run(root: &Path, commands: &[&[&str]]) {
     }
 }
 
-fn times(root: &Path, commands: &[&[&str]]) {
-    (0..CALLS).for_each(|_| run(root, commands));
-}
-
 fn beside_one(commands: &[&[&str]]) -> Row {
     let one = finished(1);
     let many = finished(LOOPS);
+    let times = |project: &TempDir| (0..CALLS).for_each(|_| run(project.path(), commands));
     Row {
         beside: "the same after a single one".to_owned(),
-        ratio: ratio(
-            || times(many.path(), commands),
-            || times(one.path(), commands),
-        ),
+        ratio: ratio(|| times(&many), || times(&one)),
         most: 1.5,
     }
 }
@@ -68,7 +63,7 @@ fn list() -> Row {
 
 /// Makes a project with so many finished loops: one that the program began and ended, and its copies under other ids, sealed
 /// again. The next start archives most of them.
-fn finished(loops: usize) -> tempfile::TempDir {
+fn finished(loops: usize) -> TempDir {
     let project = project();
     let root = project.path();
     fs::write(root.join("PLAN.md"), "# A plan\n").expect("the folder is ours");
@@ -82,14 +77,10 @@ fn finished(loops: usize) -> tempfile::TempDir {
     for number in 1..loops {
         let copy = format!("20260101-000000-{number:06x}");
         fs::create_dir(folder.join(&copy)).expect("a folder");
-        for (from, to) in [
-            (state.clone(), folder.join(format!("{copy}.state"))),
-            (
-                folder.join(id).join("journal.jsonl"),
-                folder.join(&copy).join("journal.jsonl"),
-            ),
-        ] {
+        for file in ["ID.state", "ID/journal.jsonl"] {
+            let from = folder.join(file.replace("ID", id));
             let text = fs::read_to_string(from).expect("a file of the loop");
+            let to = folder.join(file.replace("ID", &copy));
             fs::write(to, text.replace(id, &copy)).expect("its copy");
         }
         rewrite_journal(&folder, &home, &copy, str::to_owned).expect("its seals");

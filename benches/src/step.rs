@@ -53,29 +53,24 @@ fn by_hand() {
 fn matched(phase: Phase, fields: &Fields, transition: &Transition) -> Option<(Phase, Fields)> {
     match (phase, transition) {
         (Phase::Reviewing, Transition::Revise) if fields.round < fields.max_rounds => {
-            let round = fields.round.checked_add(1)?;
-            let reminders = 0;
-            let failures = 0;
             let next = Fields {
-                round,
-                reminders,
-                failures,
+                round: fields.round.checked_add(1)?,
+                reminders: 0,
+                failures: 0,
                 ..fields.clone()
             };
             Some((Phase::Reviewing, next))
         }
         (Phase::Reviewing, Transition::Revise) => {
-            let decision_signal = DecisionSignal::MaxReached;
             let next = Fields {
-                decision_signal,
+                decision_signal: DecisionSignal::MaxReached,
                 ..fields.clone()
             };
             Some((Phase::Summarizing, next))
         }
         (Phase::Drafting | Phase::Reviewing, Transition::Remind) if fields.reminders < 1 => {
-            let reminders = fields.reminders.checked_add(1)?;
             let next = Fields {
-                reminders,
+                reminders: fields.reminders.checked_add(1)?,
                 ..fields.clone()
             };
             Some((phase, next))
@@ -83,9 +78,8 @@ fn matched(phase: Phase, fields: &Fields, transition: &Transition) -> Option<(Ph
         (Phase::Reviewing, Transition::Retry)
             if fields.failures < 1 && fields.failures + 1 < fields.max_failures =>
         {
-            let failures = fields.failures.checked_add(1)?;
             let next = Fields {
-                failures,
+                failures: fields.failures.checked_add(1)?,
                 ..fields.clone()
             };
             Some((Phase::Reviewing, next))

@@ -114,14 +114,7 @@ fn advancing() -> Row {
     let project = project();
     let root = project.path();
     std::fs::write(root.join("PLAN.md"), "# A plan\n").expect("the folder is ours");
-    let start = [
-        "start",
-        "plan",
-        "--rounds",
-        "1000",
-        "--from-draft",
-        "a topic",
-    ];
+    let start = "start plan --rounds 1000 --from-draft topic".split(' ');
     hook(root, Command::new(program()).args(start));
     // Without a review, each stop goes on to the next round.
     let optional =

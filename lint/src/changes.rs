@@ -1,6 +1,6 @@
 //! The checks of a change.
 
-use crate::patch::{self, AddedLine, PatchFile};
+use crate::patch::{self, PatchFile};
 use crate::{Finding, Severity};
 
 /// The most findings of one review. The lightest are left out first.
@@ -13,12 +13,12 @@ const MAX_LINES: usize = 5;
 /// Returns the findings, the heaviest first, then by file and line, at most 40. Text that was left out
 /// of the diff gets a finding, too.
 pub fn review_changes(text: &str) -> Vec<Finding> {
-    let patch = patch::read(text);
-    let files = patch.files.iter();
+    let (files, unread) = patch::read(text);
     let mut findings: Vec<Finding> = files
+        .iter()
         .flat_map(|file| CHECKS.iter().filter_map(|check| check.run(file)))
         .collect();
-    if !patch.unread.is_empty() {
+    if !unread.is_empty() {
         findings.push(Finding {
             check: "DIFF-UNREAD",
             severity: Severity::Low,
@@ -26,7 +26,7 @@ pub fn review_changes(text: &str) -> Vec<Finding> {
             recommendation: "look at them yourself, or commit in smaller parts and review each",
             file: None,
             line: None,
-            evidence: patch.unread.into_iter().take(MAX_LINES).collect(),
+            evidence: unread.into_iter().take(MAX_LINES).collect(),
         });
     }
     findings.sort_by_key(|found| (found.severity, found.file.clone(), found.line));
@@ -118,9 +118,9 @@ impl Check {
     /// Returns one finding for all lines that match, or `None` if there are none.
     fn run(&self, file: &PatchFile) -> Option<Finding> {
         let severity = self.severities[file.role as usize]?;
-        let is_match = |line: &&AddedLine| self.finds.has(&file.extension, &line.text);
+        let is_match = |(_, text): &&(u32, String)| self.finds.has(&file.extension, text);
         let lines = file.lines.iter().filter(is_match);
-        let lines: Vec<u32> = lines.map(|line| line.number).collect();
+        let lines: Vec<u32> = lines.map(|(number, _)| *number).collect();
         let (first, further) = lines.split_first()?;
         let named = further.iter().take(MAX_LINES);
         let mut evidence: Vec<String> = named.map(|line| format!("also line {line}")).collect();

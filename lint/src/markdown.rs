@@ -8,9 +8,6 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::pattern::{matches_any, words};
 
-/// The part of a plan that is read, in bytes: as much as other reviewers are shown in four parts.
-pub(crate) const MAX_BYTES: usize = 1024 * 1024;
-
 /// Titles of sections that describe something else than the work to do.
 const ASIDE_TITLES: &str = "
     alternative*|considered|rejected|deferred
@@ -21,6 +18,8 @@ const ASIDE_TITLES: &str = "
     non goal*
     not in|part|doing|now
 ";
+/// Titles of sections for open questions.
+const QUESTION_TITLES: &str = "open|unresolved|outstanding questions|question|issues|points";
 /// Words of a sentence about work that is not done, or that was done before.
 const OTHER_THAN_WORK: &str = "
     no|not|never|without|none|nothing|neither|cannot|dont|doesnt|wont|isnt|arent
@@ -34,7 +33,8 @@ const OTHER_THAN_WORK: &str = "
 /// A plan.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
-    pub(crate) sections: Vec<Section>,
+    /// The titles of the sections.
+    pub(crate) titles: Vec<String>,
     /// The sentences of paragraphs, items and table cells.
     pub(crate) sentences: Vec<Sentence>,
     /// All words, also those of headings, code and quotations.
@@ -42,18 +42,6 @@ pub(crate) struct Document {
     /// The number of list items and table rows.
     pub(crate) entries: usize,
     pub(crate) last_line: u32,
-    /// The first line that is not read, if the plan is longer than [`MAX_BYTES`].
-    pub(crate) first_unread: Option<u32>,
-}
-
-/// A heading and the blocks below it.
-#[derive(Debug)]
-pub(crate) struct Section {
-    pub(crate) title: String,
-    pub(crate) line: u32,
-    level: u8,
-    /// Whether nothing is below it, not even a deeper section.
-    pub(crate) is_empty: bool,
 }
 
 /// A sentence.
@@ -66,16 +54,15 @@ pub(crate) struct Sentence {
     pub(crate) read: String,
     /// The lowercase words of `read`.
     pub(crate) words: Vec<String>,
-    /// The index of its section; `None` before the first heading.
-    pub(crate) section: Option<usize>,
+    /// Whether its section is for open questions.
+    pub(crate) is_below_questions: bool,
     /// Whether it describes work to do: neither past work, nor work that is left out, nor a question.
     pub(crate) is_work: bool,
 }
 
 /// Reads a plan.
 pub(crate) fn read(text: &str) -> Document {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let source = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let source = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut options =
         Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH;
     // A plan may also begin with a rule, and have another one further down.
@@ -88,6 +75,7 @@ pub(crate) fn read(text: &str) -> Document {
         lines: Lines::new(source),
         document: Document::default(),
         aside: None,
+        is_below_questions: false,
         block: String::new(),
         block_start: 0,
         unread: 0,
@@ -96,11 +84,9 @@ pub(crate) fn read(text: &str) -> Document {
         reader.read_event(&event, range);
     }
     reader.end_block();
-    let is_cut = source.len() < text.len();
     Document {
         all_words: words(source),
-        last_line: Lines::new(text.trim_end()).line_at(text.len()),
-        first_unread: is_cut.then(|| reader.lines.line_at(source.len())),
+        last_line: reader.lines.line_at(source.trim_end().len()),
         ..reader.document
     }
 }
@@ -127,6 +113,8 @@ struct Reader<'a> {
     document: Document,
     /// The level of the section around this place that describes something else than the work.
     aside: Option<u8>,
+    /// Whether this place is in a section for open questions.
+    is_below_questions: bool,
     /// The text of the paragraph, item or cell that is read, with code between backquotes.
     block: String,
     /// The place in `source` of its beginning.
@@ -147,7 +135,14 @@ impl Reader<'_> {
             | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link | TagEnd::Image) => {}
             Event::Start(tag) => {
                 self.end_block();
-                self.begin_element(tag, range);
+                match tag {
+                    Tag::Heading { level, .. } => self.begin_section(*level as u8, range),
+                    Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::MetadataBlock(_) => {
+                        self.unread += 1;
+                    }
+                    Tag::Item | Tag::TableRow => self.document.entries += 1,
+                    _ => {}
+                }
             }
             Event::End(tag) => {
                 self.end_block();
@@ -164,41 +159,19 @@ impl Reader<'_> {
         }
     }
 
-    fn begin_element(&mut self, tag: &Tag<'_>, range: Range<usize>) {
-        let section = self.document.sections.last_mut();
-        match (tag, section) {
-            (Tag::Heading { level, .. }, _) => self.begin_section(*level as u8, range),
-            (_, Some(section)) => section.is_empty = false,
-            _ => {}
-        }
-        match tag {
-            Tag::BlockQuote(_)
-            | Tag::CodeBlock(_)
-            | Tag::Heading { .. }
-            | Tag::MetadataBlock(_) => self.unread += 1,
-            Tag::Item | Tag::TableRow => self.document.entries += 1,
-            _ => {}
-        }
-    }
-
+    /// Begins a section, whose heading makes no sentence.
     fn begin_section(&mut self, level: u8, range: Range<usize>) {
-        let line = self.lines.line_at(range.start);
+        self.unread += 1;
         let title = self.source[range].lines().next().unwrap_or_default();
         let title = title.trim_matches(['#', ' ']);
-        if let Some(above) = self.document.sections.last_mut() {
-            above.is_empty &= above.level >= level;
-        }
         self.aside = self.aside.filter(|aside| *aside < level);
         // The title of the whole plan says nothing about its first part.
-        if self.aside.is_none() && level > 1 && matches_any(ASIDE_TITLES, &words(title)) {
+        let words = words(title);
+        if self.aside.is_none() && level > 1 && matches_any(ASIDE_TITLES, &words) {
             self.aside = Some(level);
         }
-        self.document.sections.push(Section {
-            title: title.to_owned(),
-            line,
-            level,
-            is_empty: true,
-        });
+        self.is_below_questions = matches_any(QUESTION_TITLES, &words);
+        self.document.titles.push(title.to_owned());
     }
 
     fn push(&mut self, text: &str, start: usize) {
@@ -229,7 +202,7 @@ impl Reader<'_> {
                 line: first_line.saturating_add(line),
                 text: text.trim_start().to_owned(),
                 read,
-                section: self.document.sections.len().checked_sub(1),
+                is_below_questions: self.is_below_questions,
                 is_work: self.aside.is_none() && !is_other,
                 words,
             });
@@ -323,19 +296,6 @@ mod tests {
             assert!(!read(text).sentences[0].is_work, "{text}");
         }
         assert!(read("# P\n\n## Background\n\n## Steps\n\nDeploy.").sentences[0].is_work);
-    }
-
-    #[test]
-    fn section_without_text_is_empty() {
-        let document =
-            read("# T\n\n## A\n\n### B\n\n- b\n\n## C\n\n## D\n\n```sh\nd\n```\n\n## E\n");
-        let empty: Vec<&str> = document
-            .sections
-            .iter()
-            .filter(|section| section.is_empty)
-            .map(|section| section.title.as_str())
-            .collect();
-        assert_eq!(empty, ["C", "E"]);
     }
 
     #[test]

@@ -8,14 +8,6 @@ use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchSet};
 /// The beginning of a line of the head about a file whose changes are left out.
 const LEFT_OUT: &str = "# left out: ";
 
-/// A diff.
-#[derive(Debug, Default)]
-pub(crate) struct Patch {
-    pub(crate) files: Vec<PatchFile>,
-    /// The parts that were not read: files that the head says are left out, and broken diffs.
-    pub(crate) unread: Vec<String>,
-}
-
 /// The kind of a file, judged by its path. Checks index their severities by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -32,37 +24,27 @@ pub(crate) struct PatchFile {
     pub(crate) role: Role,
     /// The extension of the file's name, or an empty string.
     pub(crate) extension: String,
-    /// The added lines.
-    pub(crate) lines: Vec<AddedLine>,
+    /// The added lines without their line ends, with their numbers in the new version, from 1.
+    pub(crate) lines: Vec<(u32, String)>,
 }
 
-/// An added line.
-#[derive(Debug)]
-pub(crate) struct AddedLine {
-    /// The number in the new version, from 1.
-    pub(crate) number: u32,
-    /// The text without its line end.
-    pub(crate) text: String,
-}
-
-/// Reads a diff as git writes it, below a head of lines that begin with `#`.
-pub(crate) fn read(text: &str) -> Patch {
-    let mut patch = Patch::default();
+/// Reads a diff as git writes it, below a head of lines that begin with `#`. Returns its files, and the parts that were not
+/// read: files that the head says are left out, and broken diffs.
+pub(crate) fn read(text: &str) -> (Vec<PatchFile>, Vec<String>) {
     let is_diff = |line: &&str| line.starts_with("diff --git ");
     let head = text.lines().take_while(|line| !is_diff(line));
-    patch.unread.extend(
-        head.filter_map(|line| line.strip_prefix(LEFT_OUT))
-            .map(str::to_owned),
-    );
+    let left_out = head.filter_map(|line| line.strip_prefix(LEFT_OUT));
+    let mut unread: Vec<String> = left_out.map(str::to_owned).collect();
+    let mut files = Vec::new();
     if text.lines().any(|line| is_diff(&line)) {
         for file in PatchSet::parse(text, ParseOptions::gitdiff()) {
             match file {
-                Ok(file) => patch.files.extend(read_file(&file)),
-                Err(error) => patch.unread.push(format!("a broken diff: {error}")),
+                Ok(file) => files.extend(read_file(&file)),
+                Err(error) => unread.push(format!("a broken diff: {error}")),
             }
         }
     }
-    patch
+    (files, unread)
 }
 
 /// Returns the added lines of a file, or `None` for one that is deleted or binary.
@@ -81,7 +63,7 @@ fn read_file(file: &FilePatch<'_, str>) -> Option<PatchFile> {
         for line in hunk.lines() {
             if let Line::Insert(text) = line {
                 let text = text.trim_end_matches(['\n', '\r']).to_owned();
-                lines.push(AddedLine { number, text });
+                lines.push((number, text));
             }
             if !matches!(line, Line::Delete(_)) {
                 number = number.saturating_add(1);
@@ -129,16 +111,13 @@ mod tests {
             @@ -0,0 +1 @@\n+x\ndiff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n\
             +++ /dev/null\n@@ -1 +0,0 @@\n-x\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n\
             @@ -1,9 +1,9 @@\n a\n+b\n";
-        let patch = read(text);
-        let lines: Vec<(&str, u32, &str)> = patch
-            .files
-            .iter()
-            .flat_map(|file| {
-                file.lines
-                    .iter()
-                    .map(|line| (&*file.path, line.number, &*line.text))
-            })
-            .collect();
+        let (files, unread) = read(text);
+        let of_file = |file: &PatchFile| {
+            let path = file.path.clone();
+            let lines = file.lines.clone().into_iter();
+            lines.map(move |(number, text)| (path.clone(), number, text))
+        };
+        let lines: Vec<(String, u32, String)> = files.iter().flat_map(of_file).collect();
         assert_eq!(
             lines,
             [
@@ -146,9 +125,10 @@ mod tests {
                 ("s p.rs", 11, "+++ eleven"),
                 ("q\"", 1, "x")
             ]
+            .map(|(path, number, text)| (path.to_owned(), number, text.to_owned()))
         );
-        assert_eq!(patch.unread.len(), 2, "{:?}", patch.unread);
-        assert_eq!(patch.unread[0], "x (+1 -0 lines)");
+        assert_eq!(unread.len(), 2, "{unread:?}");
+        assert_eq!(unread[0], "x (+1 -0 lines)");
     }
 
     #[test]

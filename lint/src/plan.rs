@@ -5,12 +5,23 @@ use crate::pattern::{matches_any, words};
 use crate::question::ask_all;
 use crate::{Finding, PointOfView, Severity};
 
+/// The longest plan that is read, in bytes.
+const MAX_BYTES: usize = 1024 * 1024;
+
 /// Reviews a plan in Markdown from one point of view.
 ///
-/// Returns at most one finding per check, the heaviest first, then by line. Only the first MiB is
-/// read. A longer plan, an empty one, and one that is not in English get a finding that says
-/// so from every point of view.
+/// Returns at most one finding per check, the heaviest first, then by line. An empty plan, one of
+/// more than 1 MiB, and one that is not in English get one finding that says so.
 pub fn review_document(plan: &str, view: PointOfView) -> Vec<Finding> {
+    if plan.len() > MAX_BYTES {
+        return vec![finding(
+            "PLAN-LONG",
+            Severity::High,
+            1,
+            "the plan was not reviewed: it is longer than 1 MiB",
+            "move listings and data to files of their own, or split the plan",
+        )];
+    }
     let document = markdown::read(plan);
     if let Some(finding) = find_empty(&document).or_else(|| find_foreign(&document)) {
         return vec![finding];
@@ -20,9 +31,7 @@ pub fn review_document(plan: &str, view: PointOfView) -> Vec<Finding> {
         findings.extend(find_missing_steps(&document));
         findings.extend(find_missing_acceptance(&document));
         findings.extend(find_open_questions(&document));
-        findings.extend(find_empty_sections(&document));
     }
-    findings.extend(find_cut(&document));
     findings.sort_by_key(|finding| (finding.severity, finding.line));
     findings
 }
@@ -74,13 +83,10 @@ fn quote(sentence: &Sentence) -> String {
 
 fn find_empty(document: &Document) -> Option<Finding> {
     const MIN_WORDS: usize = 12;
-    let titles = document.sections.iter();
-    let titles: usize = titles.map(|section| words(&section.title).len()).sum();
+    let titles = document.titles.iter().map(|title| words(title).len());
     let sentences = document.sentences.iter();
-    let count = titles
-        + sentences
-            .map(|sentence| sentence.words.len())
-            .sum::<usize>();
+    let sentences = sentences.map(|sentence| sentence.words.len());
+    let count: usize = titles.chain(sentences).sum();
     (count < MIN_WORDS).then(|| {
         finding(
             "PLAN-EMPTY",
@@ -120,28 +126,13 @@ fn find_foreign(document: &Document) -> Option<Finding> {
     })
 }
 
-fn find_cut(document: &Document) -> Option<Finding> {
-    document.first_unread.map(|first| {
-        let last = document.last_line;
-        finding(
-            "PLAN-LONG",
-            Severity::High,
-            first,
-            format!(
-                "lines {first} to {last} of the plan were not reviewed: it is longer than 1 MiB"
-            ),
-            "move listings and data to files of their own, or split the plan",
-        )
-    })
-}
-
 // --- engineering ---
 
 fn find_missing_steps(document: &Document) -> Option<Finding> {
     const STEPS: &str =
         "first|firstly|then|next|finally|afterwards|step|steps|phase|phases|task|tasks|stage|week";
     let is_missing = document.entries == 0
-        && document.sections.len() < 3
+        && document.titles.len() < 3
         && !matches_any(STEPS, &document.all_words);
     is_missing.then(|| {
         finding(
@@ -177,16 +168,9 @@ fn find_open_questions(document: &Document) -> Option<Finding> {
         not yet decided|defined|determined
         decide|figure .. later
     ";
-    const TITLES: &str = "open|unresolved|outstanding questions|question|issues|points";
-    let is_below = |sentence: &Sentence| {
-        let title = sentence
-            .section
-            .map(|at| words(&document.sections[at].title));
-        title.is_some_and(|title| matches_any(TITLES, &title))
-    };
     let is_undecided = |sentence: &&Sentence| {
         sentence.is_work && matches_any(UNDECIDED, &sentence.words)
-            || sentence.read.ends_with('?') && is_below(sentence)
+            || sentence.read.ends_with('?') && sentence.is_below_questions
     };
     let all = document.sentences.iter();
     let marked: Vec<&Sentence> = all.clone().filter(|found| is_marked(&found.read)).collect();
@@ -225,19 +209,4 @@ fn is_marked(text: &str) -> bool {
         let ends = !token.ends_with(char::is_alphanumeric) || next.is_none();
         token.contains("???") || begins && (is_note || is_answer && ends)
     })
-}
-
-fn find_empty_sections(document: &Document) -> Option<Finding> {
-    /// A longer title may be all that is to be said.
-    const MAX_TITLE_WORDS: usize = 3;
-    let mut sections = document.sections.iter();
-    let empty = sections
-        .find(|section| section.is_empty && words(&section.title).len() <= MAX_TITLE_WORDS)?;
-    Some(finding(
-        "ENG-EMPTY-SECTION",
-        Severity::Medium,
-        empty.line,
-        format!("the section \"{}\" is empty", empty.title),
-        "write it, or remove it",
-    ))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::machine::table::{Options, Taker};
-use crate::machine::{Actor, PhaseDeclaration as _, Raw};
+use crate::machine::{PhaseDeclaration as _, Raw};
 use crate::text;
 
 /// The longest header of the client's dialog, in characters.
@@ -16,10 +16,8 @@ const MAX_HEADER_CHARS: usize = 12;
 const MAX_QUESTION_CHARS: usize = 500;
 /// The longest label that a program gives, in characters.
 const MAX_LABEL_CHARS: usize = 80;
-/// The longest description in a single dialog, in characters.
-const MAX_DESCRIPTION_CHARS: usize = 300;
-/// The longest description if there are several dialogs, in characters: all have to fit into one block.
-const MAX_DESCRIPTION_CHARS_OF_MANY: usize = 100;
+/// The longest description, in characters: all have to fit into one block.
+const MAX_DESCRIPTION_CHARS: usize = 200;
 /// The longest text that a user types instead of choosing, in characters.
 const MAX_TYPED_CHARS: usize = 2_000;
 /// The most options of the client's dialog.
@@ -128,7 +126,7 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
     };
     let options = choices.iter().map(|choice| Answer {
         // Its transition's argument gets the whole label, also if a dialog shows less of it.
-        label: shown(choice.label, MAX_QUESTION_CHARS),
+        label: dialog_text(choice.label, MAX_QUESTION_CHARS),
         ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
     });
     let asked = Asked::new(
@@ -142,23 +140,12 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
 /// Returns a question that the program asks, as it can be put: its texts made plain.
 ///
 /// # Errors
-/// Returns the reason if one of its options cannot be one.
+/// Returns the reason if one of its labels cannot be shown.
 pub fn checked(raw: &Raw, asked: Asked) -> Result<Asked, String> {
     let labels: Vec<&str> = asked.options.iter().map(|one| one.label.trim()).collect();
     check_labels(&labels)?;
-    let phase = &raw.table().phases[raw.phase()];
-    for option in &asked.options {
-        let name = option.transition;
-        let mut edges = raw.table().edges_at(name, raw.phase());
-        if !edges.any(|edge| edge.by.contains(&Actor::Person)) {
-            let label = text::shown(&option.label);
-            return Err(format!(
-                "the option “{label}” takes `{name}`, which no person takes in phase {}",
-                phase.name
-            ));
-        }
-    }
-    asked.plain(phase.question().and_then(|question| question.text))
+    let question = raw.table().phases[raw.phase()].question();
+    asked.plain(question.and_then(|question| question.text))
 }
 
 /// Refuses labels that a dialog cannot show as they are, or that cannot be told apart.
@@ -203,21 +190,16 @@ impl Asked {
     /// Makes every text as a dialog shows it.
     fn plain(mut self, text: Option<Taker>) -> Result<Self, String> {
         self.text = text;
-        self.question = shown(&self.question, MAX_QUESTION_CHARS);
-        self.header = shown(&self.header, MAX_HEADER_CHARS);
+        self.question = dialog_text(&self.question, MAX_QUESTION_CHARS);
+        self.header = dialog_text(&self.header, MAX_HEADER_CHARS);
         for (what, text) in [("question", &self.question), ("header", &self.header)] {
             if text.is_empty() {
                 return Err(format!("its {what} is empty"));
             }
         }
-        let max_chars = if self.options.len() > MAX_DIALOG_OPTIONS {
-            MAX_DESCRIPTION_CHARS_OF_MANY
-        } else {
-            MAX_DESCRIPTION_CHARS
-        };
         for option in &mut self.options {
             option.label = option.label.trim().to_owned();
-            option.description = shown(&option.description, max_chars);
+            option.description = dialog_text(&option.description, MAX_DESCRIPTION_CHARS);
         }
         Ok(self)
     }
@@ -304,7 +286,7 @@ impl Asked {
 }
 
 /// Returns a text for a dialog: one plain line. No backquote is left in it, so that it ends no fence of the text around it.
-fn shown(text: &str, max_chars: usize) -> String {
+fn dialog_text(text: &str, max_chars: usize) -> String {
     text::one_line(text, max_chars).replace('`', "'")
 }
 

@@ -24,15 +24,17 @@ const MAX_TAIL_LINES: usize = 40;
 /// The longest of these lines, in characters.
 const MAX_LINE_CHARS: usize = 300;
 /// The most characters of all these lines.
-const MAX_TAIL_CHARS: usize = 4000;
+pub(super) const MAX_TAIL_CHARS: usize = 4000;
 
 /// The journal's note of a run of one command.
 pub(super) const ENDED: &str = "command-ended";
 
-/// A run of one command.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct CommandRun {
-    pub(super) run: String,
+/// One command, and its end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct CommandEnd {
+    /// The run, unless it is a run of several commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<String>,
     pub(super) command: String,
     #[serde(flatten)]
     pub(super) exit: Exit,
@@ -80,14 +82,14 @@ impl Exit {
 pub(super) fn last(raw: &Raw) -> Option<Json> {
     let journal = raw.journal().ok()?;
     let mut notes = journal.iter().rev();
-    let run: CommandRun = notes.find_map(|entry| entry.noted(ENDED))?;
+    let CommandEnd { command, exit, .. } = notes.find_map(|entry| entry.noted(ENDED))?;
     let folder = raw.store().loop_folder(raw.id());
-    let log = folder.join(log_name(&run.command));
+    let log = folder.join(log_name(&command));
     Some(json!({
-        "command": run.command,
-        "exit": run.exit.to_string(),
-        "passed": run.exit.has_passed(),
-        "tail": tail(&raw.store().read(&log).unwrap_or_default()),
+        "command": command,
+        "exit": exit.to_string(),
+        "passed": exit.has_passed(),
+        "tail": tail(&raw.store().read(&log).unwrap_or_default(), MAX_TAIL_CHARS),
         "log": log,
     }))
 }
@@ -97,21 +99,14 @@ pub(super) fn log_name(command: &str) -> String {
     format!("run-{command}.log")
 }
 
-/// Returns the end of a command's output, plain.
-pub(super) fn tail(bytes: &[u8]) -> String {
+/// Returns the last lines of a command's output, plain, with at most so many characters together.
+pub(super) fn tail(bytes: &[u8], max_chars: usize) -> String {
     // More than enough for the lines that are shown, and no more work than that.
-    let bytes = &bytes[bytes
-        .len()
-        .saturating_sub(MAX_TAIL_LINES * 4 * MAX_LINE_CHARS)..];
+    let most = MAX_TAIL_LINES * 4 * MAX_LINE_CHARS;
+    let bytes = &bytes[bytes.len().saturating_sub(most)..];
     let plain = text::plain(&String::from_utf8_lossy(bytes));
     let lines = plain.lines().rev().take(MAX_TAIL_LINES);
     let lines = lines.map(|line| line.trim_end().chars().take(MAX_LINE_CHARS).collect());
-    let lines = last_lines(lines, MAX_TAIL_CHARS);
-    lines.join("\n").trim_matches('\n').to_owned()
-}
-
-/// Returns the last lines, of `lines` from the end, that have at most so many characters together.
-pub(super) fn last_lines(lines: impl Iterator<Item = String>, max_chars: usize) -> Vec<String> {
     let mut chars = 0;
     let fits = |line: &String| {
         chars += line.chars().count() + 1;
@@ -119,7 +114,7 @@ pub(super) fn last_lines(lines: impl Iterator<Item = String>, max_chars: usize) 
     };
     let mut kept: Vec<String> = lines.take_while(fits).collect();
     kept.reverse();
-    kept
+    kept.join("\n").trim_matches('\n').to_owned()
 }
 
 /// Converts an error of the system about a file that is looked at.
@@ -204,18 +199,18 @@ mod tests {
 
     #[test]
     fn tail_is_plain_and_bounded() {
-        assert_eq!(tail(b""), "");
+        assert_eq!(tail(b"", MAX_TAIL_CHARS), "");
         assert_eq!(
-            tail(b"\n\na\r\nb\x1b[31m\xff\xe2\x80\xae\n\n"),
+            tail(b"\n\na\r\nb\x1b[31m\xff\xe2\x80\xae\n\n", MAX_TAIL_CHARS),
             "a\nb[31m\u{fffd}"
         );
         let many: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
-        let shown = tail(many.as_bytes());
-        assert_eq!(shown.lines().count(), MAX_TAIL_LINES);
-        assert!(shown.ends_with("line 99999"), "{shown}");
+        let end = tail(many.as_bytes(), MAX_TAIL_CHARS);
+        assert_eq!(end.lines().count(), MAX_TAIL_LINES);
+        assert!(end.ends_with("line 99999"), "{end}");
         let long = "\u{1f600}".repeat(100_000);
-        assert!(tail(long.as_bytes()).chars().count() <= MAX_LINE_CHARS);
+        assert!(tail(long.as_bytes(), MAX_TAIL_CHARS).chars().count() <= MAX_LINE_CHARS);
         let wide = format!("{}\n", "x".repeat(1000)).repeat(40);
-        assert!(tail(wide.as_bytes()).chars().count() <= MAX_TAIL_CHARS);
+        assert!(tail(wide.as_bytes(), MAX_TAIL_CHARS).chars().count() <= MAX_TAIL_CHARS);
     }
 }

@@ -35,12 +35,13 @@ pub fn render(
     message: Option<Message>,
     own: Map<String, Json>,
 ) -> Result<Option<String>, MessageError> {
-    let asks = || own.contains_key("question") || asked(raw).is_some();
-    let Some(message) = message.or_else(|| asks().then_some(ASK)) else {
+    let asked = ask::asked(raw).ok().flatten();
+    let asks = asked.is_some() || own.contains_key("question");
+    let Some(message) = message.or(asks.then_some(ASK)) else {
         return Ok(None);
     };
     let mut context = facts(raw, MAX_FIELD_CHARS);
-    let question = asked(raw).map(|asked| question(raw, &asked));
+    let question = asked.map(|asked| question(raw, &asked));
     let ways = ways(raw);
     let verbs = |is_open: fn(&Way) -> bool| -> Vec<&str> {
         let open = ways.iter().filter(|way| is_open(way));
@@ -59,11 +60,6 @@ pub fn render(
     context.extend(engines.map(|(name, value)| (name.to_owned(), value)));
     context.extend(own);
     message.render(&context).map(Some)
-}
-
-/// Returns the question of a loop's phase, or `None` if it has none that can be put.
-fn asked(raw: &Raw) -> Option<Asked> {
-    ask::asked(raw).ok().flatten()
 }
 
 /// Returns a question for a template: its words, the calls of the client's tool, and the command line of an answer.
@@ -180,10 +176,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     Some(match behaviour.name {
         "require-file" => format!("{} to be written", filled("path")?),
         "run" => waited_for_command(raw, behaviour.parameter("command")?),
-        "verify" => match verify::ready(raw) {
-            Ok(_) => "the commands that verify the work to pass".to_owned(),
-            Err(why) => format!("commands that verify the work: {why}"),
-        },
+        "verify" => verify::awaited(raw),
         "wait-for" => match behaviour.parameter("field") {
             Some(field) => format!("the field {field}"),
             None => format!("{} to be there", filled("file")?),
@@ -201,14 +194,12 @@ fn waited_for_command(raw: &Raw, name: &str) -> String {
     let file = file.map_or("your configuration".to_owned(), |file| {
         text::one_line(file.as_str(), MAX_FIELD_CHARS)
     });
-    match permitted.commands.get(name) {
-        None => format!(
-            "the command {name}, which is not configured: add [commands.{name}] with its program to {file}"
-        ),
-        Some(command) if !is_installed(command, &raw.root()) => format!(
-            "the command {name}, whose program {} is not installed, or not in PATH outside of the project: [commands.{name}] in {file} names it",
-            text::one_line(&command.program, 80),
-        ),
-        Some(_) => format!("the command {name}"),
+    let command = permitted.commands.get(name);
+    if command.is_some_and(|command| is_installed(command, &raw.root())) {
+        format!("the command {name}")
+    } else {
+        format!(
+            "the command {name}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {file} names its program"
+        )
     }
 }

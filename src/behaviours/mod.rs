@@ -30,13 +30,6 @@ pub enum Step<A> {
 }
 
 impl<A> Step<A> {
-    /// Returns the loop after the stop.
-    pub fn held(&self) -> &A {
-        match self {
-            Step::Moved { now, .. } | Step::Waits(now) | Step::Over(now) => now,
-        }
-    }
-
     /// Converts the loop.
     pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Step<B> {
         match self {

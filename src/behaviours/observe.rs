@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::command_runs::{self, CommandRun, ENDED, unobserved};
+use super::command_runs::{self, CommandEnd, ENDED, unobserved};
 use super::verify::{self, Missing, Purpose, Verified};
 use crate::files::{Distrust, UntrustedError, if_there};
 use crate::machine::table::{FieldKind, ReviewSpec};
@@ -34,13 +34,11 @@ pub struct Observed<S> {
 
 impl<S> From<S> for Observed<S> {
     fn from(seen: S) -> Self {
-        Self::of_run(seen, None, None)
-    }
-}
-
-impl<S> Observed<S> {
-    fn of_run(seen: S, run: Option<String>, lock: Option<RunLock>) -> Self {
-        Self { seen, run, lock }
+        Self {
+            seen,
+            run: None,
+            lock: None,
+        }
     }
 }
 
@@ -59,10 +57,7 @@ pub fn announce(_raw: &Raw) -> Result<Observed<AnnounceSeen>, Refusal> {
     Ok(AnnounceSeen::Then.into())
 }
 
-/// Looks at nothing. It never fails.
-pub fn approve(_raw: &Raw) -> Result<Observed<ApproveSeen>, Refusal> {
-    Ok(ApproveSeen::Then.into())
-}
+pub use self::announce as approve;
 
 /// The outcome of `ask`.
 #[derive(Debug)]
@@ -98,9 +93,9 @@ pub fn require_file(
     path: &str,
     before: &str,
 ) -> Result<Observed<RequireFileSeen>, Refusal> {
-    let written = is_written(raw, path, &raw.fill(before));
-    let written = written.map_err(unobserved(raw.path(path).as_str()))?;
-    Ok(if written {
+    let is_written =
+        is_written(raw, path, &raw.fill(before)).map_err(unobserved(raw.path(path).as_str()))?;
+    Ok(if is_written {
         RequireFileSeen::Written.into()
     } else {
         RequireFileSeen::Missing.into()
@@ -119,7 +114,7 @@ fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
 /// Returns whether a file's modification time is after the second in which the loop was started.
 fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
     let field = raw.table().state.fields.started_epoch;
-    let started = field.and_then(|field| raw.record().count(field));
+    let started = field.map(|field| raw.count(field)).filter(|time| *time > 0);
     let after = started.and_then(|started| {
         SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(started.checked_add(1)?))
     });
@@ -137,7 +132,7 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
 pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
     let subject = format!("the reviews of loop {}", raw.id());
     let (seen, run) = evidence::inspect(raw, spec).map_err(unobserved(&subject))?;
-    Ok(Observed::of_run(seen, run, None))
+    Ok(Observed { run, ..seen.into() })
 }
 
 /// The outcome of `run`.
@@ -176,19 +171,25 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
 
     let log = command_runs::log_name(command);
     if_there(folder.remove(&log)).map_err(unobserved(&what))?;
-    let run = CommandRun {
-        run: command_runs::new_run_id().map_err(unobserved(&what))?,
-        command: command.to_owned(),
-        exit: command_runs::run(raw, configured, &folder, &log, &mut || false),
-    };
-    let seen = if run.exit.has_passed() {
+    let run = command_runs::new_run_id().map_err(unobserved(&what))?;
+    let exit = command_runs::run(raw, configured, &folder, &log, &mut || false);
+    let seen = if exit.has_passed() {
         RunSeen::Passed
     } else {
         RunSeen::Failed
     };
-    let noted = raw.store().note(raw.id(), ENDED, &run);
+    let end = CommandEnd {
+        run: Some(run),
+        command: command.to_owned(),
+        exit,
+    };
+    let noted = raw.store().note(raw.id(), ENDED, &end);
     noted.map_err(Refusal::Store)?;
-    Ok(Observed::of_run(seen, Some(run.run), Some(lock)))
+    Ok(Observed {
+        seen,
+        run: end.run,
+        lock: Some(lock),
+    })
 }
 
 /// The outcome of `verify`.
@@ -216,7 +217,11 @@ pub fn verify(raw: &Raw) -> Result<Observed<VerifySeen>, Refusal> {
         Err(Missing::NotRun(_)) => VerifySeen::Missing,
         Err(Missing::Running | Missing::Interrupted) => VerifySeen::Running,
     };
-    Ok(Observed::of_run(seen, ran.run, ran.lock))
+    Ok(Observed {
+        seen,
+        run: ran.run,
+        lock: ran.lock,
+    })
 }
 
 /// The outcome of `wait-for`.
@@ -255,11 +260,14 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     if raw.fill(template).trim().is_empty() {
         return Ok(false);
     }
+    // A file that has the path of a folder hides nothing: the awaited file cannot be below it yet.
+    let is_below_file = |error: &io::Error| {
+        UntrustedError::in_error(error).is_some_and(|error| error.why == Distrust::NotAFolder)
+    };
     let (folder, name) = match if_there(raw.folder_of(template)) {
         Ok(Some(found)) => found,
         Ok(None) => return Ok(false),
-        // A file has the path of a folder, so the awaited file cannot be below it yet.
-        Err(error) if is_no_folder(&error) => return Ok(false),
+        Err(error) if is_below_file(&error) => return Ok(false),
         Err(error) => return Err(error),
     };
     match folder.look(&name)? {
@@ -267,10 +275,6 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
         Some(found) if found.is_symlink() => folder.file(&name).map(|_| false),
         found => Ok(found.is_some_and(|found| found.is_file())),
     }
-}
-
-fn is_no_folder(error: &io::Error) -> bool {
-    UntrustedError::in_error(error).is_some_and(|error| error.why == Distrust::NotAFolder)
 }
 
 /// Returns whether a field is set: true, a count above 0, or a text that is not empty.

@@ -7,15 +7,15 @@
 use std::time::{Duration, Instant};
 
 use claudex_loop::program::rounds;
-use claudex_loop::program::settings::Settings;
 use claudex_loop::review::Digest;
 use claudex_loop::review::runs::{self, Run, RunOutcome};
 use claudex_loop::review::worktree::{CHANGED_SINCE_REVIEW, tree_id};
 use claudex_loop::store::Entry;
-use serde_json::json;
+use claudex_loop::text;
+use serde_json::{Value, json};
 
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, Phase, reviews_changes};
+use super::{AnyLoop, Phase, report, reviews_changes};
 
 /// The journal's note of a change since the last review.
 const CHANGED: &str = "changed-since-review";
@@ -23,28 +23,21 @@ const CHANGED: &str = "changed-since-review";
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns all caveats of a summary, each a sentence.
-pub(super) fn all(held: &AnyLoop, settings: &Settings) -> Vec<String> {
-    let raw = held.raw();
-    let Ok(journal) = raw.journal() else {
-        return vec!["The journal cannot be read, so nothing confirms this summary.".to_owned()];
-    };
-    let mut caveats = rounds::caveats(raw, &journal);
-    caveats.extend(of_plan_loop(held, settings));
+pub(super) fn all(held: &AnyLoop) -> Vec<String> {
+    let journal = held.raw().journal().unwrap_or_default();
+    let mut caveats = rounds::caveats(held.raw(), &journal);
+    caveats.extend(of_plan_loop(held));
     caveats
 }
 
 /// Returns the caveats that only a plan loop has: a change since the last review, and rounds whose
 /// material findings no later review has covered, if the loop counts as clean.
-pub(super) fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
+pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
-    let runs = rounds::runs(held.raw());
-    let is_clean = runs
-        .iter()
-        .rfind(|run| run.ended.is_some())
-        .is_some_and(|last| counts_as_clean(held, last));
-    let verdicts: Vec<&Run> = runs.iter().filter(|run| run.digest().is_some()).collect();
-    let Some(last) = verdicts.last().filter(|_| is_clean) else {
+    let verdicts = report::verdicts(held);
+    let last = verdicts.values().next_back();
+    let Some((last, _)) = last.filter(|(run, _)| counts_as_clean(held, run)) else {
         return caveats;
     };
 
@@ -55,24 +48,22 @@ pub(super) fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         ("the plan is unchanged since", "the plan was revised since")
     };
     let has_last_text = |run: &Run| run.began.subject == last.began.subject;
-    for line in rounds::rounds(held.raw(), &settings.personas) {
-        let run = verdicts.iter().rfind(|run| run.began.round == line.round);
-        let counts = line.counts.filter(|counts| counts.material() > 0);
-        let (Some(run), Some(counts)) = (run, counts) else {
+    for (round, (run, verdict)) in &verdicts {
+        let counts = verdict.findings.counts();
+        if counts.material() == 0 {
             continue;
-        };
-        let found = format!("Round {} ({}) found {counts}", line.round, line.persona);
+        }
+        let persona = text::one_line(&run.began.persona, 100);
+        let found = format!("Round {round} ({persona}) found {counts}");
         let is_seen_again = verdicts
-            .iter()
-            .any(|later| has_last_text(later) && later.began.persona == run.began.persona);
-        if has_last_text(run) {
-            if !is_rejected {
-                caveats.push(format!("{found}; {unchanged}, so they are open."));
-            }
-        } else if !is_seen_again {
+            .values()
+            .any(|(later, _)| has_last_text(later) && later.began.persona == run.began.persona);
+        if !has_last_text(run) && !is_seen_again {
             caveats.push(format!(
                 "{found}; {changed}, and no later round looked from that point of view."
             ));
+        } else if has_last_text(run) && !is_rejected {
+            caveats.push(format!("{found}; {unchanged}, so they are open."));
         }
     }
     caveats
@@ -101,14 +92,19 @@ pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
 
 /// Returns the sentence about a change that the journal notes, unless a later review covers it.
 fn noted_change(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
-    let changed = |entry: &Entry| entry.noted::<serde_json::Value>(CHANGED).is_some();
-    let at = journal.iter().rposition(changed)?;
-    let reviewed_again = last_verdict(&runs::read(&journal[at..])).is_some();
-    (is_closing(held) && !reviewed_again).then(|| sentence(held))
+    let at = journal
+        .iter()
+        .rposition(|entry| entry.noted::<Value>(CHANGED).is_some())?;
+    let is_covered = runs::read(&journal[at..]).iter().any(has_verdict);
+    (is_closing(held) && !is_covered).then(|| sentence(held))
 }
 
 fn is_closing(held: &AnyLoop) -> bool {
     matches!(held.phase(), Phase::Summarizing | Phase::Done)
+}
+
+fn has_verdict(run: &Run) -> bool {
+    run.digest().is_some()
 }
 
 fn sentence(held: &AnyLoop) -> String {
@@ -123,8 +119,7 @@ fn sentence(held: &AnyLoop) -> String {
 /// read. Returns `false` if that is unknown.
 fn has_changed(held: &AnyLoop) -> bool {
     let raw = held.raw();
-    let runs = rounds::runs(raw);
-    let Some(last) = last_verdict(&runs) else {
+    let Some(last) = rounds::runs(raw).into_iter().rfind(has_verdict) else {
         return false;
     };
     if reviews_changes(held) {
@@ -132,12 +127,7 @@ fn has_changed(held: &AnyLoop) -> bool {
         let now = raw.store().budget().wait(GIT_TIMEOUT, tree);
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }
-    let now = raw
-        .read("{subject}")
-        .map(|bytes| Digest::from_bytes(&bytes));
-    counts_as_clean(held, last) && now.ok().as_ref() != Some(&last.began.subject)
-}
-
-fn last_verdict(runs: &[Run]) -> Option<&Run> {
-    runs.iter().rfind(|run| run.digest().is_some())
+    let now = raw.read("{subject}").ok();
+    let now = now.map(|bytes| Digest::from_bytes(&bytes));
+    counts_as_clean(held, &last) && now.as_ref() != Some(&last.began.subject)
 }

@@ -12,7 +12,7 @@ use claudex_loop::program::{Variables, shell};
 use claudex_loop::review::evidence;
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
-use claudex_loop::review::findings_file::{self, FindingsJson, bullet};
+use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::personas::Personas;
 use claudex_loop::review::runs::Run;
 use claudex_loop::text;
@@ -34,8 +34,6 @@ const MAX_FINDING_CHARS: usize = 200;
 const MAX_TOP_FINDINGS: usize = 3;
 /// Upper limit of high findings that a summary lists as not reviewed again.
 const MAX_LEFT_FINDINGS: usize = 5;
-/// Upper limit of a persona's label in a sentence, in characters.
-const MAX_LABEL_CHARS: usize = 100;
 
 /// Returns the variables.
 pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
@@ -48,7 +46,7 @@ pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> 
     let (report, fixes) = report::existing_files(held);
     let path = |path: &str| text::one_line(path, MAX_TEXT_CHARS);
 
-    let mut variables = json!({
+    let variables = json!({
         "topic": pasteable(&fields.topic, MAX_TEXT_CHARS),
         "driven": held.raw().record().session().as_deref() != Some(RUN),
         "persona": personas.of_round(round).label,
@@ -62,34 +60,33 @@ pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> 
         "review_line": runner::line(raw),
         "findings": text::exact(findings_file::findings_path(raw.store(), raw.id(), round)),
         "previous": previous.and_then(|line| line.counts).map(|counts| counts.to_string()),
-        "top": top_findings(raw, round),
+        "top": top_findings(held, round),
         "rounds": rounds::table(&lines),
         "across": rounds::across(raw),
         "stalled": fields.decision_signal == DecisionSignal::Stalled,
         "elapsed": rounds::elapsed(rounds::seconds(raw, now)),
         "reviewers": rounds::reviewers(raw),
-        "caveats": caveats::all(held, settings),
+        "caveats": caveats::all(held),
         "cause": failure_cause(raw),
         "reviewed": lines.last().is_some_and(|line| line.counts.is_some()),
         "report": report.map(text::exact),
         "fixes": fixes.map(text::exact),
     });
-    variables["outcome"] = json!(outcome(held, &variables));
-    let Json::Object(variables) = variables else {
+    let Json::Object(mut variables) = variables else {
         unreachable!("the variables are an object");
     };
+    let outcome = outcome(held, &variables);
+    variables.insert("outcome".to_owned(), json!(outcome));
     variables
 }
 
 /// Returns the sentences about how the rounds ended, and which personas did not review the plan.
-fn outcome(held: &AnyLoop, variables: &Json) -> String {
+fn outcome(held: &AnyLoop, variables: &Variables) -> String {
     let mut facts = message::facts(held.raw(), MAX_TEXT_CHARS);
-    facts.extend(variables.as_object().cloned().unwrap_or_default());
-    let runs = rounds::runs(held.raw());
-    let last = runs
-        .iter()
-        .rfind(|run| run.began.round == held.fields().round);
-    facts.insert("failed".to_owned(), json!(last.and_then(cause_of)));
+    facts.extend(variables.clone());
+    let mut runs = rounds::runs(held.raw()).into_iter();
+    let last = runs.rfind(|run| run.began.round == held.fields().round);
+    facts.insert("failed".to_owned(), json!(last.as_ref().and_then(cause_of)));
     let rendered = OUTCOME.render(&facts);
     rendered.map_or_else(|error| error.to_string(), |text| text.trim().to_owned())
 }
@@ -109,31 +106,23 @@ fn cause_of(run: &Run) -> Option<String> {
 /// Returns the short labels of the personas that had no round up to this one, but would have one in
 /// the rounds after it.
 fn missing_personas(held: &AnyLoop, personas: &Personas) -> Vec<String> {
-    let all = personas.all();
-    let count = |rounds| usize::try_from(rounds).unwrap_or(usize::MAX).min(all.len());
     let fields = held.fields();
-    let round = count(fields.round);
-    let later = &all[round..count(fields.max_rounds).max(round)];
-    later
-        .iter()
-        .filter(|persona| all[..round].iter().all(|seen| seen.label != persona.label))
-        .map(|persona| persona.label.trim_end_matches(" review"))
-        .map(|label| text::one_line(label, MAX_LABEL_CHARS))
+    let all = personas.all();
+    let most = fields.max_rounds.min(all.len() as u64);
+    let label = |round| &personas.of_round(round).label;
+    let is_missing = |later: &u64| (1..=fields.round).all(|round| label(round) != label(*later));
+    (fields.round + 1..=most)
+        .filter(is_missing)
+        .map(|round| label(round).trim_end_matches(" review"))
+        .map(|label| text::one_line(label, MAX_TEXT_CHARS))
         .collect()
 }
 
 /// Returns the gravest findings of the round before, for a user who sees only the first lines of a
 /// block.
-fn top_findings(raw: &Raw, round: u64) -> Vec<String> {
-    let runs = rounds::runs(raw);
-    let verdict = runs
-        .iter()
-        .rev()
-        .filter(|run| run.began.round + 1 == round && run.ended.is_some())
-        .find_map(|run| FindingsJson::of_run(raw.store(), raw.id(), run).ok()?);
-    let mut findings = verdict
-        .map(|verdict| verdict.findings.0)
-        .unwrap_or_default();
+fn top_findings(held: &AnyLoop, round: u64) -> Vec<String> {
+    let verdict = report::verdicts(held).remove(&round.saturating_sub(1));
+    let mut findings = verdict.map_or_else(Vec::new, |(_, verdict)| verdict.findings.0);
     findings.sort_by_key(|finding| finding.severity);
     findings
         .iter()
@@ -154,8 +143,8 @@ fn high_findings_left(raw: &Raw) -> Vec<String> {
     for finding in left.iter().take(MAX_LEFT_FINDINGS) {
         let round = finding.rounds.last().copied().unwrap_or_default();
         let file = text::exact(findings_file::findings_path(raw.store(), raw.id(), round));
-        let what = pasteable(&finding.what, MAX_FINDING_CHARS);
-        lines.push(format!("Round {round}: {what} (`{file}`)"));
+        let problem = pasteable(&finding.what, MAX_FINDING_CHARS);
+        lines.push(format!("Round {round}: {problem} (`{file}`)"));
     }
     let more = left.len().saturating_sub(MAX_LEFT_FINDINGS);
     if more > 0 {

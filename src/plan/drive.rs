@@ -3,7 +3,7 @@
 //! It acts as the client: it stops the loop as the Stop hook does. Before a stop it has the
 //! round reviewed, and has a drafter revise the plan.
 
-use claudex_loop::behaviours::{Attempt, Step, loop_message, settle};
+use claudex_loop::behaviours::{Attempt, Step, settle};
 use claudex_loop::machine::Refused;
 use claudex_loop::message::Message;
 use claudex_loop::process::environment::Environment;
@@ -12,17 +12,16 @@ use claudex_loop::process::{self, Call, Event, ProcessEnd};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Program, review, rounds};
+use claudex_loop::program::{Program, Variables, out, review, rounds};
 use claudex_loop::review::evidence::{self, Found};
 use claudex_loop::review::findings_file;
-use claudex_loop::review::round::RoundError;
+use claudex_loop::review::round::{RoundError, RoundEvent};
 use claudex_loop::review::runs::{self, RunOutcome};
-use claudex_loop::{Actor, Timestamp, files, text};
-use serde::Serialize;
-use serde_json::{Value as Json, json};
+use claudex_loop::{Timestamp, files, text};
+use serde_json::json;
 
 use super::progress::Progress;
-use super::typestate::{DecisionSignal, REVIEWING_REVIEW, ReviseNext, TABLE};
+use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
 use super::{AnyLoop, Phase, caveats, context, report, resume, reviews_changes};
 
 /// The drafter's prompt.
@@ -40,18 +39,25 @@ pub(super) struct Driver<'d> {
     pub(super) limits: Limits,
     /// The command that revises the plan, for `/bin/sh -c`.
     pub(super) drafter: Option<&'d str>,
+    /// Whether the outcome is printed as JSON.
+    pub(super) json: bool,
     pub(super) progress: Progress,
 }
 
 impl Driver<'_> {
-    /// Takes a loop to its end, or as far as it goes without its user. `verb` says in the first
+    /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome. `verb` says in the first
     /// line the fate of a loop in a run.
-    pub(super) fn drive(&mut self, started: &AnyLoop, verb: &str) -> Result<Outcome, Failure> {
-        self.progress
-            .show_start(started, verb, &self.reviewer.shown);
-        // The user starts a loop. All later changes are those of the Stop hook.
-        let held = AnyLoop::open(started.raw().store(), started.id(), Actor::Hook);
-        let mut held = held.map_err(|error| Failure::new(Exit::Internal, error))?;
+    pub(super) fn drive(&mut self, mut held: AnyLoop, verb: &str) -> Result<Exit, Failure> {
+        let subject = if reviews_changes(&held) {
+            "the changes of the work tree"
+        } else {
+            &held.fields().subject
+        };
+        self.progress.show(&format!(
+            "Loop {} {verb} {subject} (reviewer: {})",
+            held.id(),
+            self.reviewer.shown
+        ));
         let mut summary = String::new();
         loop {
             match held.phase() {
@@ -59,10 +65,9 @@ impl Driver<'_> {
                 Phase::Summarizing => summary = self.summarize(&held)?,
                 _ => {}
             }
-
             let (now, edge) = match self.stop(held) {
                 Ok(Step::Moved { now, edge }) => (now, edge),
-                Ok(Step::Over(now)) => return Ok(Outcome::new(&now, self.settings, &summary)),
+                Ok(Step::Over(now)) => return self.print(&now, &summary),
                 Ok(Step::Waits(now)) => {
                     let problem = format!("the loop does not go on from phase {}", now.phase());
                     return Err(internal_failure(&now, &problem));
@@ -72,7 +77,7 @@ impl Driver<'_> {
             super::entered(&now, self.settings)
                 .map_err(|problem| internal_failure(&now, &problem))?;
             if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
-                return Ok(Outcome::new(&now, self.settings, &summary));
+                return self.print(&now, &summary);
             }
             held = now;
         }
@@ -91,10 +96,10 @@ impl Driver<'_> {
                     && let Ok((Found::Clean(settled), _)) =
                         evidence::inspect(held.raw(), &REVIEWING_REVIEW) =>
             {
-                let next: ReviseNext = held
+                let next = held
                     .revise(&settled)
                     .map_err(|refused| refused.map(AnyLoop::from))?;
-                settle(Attempt::<AnyLoop, _>::Taken(AnyLoop::from(next)))
+                settle(Attempt::<AnyLoop, _>::Taken(next.into()))
             }
             held => self.program.step(held, self.settings),
         }
@@ -113,13 +118,12 @@ impl Driver<'_> {
             limits: self.limits,
         };
         let report = review::run(&self.program, held, &round, self.reviewer, &mut |event| {
-            progress.show_review(held, event, &self.reviewer.shown)
+            progress.show_event(held, event)
         });
         let report = report.map_err(|error| match error {
             RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
             error => internal_failure(held, &error.to_string()),
         })?;
-
         let notes = match report.run.digest() {
             Some(_) => report::after_review(held),
             None => Vec::new(),
@@ -136,7 +140,7 @@ impl Driver<'_> {
     fn summarize(&self, held: &AnyLoop) -> Result<String, Failure> {
         let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
         let message = edges.find_map(|edge| edge.words(&TABLE));
-        let summary = self.render(held, message, &[])?;
+        let summary = self.render(held, message, Variables::new())?;
         Ok(format!("{}\n", summary.trim_end()))
     }
 
@@ -144,16 +148,12 @@ impl Driver<'_> {
         &self,
         held: &AnyLoop,
         message: Option<Message>,
-        more: &[(&str, String)],
+        more: Variables,
     ) -> Result<String, Failure> {
-        let mut own = context::variables(held, self.settings, Timestamp::now());
-        own.extend(
-            more.iter()
-                .map(|(name, value)| (name.to_string(), json!(value))),
-        );
-        let rendered = loop_message::render(held.raw(), message, own);
-        let rendered = rendered.map_err(|error| Failure::new(Exit::Internal, error))?;
-        Ok(rendered.unwrap_or_default())
+        self.program
+            .render(held, message, self.settings, more)
+            .map(Option::unwrap_or_default)
+            .map_err(|problem| internal_failure(held, &problem))
     }
 
     /// Runs the drafter on the findings of the round.
@@ -165,7 +165,8 @@ impl Driver<'_> {
             let problem = format!("cannot read {}: {error}", text::shown(&path));
             internal_failure(held, &problem)
         })?;
-        let prompt = self.render(held, Some(DRAFT), &[("text", text::plain(&findings))])?;
+        let text = ("text".to_owned(), json!(text::plain(&findings)));
+        let prompt = self.render(held, Some(DRAFT), Variables::from_iter([text]))?;
         let progress = &mut self.progress;
         progress.show("  the drafter revises the plan");
 
@@ -181,92 +182,85 @@ impl Driver<'_> {
             limits: self.limits,
         };
         let ended = process::supervise(&call, &mut |event| {
-            if let Event::Line { text, .. } = event {
-                progress.show_drafter_line(text);
-            }
-            progress.go_on(held)
+            let event = match event {
+                Event::Line { text, .. } => RoundEvent::Reviewer(text),
+                _ => RoundEvent::Tick,
+            };
+            progress.show_event(held, event)
         });
-
         let problem = match ended.how {
             ProcessEnd::Exited(0) => return Ok(()),
             ProcessEnd::Stopped => {
                 return Err(resume::failure(held, Exit::Interrupted, "interrupted"));
             }
-            how @ ProcessEnd::Exited(_) => {
+            how => {
                 let last = ended.stderr_tail.lines().last().unwrap_or_default();
-                format!("{how}. {}", text::one_line(last, 200))
+                text::one_line(&format!("{how}. {last}"), 300)
             }
-            how => how.to_string(),
         };
-        let problem = format!("the drafter failed: {}", text::one_line(&problem, 300));
-        Err(internal_failure(held, &problem))
+        Err(internal_failure(
+            held,
+            &format!("the drafter failed: {problem}"),
+        ))
+    }
+
+    /// Prints the outcome of a loop as it is now.
+    fn print(&self, held: &AnyLoop, summary: &str) -> Result<Exit, Failure> {
+        let raw = held.raw();
+        let store = raw.store();
+        let (ending, exit) = match (held.phase(), held.fields().decision_signal) {
+            (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => {
+                ("reviewer-failed", Exit::Reviewer)
+            }
+            (_, DecisionSignal::NoMaterialFindings) => ("complete", Exit::Complete),
+            (_, DecisionSignal::Stalled) => ("stalled", Exit::MaxRounds),
+            (_, DecisionSignal::MaxReached | DecisionSignal::None) => {
+                ("stopped-at-max-rounds", Exit::MaxRounds)
+            }
+        };
+        let cause = (exit == Exit::Reviewer).then(|| context::failure_cause(raw));
+        let waits = (!held.phase().is_terminal()).then(|| resume::help(held));
+        if self.json {
+            let (report, fixes) = report::existing_files(held);
+            let mut facts = json!({
+                "id": held.id().as_str(),
+                "ending": ending,
+                "plan": (!reviews_changes(held)).then(|| raw.path("{subject}")),
+                "report": report.map(|path| store.root().join(path)),
+                "fixes": fixes.map(|path| store.root().join(path)),
+                "rounds": rounds::rounds(raw, &self.settings.personas),
+                "seconds": rounds::seconds(raw, Timestamp::now()),
+                "state": store.path_of(held.id()),
+                "findings": findings_file::findings_path(store, raw.id(), held.fields().round),
+                "caveats": caveats::all(held),
+                "cause": cause,
+                "waits": waits,
+                "summary": summary,
+            });
+            if let Some(facts) = facts.as_object_mut() {
+                facts.retain(|_, fact| !fact.is_null());
+            }
+            out::json(&facts);
+        } else if let Some(cause) = cause {
+            let (state, help) = match &waits {
+                None => (
+                    "is over",
+                    "once the reviewer works, run the same command again",
+                ),
+                Some(waits) => ("is kept, with the rounds that are finished", &**waits),
+            };
+            let id = held.id();
+            let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
+            return Err(Failure::plain(Exit::Reviewer, message, help));
+        } else {
+            out::line("");
+            out::markdown(summary);
+            out::line(&format!("State: {}", text::shown(store.path_of(held.id()))));
+        }
+        Ok(exit)
     }
 }
 
 fn internal_failure(held: &AnyLoop, problem: &str) -> Failure {
     resume::failure(held, Exit::Internal, problem)
-}
-
-/// The end of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Ending {
-    /// No material finding is open.
-    Complete,
-    /// The rounds were used up.
-    StoppedAtMaxRounds,
-    /// One reviewer reported equal findings for the third time.
-    Stalled,
-    /// The reviewer gave no verdict.
-    ReviewerFailed,
-}
-
-/// The outcome of a run.
-pub(super) struct Outcome {
-    /// The end of the run.
-    pub(super) ending: Ending,
-    /// The document that `--json` prints.
-    pub(super) facts: Json,
-}
-
-impl Outcome {
-    /// Collects the outcome of a loop as it is now.
-    fn new(held: &AnyLoop, settings: &Settings, summary: &str) -> Self {
-        let raw = held.raw();
-        let store = raw.store();
-        let ending = match (held.phase(), held.fields().decision_signal) {
-            (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => {
-                Ending::ReviewerFailed
-            }
-            (_, DecisionSignal::NoMaterialFindings) => Ending::Complete,
-            (_, DecisionSignal::Stalled) => Ending::Stalled,
-            (_, DecisionSignal::MaxReached | DecisionSignal::None) => Ending::StoppedAtMaxRounds,
-        };
-        let has_failed = ending == Ending::ReviewerFailed;
-        let (report, fixes) = report::existing_files(held);
-        let mut facts = json!({
-            "id": held.id().as_str(),
-            "ending": ending,
-            "plan": (!reviews_changes(held)).then(|| raw.path("{subject}")),
-            "report": report.map(|path| store.root().join(path)),
-            "fixes": fixes.map(|path| store.root().join(path)),
-            "rounds": rounds::rounds(raw, &settings.personas),
-            "seconds": rounds::seconds(raw, Timestamp::now()),
-            "state": store.path_of(held.id()),
-            "findings": findings_file::findings_path(store, raw.id(), held.fields().round),
-            "caveats": caveats::all(held, settings),
-            "cause": has_failed.then(|| context::failure_cause(raw)),
-            "waits": (!held.phase().is_terminal()).then(|| resume::help(held)),
-            "summary": summary,
-        });
-        if let Some(facts) = facts.as_object_mut() {
-            facts.retain(|_, fact| !fact.is_null());
-        }
-        Self { ending, facts }
-    }
-
-    /// Returns a fact that is a text; empty if there is none.
-    pub(super) fn text(&self, fact: &str) -> String {
-        self.facts[fact].as_str().unwrap_or_default().to_owned()
-    }
 }

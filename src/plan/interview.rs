@@ -24,26 +24,24 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let owned = session_loops::owned(INFO, input, surroundings, session);
     let (store, id) = owned.into_iter().next()?;
-    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(|error| error.to_string());
-    if held.as_ref().is_ok_and(|held| !takes_answers(held)) {
-        return None;
-    }
-
-    let recorded = held.and_then(|held| record(&held, &parts));
-    let (agent, person) = match recorded {
-        Ok(()) => (format!("the answers are in the topic of loop {id}."), None),
+    let held = AnyLoop::open(&store, &id, Actor::Person);
+    let held = held.ok().filter(takes_answers)?;
+    Some(match record(&held, &parts) {
+        Ok(()) => HookOutput {
+            agent: Some(INFO.line(&format!("the answers are in the topic of loop {id}."))),
+            ..HookOutput::default()
+        },
         Err(problem) => {
-            let line = text::one_line(&problem, 300);
-            store.log(&format!("{id} interview: {line}"));
+            let problem = text::one_line(&problem, 300);
+            store.log(&format!("{id} interview: {problem}"));
             let agent = "the answers could not be added to the topic. Write them into the plan.";
-            let person = format!("the answers are not in the topic of loop {id}: {line}");
-            (agent.to_owned(), Some(INFO.line(&person)))
+            let person = format!("the answers are not in the topic of loop {id}: {problem}");
+            HookOutput {
+                agent: Some(INFO.line(agent)),
+                person: Some(INFO.line(&person)),
+                ..HookOutput::default()
+            }
         }
-    };
-    Some(HookOutput {
-        agent: Some(INFO.line(&agent)),
-        person,
-        ..HookOutput::default()
     })
 }
 
@@ -78,24 +76,16 @@ fn record(held: &AnyLoop, parts: &[String]) -> Result<(), String> {
             "topic and answers have {bytes} bytes; the limit is {MAX_TEXT_BYTES}"
         ));
     }
-    let edits = Fields::from_iter([
-        ("topic".to_owned(), Value::from(topic)),
-        ("interview_used".to_owned(), Value::from(true)),
-    ]);
     let change = Change {
-        edits,
+        edits: Fields::from_iter([
+            ("topic".to_owned(), Value::from(topic)),
+            ("interview_used".to_owned(), Value::from(true)),
+        ]),
         ..Change::bare("interview", &Actor::Person.to_string())
     };
-    let store = held.raw().store();
-    store
-        .commit(held.raw().record(), change)
-        .map_err(|error| error.to_string())?;
-    store.log(&format!(
-        "{} interview: {} answers in the topic",
-        held.id(),
-        parts.len()
-    ));
-    Ok(())
+    let raw = held.raw();
+    let committed = raw.store().commit(raw.record(), change);
+    committed.map(drop).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -114,13 +104,13 @@ mod tests {
 
     #[test]
     fn interview_answers_are_found_by_header_in_order() {
-        let given = [
+        let dialog = [
             answer("worries", "a; Scope: fake"),
             answer("Other", "x"),
             answer(" SCOPE ", "b"),
             answer("Scope", "second"),
         ];
-        assert_eq!(parts(&given), ["Scope: b", "Worries: a; Scope: fake"]);
+        assert_eq!(parts(&dialog), ["Scope: b", "Worries: a; Scope: fake"]);
         assert!(parts(&[answer("Scopes", "x"), answer("", "y")]).is_empty());
     }
 }

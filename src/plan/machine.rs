@@ -9,7 +9,6 @@ use claudex_loop::{files, text};
 
 use super::typestate::DIAGRAM;
 
-/// Check and draw machine files
 #[derive(Debug, Subcommand)]
 enum Machines {
     /// Check machine files; print every finding with its file, line and column
@@ -48,7 +47,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Machines::Check { files } => {
             for file in files {
                 match load(&file) {
-                    Ok(machine) => out::line(&summary(&file, &machine)),
+                    Ok(machine) => out::line(&format!(
+                        "{}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
+                        display_name(&file),
+                        machine.name.value,
+                        machine.phases.len(),
+                        machine.first_entries().len(),
+                        machine.edges().len(),
+                    )),
                     Err(found) if exit != Exit::Usage => exit = found,
                     Err(_) => {}
                 }
@@ -62,18 +68,6 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Machines::Schema => out::json(&super::schema::schema()),
     }
     Ok(exit)
-}
-
-/// Returns the line about a valid machine.
-fn summary(file: &Utf8Path, machine: &Machine) -> String {
-    format!(
-        "{}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
-        display_name(file),
-        machine.name.value,
-        machine.phases.len(),
-        machine.first_entries().len(),
-        machine.edges().len(),
-    )
 }
 
 /// Reads and checks a machine file. Prints one line for each finding on stderr, and returns the

@@ -48,19 +48,16 @@ impl OnStop for PlanLoop {
     /// that could ask.
     fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
         let fields = held.fields();
-        let is_open = matches!(
-            fields.decision_signal,
-            DecisionSignal::MaxReached | DecisionSignal::Stalled
-        );
         let record = held.raw().record();
-        let is_plan = record.mode() == Some(Mode::Plan.to_string());
-        if !is_open || !is_plan || record.session().as_deref() == Some(RUN) {
+        let is_settled = fields.decision_signal == DecisionSignal::NoMaterialFindings;
+        let is_review = record.mode() == Some(Mode::Review.to_string());
+        if is_settled || is_review || record.session().as_deref() == Some(RUN) {
             return Ok(None);
         }
-        let round = fields.round;
-        let max_rounds = fields.max_rounds;
-        let question =
-            format!("The plan is not settled after round {round} of {max_rounds}. What now?");
+        let question = format!(
+            "The plan is not settled after round {} of {}. What now?",
+            fields.round, fields.max_rounds
+        );
         let options = vec![
             Answer::new("Revise manually", Transition::ReviseManually)
                 .description("You work through the findings and edit the plan; the loop ends."),
@@ -162,7 +159,7 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         }
         notes.push(outcome);
     }
-    notes.extend(caveats::of_plan_loop(held, settings));
+    notes.extend(caveats::of_plan_loop(held));
     let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
     if waits && held.fields().reminders > 0 {
         notes.push(format!(

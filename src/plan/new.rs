@@ -50,10 +50,8 @@ pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Ex
     // Crates from a registry lie beside each other.
     let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
     if !is_crate_name(name) {
-        let message = format!(
-            "`{}` cannot be the name of a crate and its machine",
-            text::one_line(&text::shown(name), 80)
-        );
+        let name = text::one_line(&text::shown(name), 80);
+        let message = format!("`{name}` cannot be the name of a crate and its machine");
         let help = format!(
             "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no word of Rust:\n    {} new release-train",
             info.program

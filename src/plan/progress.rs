@@ -9,7 +9,7 @@ use claudex_loop::program::{Tone, out, review};
 use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::round::{Report, RoundEvent};
 
-use super::{AnyLoop, resume, reviews_changes};
+use super::{AnyLoop, resume};
 
 /// The interval at which a run checks whether another process has ended its loop.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -35,19 +35,6 @@ impl Progress {
         }
     }
 
-    /// Shows the progress of a loop in a run.
-    pub(super) fn show_start(&self, held: &AnyLoop, verb: &str, reviewer: &str) {
-        let id = held.id();
-        let subject = if reviews_changes(held) {
-            "the changes of the work tree"
-        } else {
-            &held.fields().subject
-        };
-        self.show(&format!(
-            "Loop {id} {verb} {subject} (reviewer: {reviewer})"
-        ));
-    }
-
     /// Shows that a round begins.
     pub(super) fn show_round(&mut self, round: u64, max_rounds: u64, persona: &str) {
         self.lines = review::Lines::default();
@@ -55,21 +42,22 @@ impl Progress {
         self.show_toned(&line, &line, Tone::Heading);
     }
 
-    /// Shows the progress of a review. Returns whether the review goes on.
-    pub(super) fn show_review(
-        &mut self,
-        held: &AnyLoop,
-        event: RoundEvent<'_>,
-        reviewer: &str,
-    ) -> ControlFlow<()> {
-        let line = match event {
-            RoundEvent::Began { .. } => None,
-            event => self.lines.line_of(event, reviewer),
-        };
-        if let Some(line) = line {
+    /// Shows an event of the reviewer or the drafter. Breaks after a signal, or if another process has ended the loop.
+    pub(super) fn show_event(&mut self, held: &AnyLoop, event: RoundEvent<'_>) -> ControlFlow<()> {
+        let is_known = matches!(event, RoundEvent::Began { .. });
+        if let Some(line) = self.lines.line_of(event, "").filter(|_| !is_known) {
             self.show(&format!("  {line}"));
         }
-        self.go_on(held)
+        let mut is_over = self.interrupted.load(Ordering::Relaxed);
+        if self.polled.elapsed() >= CANCEL_POLL_INTERVAL {
+            self.polled = Instant::now();
+            is_over |= resume::ended_phase(held).is_some();
+        }
+        if is_over {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// Shows the findings of a round, and the notes about its report.
@@ -88,16 +76,8 @@ impl Progress {
         if more > 0 {
             self.show(&format!("    and {more} more in that file"));
         }
-
         for note in notes {
             self.show(&format!("  {note}"));
-        }
-    }
-
-    /// Shows a line of the drafter.
-    pub(super) fn show_drafter_line(&mut self, line: &str) {
-        if let Some(line) = self.lines.of_program(line) {
-            self.show(&format!("  | {line}"));
         }
     }
 
@@ -111,20 +91,6 @@ impl Progress {
             out::note(line)
         } else {
             out::toned(line, word, tone)
-        }
-    }
-
-    /// Stops the run after a signal, or if another process has ended its loop.
-    pub(super) fn go_on(&mut self, held: &AnyLoop) -> ControlFlow<()> {
-        let mut is_over = self.interrupted.load(Ordering::Relaxed);
-        if self.polled.elapsed() >= CANCEL_POLL_INTERVAL {
-            self.polled = Instant::now();
-            is_over |= resume::ended_phase(held).is_some();
-        }
-        if is_over {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
         }
     }
 }

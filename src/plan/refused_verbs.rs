@@ -7,22 +7,21 @@ use super::{AnyLoop, Phase, Verb, reviews_changes};
 /// better than the refusal.
 pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
     let fields = held.fields();
-    let is_marked = fields.decision_signal != DecisionSignal::None;
+    let signal = fields.decision_signal;
     let phase = held.phase();
-    Some(match (transition, phase) {
-        ("more" | "resume" | "answer", phase) if phase.is_terminal() => {
+    Some(match transition {
+        "more" | "resume" | "answer" if phase.is_terminal() => {
             format!("the loop is over ({phase}); {}", new_loop(held))
         }
-        ("more", Phase::Summarizing) => format!(
-            "the loop was settled ({}) in its last round; to have the plan reviewed further, {}",
-            fields.decision_signal,
-            new_loop(held)
-        ),
-        ("mark_done", Phase::Reviewing) if is_marked => {
+        "mark_done" if phase == Phase::Reviewing && signal != DecisionSignal::None => {
             "the loop is already marked as done; end the turn, and the next stop prints the summary"
                 .to_owned()
         }
-        ("more", phase) => format!(
+        "more" if phase == Phase::Summarizing => format!(
+            "the loop was settled ({signal}) in its last round; to have the plan reviewed further, {}",
+            new_loop(held)
+        ),
+        "more" => format!(
             "the loop is in phase {phase}, round {} of {}; it takes more rounds after its summary",
             fields.round, fields.max_rounds
         ),
@@ -32,20 +31,14 @@ pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
 
 /// Returns the start that `more` becomes if the plan loop is over: a new loop, which continues it.
 pub(super) fn start_instead(held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> {
-    let Verb::More { rounds, .. } = verb else {
-        return None;
-    };
     let is_finished = matches!(held.phase(), Phase::Done | Phase::Errored);
-    if !is_finished || reviews_changes(held) {
-        return None;
+    match verb {
+        Verb::More { rounds, .. } if is_finished && !reviews_changes(held) => {
+            let arguments = format!("plan --continue {} --rounds {rounds}", held.id());
+            Some(arguments.split(' ').map(str::to_owned).collect())
+        }
+        _ => None,
     }
-    let id = held.id().to_string();
-    let rounds = rounds.to_string();
-    Some(
-        ["plan", "--continue", &id, "--rounds", &rounds]
-            .map(str::to_owned)
-            .into(),
-    )
 }
 
 /// Returns how to start a new loop that continues one that is over.

@@ -4,6 +4,7 @@
 //! our own. Nothing is applied. Both files are written after each verdict. Their templates clean
 //! the text of reviewers by the filters `prose` and `code`.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -12,9 +13,9 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file::FindingsJson;
+use claudex_loop::review::runs::Run;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, OwnFiles, Snapshot, file_name};
-use claudex_loop::store::Store;
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
@@ -50,13 +51,46 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let report_file = report_path(held.id());
     let fixes_file = fixes_path(held.id());
 
-    let mut rounds = rounds(held);
-    let (tree, fixes) = try_fixes(store, &mut rounds);
+    // Taken only if there is a patch.
+    let snapshot = LazyCell::new(|| {
+        let own_files = OwnFiles::in_store(store, store.root());
+        Snapshot::take(store.root(), &own_files, None)
+    });
+    let mut fixes = Vec::new();
+    let mut rounds = Vec::new();
+    for (run, verdict) in verdicts(held).values() {
+        let mut findings = Vec::new();
+        for finding in &verdict.findings.0 {
+            let mut facts = json!(finding);
+            facts["place"] = json!(place(finding));
+            let patch = finding.patch.as_deref().unwrap_or_default();
+            if !patch.trim().is_empty() {
+                let problem = match &*snapshot {
+                    Ok(snapshot) => snapshot.applies(patch).err(),
+                    Err(error) => Some(format!("it could not be tried: {error}")),
+                };
+                facts["fix"] = json!(fixes.len() + 1);
+                fixes.push(fix(&facts, verdict.began.round, patch, problem));
+            }
+            findings.push(facts);
+        }
+        rounds.push(json!({
+            "round": verdict.began.round,
+            "persona": verdict.began.persona,
+            "reviewer": verdict.began.reviewer,
+            "counts": verdict.findings.counts().to_string(),
+            "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
+            "findings": findings,
+        }));
+    }
+    let tree = match fixes.as_slice() {
+        [] => None,
+        _ => snapshot.as_ref().ok().map(Snapshot::tree),
+    };
     let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
     let copy = held.raw().read("{subject}").and_then(files::text);
     let copy = copy.unwrap_or_default();
     let compared = copy.lines().map_while(|line| line.strip_prefix("# "));
-    let findings_json = store.loop_folder(held.id()).join("findings-round-<N>.json");
     let facts = json!({
         "id": held.id().as_str(),
         "topic": held.fields().topic,
@@ -68,7 +102,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         "tree": tree,
         "report_file": report_file,
         "fixes_file": fixes_file,
-        "findings_json": findings_json,
+        "findings_json": store.loop_folder(held.id()).join("findings-round-<N>.json"),
     });
 
     put(&folder, &report_file, REPORT, &facts)?;
@@ -82,6 +116,32 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         ));
     }
     Ok(lines)
+}
+
+/// Returns the newest verdict of each round, from files that are as the journal noted them.
+pub(super) fn verdicts(held: &AnyLoop) -> BTreeMap<u64, (Run, FindingsJson)> {
+    let store = held.raw().store();
+    let runs = rounds::runs(held.raw()).into_iter();
+    runs.filter_map(|run| {
+        let verdict = FindingsJson::of_run(store, held.id(), &run).ok()??;
+        Some((run.began.round, (run, verdict)))
+    })
+    .collect()
+}
+
+/// Returns the facts about a proposed patch. Hidden characters are spelled out; the findings' JSON has the patch itself.
+fn fix(finding: &Json, round: u64, patch: &str, problem: Option<String>) -> Json {
+    let visible = visible_patch(patch);
+    json!({
+        "number": finding["fix"],
+        "round": round,
+        "place": finding["place"],
+        "what": finding["what"],
+        "problem": problem,
+        "altered": visible != patch.trim_end_matches('\n'),
+        "fence": fence(&visible),
+        "patch": visible,
+    })
 }
 
 /// Returns the paths of the report and of the proposed patches, from the project's root, if the
@@ -112,64 +172,6 @@ fn put(folder: &Folder, path: &Utf8Path, message: Message, facts: &Json) -> Resu
         .map_err(|error| format!("{}: {error}", folder.path().join(name)))
 }
 
-/// Returns the last verdict of each round, oldest first, from files that are as the journal noted
-/// them.
-fn rounds(held: &AnyLoop) -> Vec<Json> {
-    let mut rounds = BTreeMap::new();
-    for run in rounds::runs(held.raw()) {
-        if let Ok(Some(verdict)) = FindingsJson::of_run(held.raw().store(), held.id(), &run) {
-            let mut facts = json!(verdict);
-            facts["counts"] = json!(verdict.findings.counts().to_string());
-            facts["changed"] = json!(run.work_tree_changed().then_some(CHANGED_DURING_REVIEW));
-            let findings = facts["findings"].as_array_mut().into_iter().flatten();
-            for (facts, finding) in findings.zip(&verdict.findings.0) {
-                facts["place"] = json!(place(finding));
-            }
-            rounds.insert(run.began.round, facts);
-        }
-    }
-    rounds.into_values().collect()
-}
-
-/// Tries the patches of all findings against the current work tree, and puts the number of each,
-/// from 1, in its place. Returns the id of the tree, and the facts about each patch.
-fn try_fixes(store: &Store, rounds: &mut [Json]) -> (Option<String>, Vec<Json>) {
-    let mut fixes = Vec::new();
-    let mut snapshot = None;
-    for round in rounds {
-        let number = round["round"].clone();
-        for finding in round["findings"].as_array_mut().into_iter().flatten() {
-            let patch = finding["patch"].take();
-            let Some(patch) = patch.as_str().filter(|patch| !patch.trim().is_empty()) else {
-                continue;
-            };
-
-            let snapshot = snapshot.get_or_insert_with(|| {
-                let own = OwnFiles::in_store(store, store.root());
-                Snapshot::take(store.root(), &own, None)
-            });
-            let problem = match snapshot {
-                Ok(snapshot) => snapshot.applies(patch).err(),
-                Err(error) => Some(format!("it could not be tried: {error}")),
-            };
-            let shown = visible_patch(patch);
-            finding["patch"] = json!(fixes.len() + 1);
-            fixes.push(json!({
-                "number": finding["patch"],
-                "round": number,
-                "place": finding["place"],
-                "what": finding["what"],
-                "problem": problem,
-                "altered": shown != patch.trim_end_matches('\n'),
-                "fence": fence(&shown),
-                "patch": shown,
-            }));
-        }
-    }
-    let snapshot = snapshot.and_then(Result::ok);
-    (snapshot.map(|snapshot| snapshot.tree().to_owned()), fixes)
-}
-
 /// Returns the place of a finding, such as `src/x.rs:12`, or nothing.
 fn place(finding: &Finding) -> String {
     match (&finding.file, finding.line) {
@@ -180,21 +182,17 @@ fn place(finding: &Finding) -> String {
     }
 }
 
-/// Returns a patch as the report shows it, with hidden characters spelled out. The findings' JSON
-/// has the patch itself.
+/// Returns a patch with its hidden characters spelled out.
 fn visible_patch(patch: &str) -> String {
     let lines = patch.split_inclusive('\n').map(file_name::visible);
-    let shown = lines.collect::<String>().replace("\r\n", "\n");
-    shown.trim_end_matches('\n').to_owned()
+    let visible = lines.collect::<String>().replace("\r\n", "\n");
+    visible.trim_end_matches('\n').to_owned()
 }
 
 /// Returns a fence that no line of the text closes.
 fn fence(text: &str) -> String {
-    let longest = text
-        .split(|c| c != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or_default();
+    let runs = text.split(|character| character != '`');
+    let longest = runs.map(str::len).max().unwrap_or_default();
     "`".repeat(longest.max(2) + 1)
 }
 

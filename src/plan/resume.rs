@@ -14,20 +14,11 @@ use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 pub(super) fn help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let is_here = loops::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
-    let place = if is_here {
-        String::new()
-    } else {
-        format!(", in {}", text::shown(root))
-    };
+    let elsewhere = (!is_here).then(|| format!(", in {}", text::shown(root)));
+    let place = elsewhere.unwrap_or_default();
     format!(
-        "to go on with it{place}:{}",
-        command_line(held.id().as_str())
-    )
-}
-
-fn command_line(id: &str) -> String {
-    format!(
-        "\n    claudex-loop run --resume {id}\ngive its flags again, such as --reviewer and --drafter"
+        "to go on with it{place}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
+        held.id()
     )
 }
 
@@ -54,7 +45,7 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
 /// that no session has taken up becomes one of `run`: it was started in a terminal, and ends there.
 pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
-    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refused)?;
+    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refusal)?;
     let session = held.raw().record().session().unwrap_or_default();
     let problem = match session.as_str() {
         _ if held.phase().is_terminal() => format!("it is over ({})", held.phase()),
@@ -73,20 +64,20 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     }
 
     if store.has_archived(&id) {
-        store.unarchive(&id).map_err(refused)?;
+        store.unarchive(&id).map_err(refusal)?;
     }
-    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(refused)?;
+    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(refusal)?;
     if session != RUN {
         let person = Actor::Person.to_string();
         store
             .set_session(held.raw().record(), RUN, "adopt", &person)
-            .map_err(refused)?;
+            .map_err(refusal)?;
     } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
         // The reviewer gets all its attempts again, as after `resume`.
         let resumed = held.take(Verb::Resume(LoopArgs::default()));
-        drop(resumed.map_err(|error| refused(*error.refusal))?);
+        drop(resumed.map_err(|error| refusal(*error.refusal))?);
     }
-    AnyLoop::open(&store, &id, Actor::Hook).map_err(refused)
+    AnyLoop::open(&store, &id, Actor::Hook).map_err(refusal)
 }
 
 /// Returns the store in which a loop is: the archive, or the folder itself.
@@ -98,7 +89,7 @@ pub(super) fn place_of(store: &Store, id: &LoopId) -> Store {
     }
 }
 
-fn refused(error: impl miette::Diagnostic) -> Failure {
+fn refusal(error: impl miette::Diagnostic) -> Failure {
     Failure::new(Exit::Refused, error)
 }
 
@@ -141,13 +132,14 @@ pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), F
 }
 
 /// Returns how to resume or cancel a loop of `run` because of which another one cannot start.
-pub(super) fn in_the_way(id: &str) -> Option<String> {
-    let active = locate::active_loops(INFO.state, &loops::here().ok()?);
-    let is_run = active
-        .iter()
-        .any(|(_, listed)| listed.id.as_str() == id && listed.session.as_deref() == Some(RUN));
+pub(super) fn in_the_way(store: &Store, id: &str) -> Option<String> {
+    let id = LoopId::parse(id, INFO.state.ids).ok()?;
+    let held = AnyLoop::open(store, &id, Actor::Person).ok()?;
+    let is_run = held.raw().record().session().as_deref() == Some(RUN);
     is_run.then(|| {
-        let line = command_line(id);
-        format!("to go on with it:{line}\nto give it up:\n    claudex-loop cancel {id}")
+        format!(
+            "{}\nto give it up:\n    claudex-loop cancel {id}",
+            help(&held)
+        )
     })
 }

@@ -7,10 +7,9 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Time, locate, loops, out, review, reviewers};
-use claudex_loop::text;
+use claudex_loop::program::{Time, locate, loops, review, reviewers};
 
-use super::drive::{Driver, Ending, Outcome};
+use super::drive::Driver;
 use super::progress::Progress;
 use super::start::{self, PLAN, parse_rounds};
 use super::{AnyLoop, INFO, Mode, resume};
@@ -20,6 +19,9 @@ pub(super) const CHANGES: &str = "changes";
 
 /// Take a plan document through the whole loop, outside Claude Code
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active"
+)]
 struct Run {
     /// The plan, a Markdown file
     #[arg(value_name = "PLAN.md", required_unless_present = "resume")]
@@ -67,11 +69,7 @@ struct Changes {
 
 /// Returns the subcommand `run`.
 pub(super) fn command() -> Command {
-    Run::augment_args(
-        Command::new("run")
-            .about("Take a plan document through the whole loop, outside Claude Code")
-            .after_help("Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active"),
-    )
+    Run::augment_args(Command::new("run"))
 }
 
 /// Adds the flags of `--changes` to `review`.
@@ -133,8 +131,7 @@ pub(super) fn run_changes(
     })
 }
 
-/// Begins a loop once the settings and the reviewer are known, drives it to its end, and prints the
-/// outcome. `folder` is one of its project.
+/// Begins a loop once the settings and the reviewer are known, and drives it to its end. `folder` is one of its project.
 fn drive(
     info: &'static ProgramInfo,
     folder: &Utf8Path,
@@ -153,46 +150,19 @@ fn drive(
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let limits = arguments.time.limits(reviewer.limits)?;
 
-    let started = begin(&settings)?;
+    let held = begin(&settings)?;
     let mut driver = Driver {
         program: super::program(),
         settings: &settings,
         reviewer: &reviewer,
         limits,
         drafter: arguments.drafter.as_deref(),
+        json: arguments.json,
         progress: Progress::new(arguments.json),
     };
     let verb = match arguments.resume {
         Some(_) => "goes on with",
         None => "reviews",
     };
-    let outcome = driver.drive(&started, verb)?;
-
-    if arguments.json {
-        out::json(&outcome.facts);
-    } else if outcome.ending == Ending::ReviewerFailed {
-        return Err(reviewer_failed(&outcome));
-    } else {
-        out::line("");
-        out::markdown(&outcome.text("summary"));
-        out::line(&format!("State: {}", text::shown(outcome.text("state"))));
-    }
-    Ok(match outcome.ending {
-        Ending::Complete => Exit::Complete,
-        Ending::StoppedAtMaxRounds | Ending::Stalled => Exit::MaxRounds,
-        Ending::ReviewerFailed => Exit::Reviewer,
-    })
-}
-
-fn reviewer_failed(outcome: &Outcome) -> Failure {
-    let [cause, id, waits] = ["cause", "id", "waits"].map(|name| outcome.text(name));
-    let (state, help) = match waits.as_str() {
-        "" => (
-            "is over",
-            "once the reviewer works, run the same command again",
-        ),
-        waits => ("is kept, with the rounds that are finished", waits),
-    };
-    let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
-    Failure::plain(Exit::Reviewer, message, help)
+    driver.drive(held, verb)
 }

@@ -70,8 +70,7 @@ pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
     let store = raw.store();
     let fields = held.fields();
     let is_usual = store.root().join(store.spec().folder) == *store.folder();
-    let binary = env::current_exe().unwrap_or_default();
-    let binary = binary.to_str().filter(|path| !path.is_empty());
+    let binary = env::current_exe().unwrap_or_default().into_os_string();
     let script = RUNNER.render(&json!({
         "id": held.id().as_str(),
         "mode": held.raw().record().mode(),
@@ -80,7 +79,7 @@ pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
         "persona": text::one_line(&personas.of_round(fields.round).label, 100),
         "root": quoted(store.root().as_str()),
         "state_dir": (!is_usual).then(|| quoted(store.folder().as_str())),
-        "binary": quoted(binary.unwrap_or("claudex-loop")),
+        "binary": quoted(binary.to_str().unwrap_or("claudex-loop")),
     }));
     let script = script.map_err(|error| error.to_string())?;
     store

@@ -43,52 +43,29 @@ impl Place {
         }
     }
 
-    fn key(&self, key: &str) -> Self {
-        self.below(&format!("{{{key} = "), "}")
-    }
-
     /// Returns the model's answer to a value at this place.
     fn ask(&self, value: &str) -> Answer {
         let text = format!("{}{value}{}", self.before, self.after);
-        let asked = ValueDeserializer::parse(&text).and_then(Machine::deserialize);
-        let Err(error) = asked else {
-            return Answer::Allowed;
-        };
+        let machine = ValueDeserializer::parse(&text).and_then(Machine::deserialize);
         // An error before the value is about a missing part around it.
         let is_inside = |start| start + 1 >= self.before.len();
-        if !error.span().is_some_and(|span| is_inside(span.start)) {
-            return Answer::Allowed;
-        }
-
-        let message = error.message();
+        let error = machine.err().filter(|error| {
+            let span = error.span();
+            span.is_some_and(|span| is_inside(span.start))
+        });
+        let error = error.map(|error| error.message().to_owned());
+        let message = error.unwrap_or_default();
         // The first name is the wrong one.
-        let quoted = message.split('`').skip(1).step_by(2);
-        let names = quoted.skip(1).map(str::to_owned).collect();
+        let names = message.split('`').skip(3).step_by(2).map(str::to_owned);
         let is = |beginning| message.starts_with(beginning);
         if is("unknown field") {
-            Answer::Keys(names)
+            Answer::Keys(names.collect())
         } else if is("unknown variant") {
-            Answer::Words(names)
+            Answer::Words(names.collect())
         } else if is("invalid type") || is("expected ") || is("wanted ") {
-            Answer::WrongType(message.to_owned())
+            Answer::WrongType(message)
         } else {
             Answer::Allowed
-        }
-    }
-
-    /// Returns the schema of the values at this place.
-    fn schema(&self) -> Value {
-        let forms = [
-            self.text(),
-            self.scalar("true", json!({ "type": "boolean" })),
-            self.scalar("1", json!({ "type": "integer", "minimum": 0 })),
-            self.list(),
-            self.table(),
-        ];
-        let mut forms: Vec<Value> = forms.into_iter().flatten().collect();
-        match forms.len() {
-            1 => forms.remove(0),
-            _ => json!({ "anyOf": forms }),
         }
     }
 
@@ -96,58 +73,58 @@ impl Place {
         matches!(self.ask(value), Answer::WrongType(_))
     }
 
-    fn scalar(&self, value: &str, schema: Value) -> Option<Value> {
-        (!self.refuses(value)).then_some(schema)
-    }
-
-    fn text(&self) -> Option<Value> {
+    /// Returns the schema of the values at this place.
+    fn schema(&self) -> Value {
+        let mut forms = Vec::new();
         match self.ask(r#""?""#) {
+            Answer::WrongType(_) => {}
             // A variant with a value cannot be a text.
-            Answer::Words(words) if self.refuses(&format!("{:?}", words[0])) => None,
-            Answer::Words(words) => Some(json!({ "enum": words })),
-            Answer::WrongType(_) => None,
-            _ => Some(json!({ "type": "string" })),
+            Answer::Words(words) if self.refuses(&format!("{:?}", words[0])) => {}
+            Answer::Words(words) => forms.push(json!({ "enum": words })),
+            _ => forms.push(json!({ "type": "string" })),
         }
-    }
-
-    fn list(&self) -> Option<Value> {
-        // A struct may be a list, too, but no file has it so.
-        let is_list = match self.ask("1") {
-            Answer::WrongType(expected) => {
-                expected.ends_with("list") || expected.ends_with("sequence")
+        let is_word = !forms.is_empty();
+        if !self.refuses("true") {
+            forms.push(json!({ "type": "boolean" }));
+        }
+        match self.ask("1") {
+            // A struct may be a list, too, but no file has it so.
+            Answer::WrongType(expected)
+                if expected.ends_with("list") || expected.ends_with("sequence") =>
+            {
+                let items = self.below("[", "]").schema();
+                forms.push(json!({ "type": "array", "items": items, "minItems": 1 }));
             }
-            _ => false,
-        };
-        is_list.then(|| {
-            let items = self.below("[", "]").schema();
-            json!({ "type": "array", "items": items, "minItems": 1 })
-        })
+            Answer::WrongType(_) => {}
+            _ => forms.push(json!({ "type": "integer", "minimum": 0 })),
+        }
+        match self.ask("{\"?\" = 1}") {
+            Answer::WrongType(_) => {}
+            Answer::Keys(keys) => forms.push(self.table(keys)),
+            Answer::Words(_) if is_word => {}
+            Answer::Words(variants) => {
+                let mut table = self.table(variants);
+                table["minProperties"] = json!(1);
+                table["maxProperties"] = json!(1);
+                forms.push(table);
+            }
+            Answer::Allowed => {
+                let values = self.below("{a = ", "}").schema();
+                forms.push(json!({ "type": "object", "additionalProperties": values }));
+            }
+        }
+        match forms.len() {
+            1 => forms.remove(0),
+            _ => json!({ "anyOf": forms }),
+        }
     }
 
-    fn table(&self) -> Option<Value> {
-        let of_keys = |keys: Vec<String>| -> Map<String, Value> {
-            let schema = |key: String| {
-                let schema = self.key(&key).schema();
-                (key, schema)
-            };
-            keys.into_iter().map(schema).collect()
+    fn table(&self, keys: Vec<String>) -> Value {
+        let schema = |key: String| {
+            let schema = self.below(&format!("{{{key} = "), "}").schema();
+            (key, schema)
         };
-        match self.ask("{\"?\" = 1}") {
-            Answer::WrongType(_) => None,
-            Answer::Keys(keys) => Some(json!({
-                "type": "object",
-                "properties": of_keys(keys),
-                "additionalProperties": false,
-            })),
-            Answer::Words(_) if self.text().is_some() => None,
-            Answer::Words(variants) => Some(json!({
-                "type": "object",
-                "properties": of_keys(variants),
-                "minProperties": 1,
-                "maxProperties": 1,
-                "additionalProperties": false,
-            })),
-            _ => Some(json!({ "type": "object", "additionalProperties": self.key("a").schema() })),
-        }
+        let properties: Map<String, Value> = keys.into_iter().map(schema).collect();
+        json!({ "type": "object", "properties": properties, "additionalProperties": false })
     }
 }

@@ -1,11 +1,9 @@
 //! The start of a loop: the flags and fields of `start`, and the starts of `run` and
 //! `review --changes`.
 
-use std::io::ErrorKind;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use claudex_loop::files::{MAX_BYTES, folder_of};
+use claudex_loop::files::{MAX_BYTES, folder_of, if_there};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
@@ -24,26 +22,21 @@ use super::{AnyLoop, INFO, Mode, resume, run};
 /// The default name of the plan's file.
 pub(super) const PLAN: &str = "PLAN.md";
 
-/// The flags of plan mode, by field.
-const PLAN_ONLY: [(&str, &str); 5] = [
-    ("from_draft", "--from-draft"),
-    ("continues", "--continue"),
-    ("subject", "--plan"),
-    ("interview_used", "--interviewed"),
-    ("skip_interview", "--skip-interview"),
-];
-
 /// The field of the base, and the flag of review mode that sets it.
 pub(super) const BASE: &str = "base";
 
+/// The flags of one mode alone, by field.
+const ONE_MODE: [(&str, &str, Mode); 6] = [
+    (BASE, "--base", Mode::Review),
+    ("from_draft", "--from-draft", Mode::Plan),
+    ("continues", "--continue", Mode::Plan),
+    ("subject", "--plan", Mode::Plan),
+    ("interview_used", "--interviewed", Mode::Plan),
+    ("skip_interview", "--skip-interview", Mode::Plan),
+];
+
 /// Sets the names and limits of the flags of `start`, `review` and `more`.
 pub(super) fn arguments(command: Command) -> Command {
-    let hide = |mode: Command, field| mode.mut_arg(field, |arg| arg.hide(true));
-    let plan = move |mode| hide(with_flags(mode), BASE);
-    let review = move |mode| {
-        let plan_only = PLAN_ONLY.into_iter().map(|(field, _)| field);
-        plan_only.fold(with_flags(mode), hide)
-    };
     let rounds = |arg| {
         with_rounds(arg)
             .help("How many further rounds")
@@ -53,17 +46,18 @@ pub(super) fn arguments(command: Command) -> Command {
     command
         .mut_subcommand("start", |start| {
             start
-                .mut_subcommand("plan", plan)
-                .mut_subcommand("review", review)
+                .mut_subcommand("plan", |plan| with_flags(plan, Mode::Plan))
+                .mut_subcommand("review", |review| with_flags(review, Mode::Review))
         })
         .mut_subcommand("review", run::review_arguments)
         .mut_subcommand("more", |more| more.mut_arg("rounds", rounds))
 }
 
-/// Sets the flags of a start in any mode.
-fn with_flags(mode: Command) -> Command {
+/// Sets the flags of a start, and hides those of the other mode.
+fn with_flags(command: Command, mode: Mode) -> Command {
     let plan = format!("The plan’s file [default: {PLAN}]");
-    mode.mut_arg("max_rounds", |arg| with_rounds(arg).long("rounds"))
+    let command = command
+        .mut_arg("max_rounds", |arg| with_rounds(arg).long("rounds"))
         .mut_arg("interview_used", |arg| arg.long("interviewed"))
         .mut_arg("subject", |arg| arg.long("plan").help(plan))
         .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
@@ -75,7 +69,11 @@ fn with_flags(mode: Command) -> Command {
                 .long("skip-interview")
                 .action(ArgAction::SetTrue)
                 .help("Ask nothing before the plan is drafted"),
-        )
+        );
+    let others = ONE_MODE.into_iter().filter(|(_, _, only)| *only != mode);
+    others.fold(command, |command, (field, ..)| {
+        command.mut_arg(field, |arg| arg.hide(true))
+    })
 }
 
 fn with_rounds(arg: Arg) -> Arg {
@@ -98,30 +96,35 @@ pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
 
 /// Returns the fields of a loop that starts.
 pub(super) fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
-    match request.mode.name.parse() {
-        Ok(Mode::Review) => review_fields(&request),
-        _ => plan_fields(&request),
+    let mode = request.mode.name.parse().unwrap_or(Mode::Plan);
+    let mut others = ONE_MODE.into_iter().filter(|(_, _, only)| *only != mode);
+    let is_set = |field| request.text(field).is_some() || request.flag(field);
+    if let Some((_, flag, only)) = others.find(|(field, ..)| is_set(field)) {
+        return Err(usage(
+            &format!("{flag} only applies to {only} mode"),
+            &format!("leave it out, or start {only} mode"),
+        ));
+    }
+    match mode {
+        Mode::Plan => plan_fields(&request),
+        Mode::Review => review_fields(&request),
     }
 }
 
 fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
-    if request.text(BASE).is_some() {
-        return Err(wrong_mode("--base", Mode::Review));
-    }
     let store = request.store;
     let continued = request.text("continues").map(open_continued).transpose()?;
     let continued = continued.as_ref();
     let from_draft = request.flag("from_draft") || continued.is_some();
     let topic = match (request.text("topic").unwrap_or_default().trim(), continued) {
         ("", Some(continued)) => &continued.fields().topic,
-        ("", None) => {
-            return Err(usage(
-                "Plan mode requires a topic",
-                "say what the plan is about, after the flags: start plan move the queue to Postgres",
-            ));
-        }
         (topic, _) => topic,
     };
+    if topic.is_empty() {
+        let help =
+            "say what the plan is about, after the flags: start plan move the queue to Postgres";
+        return Err(usage("Plan mode requires a topic", help));
+    }
 
     // The plan is in the folder of the start: a client that was opened in a subfolder may not
     // write outside it.
@@ -129,20 +132,17 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, subject) => request.here.join(subject.unwrap_or(PLAN)),
     };
+    let plan = if_there(store.read(&path)).map_err(|error| unreadable(&path, &error))?;
+    if from_draft && plan.is_none() {
+        let path = text::shown(&path);
+        return Err(usage(
+            &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
+            "write the draft first, or leave --from-draft out",
+        ));
+    }
     // Without --from-draft the plan counts as written only once it differs from this.
-    let digest = match store.read(&path) {
-        Ok(_) if from_draft => None,
-        Ok(content) => Some(Digest::from_bytes(&content).to_string()),
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(unreadable(&path, &error)),
-        Err(_) if from_draft => {
-            let path = text::shown(&path);
-            return Err(usage(
-                &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
-                "write the draft first, or leave --from-draft out",
-            ));
-        }
-        Err(_) => None,
-    };
+    let before = plan.filter(|_| !from_draft);
+    let digest = before.map(|content| Digest::from_bytes(&content).to_string());
 
     let subject = path.strip_prefix(store.root()).unwrap_or(&path);
     let continued = continued.map(|continued| continued.id().as_str());
@@ -159,11 +159,6 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
 }
 
 fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
-    for (field, flag) in PLAN_ONLY {
-        if request.text(field).is_some() || request.flag(field) {
-            return Err(wrong_mode(flag, Mode::Plan));
-        }
-    }
     let store = request.store;
     let base = request.text(BASE);
     let found = changes::now(store, base).map_err(|error| {
@@ -201,16 +196,13 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     };
     let continued =
         AnyLoop::open(&store, &id, Actor::Person).map_err(|error| refused(&error.to_string()))?;
-    let phase = continued.phase();
-    if super::reviews_changes(&continued) {
-        return Err(refused("it reviewed changes, not a plan"));
-    }
-    if !phase.is_terminal() {
-        return Err(refused(&format!(
+    match continued.phase() {
+        _ if super::reviews_changes(&continued) => Err(refused("it reviewed changes, not a plan")),
+        phase if !phase.is_terminal() => Err(refused(&format!(
             "it is not over yet (phase {phase}); to go on with it:\n    claudex-loop resume {id}"
-        )));
+        ))),
+        _ => Ok(continued),
     }
-    Ok(continued)
 }
 
 /// Starts a loop of `run` or `review --changes` with the fields that `start` would set. `folder` is
@@ -224,22 +216,25 @@ pub(super) fn begin(
 ) -> Result<AnyLoop, Failure> {
     let mode = &INFO.table.modes[mode as usize];
     let store = locate::for_start(INFO.state, folder);
-    let how = Beginning {
+    let beginning = Beginning {
         stale_after: Some(settings.stale_after()),
         ..Beginning::now(RUN)
     };
-    let own = fields(StartRequest {
+    let planned = fields(StartRequest {
         mode,
         given: given.clone(),
         arguments: matches,
         here: folder,
         store: &store,
-        now: how.now,
+        now: beginning.now,
     })?;
-    let fields = merged(own.fields, given, settings.start_values(mode));
-    let how = Beginning { id: own.id, ..how };
-    let begun = AnyLoop::begin(&store, mode, fields, how, Actor::Person);
-    begun.map_err(|error| {
+    let fields = merged(planned.fields, given, settings.start_values(mode));
+    let beginning = Beginning {
+        id: planned.id,
+        ..beginning
+    };
+    let begun = AnyLoop::begin(&store, mode, fields, beginning, Actor::Person);
+    let begun = begun.map_err(|error| {
         let exit = match &error {
             StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {
                 Exit::Active
@@ -247,12 +242,15 @@ pub(super) fn begin(
             _ => Exit::Internal,
         };
         if let StartError::Store(StoreError::Active { id, .. }) = &error
-            && let Some(help) = resume::in_the_way(id)
+            && let Some(help) = resume::in_the_way(&store, id)
         {
             return Failure::plain(exit, error.to_string(), &help);
         }
         refusal(INFO, error).exiting(exit)
-    })
+    })?;
+    // The user starts a loop. All later changes are those of the Stop hook.
+    AnyLoop::open(&store, begun.id(), Actor::Hook)
+        .map_err(|error| Failure::new(Exit::Internal, error))
 }
 
 /// Reads a plan. Returns its path without symlinks, and its topic: its first heading, else its first
@@ -284,13 +282,6 @@ pub(super) fn read_plan(
         topic => topic,
     };
     Ok((path, topic))
-}
-
-fn wrong_mode(flag: &str, mode: Mode) -> Failure {
-    usage(
-        &format!("{flag} only applies to {mode} mode"),
-        &format!("leave it out, or start {mode} mode"),
-    )
 }
 
 fn usage(message: &str, help: &str) -> Failure {

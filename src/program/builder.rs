@@ -100,7 +100,10 @@ impl Program {
     }
 
     /// Renders a message about a loop, with the variables that only this program has and `more`.
-    pub(super) fn render(
+    ///
+    /// # Errors
+    /// Returns an error if the template does not render, or the loop's question cannot be put.
+    pub fn render(
         &self,
         held: &dyn LoopHandle,
         message: Option<Message>,

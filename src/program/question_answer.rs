@@ -78,7 +78,8 @@ pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Resul
         let help = format!("nothing was changed; the options are {}", asked.labels());
         return Err(refused(why, &help));
     };
-    let verb = verbs::parse_answer(program, &answer, &id).map_err(|why| refused(why, &unchanged))?;
+    let verb =
+        verbs::parse_answer(program, &answer, &id).map_err(|why| refused(why, &unchanged))?;
     let name = answer.transition.replace('_', "-");
     let now = verbs::take(program, verb, held, &settings)?;
     verbs::tell(program, &name, &*now, &settings);

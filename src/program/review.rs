@@ -17,7 +17,7 @@ use super::info::ProgramInfo;
 use super::reviewers::Chosen;
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, rounds};
-use crate::behaviours::verify::{self, Commands, Missing, Purpose};
+use crate::behaviours::verify::{self, Missing, Purpose};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::review::prompt::{self, Prompt};
@@ -284,7 +284,7 @@ fn verify_first(
     listener: &mut round::Listener<'_>,
 ) -> Result<(), RoundError> {
     let is_reviewed = || evidence::verdict(raw, spec).is_ok_and(|verdict| verdict.is_some());
-    if !matches!(Commands::load(raw), Ok(Some(_))) || is_reviewed() {
+    if !verify::is_used_in(raw) || is_reviewed() {
         return Ok(());
     }
     let ran = verify::verify(raw, Purpose::Review, &mut |line| match line {

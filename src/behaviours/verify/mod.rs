@@ -43,88 +43,89 @@ pub fn is_used(table: &Table) -> bool {
     phases.any(|phase| phase.on_stop.as_ref().is_some_and(verifies))
 }
 
+/// Returns whether the phase that a loop is in verifies the work.
+pub fn is_used_in(raw: &Raw) -> bool {
+    let phase = &raw.table().phases[raw.phase()];
+    phase.on_stop.as_ref().is_some_and(verifies)
+}
+
 fn verifies(behaviour: &BehaviourInfo) -> bool {
     behaviour.name == "verify"
         || behaviour.name == "review" && behaviour.parameter("verify").is_some()
 }
 
-fn is_verifying(raw: &Raw) -> bool {
-    let phase = &raw.table().phases[raw.phase()];
-    phase.on_stop.as_ref().is_some_and(verifies)
-}
-
 /// Sets the program's commands in a loop, if its phase verifies the work.
 pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
-    if is_verifying(raw) {
+    if is_used_in(raw) {
         let _ = raw.program_facts().commands.set(commands());
     }
 }
 
-/// The commands that verify the work in a loop's phase, each a plain line; there may be none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commands {
-    lines: Vec<String>,
-    /// Commands that are neither the name of a configured command nor exactly a line of
-    /// `allow_commands`.
-    not_allowed: Vec<String>,
+/// One of the commands, a plain line.
+#[derive(Debug)]
+struct Command {
+    line: String,
+    /// Whether the line is the name of a configured command, or exactly a line of `allow_commands`.
+    is_allowed: bool,
 }
 
+/// The commands that verify the work in a loop's phase; at least one.
+#[derive(Debug)]
+struct Commands(Vec<Command>);
+
 impl Commands {
-    /// Returns those of the phase that a loop is in, or `None` if it verifies nothing.
-    ///
-    /// # Errors
-    /// Returns the reason if they are not known, or one of them cannot be run.
-    pub fn load(raw: &Raw) -> Result<Option<Self>, String> {
-        if !is_verifying(raw) {
-            return Ok(None);
-        }
-        let told = raw.program_facts().commands.get();
-        let told = told.ok_or("the program has not said which commands verify the work")?;
-        let lines = told.as_ref();
-        let lines = lines.map_err(|why| text::one_line(why, MAX_COMMAND_CHARS))?;
-        let count = lines.len();
-        if count > MAX_COMMANDS {
-            return Err(format!(
-                "there are {count} commands, and {MAX_COMMANDS} are the most"
-            ));
-        }
-        for (at, line) in lines.iter().enumerate() {
-            if let Some(problem) = line_problem(line) {
-                let shown = text::one_line(&text::shown(line), 200);
-                return Err(format!("command {} {problem}: {shown}", at + 1));
-            }
-        }
-        let permissions = raw.program_facts().permissions.get();
-        let is_allowed = |line: &&String| {
-            permissions.is_some_and(|known| {
-                known.commands.contains_key(*line) || known.allow_commands.contains(line)
+    /// Returns those of the phase that a loop is in.
+    fn load(raw: &Raw) -> Result<Self, Missing> {
+        let facts = raw.program_facts();
+        let lines = match facts.commands.get() {
+            None => Err("the program has not said which commands verify the work".to_owned()),
+            Some(Err(why)) => Err(text::one_line(why, MAX_COMMAND_CHARS)),
+            Some(Ok(lines)) => check_lines(lines).map(|()| lines),
+        };
+        let is_allowed = |line: &String| {
+            facts.permissions.get().is_some_and(|known| {
+                known.commands.contains_key(line) || known.allow_commands.contains(line)
             })
         };
-        Ok(Some(Self {
-            lines: lines.clone(),
-            not_allowed: lines
-                .iter()
-                .filter(|line| !is_allowed(line))
-                .cloned()
-                .collect(),
-        }))
+        let commands = lines.map_err(Missing::NotRun)?.iter().map(|line| Command {
+            line: line.clone(),
+            is_allowed: is_allowed(line),
+        });
+        Ok(Self(commands.collect()))
+    }
+
+    fn not_allowed(&self) -> Vec<String> {
+        let not_allowed = self.0.iter().filter(|command| !command.is_allowed);
+        not_allowed.map(|command| command.line.clone()).collect()
     }
 
     /// Returns a digest of the lines, and of which of them may run.
     fn digest(&self) -> Digest {
-        let end = |line| {
-            if self.not_allowed.contains(line) {
-                "\0\0"
-            } else {
-                "\0"
-            }
-        };
-        let all = self
-            .lines
-            .iter()
-            .flat_map(|line| [line.as_str(), end(line)]);
+        let all = self.0.iter().map(|command| {
+            let end = if command.is_allowed { "\0" } else { "\0\0" };
+            format!("{}{end}", command.line)
+        });
         Digest::from_bytes(all.collect::<String>().as_bytes())
     }
+}
+
+fn check_lines(lines: &[String]) -> Result<(), String> {
+    let count = lines.len();
+    if count == 0 {
+        return Err("there is no command to run: the program gives none".to_owned());
+    }
+    if count > MAX_COMMANDS {
+        return Err(format!(
+            "there are {count} commands, and {MAX_COMMANDS} are the most"
+        ));
+    }
+    for (at, line) in lines.iter().enumerate() {
+        if let Some(problem) = line_problem(line) {
+            let shown = text::one_line(&text::shown(line), 200);
+            return Err(format!("command {} {problem}: {shown}", at + 1));
+        }
+    }
+    Ok(())
 }
 
 /// Returns why a line cannot be a command, or `None` if it can.
@@ -189,26 +190,21 @@ impl Missing {
     }
 }
 
-/// Returns the phase's commands.
-///
-/// # Errors
-/// Returns the reason if there is none, or if the configuration does not allow all of them.
-pub fn ready(raw: &Raw) -> Result<Commands, Missing> {
-    let commands = known(raw)?;
-    if commands.not_allowed.is_empty() {
-        Ok(commands)
-    } else {
-        Err(Missing::not_allowed(raw, &commands.not_allowed))
+/// Returns the phase's commands, if all of them may run.
+fn ready(raw: &Raw) -> Result<Commands, Missing> {
+    let commands = Commands::load(raw)?;
+    match commands.not_allowed().as_slice() {
+        [] => Ok(commands),
+        lines => Err(Missing::not_allowed(raw, lines)),
     }
 }
 
-/// Returns the phase's commands, of which there is at least one.
-fn known(raw: &Raw) -> Result<Commands, Missing> {
-    let commands = Commands::load(raw).map_err(Missing::NotRun)?;
-    let commands = commands.filter(|commands| !commands.lines.is_empty());
-    commands.ok_or_else(|| {
-        Missing::NotRun("there is no command to run: the program gives none".to_owned())
-    })
+/// Returns what a loop waits for whose phase has commands.
+pub(super) fn awaited(raw: &Raw) -> String {
+    match ready(raw) {
+        Ok(_) => "the commands that verify the work to pass".to_owned(),
+        Err(why) => format!("commands that verify the work: {why}"),
+    }
 }
 
 /// Returns evidence that the phase's commands passed in this visit on the work tree as it is.
@@ -230,8 +226,7 @@ pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
 
 /// Returns the evidence that a run gives for this work tree.
 fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> {
-    let mut commands = run.commands.iter();
-    if let Some(failed) = commands.find(|command| command.has_failed()) {
+    if let Some(failed) = run.failed().next() {
         let command = text::one_line(&text::shown(&failed.command), 200);
         let why = format!("{command} failed ({}); fix that, then", failed.exit);
         return Err(Missing::not_passed(raw, &why));
@@ -270,21 +265,20 @@ fn tree(raw: &Raw) -> io::Result<Digest> {
 /// Returns the results of the commands for users and models: each with its end and the last of what
 /// it wrote, or why it was not run. Empty if nothing is verified and nothing was.
 pub fn text(raw: &Raw) -> String {
-    let newest = match Commands::load(raw) {
+    let commands = match is_used_in(raw).then(|| Commands::load(raw)).transpose() {
+        Ok(commands) => commands,
         Err(why) => return format!("Not run: {why}"),
-        Ok(commands) => VerifyRun::newest(raw, commands.as_ref()),
     };
-    match (newest, known(raw)) {
-        (Err(error), _) => format!("Not known: {error}"),
-        (Ok(Some(run)), _) => run.text(raw),
-        (Ok(None), _) if !is_verifying(raw) => String::new(),
-        (Ok(None), Err(why)) => format!("Not run: {why}"),
-        (Ok(None), Ok(Commands { lines, not_allowed })) => {
-            let lines = lines.iter().map(|line| {
-                if not_allowed.contains(line) {
-                    format!("$ {line}\n{}", Exit::NotAllowed)
-                } else {
+    match VerifyRun::newest(raw, commands.as_ref()) {
+        Err(error) => format!("Not known: {error}"),
+        Ok(Some(run)) => run.text(raw),
+        Ok(None) => {
+            let commands = commands.into_iter().flat_map(|commands| commands.0);
+            let lines = commands.map(|Command { line, is_allowed }| {
+                if is_allowed {
                     format!("$ {line}\nnot run")
+                } else {
+                    format!("$ {line}\n{}", Exit::NotAllowed)
                 }
             });
             lines.collect::<Vec<_>>().join("\n\n")
@@ -294,12 +288,10 @@ pub fn text(raw: &Raw) -> String {
 
 /// Returns a high finding for each command that failed in the newest run of this visit.
 pub fn failed(raw: &Raw) -> Vec<Finding> {
-    let run = match Commands::load(raw) {
-        Ok(Some(commands)) => VerifyRun::newest(raw, Some(&commands)).ok().flatten(),
-        _ => None,
-    };
-    let ends = run.into_iter().flat_map(|run| run.commands);
-    ends.filter(|command| command.has_failed())
+    let commands = Commands::load(raw).ok();
+    let run = commands.and_then(|commands| VerifyRun::newest(raw, Some(&commands)).ok()?);
+    let failed = run.iter().flat_map(VerifyRun::failed);
+    failed
         .map(|command| {
             let line = text::one_line(&text::shown(&command.command), 200);
             let problem = format!("the command {line} failed: {}", command.exit);

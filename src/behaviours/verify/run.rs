@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Commands, MAX_COMMAND_CHARS, MAX_COMMANDS, Missing, Verified, judge, known, tree};
-use crate::behaviours::command_runs::{self, Exit, last_lines, tail, unobserved};
+use super::{Commands, MAX_COMMAND_CHARS, MAX_COMMANDS, Missing, Verified, judge, tree};
+use crate::behaviours::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, tail, unobserved};
 use crate::files::{Folder, if_there};
 use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
@@ -44,23 +44,15 @@ pub(super) struct VerifyRun {
     pub(super) tree_after: Digest,
 }
 
-/// The end of one of the commands.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct CommandEnd {
-    pub(super) command: String,
-    passed: bool,
-    #[serde(flatten)]
-    pub(super) exit: Exit,
-}
-
-impl CommandEnd {
-    /// Returns whether it was run and did not pass.
-    pub(super) fn has_failed(&self) -> bool {
-        !self.exit.has_passed() && self.exit != Exit::NotAllowed
-    }
-}
-
 impl VerifyRun {
+    /// Returns the commands that were run and did not pass.
+    pub(super) fn failed(&self) -> impl Iterator<Item = &CommandEnd> {
+        let has_failed = |exit: &Exit| !exit.has_passed() && *exit != Exit::NotAllowed;
+        self.commands
+            .iter()
+            .filter(move |command| has_failed(&command.exit))
+    }
+
     /// Returns the newest run of this visit for these commands, or without them the newest of all.
     pub(super) fn newest(
         raw: &Raw,
@@ -88,18 +80,18 @@ impl VerifyRun {
     pub(super) fn text(&self, raw: &Raw) -> String {
         let newest = Self::newest(raw, None).ok().flatten();
         let has_logs = newest.is_some_and(|newest| newest.run == self.run);
-        let max_chars =
-            (MAX_OUTPUT_CHARS / self.commands.len().max(1)).max(MIN_COMMAND_OUTPUT_CHARS);
-        let shown = self.commands.iter().enumerate().map(|(at, command)| {
+        let share = MAX_OUTPUT_CHARS / self.commands.len().max(1);
+        let max_chars = share.clamp(MIN_COMMAND_OUTPUT_CHARS, MAX_TAIL_CHARS);
+        let ends = self.commands.iter().enumerate().map(|(at, command)| {
             let line = text::one_line(&text::shown(&command.command), MAX_COMMAND_CHARS);
             let file = raw.store().loop_folder(raw.id()).join(log_name(at + 1));
             let written = raw.store().read(&file).ok().filter(|_| has_logs);
-            let end = tail(&written.unwrap_or_default());
-            let lines = last_lines(end.lines().rev().map(str::to_owned), max_chars);
-            let first = format!("$ {line}\n{}", command.exit);
-            [vec![first], lines].concat().join("\n")
+            let end = tail(&written.unwrap_or_default(), max_chars);
+            format!("$ {line}\n{}\n{end}", command.exit)
+                .trim_end()
+                .to_owned()
         });
-        shown.collect::<Vec<_>>().join("\n\n")
+        ends.collect::<Vec<_>>().join("\n\n")
     }
 }
 
@@ -151,18 +143,18 @@ pub type Watch<'w> = dyn FnMut(Option<&str>) -> ControlFlow<()> + 'w;
 /// this is a process that a reviewer or our command started.
 pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran, Refusal> {
     command_runs::refuse_inside(WHAT)?;
-    let commands = match known(raw) {
+    let commands = match Commands::load(raw) {
         Ok(commands) => commands,
         Err(why) => return Ok(why.into()),
     };
     // A stop needs the evidence, and there is none unless all of them pass.
-    let not_allowed = &commands.not_allowed;
+    let not_allowed = commands.not_allowed();
     let is_enough = match purpose {
         Purpose::Stop => not_allowed.is_empty(),
-        Purpose::Verb | Purpose::Review => not_allowed.len() < commands.lines.len(),
+        Purpose::Verb | Purpose::Review => not_allowed.len() < commands.0.len(),
     };
     if !is_enough {
-        return Ok(Missing::not_allowed(raw, not_allowed).into());
+        return Ok(Missing::not_allowed(raw, &not_allowed).into());
     }
 
     let folder = raw.store().open_loop_folder(raw.id());
@@ -182,18 +174,16 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
     let tree_before = tree(raw).map_err(unobserved(WHAT))?;
     let newest = VerifyRun::newest(raw, Some(&commands)).map_err(Refusal::Store)?;
     let newest = newest.filter(|run| run.tree_before == tree_before);
-    let run = match newest {
-        Some(run)
-            if match purpose {
-                _ if judge(raw, &run, &tree_before).is_ok() => true,
-                Purpose::Stop => !run.is_counted(raw).map_err(Refusal::Store)?,
-                Purpose::Verb => has_waited,
-                Purpose::Review => true,
-            } =>
-        {
-            run
-        }
-        _ => {
+    let is_taken = match (&newest, purpose) {
+        (None, _) => false,
+        (Some(run), _) if judge(raw, run, &tree_before).is_ok() => true,
+        (Some(run), Purpose::Stop) => !run.is_counted(raw).map_err(Refusal::Store)?,
+        (Some(_), Purpose::Verb) => has_waited,
+        (Some(_), Purpose::Review) => true,
+    };
+    let run = match newest.filter(|_| is_taken) {
+        Some(run) => run,
+        None => {
             let ends = perform(raw, &folder, &commands, purpose, watch);
             let Some(ends) = ends.map_err(unobserved(WHAT))? else {
                 return Ok(Missing::Interrupted.into());
@@ -239,31 +229,32 @@ fn perform(
     let deadline = Instant::now() + timeout;
     let permissions = raw.program_facts().permissions.get();
     let mut ends = Vec::new();
-    for (at, line) in commands.lines.iter().enumerate() {
+    for (at, command) in commands.0.iter().enumerate() {
+        let line = &command.line;
         let named = permissions.and_then(|permitted| permitted.commands.get(line));
         let time_left = deadline.saturating_duration_since(Instant::now());
         let shell = || ConfiguredCommand::of_shell(line, time_left);
-        let command = named.cloned().unwrap_or_else(shell);
-        let exit = if commands.not_allowed.contains(line) {
+        let configured = named.cloned().unwrap_or_else(shell);
+        let exit = if !command.is_allowed {
             Exit::NotAllowed
-        } else if command.timeout.is_zero() {
+        } else if configured.timeout.is_zero() {
             let problem = format!("not run: the {} of all commands are over", Spelled(timeout));
             Exit::Failed { problem }
         } else {
             if watch(Some(line)).is_break() {
                 return Ok(None);
             }
+            let log = log_name(at + 1);
             let mut is_unwanted = || watch(None).is_break();
-            let exit =
-                command_runs::run(raw, &command, folder, &log_name(at + 1), &mut is_unwanted);
+            let exit = command_runs::run(raw, &configured, folder, &log, &mut is_unwanted);
             if is_unwanted() {
                 return Ok(None);
             }
             exit
         };
         ends.push(CommandEnd {
+            run: None,
             command: text::one_line(line, MAX_COMMAND_CHARS),
-            passed: exit.has_passed(),
             exit,
         });
     }
