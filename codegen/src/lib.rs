@@ -1,14 +1,10 @@
-//! Generates typestate machines for `claudex-loop` from a `machine.toml`.
-//!
-//! In a `build.rs`:
+//! Generates typestate machines for `claudex-loop` from a `machine.toml`, in a `build.rs`:
 //! ```no_run
 //! claudex_build::Config::new().compile("machine.toml");
 //! ```
-//! and in the crate `claudex_loop::machine!(door);`, with the name that the machine gives itself. From then on an edge
-//! that the file does not declare does not compile.
+//! and in the crate `claudex_loop::machine!(door);`, with the name that the machine gives itself.
 //!
-//! The work is done by two pure functions, and [`Config`] adds the files: [`check_source`] parses a machine and checks it,
-//! and [`generate`] also turns it into Rust.
+//! [`check_source`] and [`generate`] do the work without files:
 //! ```
 //! let found = claudex_build::check_source("machine.toml", "nam = \"door\"").unwrap_err();
 //! let expected = "machine.toml:1:1: error[claudex::machine::unknown_key]: unknown key `nam`; did you mean `name`?";

@@ -11,6 +11,7 @@ use crate::walk::Walk;
 use crate::{pairs_crate, scratch::Scratch};
 
 /// The suites behind the walk, in their order. Each returns a line about its attempts.
+#[expect(clippy::type_complexity, reason = "a table of functions")]
 const SUITES: [(Suite, fn(&Walk) -> Result<String, Wrong>); 6] = [
     (Suite::Refusals, refusals::run),
     (Suite::Kills, kills::run),
@@ -29,6 +30,7 @@ pub struct Kit {
     /// The values of fields at a start.
     pub(crate) texts: HashMap<String, String>,
     /// The preparation of a project before a start.
+    #[expect(clippy::type_complexity, reason = "one closure of the caller")]
     pub(crate) prepare: Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>,
 }
 

@@ -83,7 +83,7 @@ fn wrong_arguments_exit_with_2_and_leave_nothing() {
 #[test]
 fn failure_of_the_system_exits_with_3() {
     let project = project();
-    std::fs::write(project.root.join(".claude"), "in the way").unwrap();
+    crate::support::write(&project.root.join(".claude/claudex"), "in the way");
     let ran = project
         .run("run --json PLAN.md --reviewer fake-clean")
         .exits(3);

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::support::{Project, Ran, has, id_of, lacks, tree, yaml};
+use crate::support::{Project, Ran, has, id_of, lacks, tree, write, yaml};
 
 /// Starts a plan loop, and checks fields of it.
 #[track_caller]
@@ -139,7 +139,7 @@ fn start_beside_an_active_loop_is_refused() {
 #[test]
 fn start_that_fails_exits_with_3() {
     let project = Project::new();
-    std::fs::write(project.root.join(".claude"), "a file").unwrap();
+    write(&project.root.join(".claude/claudex"), "a file");
     let before = tree(&project.root);
     project.answers("start plan x", 3, ".claude");
     assert_eq!(tree(&project.root), before);

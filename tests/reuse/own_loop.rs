@@ -7,11 +7,10 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::document::{Reader, blocks};
-use crate::packages::packages;
 use crate::support::stranger::build_dir;
 use crate::support::stranger::{one_at_a_time, ours};
 
-/// A shell in which `cargo` is the one that runs these tests, and takes our crates from where they were unpacked.
+/// A shell in which `cargo` is the one that runs these tests, and takes our crates from this checkout.
 fn shell(home: &Path) -> Command {
     let real_home = std::env::var("HOME").unwrap_or_default();
     let tools = Path::new(env!("CARGO")).parent().unwrap().display();
@@ -33,9 +32,10 @@ fn shell(home: &Path) -> Command {
     ] {
         shell.env(name, value);
     }
-    let patch = packages().patch();
+    // Programs take our crates from this checkout by path, and so does the kit.
+    let kit = ours().join("testkit");
     let config = format!(
-        "{patch}\n[net]\noffline = true\n\n[build]\nbuild-dir = {:?}\n",
+        "[patch.crates-io]\nclaudex-testkit = {{ path = {kit:?} }}\n\n[net]\noffline = true\n\n[build]\nbuild-dir = {:?}\n",
         build_dir()
     );
     fs::create_dir(home.join(".cargo")).unwrap();
@@ -53,8 +53,6 @@ const PAGES: [(&str, &str); 4] = [
 
 #[test]
 fn walk_through_works_from_first_to_last_command() {
-    // Packed before the lock is taken, since packing takes it, too.
-    packages();
     let _lock = one_at_a_time();
     let folder = tempfile::tempdir().unwrap();
     let home = folder

@@ -9,6 +9,7 @@ use super::{At, Constant, FieldKind, Sign};
 /// A guard, the condition in `when`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(clippy::large_enum_variant, reason = "a machine has few guards")]
 pub enum Guard {
     /// True if all of these are true.
     All(Vec<Guard>),

@@ -18,6 +18,7 @@ pub struct Edge<M: Machine> {
     /// The condition, or `None` if it is always open.
     pub when: Option<Guard<M>>,
     /// Returns the fields after the edge, or the name of the field whose number would leave its range.
+    #[expect(clippy::type_complexity, reason = "one closure of generated code")]
     pub set: fn(&M::Fields, &M::Transition) -> Result<M::Fields, &'static str>,
 }
 
@@ -29,6 +30,7 @@ pub struct Guard<M: Machine> {
     /// Returns whether it holds as far as the fields decide. A comparison with an argument counts as true.
     pub may_hold: fn(&M::Fields) -> bool,
     /// Returns the names and values that it reads, each once, for refusals.
+    #[expect(clippy::type_complexity, reason = "one closure of generated code")]
     pub values: fn(&M::Fields, &M::Transition) -> Vec<(&'static str, String)>,
 }
 

@@ -192,7 +192,7 @@ impl Past {
             }
             ("verify-ended", _) => {
                 let commands = data["commands"].as_array().map_or(&[][..], Vec::as_slice);
-                let passed = commands.iter().filter(|one| one["passed"] == true);
+                let passed = commands.iter().filter(|one| one["status"] == 0);
                 format!("{} of {} commands passed", passed.count(), commands.len())
             }
             (name, _) => {

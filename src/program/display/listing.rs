@@ -52,7 +52,7 @@ impl Row {
         now: Timestamp,
     ) -> Self {
         let entries = store.journal(&listed.id).unwrap_or_default();
-        let past = Past::new(machine, store, &listed.id, entries.into());
+        let past = Past::new(machine, store, &listed.id, entries);
         let last = past.changes().next_back();
         let line = |name: &str| {
             let line = text::one_line(&last?.field(name)?.to_plain(), 200);

@@ -223,7 +223,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Adds the environment: variables such as `CLAUDEX_REVIEWER`, and `CLAUDEX_MAX_PLAN_ROUNDS` by the name of the mode.
+    /// Adds the environment: variables such as `CLAUDEX_MAX_FAILURES`, and `CLAUDEX_MAX_PLAN_ROUNDS` by the name of the mode.
     pub(super) fn add_environment(&mut self, seen: &Seen) {
         let variables = VARIABLES.map(|(key, name)| (key.to_owned(), name.to_owned()));
         let rounds = self.info.table.modes.iter().map(|mode| {
