@@ -18,7 +18,7 @@ use super::settings::{Settings, SettingsError, user_path};
 use super::{Tone, locate, loops, out, reviewers};
 use crate::hooks::OLDEST_CLIENT;
 use crate::process::configured::is_installed;
-use crate::process::environment::{Environment, clean_path, find_installed};
+use crate::process::environment::{Environment, clean_path, find_installed, find_program};
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::review::claude;
@@ -177,7 +177,9 @@ fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Checked 
     let file = std::env::current_exe().unwrap_or_default();
     let this = format!("{version}, {}", file.display());
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
-    let Some(first) = find_installed(info.program, root) else {
+    // The PATH of this call: in a client's shell it has the plugin's own folder.
+    let path = std::env::var_os("PATH");
+    let Some(first) = find_program(info.program, path.as_deref(), root) else {
         return Err(warning(format!("{this}, is not on PATH"), help));
     };
     // A plugin's launcher has started this program.
