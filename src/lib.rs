@@ -12,8 +12,6 @@
 //! (Claude Code's hook protocol), [`mod@machine`] (loops and their transitions), [`process`] (child processes) and [`store`]
 //! (documents, locks, journal).
 
-// Errors are made once in a call, and printed.
-#![allow(clippy::result_large_err)]
 #![doc = include_str!("../docs/library.md")]
 
 // The plan loop names this crate as a stranger's machine does.

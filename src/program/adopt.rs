@@ -74,7 +74,7 @@ pub(super) fn confirm(question: &str) -> bool {
 /// Asks before a loop is taken from a session that may still be at work on it.
 ///
 /// # Errors
-/// Returns an error if the user does not agree, or if there is no terminal to ask on.
+/// Returns an error if the user does not agree, or cannot be asked without a terminal.
 pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let session = Caller::from_env().session;
     let is_anothers = |listed: &Listed| {
@@ -112,6 +112,6 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
         "nothing was changed; if that session is over:\n    {} adopt {id} --yes",
         info.program
     );
-    let problem = format!("{problem}, and there is no terminal to ask on");
+    let problem = format!("{problem}; you cannot be asked without a terminal");
     Err(Failure::plain(Exit::Refused, problem, &help))
 }

@@ -66,7 +66,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         let loops = if names.len() == 1 { "loop" } else { "loops" };
         let counted = format!("{} {loops}, {active} of them active", names.len());
         if !io::stdin().is_terminal() {
-            let problem = format!("cannot archive {counted}: there is no terminal to ask on");
+            let problem = format!("cannot archive {counted} without a terminal to ask on");
             let help =
                 format!("run it in a terminal, or confirm with:\n    {program} rollback --yes");
             return Err(Failure::plain(Exit::Refused, problem, &help));

@@ -40,19 +40,19 @@ struct Check {
     help: Option<String>,
 }
 
-/// What was found: as it should be, or else a warning (loops run all the same) or a problem (no loop runs as it should).
-type Checked = Result<String, MietteDiagnostic>;
+/// The finding of a check. An error is a warning (loops run) or a problem (no loop runs as it should).
+type Checked = Result<String, Box<MietteDiagnostic>>;
 
-fn warning(found: impl Into<String>, help: impl Into<String>) -> MietteDiagnostic {
-    problem(found, help).with_severity(Severity::Warning)
+fn warning(found: impl Into<String>, help: impl Into<String>) -> Box<MietteDiagnostic> {
+    Box::new(problem(found, help).with_severity(Severity::Warning))
 }
 
-fn problem(found: impl Into<String>, help: impl Into<String>) -> MietteDiagnostic {
-    MietteDiagnostic::new(found).with_help(help)
+fn problem(found: impl Into<String>, help: impl Into<String>) -> Box<MietteDiagnostic> {
+    Box::new(MietteDiagnostic::new(found).with_help(help))
 }
 
 /// Returns a problem with the help of an error, or else this one.
-fn from_error(error: &dyn Diagnostic, help: &str) -> MietteDiagnostic {
+fn from_error(error: &dyn Diagnostic, help: &str) -> Box<MietteDiagnostic> {
     let help = error.help().map_or(help.to_owned(), |own| own.to_string());
     problem(error.to_string(), help)
 }

@@ -36,7 +36,7 @@ impl Group {
         GROUP_PLACES * (self as usize + 1)
     }
 
-    fn of(command: &Command) -> Self {
+    fn find(command: &Command) -> Self {
         let group = command.get_display_order() / GROUP_PLACES;
         Self::ALL[group.saturating_sub(1)].0
     }
@@ -53,12 +53,12 @@ pub(super) fn add_groups(command: Command) -> Command {
     let mut shown: Vec<&Command> = command.get_subcommands().collect();
     shown.retain(|one| !one.is_hide_set());
     shown.sort_by_key(|one| one.get_display_order().max(GROUP_PLACES));
-    let described = shown.iter().filter(|one| Group::of(one).has_abouts());
+    let described = shown.iter().filter(|one| Group::find(one).has_abouts());
     let width = described.map(|one| one.get_name().len()).max().unwrap_or(0);
 
     let mut groups = Vec::new();
     for (group, heading) in Group::ALL {
-        let commands = shown.iter().filter(|one| Group::of(one) == group);
+        let commands = shown.iter().filter(|one| Group::find(one) == group);
         let lines = commands.map(|one| {
             let name = one.get_name();
             let about = one.get_about().unwrap_or_default();
@@ -78,7 +78,7 @@ pub(super) fn add_groups(command: Command) -> Command {
     let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
     let note = "A person decides this: an agent’s call is refused.";
     let is_users =
-        |one: &Command| Group::of(one) == Group::Person && one.get_after_help().is_none();
+        |one: &Command| Group::find(one) == Group::Person && one.get_after_help().is_none();
     command
         .before_help(StyledStr::from(groups.join("\n\n")))
         .help_template(template)

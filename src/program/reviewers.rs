@@ -138,7 +138,7 @@ pub fn choose(
     }
     let problem = settings.unknown_reviewer(name, settings.info);
     let (message, help) = problem.split_once('\n').unwrap_or_default();
-    Err(SettingsError::new(message).with_help(help))
+    Err(SettingsError::new(message, help))
 }
 
 /// Returns the first installed reviewer, with the others as the next ones.
@@ -225,7 +225,7 @@ mod tests {
             ("own", "own")
         );
         let error = choose(Some("onw"), None, &settings, ROOT.into()).unwrap_err();
-        assert_eq!(error.help.as_deref(), Some("did you mean `own`?"));
+        assert_eq!(error.help, "did you mean `own`?");
     }
 
     #[test]
@@ -293,9 +293,6 @@ mod tests {
         )
         .unwrap_err();
         assert_eq!(error.to_string(), "`no such one` is not a reviewer");
-        assert_eq!(
-            error.help.as_deref(),
-            Some("there are `auto`, `claude`, `codex` and `lint`")
-        );
+        assert_eq!(error.help, "there are `auto`, `claude`, `codex` and `lint`");
     }
 }

@@ -1,6 +1,7 @@
 //! The SessionStart hook: one line about a loop of this project that waits, and how to continue it.
 //!
-//! It also names a state folder that is not used or gone. After a compaction the agent gets the message of its loop again. The line quotes no text of users or models, and a project without a loop stays as it is.
+//! A state folder that is not used or gone is named, too. After a compaction the agent gets the message of its loop again.
+//! The line quotes no text of users or models, and a project without a loop stays as it is.
 
 use std::time::Duration;
 

@@ -64,8 +64,10 @@ impl Extension for Stages {
         decided.truncate(MAX_DECISIONS);
         let last = pipeline.counted_summaries().pop().and_then(|one| {
             let summary = pipeline.kept_summary(&one.digest)?.summary;
-            let (stage, round) = (one.stage, one.round);
-            Some(format!("stage {stage}, round {round}: {summary}"))
+            Some(format!(
+                "stage {}, round {}: {summary}",
+                one.stage, one.round
+            ))
         });
         let (stage, round) = place(pipeline);
         let mut lines = vec![

@@ -10,9 +10,14 @@ use crate::suites::{crowd, input, kills, plugin, refusals};
 use crate::walk::Walk;
 use crate::{pairs_crate, scratch::Scratch};
 
-/// The suites behind the walk, in their order. Each returns a line about its attempts.
-#[expect(clippy::type_complexity, reason = "a table of functions")]
-const SUITES: [(Suite, fn(&Walk) -> Result<String, Wrong>); 6] = [
+/// A preparation of a project before a start.
+type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
+
+/// A suite, which returns a line about its attempts.
+type RunSuite = fn(&Walk) -> Result<String, Wrong>;
+
+/// The suites behind the walk, in their order.
+const SUITES: [(Suite, RunSuite); 6] = [
     (Suite::Refusals, refusals::run),
     (Suite::Kills, kills::run),
     (Suite::Input, input::run),
@@ -30,8 +35,7 @@ pub struct Kit {
     /// The values of fields at a start.
     pub(crate) texts: HashMap<String, String>,
     /// The preparation of a project before a start.
-    #[expect(clippy::type_complexity, reason = "one closure of the caller")]
-    pub(crate) prepare: Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>,
+    pub(crate) prepare: Prepare,
 }
 
 impl Kit {

@@ -135,8 +135,12 @@ fn forged_notes_do_not_pass_a_changed_list() {
 #[test]
 fn configured_name_is_allowed() {
     let project = project(&[]);
-    refuses(&project, "verify", "there is no command to run");
-    refuses(&project, "sign", "is not open: there is no command to run");
+    refuses(&project, "verify", "the program gives no command to run");
+    refuses(
+        &project,
+        "sign",
+        "is not open: the program gives no command to run",
+    );
     add(&project, "tidy");
     refuses(&project, "sign", "the commands were not run yet; run them:");
     does(&project, "verify", "$ tidy\nexit status 0\ntidied");

@@ -144,7 +144,7 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
         Sign::Greater | Sign::GreaterOrEqual | Sign::Equal if is_count(right) => left,
         _ => return false,
     };
-    match limit {
+    match limit.as_ref() {
         Operand::Constant(_) => true,
         // A caller may give another argument each time.
         Operand::Read(read) if read.is_argument => false,

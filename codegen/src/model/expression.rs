@@ -9,7 +9,6 @@ use super::{At, Constant, FieldKind, Sign};
 /// A guard, the condition in `when`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(clippy::large_enum_variant, reason = "a machine has few guards")]
 pub enum Guard {
     /// True if all of these are true.
     All(Vec<Guard>),
@@ -18,11 +17,11 @@ pub enum Guard {
     /// A comparison.
     Compare {
         /// Left of the sign.
-        left: Operand,
+        left: Box<Operand>,
         /// The sign.
         sign: Sign,
         /// Right of the sign.
-        right: Operand,
+        right: Box<Operand>,
     },
 }
 
@@ -72,7 +71,7 @@ impl Guard {
             Guard::All(parts) | Guard::Any(parts) => {
                 parts.iter().flat_map(Guard::comparisons).collect()
             }
-            Guard::Compare { left, sign, right } => vec![(left, *sign, right)],
+            Guard::Compare { left, sign, right } => vec![(left.as_ref(), *sign, right.as_ref())],
         }
     }
 

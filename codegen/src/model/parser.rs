@@ -213,13 +213,13 @@ impl<'t> Parser<'t> {
             self.expect(")", "`)`", "close the parenthesis")?;
             return Ok(inner);
         }
-        let left = self.operand("a comparison is `field < 3` or `field == \"word\"`")?;
+        let left = Box::new(self.operand("a comparison is `field < 3` or `field == \"word\"`")?);
         let Some(&sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
             let flag = left.read().map_or("flag".to_owned(), Read::key);
             let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{flag} == true`");
             return self.unexpected("a comparison sign", &help);
         };
-        let right = self.operand("compare with a field, a number or a \"word\"")?;
+        let right = Box::new(self.operand("compare with a field, a number or a \"word\"")?);
         Ok(Guard::Compare { left, sign, right })
     }
 

@@ -31,7 +31,7 @@ pub struct DataType {
 
 impl DataType {
     /// Returns the description of a type, which the machine file calls by this name.
-    pub const fn of<T: Serialize + DeserializeOwned + Default>(name: &'static str) -> Self {
+    pub const fn new<T: Serialize + DeserializeOwned + Default>(name: &'static str) -> Self {
         Self {
             name,
             initial: || serde_json::to_value(T::default()).unwrap_or_default(),

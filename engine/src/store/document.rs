@@ -237,7 +237,7 @@ fn parse_lines(text: &str) -> io::Result<Vec<Line>> {
         let content = shown.trim_end_matches(['\n', '\r', ' ', '\t']);
         let (name, value) = match find_key(content) {
             Some(name) if !names.insert(name) => {
-                return Err(refuse(format!("the key `{name}` stands twice")));
+                return Err(refuse(format!("the key `{name}` is there twice")));
             }
             Some(name) => (name, read_value(name, content, at)?),
             None if content.is_empty() || content.trim_start().starts_with('#') => ("", Json::Null),

@@ -112,7 +112,7 @@ impl Commands {
 fn check_lines(lines: &[String]) -> Result<(), String> {
     let count = lines.len();
     if count == 0 {
-        return Err("there is no command to run: the program gives none".to_owned());
+        return Err("the program gives no command to run".to_owned());
     }
     if count > MAX_COMMANDS {
         return Err(format!(

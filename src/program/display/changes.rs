@@ -61,8 +61,8 @@ pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
 fn change(before: &Version, after: &Version) -> Json {
     let is_short = before.text.len() + after.text.len() <= MAX_COMPARED_BYTES;
     let diff = is_short.then(|| {
-        let (before, after) = (text::plain(&before.text), text::plain(&after.text));
-        let patch = create_patch(&before, &after).to_string();
+        let old = text::plain(&before.text);
+        let patch = create_patch(&old, &text::plain(&after.text)).to_string();
         // The two lines before the first hunk name files, and there are none.
         let hunks: Vec<&str> = patch.lines().skip(2).collect();
         hunks.join("\n")

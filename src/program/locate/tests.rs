@@ -1,4 +1,4 @@
-//! Which state folders are found, and which project each belongs to.
+//! Finding state folders, and the project of each.
 use super::*;
 use crate::plan::INFO;
 

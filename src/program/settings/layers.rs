@@ -68,7 +68,7 @@ impl Row {
 fn error(place: &str, message: &str, help: &str) -> SettingsError {
     let message = text::one_line(message, MAX_ERROR_CHARS);
     let help = text::one_line(help, MAX_ERROR_CHARS);
-    SettingsError::new(format!("{place}: {message}")).with_help(help)
+    SettingsError::new(format!("{place}: {message}"), help)
 }
 
 /// Parses a file into rows, in their order. An empty table has none.

@@ -27,9 +27,26 @@ mod values;
 mod tests;
 
 pub use layers::Row;
-/// Settings that cannot be used: the file or variable, the place in it, the problem and the next step.
-pub use miette::MietteDiagnostic as SettingsError;
 pub use paths::user_path;
+
+/// Settings that cannot be used: the problem with its place, and the next step.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SettingsError {
+    message: String,
+    pub(in crate::program) help: String,
+}
+
+claudex_loop_engine::impl_diagnostic!(SettingsError, |error| Some(error.help.clone()));
+
+impl SettingsError {
+    pub(in crate::program) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+}
 
 /// The reviewer's name that means any installed reviewer.
 const AUTO: &str = "auto";

@@ -32,8 +32,8 @@ pub fn user_path() -> Result<Utf8PathBuf, SettingsError> {
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(USER_FILE))
         .ok_or_else(|| {
-            SettingsError::new("there is no configuration folder")
-                .with_help("set HOME, or XDG_CONFIG_HOME, to an absolute path in UTF-8")
+            let help = "set HOME, or XDG_CONFIG_HOME, to an absolute path in UTF-8";
+            SettingsError::new("cannot find the configuration folder", help)
         })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn read_project(
 /// Returns the text of a file that was read, or `None` if it is not there.
 fn if_there(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<Option<String>, SettingsError> {
     files::if_there(read.and_then(files::text)).map_err(|error| {
-        SettingsError::new(format!("cannot read {}: {error}", text::exact(path)))
-            .with_help("put a TOML file there, or move it away")
+        let message = format!("cannot read {}: {error}", text::exact(path));
+        SettingsError::new(message, "put a TOML file there, or move it away")
     })
 }

@@ -37,7 +37,7 @@ fn relative_config_folder_counts_as_none() {
     }
     has(
         &project.fire().approved(),
-        "there is no configuration folder",
+        "cannot find the configuration folder",
     );
 }
 

@@ -48,7 +48,11 @@ fn guard() -> impl Strategy<Value = Guard> {
     ];
     let field = prop::sample::select(vec!["i", "j"]).prop_map(move |name| named(name, 0));
     let letter = prop::sample::select(vec!["v", "w"]).prop_map(move |name| named(name, 0));
-    let compare = |(left, sign, right)| Guard::Compare { left, sign, right };
+    let compare = |(left, sign, right)| Guard::Compare {
+        left: Box::new(left),
+        sign,
+        right: Box::new(right),
+    };
     let leaf = prop_oneof![
         2 => (field, prop::sample::select(signs), count).prop_map(compare),
         1 => (letter, prop::sample::select(vec![Sign::Equal, Sign::NotEqual]), text).prop_map(compare),
