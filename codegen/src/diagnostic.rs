@@ -74,7 +74,7 @@ impl Diagnostics {
     /// No line has a control character in it, which could end the directive that cargo reads, or colour a terminal.
     pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
         self.list.iter().map(|found| {
-            let before = before(&self.source, found.span.start);
+            let before = text_before(&self.source, found.span.start);
             let column = before.rsplit('\n').next().unwrap_or(before).chars().count() + 1;
             let line = line_of(&self.source, found.span.start);
             let Diagnostic { code, message, .. } = found;
@@ -97,11 +97,11 @@ impl std::error::Error for Diagnostics {}
 
 /// Returns the line of a byte, from 1.
 pub fn line_of(source: &str, offset: usize) -> usize {
-    before(source, offset).matches('\n').count() + 1
+    text_before(source, offset).matches('\n').count() + 1
 }
 
 /// Returns the text before a byte. A byte beyond the end is at the end.
-fn before(source: &str, offset: usize) -> &str {
+fn text_before(source: &str, offset: usize) -> &str {
     &source[..source.floor_char_boundary(offset)]
 }
 
@@ -124,8 +124,8 @@ pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<S
     let known: Vec<&str> = known.collect();
     let near = known
         .iter()
-        .map(|name| (strsim::osa_distance(&plain(word), &plain(name)), name));
-    let near = near.min_by_key(|(distance, _)| *distance);
+        .map(|name| (strsim::osa_distance(&plain(word), &plain(name)), name))
+        .min_by_key(|(distance, _)| *distance);
     match (near, known.as_slice()) {
         (Some((distance, name)), _) if distance <= word.chars().count().max(3) / 3 => {
             Some(format!("did you mean `{name}`?"))
@@ -138,10 +138,12 @@ pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<S
 
 /// Returns names as "`a`, `b` and `c`".
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
-    let names = names.iter().map(|name| format!("`{}`", name.as_ref()));
-    let names: Vec<String> = names.collect();
-    match names.split_last() {
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect();
+    match quoted.split_last() {
         Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => names.concat(),
+        _ => quoted.concat(),
     }
 }

@@ -197,7 +197,7 @@ fn generated_code_is_found_by_its_format() {
 }
 
 /// Returns the build's findings about a template of the plan loop with this text.
-fn said_of(template: &str, text: &str) -> Vec<String> {
+fn problems_of(template: &str, text: &str) -> Vec<String> {
     let folder = Crate::new();
     fs::write(
         folder
@@ -220,7 +220,7 @@ fn said_of(template: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn unknown_name_in_template_stops_the_build() {
-    for (template, text, told) in [
+    for (template, text, place) in [
         (
             "round",
             "one\n{{ rund }}\n",
@@ -242,10 +242,10 @@ fn unknown_name_in_template_stops_the_build() {
         ("summary", "a\n{% if round %}\n", "2:"),
         ("summary", "{{ round", "1:"),
     ] {
-        let said = said_of(template, text);
+        let problems = problems_of(template, text);
         assert!(
-            said.len() == 1 && said[0].starts_with(told),
-            "{text}: {said:?}"
+            problems.len() == 1 && problems[0].starts_with(place),
+            "{text}: {problems:?}"
         );
     }
 }
@@ -259,17 +259,17 @@ fn names_of_loop_and_program_are_known() {
             .map(|name| format!("{{{{ {name} }}}}\n"))
             .collect::<String>()
     };
-    let own =
+    let local =
         "{{ persona }} {% for line in caveats %}{{ line.what }}{% endfor %}{% set x = 1 %}{{ x }}";
     for (template, text) in [
-        ("started", all(&[ANY, MESSAGE, START]) + own),
-        ("round", all(&[ANY, MESSAGE]) + own),
+        ("started", all(&[ANY, MESSAGE, START]) + local),
+        ("round", all(&[ANY, MESSAGE]) + local),
         (
             "prompt",
             all(&[ANY, PROMPT]) + "{% include \"review/answer.md\" %}{{ topic }}",
         ),
         ("personas/engineer", "{{ anything }} {{".to_owned()),
     ] {
-        assert_eq!(said_of(template, &text), [""; 0], "{template}");
+        assert_eq!(problems_of(template, &text), [""; 0], "{template}");
     }
 }

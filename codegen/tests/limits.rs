@@ -19,7 +19,7 @@ fn check(source: &str) -> Result<(), Diagnostics> {
     result
 }
 
-fn refused(source: &str) -> String {
+fn refusal(source: &str) -> String {
     check(source).expect_err("the file is refused").to_string()
 }
 
@@ -59,7 +59,7 @@ fn deep_nesting_is_refused() {
         format!("a = {}", "{ b = ".repeat(100_000)),
         format!("[{}b]", "a.".repeat(400_000)),
     ];
-    let run = move || deep.iter().for_each(|source| drop(refused(source)));
+    let run = move || deep.iter().for_each(|source| drop(refusal(source)));
     std::thread::Builder::new()
         .stack_size(1 << 20)
         .spawn(run)
@@ -75,7 +75,7 @@ fn guard_with_too_many_cases_is_refused() {
         .collect();
     let guard = format!("'{}'", pairs.join(" and "));
 
-    refused(&PLAN.replacen("\"round < max_rounds\"", &guard, 1));
+    refusal(&PLAN.replacen("\"round < max_rounds\"", &guard, 1));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn columns_count_characters() {
         "{ doc = \"größe 漢字\", hold = \"mode\", null",
     );
     let line = line_of(&source, source.find("hold = ").unwrap());
-    let found = refused(&source);
+    let found = refusal(&source);
 
     let expected =
         format!("m.toml:{line}:40: error[claudex::machine::unknown_key]: unknown key `hold`");

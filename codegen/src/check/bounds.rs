@@ -81,10 +81,10 @@ impl<'m> Component<'m> {
         let [from, to] = [edge.from, edge.to].map(|at| &check.phase(at).name);
         // A field that starts to exist gets its initial value again.
         let crosses = |field: &&Named<Field>| field.exists_in(from) != field.exists_in(to);
-        let crossing = check.machine.fields.iter().filter(crosses);
-        let crossing = crossing.map(|field| (field.name.as_str(), Change::Other));
-        let set = edge.declared.set.iter();
-        let set = set.filter_map(|(name, update)| Some((name.as_str(), change(name, update)?)));
+        let fields = check.machine.fields.iter().filter(crosses);
+        let crossing = fields.map(|field| (field.name.as_str(), Change::Other));
+        let updates = edge.declared.set.iter();
+        let set = updates.filter_map(|(name, update)| Some((name.as_str(), change(name, update)?)));
         for (field, change) in set.chain(crossing) {
             self.changes.entry(field).or_default().push((edge, change));
         }

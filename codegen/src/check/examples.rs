@@ -77,10 +77,12 @@ fn domains(wanted: &[Wanted<'_>]) -> Result<Vec<Domain>, TooMany> {
             }
         }
     }
-    let others = (1..).map(|number| format!("text {number}"));
-    let others = others.filter(|text| !named.contains(text));
-    let texts = named.iter().cloned().chain(others.take(reads.len()));
-    let texts: Vec<Constant> = texts.map(Constant::Text).collect();
+    let others = (1..)
+        .map(|number| format!("text {number}"))
+        .filter(|text| !named.contains(text))
+        .take(reads.len());
+    let named = named.iter().cloned();
+    let texts: Vec<Constant> = named.chain(others).map(Constant::Text).collect();
     let points = turning_points(&comparisons)?;
     let domains = reads.into_iter().map(|read| {
         let name = read.key();
@@ -114,9 +116,10 @@ fn turning_points(
         }
         _ => None,
     };
-    let sides = comparisons.iter();
-    let links = sides.filter_map(|(left, _, right)| Some([side(left)?, side(right)?]));
-    let links: Vec<_> = links.collect();
+    let links: Vec<_> = comparisons
+        .iter()
+        .filter_map(|(left, _, right)| Some([side(left)?, side(right)?]))
+        .collect();
     let names = links.iter().flatten().map(|(name, _)| name.clone());
     let mut points: BTreeMap<_, _> = names.map(|name| (name, BTreeSet::from([0]))).collect();
     for _ in 0..points.len() {
@@ -126,9 +129,10 @@ fn turning_points(
                 if to == ZERO {
                     continue;
                 }
-                let known = before[from].iter().map(|point| i128::from(*point));
-                let bounds = known.map(|point| point + plus_from - plus_to);
-                let bounds = bounds.flat_map(|bound| [bound, bound + 1]);
+                let bounds = before[from]
+                    .iter()
+                    .map(|point| i128::from(*point) + plus_from - plus_to)
+                    .flat_map(|bound| [bound, bound + 1]);
                 let reached = points.entry(to.clone()).or_default();
                 reached.extend(bounds.filter_map(|bound| u64::try_from(bound).ok()));
                 if reached.len() > MAX_POINTS {

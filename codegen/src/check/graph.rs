@@ -49,8 +49,8 @@ fn agreement(check: &Check<'_>, first: &Entry, entry: &Entry) {
     let actors = |entry: &Transition| entry.by.iter().map(|by| by.value).collect::<HashSet<_>>();
     let args = |entry: &Transition| {
         let args = entry.args.iter();
-        let args = args.map(|one| (one.name.clone(), one.kind.clone(), one.optional));
-        args.collect::<Vec<_>>()
+        args.map(|one| (one.name.clone(), one.kind.clone(), one.optional))
+            .collect::<Vec<_>>()
     };
     for (key, is_same) in [
         ("requires", first.requires == entry.requires),

@@ -48,8 +48,8 @@ pub(super) fn guards(check: &Check<'_>) {
 fn overlap(check: &Check<'_>, phase: &str, first: &Entry, second: &Entry) {
     let both = [first, second].into_iter();
     let guards = both.filter_map(|entry| entry.when.as_deref());
-    let wanted: Vec<Wanted<'_>> = guards.map(|guard| (guard, true)).collect();
-    if let Some(mut values) = example(check, second, &wanted) {
+    let conditions: Vec<Wanted<'_>> = guards.map(|guard| (guard, true)).collect();
+    if let Some(mut values) = example(check, second, &conditions) {
         if values.is_empty() {
             values.push("neither has a guard".to_owned());
         }
@@ -69,8 +69,8 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Entry]) {
         guards.iter().all(has_part)
     });
     let none = guards.iter().map(|guard| (*guard, false));
-    let wanted: Vec<Wanted<'_>> = none.chain(shared.map(|part| (part, true))).collect();
-    if let Some(values) = example(check, entries[0], &wanted) {
+    let conditions: Vec<Wanted<'_>> = none.chain(shared.map(|part| (part, true))).collect();
+    if let Some(values) = example(check, entries[0], &conditions) {
         let name = &entries[0].name;
         check.add("guards_gap", name, &[phase, &values.join(", ")]);
         for entry in &entries[1..] {

@@ -50,8 +50,9 @@ impl<'m> Taken<'_, 'm> {
             self.owners.insert(key, Some(part));
             return;
         };
-        let known = owner.map(|(kind, of)| format!("the {kind} `{of}`"));
-        let known = known.unwrap_or("every machine".to_owned());
+        let known = owner.map_or("every machine".to_owned(), |(kind, of)| {
+            format!("the {kind} `{of}`")
+        });
         let args = [part.0, &key.0, &key.1, &known];
         self.check.add("name_taken", part.1, &args);
         if let Some((_, other)) = owner {

@@ -21,8 +21,11 @@ pub(super) fn entry(machine: &Machine, entry: &Entry, source: &str) -> Value {
         constant => (name, constant.to_string()),
     });
     let mut seen = HashSet::new();
-    let guard_reads = entry.when.iter().flat_map(|guard| guard.reads());
-    let guard_reads = guard_reads.filter(|read| seen.insert(read.key()));
+    let guard_reads = entry
+        .when
+        .iter()
+        .flat_map(|guard| guard.reads())
+        .filter(|read| seen.insert(read.key()));
     let update_reads = entry.set.iter().flat_map(|(_, update)| update.reads());
     context! {
         from => serde(from.collect::<Vec<_>>()),

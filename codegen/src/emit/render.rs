@@ -30,7 +30,7 @@ fn generator() -> Result<Environment<'static>, Error> {
     let mut environment = environment()?;
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     environment.add_filter("lit", |value: Value| rust_literal(&value));
-    environment.add_filter("plain", |value: Value| plain(&value));
+    environment.add_filter("plain", |value: Value| unquoted(&value));
     environment.add_filter("camel", |name: &str| camel(name));
     environment.add_filter("value", |name: &str| value_of(name));
     environment.add_filter("doc", |doc: &str, name: &str| doc_comment(doc, name));
@@ -79,12 +79,12 @@ fn rust_literal(value: &Value) -> String {
             let literals: Vec<_> = items.map(|item| rust_literal(&item)).collect();
             format!("&[{}]", literals.join(", "))
         }
-        _ => plain(value),
+        _ => unquoted(value),
     }
 }
 
 /// Returns a text, a number or a flag as it is, without quotes.
-fn plain(value: &Value) -> String {
+fn unquoted(value: &Value) -> String {
     match value.kind() {
         ValueKind::Bool => value.is_true().to_string(),
         _ => value.to_string(),

@@ -21,21 +21,24 @@ pub(super) fn complete_phases(file: &mut DeTable<'_>) -> Result<(), Diagnostic> 
         else {
             continue;
         };
-        let named = known.get(name).ok_or_else(|| {
+        let phase_named = known.get(name).ok_or_else(|| {
             let names = known.keys().map(|name| name.get_ref().as_ref());
             let help = suggest(name, names).unwrap_or_else(|| format!("add `[phases.{name}]`"));
             let message = format!("no phase is named `{name}`");
             Diagnostic::new("unknown_phase", like.span(), message).help(help)
         })?;
-        let named = named.get_ref().as_table();
-        let named = named.filter(|named| !named.contains_key("like"));
-        let Some((key, on_stop)) = named.and_then(|named| named.get_key_value("on_stop")) else {
+        let on_stop = phase_named
+            .get_ref()
+            .as_table()
+            .filter(|other| !other.contains_key("like"))
+            .and_then(|other| other.get_key_value("on_stop"));
+        let Some((key, on_stop)) = on_stop else {
             let message = format!("`like` names `{name}`, which has no whole `on_stop` itself");
             let problem = Diagnostic::new("like", like.span(), message);
             return Err(problem.help("name a phase that has one, or remove `like`"));
         };
-        let own = phase.entry(key.clone()).or_insert_with(|| on_stop.clone());
-        merge(own, on_stop, 2);
+        let completed = phase.entry(key.clone()).or_insert_with(|| on_stop.clone());
+        merge(completed, on_stop, 2);
     }
     Ok(())
 }
@@ -46,8 +49,8 @@ fn merge<'i>(own: &mut Spanned<DeValue<'i>>, other: &Spanned<DeValue<'i>>, level
         (own.get_mut(), other.get_ref(), levels)
     {
         for (key, value) in other {
-            let own = own.entry(key.clone()).or_insert_with(|| value.clone());
-            merge(own, value, levels - 1);
+            let entry = own.entry(key.clone()).or_insert_with(|| value.clone());
+            merge(entry, value, levels - 1);
         }
     }
 }

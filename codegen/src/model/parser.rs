@@ -67,8 +67,9 @@ pub(super) fn parse_update(scope: Scope<'_>, text: &At<String>) -> Result<Update
         let place = At::new(name.to_owned(), text.span.clone());
         is_name(name).then(|| scope.read(place, is_argument, 0))
     };
-    let next = text.strip_prefix("next(");
-    let next = next.and_then(|rest| named(rest.strip_suffix(')')?, false));
+    let next = text
+        .strip_prefix("next(")
+        .and_then(|rest| named(rest.strip_suffix(')')?, false));
     let sum = text.split_once('+').and_then(|(field, added)| {
         let argument = added.trim().strip_prefix("args.")?;
         Some((named(field, false)?, named(argument, true)?))

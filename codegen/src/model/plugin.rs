@@ -65,20 +65,21 @@ impl Machine {
     /// that the user may take. Names may be there twice; `check` reports them.
     pub(crate) fn possible_slash_commands(&self) -> Vec<SlashCommand<'_>> {
         let first_entries = self.first_entries();
-        let taken = first_entries
+        let verbs = first_entries
             .iter()
             .filter(|entry| entry.is_verb() && entry.is_by(Actor::Person));
-        let is_taken = |name: &str| taken.clone().any(|entry| *entry.name.value == *name);
+        let is_taken = |name: &str| verbs.clone().any(|entry| *entry.name.value == *name);
         let starts = self.modes.iter().map(|mode| {
             let is_only = self.modes.len() == 1;
             let name = if is_only { "start" } else { &mode.name };
             (name, Does::Start(mode))
         });
-        let is_own = |name: &&str| *name != "pause" || !is_taken(name);
-        let own = OWN.into_iter().filter(is_own);
-        let takes = taken.clone().filter(|entry| entry.name.value != "resume");
+        let common = OWN
+            .into_iter()
+            .filter(|name| *name != "pause" || !is_taken(name));
+        let takes = verbs.clone().filter(|entry| entry.name.value != "resume");
         let all = starts
-            .chain(own.map(|name| (name, Does::Own)))
+            .chain(common.map(|name| (name, Does::Own)))
             .chain(takes.map(|entry| (entry.name.as_str(), Does::Take(entry))));
         let declared = self.plugin.iter().flat_map(|plugin| &plugin.commands);
         let all = all.map(|(name, does)| SlashCommand {

@@ -71,8 +71,8 @@ where
     K: Deserialize<'de> + Eq + Hash,
     T: Deserialize<'de>,
 {
-    let entries = HashMap::<At<K>, T>::deserialize(deserializer)?;
-    let mut entries: Vec<_> = entries.into_iter().collect();
+    let table = HashMap::<At<K>, T>::deserialize(deserializer)?;
+    let mut entries: Vec<_> = table.into_iter().collect();
     entries.sort_by_key(|(key, _)| key.span.start);
     Ok(entries)
 }
