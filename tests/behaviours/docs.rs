@@ -74,15 +74,3 @@ fn behaviours() -> Vec<String> {
         .map(str::to_owned)
         .collect()
 }
-
-#[test]
-fn documented_own_behaviour_is_the_built_one() {
-    let own_stop = fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/behaviours/crate/src/own_stop.rs"),
-    );
-    let shown = own_stop.unwrap();
-    assert!(
-        document().contains(&format!("```rust\n{shown}```\n")),
-        "docs/behaviours.md shows another text than\n{shown}"
-    );
-}
