@@ -202,12 +202,6 @@ fn quoted_refusal_of_mark_done_is_printed() {
 #[test]
 fn shown_machine_files_are_what_they_claim() {
     let ours = read("machine.toml");
-    for line in block("transitions.revise").lines() {
-        assert!(
-            ours.lines().any(|known| known == line),
-            "machine.toml has no line {line:?}"
-        );
-    }
     let folder = tempfile::tempdir().unwrap();
     let check = |name: &str, machine: &str, code: i32| {
         fs::write(folder.path().join(name), machine).unwrap();
