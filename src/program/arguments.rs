@@ -77,7 +77,7 @@ pub(super) enum Command {
     Personas,
     /// Archive inactive loops, as a start does
     Sweep,
-    /// Move everything of every loop of this project to a dated folder
+    /// Move all loops of this project to the archive
     Rollback {
         /// Do not ask; required without a terminal
         #[arg(long)]
