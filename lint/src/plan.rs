@@ -93,7 +93,7 @@ fn find_empty(document: &Document) -> Option<Finding> {
             Severity::High,
             1,
             format!(
-                "there is no plan to review: {count} words stand outside of code and quotations"
+                "the plan is too short to review: {count} words outside of code and quotations"
             ),
             "write the goal, the steps, how each step is checked, and when the work is accepted",
         )
@@ -140,7 +140,7 @@ fn find_missing_steps(document: &Document) -> Option<Finding> {
             Severity::High,
             document.last_line,
             "the plan has no steps",
-            "list the steps in their order, each small enough to be checked and undone by itself",
+            "list the steps in order, each small enough to check and undo on its own",
         )
     })
 }
@@ -156,8 +156,8 @@ fn find_missing_acceptance(document: &Document) -> Option<Finding> {
             "ENG-ACCEPTANCE",
             Severity::High,
             document.last_line,
-            "nothing says when the work is accepted",
-            "say what must be observed, with numbers, before the work counts as done",
+            "no acceptance criteria",
+            "write the result that must be observed, with numbers, before the work counts as done",
         )
     })
 }
@@ -180,8 +180,8 @@ fn find_open_questions(document: &Document) -> Option<Finding> {
         (Severity::High, marked)
     };
     let what = match open.len() {
-        1 => "1 question is open".to_owned(),
-        count => format!("{count} questions are open"),
+        1 => "1 open question".to_owned(),
+        count => format!("{count} open questions"),
     };
     let recommendation = "decide, or add a step that decides, with an owner and a date";
     let line = open.first()?.line;

@@ -56,8 +56,8 @@ const QUESTIONS: &[Question] = &[
             done|finished if|once|when
             dry run
         ",
-        what: "nothing says how the change is tested",
-        advice: "name the tests beside the steps: their input, and what they must show",
+        what: "no tests for the change",
+        advice: "name the tests next to the steps: their input and the expected result",
     },
     Question {
         view: PointOfView::Security,
@@ -73,8 +73,8 @@ const QUESTIONS: &[Question] = &[
             token|tokens|unauthenticated
             api key*
         ",
-        what: "something new can be called, and nothing says by whom",
-        advice: "say how callers are authenticated, what each may do, and where it is checked",
+        what: "a new entry point without access control",
+        advice: "write how callers are authenticated, what each may do, and where that is checked",
     },
     Question {
         view: PointOfView::Security,
@@ -89,8 +89,8 @@ const QUESTIONS: &[Question] = &[
             400|413|422|allowlist*|escap*|fuzz*|hostile|invalid|limit|limited|limits|malformed
             parameteri*|refuse*|reject*|sanitis*|sanitiz*|schema*|trust*|untrusted|validat*
         ",
-        what: "input comes from outside, and nothing says how it is validated",
-        advice: "say which shape and size is accepted, where it is checked, and what anything else gets",
+        what: "input from outside without validation",
+        advice: "write which shape and size is accepted, where it is checked, and what happens to any other input",
     },
     Question {
         view: PointOfView::Security,
@@ -107,8 +107,8 @@ const QUESTIONS: &[Question] = &[
             secret|secrets manager|store
             environment variable*
         ",
-        what: "a secret is to be kept where everybody can read it",
-        advice: "keep it in a secret store, and say who can read it and how it is rotated",
+        what: "a secret is stored where others can read it",
+        advice: "keep it in a secret store, and write who can read it and how it is rotated",
     },
     Question {
         view: PointOfView::Security,
@@ -126,8 +126,8 @@ const QUESTIONS: &[Question] = &[
             export* .. before|first
             roll* back
         ",
-        what: "stored data is changed or deleted, and nothing says how it is brought back",
-        advice: "say what is backed up before the step, and that a restore was tried",
+        what: "stored data is changed or deleted without a backup",
+        advice: "write what is backed up before the step, and how a restore was tested",
     },
     Question {
         view: PointOfView::Operations,
@@ -148,8 +148,8 @@ const QUESTIONS: &[Question] = &[
             switch*|turn* back|off
             take* .. back|down|out
         ",
-        what: "something goes into production, and nothing says how it is taken back",
-        advice: "say who takes it back, on which sign, how, and how long that takes",
+        what: "a production release without a rollback",
+        advice: "write who rolls back, on which signal, how, and how long it takes",
     },
     Question {
         view: PointOfView::Operations,
@@ -166,8 +166,8 @@ const QUESTIONS: &[Question] = &[
             limit*|max*|most .. retries|retry|times|tries
             retr* .. once|twice
         ",
-        what: "something is retried, and nothing says how often",
-        advice: "say how many attempts there are, how long each waits, and what happens then",
+        what: "retries without a limit",
+        advice: "write the number of attempts, the wait between them, and what happens after the last one",
     },
     Question {
         view: PointOfView::Operations,
@@ -182,7 +182,7 @@ const QUESTIONS: &[Question] = &[
             alert*|dashboard*|grafana|health*|log|logged|logging|logs|metric*|monitor*|observ*
             prometheus|sentry|telemetry|trace|traces|tracing|watch*
         ",
-        what: "something runs in production, and nothing says how its failure is noticed",
-        advice: "name the metrics or logs that show it works, and who is alerted when it does not",
+        what: "a production service without monitoring",
+        advice: "name the metrics or logs that show it works, and who is alerted if it fails",
     },
 ];

@@ -56,17 +56,17 @@ fn thin_example_has_findings_in_each_round() {
         list,
         "\
 Engineering
-  High 16 ENG-OPEN-QUESTION: 1 question is open
-  High 17 ENG-ACCEPTANCE: nothing says when the work is accepted
-  Medium 7 ENG-TESTS: nothing says how the change is tested
+  High 16 ENG-OPEN-QUESTION: 1 open question
+  High 17 ENG-ACCEPTANCE: no acceptance criteria
+  Medium 7 ENG-TESTS: no tests for the change
 Security
-  High 17 SEC-SECRETS: a secret is to be kept where everybody can read it
-  Medium 3 SEC-INPUT: input comes from outside, and nothing says how it is validated
-  Medium 7 SEC-ACCESS: something new can be called, and nothing says by whom
+  High 17 SEC-SECRETS: a secret is stored where others can read it
+  Medium 3 SEC-INPUT: input from outside without validation
+  Medium 7 SEC-ACCESS: a new entry point without access control
 Operations
-  High 11 OPS-ROLLBACK: something goes into production, and nothing says how it is taken back
-  Medium 10 OPS-RETRY: something is retried, and nothing says how often
-  Medium 11 OPS-MONITORING: something runs in production, and nothing says how its failure is noticed
+  High 11 OPS-ROLLBACK: a production release without a rollback
+  Medium 10 OPS-RETRY: retries without a limit
+  Medium 11 OPS-MONITORING: a production service without monitoring
 "
     );
 }

@@ -49,7 +49,7 @@ fn thin_plan_stops_at_max_rounds_with_4() {
     let summary = outcome["summary"].as_str().unwrap();
     has(summary, "stopped at max rounds (round 2 of 2)");
     let printed = project.run("run PLAN.md --reviewer lint --rounds 1").out;
-    let finding = "    high    line 1: there is no plan to review: 8 words stand outside of code and quotations (write the goal,";
+    let finding = "    high    line 1: the plan is too short to review: 8 words outside of code and quotations (write the goal,";
     has(&printed, finding);
     lacks(summary, "Print this summary");
     lacks(&printed, "Print this summary");
