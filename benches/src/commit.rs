@@ -12,7 +12,7 @@ use crate::counter::SPEC;
 use crate::pair::{Measure, Row, ratio_of};
 
 /// The number of changes of one measurement, by all writers together.
-const CHANGES: usize = 320;
+const CHANGE_COUNT: usize = 320;
 
 pub(crate) fn rows() -> Vec<Measure> {
     let row = |name, writers, before| -> Measure {
@@ -29,8 +29,8 @@ pub(crate) fn rows() -> Vec<Measure> {
 /// Starts a loop with a topic that makes the journal's line some 700 bytes long.
 fn start(root: &Utf8Path, before: usize) -> (Store, LoopId) {
     let home = StateHome::at(root.join("state-home"));
-    let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home);
-    let store = store.with_deadline(Duration::from_secs(60));
+    let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home)
+        .with_deadline(Duration::from_secs(60));
     let fields = Fields::from_iter([
         ("phase".into(), "on".into()),
         ("topic".into(), "word ".repeat(70).into()),
@@ -106,7 +106,7 @@ fn with_writers<W: Send>(
             scope.spawn(|| {
                 let mut writer = make();
                 ready.wait();
-                for _ in 0..CHANGES / writers {
+                for _ in 0..CHANGE_COUNT / writers {
                     change(&mut writer);
                 }
             });
@@ -127,7 +127,7 @@ fn beside_sqlite(writers: usize, before: usize) -> Row {
     let (_kept, root) = folder();
     let (store, id) = start(&root, before);
     let ours = || with_writers(writers, || Writer::open(&store, &id), Writer::change);
-    let theirs = sqlite::started(&root.join("sqlite"));
+    let theirs = sqlite::create(&root.join("sqlite"));
     let ratio = ratio_of(ours, || {
         with_writers(writers, || sqlite::writer(&theirs), sqlite::change)
     });
@@ -145,7 +145,7 @@ mod sqlite {
     use camino::{Utf8Path, Utf8PathBuf};
     use rusqlite::{Connection, TransactionBehavior};
 
-    pub(super) fn started(path: &Utf8Path) -> Utf8PathBuf {
+    pub(super) fn create(path: &Utf8Path) -> Utf8PathBuf {
         let tables = "CREATE TABLE loop (id INTEGER PRIMARY KEY, revision INTEGER, state TEXT);
             CREATE TABLE journal (revision INTEGER PRIMARY KEY, line TEXT);
             INSERT INTO loop VALUES (1, 1, '');";
@@ -163,9 +163,9 @@ mod sqlite {
     }
 
     fn revision(connection: &Connection) -> i64 {
-        let asked = "SELECT revision FROM loop WHERE id = 1";
+        let query = "SELECT revision FROM loop WHERE id = 1";
         connection
-            .query_row(asked, [], |row| row.get(0))
+            .query_row(query, [], |row| row.get(0))
             .expect("a row")
     }
 
@@ -208,7 +208,7 @@ mod sqlite {
 mod sqlite {
     use camino::{Utf8Path, Utf8PathBuf};
 
-    pub(super) fn started(_: &Utf8Path) -> Utf8PathBuf {
+    pub(super) fn create(_: &Utf8Path) -> Utf8PathBuf {
         panic!("this row needs `--features sqlite`")
     }
 

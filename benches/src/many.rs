@@ -11,9 +11,9 @@ use crate::pair::{Measure, Row, ratio};
 use crate::stop::{hook, program, project};
 
 /// The number of finished loops.
-const LOOPS: usize = 10_000;
+const LOOP_COUNT: usize = 10_000;
 /// The number of calls that are measured as one.
-const CALLS: usize = 5;
+const CALL_COUNT: usize = 5;
 
 pub(crate) fn rows() -> Vec<Measure> {
     let row = |name, commands: &'static [&'static [&'static str]]| -> Measure {
@@ -39,18 +39,18 @@ fn run(root: &Path, commands: &[&[&str]]) {
 }
 
 fn beside_one(commands: &[&[&str]]) -> Row {
-    let one = finished(1);
-    let many = finished(LOOPS);
-    let times = |project: &TempDir| (0..CALLS).for_each(|_| run(project.path(), commands));
+    let single = finished(1);
+    let many = finished(LOOP_COUNT);
+    let times = |project: &TempDir| (0..CALL_COUNT).for_each(|_| run(project.path(), commands));
     Row {
         beside: "the same after a single one".to_owned(),
-        ratio: ratio(|| times(&many), || times(&one)),
+        ratio: ratio(|| times(&many), || times(&single)),
         most: 1.5,
     }
 }
 
 fn list() -> Row {
-    let many = finished(LOOPS);
+    let many = finished(LOOP_COUNT);
     Row {
         beside: "0.15 s".to_owned(),
         ratio: ratio(
@@ -71,8 +71,10 @@ fn finished(loops: usize) -> TempDir {
     let folder = root.join(".claude/claudex");
     let home = root.join(".local/state/claudex-loop");
     let mut files = fs::read_dir(&folder).expect("a folder").flatten();
-    let state = files.find(|file| file.file_name().to_string_lossy().ends_with(".state"));
-    let state = state.expect("a start wrote it").path();
+    let state = files
+        .find(|file| file.file_name().to_string_lossy().ends_with(".state"))
+        .expect("a start wrote it")
+        .path();
     let id = state.file_stem().and_then(|id| id.to_str()).expect("an id");
     for number in 1..loops {
         let copy = format!("20260101-000000-{number:06x}");

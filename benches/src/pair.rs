@@ -16,7 +16,7 @@ pub(crate) struct Row {
 pub(crate) type Measure = (&'static str, Box<dyn Fn() -> Row>);
 
 /// The number of measurements of each.
-const TURNS: usize = 15;
+const TURN_COUNT: usize = 15;
 
 /// Returns the ratio of the medians of both times.
 pub(crate) fn ratio(mut first: impl FnMut(), mut second: impl FnMut()) -> f64 {
@@ -30,7 +30,7 @@ pub(crate) fn ratio_of(
 ) -> f64 {
     let mut firsts = Vec::new();
     let mut seconds = Vec::new();
-    for _ in 0..TURNS {
+    for _ in 0..TURN_COUNT {
         firsts.push(first());
         seconds.push(second());
     }

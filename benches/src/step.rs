@@ -8,7 +8,7 @@ use claudex_loop::plan::typestate::{DecisionSignal, Fields, Phase, Plan, Transit
 use crate::pair::{Measure, Row, ratio};
 
 /// The calls of each transition in one turn.
-const CALLS: usize = 20_000;
+const CALL_COUNT: usize = 20_000;
 
 /// Returns the rows of the table.
 pub(crate) fn rows() -> Vec<Measure> {
@@ -16,7 +16,7 @@ pub(crate) fn rows() -> Vec<Measure> {
         "find, guard and update of a transition in memory",
         Box::new(|| Row {
             beside: "a match written by hand".to_owned(),
-            ratio: ratio(generated, by_hand),
+            ratio: ratio(generated, handwritten),
             most: 3.0,
         }),
     )]
@@ -35,17 +35,17 @@ fn reviewing() -> (Fields, [Transition; 3]) {
 
 fn generated() {
     let (fields, transitions) = reviewing();
-    for transition in transitions.iter().cycle().take(3 * CALLS) {
-        let taken = step::<Plan>(Phase::Reviewing as usize, &fields, black_box(transition));
-        black_box(taken.expect("the edge is open"));
+    for transition in transitions.iter().cycle().take(3 * CALL_COUNT) {
+        let edge = step::<Plan>(Phase::Reviewing as usize, &fields, black_box(transition));
+        black_box(edge.expect("the edge is open"));
     }
 }
 
-fn by_hand() {
+fn handwritten() {
     let (fields, transitions) = reviewing();
-    for transition in transitions.iter().cycle().take(3 * CALLS) {
-        let taken = matched(Phase::Reviewing, &fields, black_box(transition));
-        black_box(taken.expect("the edge is open"));
+    for transition in transitions.iter().cycle().take(3 * CALL_COUNT) {
+        let edge = matched(Phase::Reviewing, &fields, black_box(transition));
+        black_box(edge.expect("the edge is open"));
     }
 }
 

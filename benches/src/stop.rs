@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::pair::{Measure, Row, ratio};
 
 /// The number of stops that are measured as one.
-const STOPS: usize = 20;
+const STOP_COUNT: usize = 20;
 
 pub(crate) fn rows() -> Vec<Measure> {
     vec![
@@ -41,8 +41,8 @@ pub(crate) fn write() {
 
 /// Returns the program that was built beside this one.
 pub(crate) fn program() -> PathBuf {
-    let own = std::env::current_exe().expect("a path");
-    own.with_file_name("claudex-loop")
+    let bench = std::env::current_exe().expect("a path");
+    bench.with_file_name("claudex-loop")
 }
 
 /// Unpacks the release. Its plugin has the program with it, and an unpacked file is read in another way than one that a linker
@@ -119,12 +119,12 @@ fn advancing() -> Row {
     // Without a review, each stop goes on to the next round.
     let optional =
         |command: &mut Command| hook_with(root, command, &[("CLAUDEX_EVIDENCE", "optional")]);
-    let own = std::env::current_exe().expect("a path");
+    let bench = std::env::current_exe().expect("a path");
     Row {
         beside: "a program that does the same synced write and nothing else".to_owned(),
         ratio: ratio(
             || optional(Command::new(program()).args(["hook", "stop"])),
-            || optional(Command::new(&own).arg(WRITE)),
+            || optional(Command::new(&bench).arg(WRITE)),
         ),
         most: 2.0,
     }
@@ -138,7 +138,7 @@ fn idle() -> Row {
         .path()
         .join("claudex-loop/plugin/hooks/stop-hook.sh");
     let times = |command: &dyn Fn() -> Command| {
-        (0..STOPS).for_each(|_| hook(project.path(), &mut command()))
+        (0..STOP_COUNT).for_each(|_| hook(project.path(), &mut command()))
     };
     let ours = || times(&|| Command::new(&script));
     let theirs = || {
@@ -165,7 +165,7 @@ fn statusline() -> Row {
     // The first stop binds the loop to the session.
     hook(root, Command::new(program()).args(["hook", "stop"]));
     let times = |program: &Path, arguments: &[&str]| {
-        (0..STOPS).for_each(|_| hook(root, Command::new(program).args(arguments)));
+        (0..STOP_COUNT).for_each(|_| hook(root, Command::new(program).args(arguments)));
     };
     Row {
         beside: "cat, which reads and prints the same".to_owned(),

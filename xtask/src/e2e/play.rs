@@ -205,8 +205,10 @@ impl<'a> Play<'a> {
             .filter(|it| it.is_running)
             .ok_or_else(|| miette!("no client of `{name}` is running"))?;
         session.is_running = false;
-        let client = session.clients.last_mut();
-        let client = client.ok_or_else(|| miette!("`{name}` has no client"))?;
+        let client = session
+            .clients
+            .last_mut()
+            .ok_or_else(|| miette!("`{name}` has no client"))?;
         let ended = end(client);
         let id = client.session();
         session.id = session.id.take().or(id);

@@ -69,8 +69,8 @@ pub(super) fn aside(heard: &Heard, entries: &[Entry]) -> Option<Rule> {
 }
 
 fn document(reply: &Rule, model: &str, number: u64) -> Value {
-    let text = reply.say.iter();
-    let text = text.map(|say| json!({ "type": "text", "text": say }));
+    let say = reply.say.iter();
+    let text = say.map(|say| json!({ "type": "text", "text": say }));
     let calls = reply
         .calls
         .iter()

@@ -190,10 +190,10 @@ fn hear(session: &str, request: &Value, entries: &[Entry]) -> Heard {
     // The model's last words may be several messages.
     let new = entries.iter().rposition(is_own).map_or(0, |last| last + 1);
     let last_before = entries[..new].iter().rposition(|entry| !is_own(entry));
-    let own = &entries[last_before.map_or(0, |last| last + 1)..new];
+    let words = &entries[last_before.map_or(0, |last| last + 1)..new];
     let mut called = Vec::new();
     if entries[new..].iter().any(|it| it.kind == Kind::Result) {
-        called.extend(own.iter().filter(|it| it.kind == Kind::Call));
+        called.extend(words.iter().filter(|it| it.kind == Kind::Call));
     }
     let called: Vec<_> = called.iter().map(|call| call.text.as_str()).collect();
     Heard {
