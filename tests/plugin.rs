@@ -67,12 +67,18 @@ fn stop_runs_a_shell_and_one_program() {
 
 #[test]
 fn missing_program_is_said_once_per_session() {
-    for plugin in ["plugin", "taskie/plugin", "stages/plugin"] {
+    for plugin in [
+        "plugin",
+        "taskie/plugin",
+        "stages/plugin",
+        "examples/release-train/plugin",
+    ] {
         let home = tempfile::tempdir().unwrap();
         let output_of = |session: &str, variable: Option<&str>| {
             let mut variables = vec![("PATH", "/usr/bin:/bin")];
-            variables
-                .extend(["CLAUDEX_LOOP_BIN", "TASKIE_BIN", "STAGES_BIN"].map(|name| (name, "/no")));
+            let programs = ["CLAUDEX_LOOP", "TASKIE", "STAGES", "RELEASE_TRAIN"]
+                .map(|name| format!("{name}_BIN"));
+            variables.extend(programs.iter().map(|name| (name.as_str(), "/no")));
             variables.extend(variable.map(|id| ("CLAUDE_CODE_SESSION_ID", id)));
             let input = format!("{{\"cwd\":\"/\",\"session_id\": \"{session}\",\"x\":1}}\n");
             let (decision, _) = stop(plugin, home.path(), &variables, &input);

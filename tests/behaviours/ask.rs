@@ -9,32 +9,6 @@ fn call(words: &str) -> serde_json::Value {
 }
 
 #[test]
-fn entering_the_phase_tells_the_agent_to_ask_exactly_this() {
-    let project = Project::start("ask", "1.2");
-    let id = project.id();
-    let decision = project.stop();
-    assert!(
-        decision.starts_with("moved put asking\nends false\nLoop "),
-        "{decision}"
-    );
-    let expected = serde_json::json!({ "questions": [{
-        "question": "Roll 1.2 out to everyone?",
-        "header": "Rollout 1.2",
-        "multiSelect": false,
-        "options": [
-            { "label": "Roll out", "description": "All machines, now." },
-            { "label": "Roll back", "description": "The version before this one." },
-        ],
-    }] });
-    assert_eq!(call(&decision), expected);
-    assert!(decision.contains("AskUserQuestion"), "{decision}");
-    assert!(
-        decision.ends_with(&format!("\n\n    every answer {id} LABEL\n")),
-        "{decision}"
-    );
-}
-
-#[test]
 fn stop_reminds_to_the_limit_then_waits() {
     let project = Project::start("ask", "1.2");
     let put = project.stop();

@@ -39,15 +39,3 @@ fn own_phase_is_one_method() {
         "nothing was changed"
     );
 }
-
-#[test]
-fn broken_template_is_reported_after_the_change() {
-    let project = Project::start("own", "");
-    project.write("LINES", "1\n2\n3\n");
-    let line = project.stop();
-    assert!(
-        line.contains("\nsilent: the message template broken.md does not render: undefined value"),
-        "{line}"
-    );
-    assert_eq!(project.stop(), "over\n");
-}

@@ -8,7 +8,7 @@ fn empty_file_counts() {
     let waits = "waits\nsigns/GO näw to be there\n";
     assert_eq!(project.stop(), waits);
     std::fs::create_dir_all(project.file("signs/GO näw")).unwrap();
-    assert_eq!(project.stop(), waits, "a folder is no file");
+    assert_eq!(project.stop(), waits, "a folder is not a file");
     std::fs::remove_dir(project.file("signs/GO näw")).unwrap();
     std::os::unix::fs::symlink("nowhere", project.file("signs/GO näw")).unwrap();
     assert!(
@@ -55,18 +55,4 @@ fn awaited_field_is_set_by_user() {
     );
     assert_eq!(project.say(&["take", "scribble"]), "took noting\n");
     assert_eq!(project.stop(), "moved close done\nends true\n");
-}
-
-#[test]
-fn edit_by_hand_sets_no_awaited_field() {
-    let project = Project::start("wait", "GO");
-    project.write("GO", "");
-    project.stop();
-    let state = format!(".loops/{}.state", project.id());
-    let edited = project
-        .read(&state)
-        .replace("approved: false", "approved: true");
-    assert!(edited.contains("approved: true"), "{edited}");
-    project.write(&state, edited);
-    assert_eq!(project.stop(), "moved remind building\nends false\n");
 }

@@ -175,7 +175,7 @@ const CONTENTS: [(&str, Put); 4] = [
 ];
 
 #[test]
-fn stop_answers_beside_each_hostile_file() {
+fn stop_and_review_answer_beside_hostile_files() {
     let (mut project, id) = Project::reviewing(&[]);
     let copy = project.copy();
     for name in [
@@ -185,6 +185,7 @@ fn stop_answers_beside_each_hostile_file() {
         ".claude/claudex/ID/run.lock",
         ".claude/claudex/ID",
         ".claude/claudex",
+        "PLAN.md",
     ] {
         for (content, put) in CONTENTS {
             project.restore(&copy);
@@ -193,10 +194,12 @@ fn stop_answers_beside_each_hostile_file() {
                 std::fs::rename(&place, project.home.join("was")).unwrap();
             }
             put(&place);
-            let stop = format!("a stop beside {content} as {place:?}");
+            let calls = format!("a stop and a review beside {content} as {place:?}");
+            let review = format!("review {id}");
             // `fire` checks that there is exactly one answer.
-            project = within_a_minute(&stop, move || {
+            project = within_a_minute(&calls, move || {
                 project.fire();
+                project.run(&review);
                 project
             });
         }

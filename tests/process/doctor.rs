@@ -11,8 +11,10 @@ use crate::support::{Project, executable, has, tree, write};
 fn line(project: &Project, code: i32, name: &str) -> String {
     let ran = project.run("doctor --json").exits(code);
     let checks: Vec<Value> = serde_json::from_str(&ran.out).unwrap();
-    let check = checks.iter().find(|check| check["name"] == name);
-    let check = check.unwrap_or_else(|| panic!("no check {name}: {checks:#?}"));
+    let check = checks
+        .iter()
+        .find(|check| check["name"] == name)
+        .unwrap_or_else(|| panic!("no check {name}: {checks:#?}"));
     let text = |key: &str| check[key].as_str().unwrap_or_default().replace('\n', " ");
     format!("{}: {} -> {}", text("result"), text("found"), text("help"))
 }

@@ -52,7 +52,10 @@ fn more_begins_the_next_round_repeatedly() {
     ];
     check_fields(&project, &id, &expected);
     let runner = std::fs::read_to_string(project.runner(&id)).unwrap();
-    has(&runner, "round 2 of 3");
+    has(
+        &runner,
+        "# claudex: mode plan, round 2 of 3, persona Security and data-integrity review\n",
+    );
 
     project.plan("# Plan, revised\n");
     project.review(&id, "fake-findings").exits(0);
@@ -152,6 +155,7 @@ fn more_is_refused_with_reason_and_way_on() {
     project.fire().blocked();
     project.answers("more", 1, "settled (no-material-findings)");
     project.fire().approved();
+    project.answers(&format!("adopt {id}"), 1, "is over");
     for wrong in ["0", "x", "1001", "99999999999999999999"] {
         project.run(&format!("more {id} --rounds {wrong}")).exits(2);
     }

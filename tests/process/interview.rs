@@ -163,6 +163,6 @@ fn start_says_whether_to_interview_first() {
     let started = Project::new().run("start plan topic").exits(0).out;
     assert!(
         !started.contains(line),
-        "in a terminal there is no dialog: {started}"
+        "a terminal has no dialog: {started}"
     );
 }

@@ -6,11 +6,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use crate::support::{Project, Ran, has};
 
 /// A project, its loop, and a command on it.
-type Prepared = (Project, String, String);
+type KillCase = (Project, String, String);
 
 /// Kills the command before its first, second, … change, and checks the state after it. Each time, the project is as it was
 /// prepared.
-fn kill_everywhere((project, id, line): Prepared, check: impl Fn(&Project, &str, &str)) {
+fn kill_everywhere((project, id, line): KillCase, check: impl Fn(&Project, &str, &str)) {
     let copy = project.copy();
     for number in 1.. {
         project.restore(&copy);
@@ -27,7 +27,7 @@ fn kill_everywhere((project, id, line): Prepared, check: impl Fn(&Project, &str,
 }
 
 /// A loop that is reviewed, and a command on it. `ID` and `FILE` stand for the loop's.
-fn reviewing(before: &str, line: &str) -> Prepared {
+fn reviewing(before: &str, line: &str) -> KillCase {
     let (project, id) = Project::reviewing(&[]);
     let file = format!("{:?}", project.state_path(&id));
     let whole = |line: &str| line.replace("ID", &id).replace("FILE", &file);

@@ -7,7 +7,6 @@ mod following;
 mod going_on;
 mod helping;
 mod hook;
-mod hostile;
 mod interview;
 mod kills;
 mod locating;

@@ -1,6 +1,6 @@
 //! Putting loops away: rollback, sweep and import. Nothing is deleted, and anyone who has a loop is asked first.
 
-use crate::support::{Project, has, lacks, tree};
+use crate::support::{Project, has, lacks, tree, write};
 
 #[test]
 fn rollback_archives_every_loop_with_its_bytes() {
@@ -153,13 +153,18 @@ fn rollback_archives_state_file_made_by_hand() {
 }
 
 #[test]
-fn sweep_archives_inactive_loop_for_resume() {
+fn finished_foreign_state_file_is_not_named() {
     let project = Project::new();
-    let id = project.start(&[]);
-    project.answers("sweep", 0, "Nothing to archive.");
-    project.sweep(&id);
-    project.answers("sweep", 0, "Nothing to archive.");
-    assert!(!project.state_path(&id).exists());
-    project.answers(&format!("resume {id}"), 0, "brought back");
-    assert!(project.state_path(&id).exists());
+    let old = project.folder().join("20250101-000000-abcdef.state");
+    let text = "mode: plan\nphase: done\ntopic: \"x\"\nround: 3\nmax_rounds: 3\n";
+    write(&old, text);
+    assert_eq!(project.fire().approved(), "");
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), text);
+    std::fs::write(&old, text.replace("done", "reviewing")).unwrap();
+    let path = old.display().to_string().replace('\'', "’");
+    let output = format!(
+        "claudex: {path} was not started here, so no stop drives it. To continue it:\n    \
+         claudex-loop import .claude/claudex/20250101-000000-abcdef.state"
+    );
+    assert_eq!(project.fire().approved(), output);
 }

@@ -1,4 +1,4 @@
-//! A round from outside: outcomes, exit codes and files, limits, two who ask at once, and signals.
+//! A round from outside: its files, refusals, two who ask at once, and signals.
 //!
 //! A reviewer reads a named pipe here, so that a test decides when it speaks.
 
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Background, Project, descendants, ends, has, is_alive, tree, wait_for};
+use crate::support::{Background, Project, ends, has, tree, wait_for};
 
 /// The reviewer `held`, which says nothing before the test lets it.
 struct Held {
@@ -38,44 +38,7 @@ impl Held {
 
 const FINDINGS: &str = "# Findings\n\n## High\n- line 1: no way back (write one)\n";
 
-// --- outcomes ----------------------------------------------------------------------------------------------------
-
-#[test]
-fn each_outcome_has_its_exit_code_and_files() {
-    for (reviewer, code, outcome) in [
-        ("fake-clean", 0, "clean"),
-        ("fake-low", 0, "findings"),
-        ("codex", 5, "could-not-run"),
-        ("fake-crash", 5, "could-not-run"),
-        ("fake-unreadable", 5, "unreadable"),
-        ("fake-empty", 5, "unreadable"),
-    ] {
-        let (project, id) = Project::reviewing(&[]);
-        let before = project.state(&id);
-        project.review(&id, reviewer).exits(code);
-        let journal = project.journal(&id);
-        let [.., began, ended] = &journal[..] else {
-            panic!("{journal:?}")
-        };
-        let notes = [&began["note"], &ended["note"]];
-        assert_eq!(notes, ["run-began", "run-ended"]);
-        assert_eq!(began["data"]["run"], ended["data"]["run"]);
-        assert_eq!(ended["data"]["outcome"], outcome, "{reviewer}");
-        let findings = project.findings(&id, 1);
-        for file in [findings.with_extension("json"), findings] {
-            assert_eq!(
-                file.exists(),
-                code == 0,
-                "{reviewer}: a verdict alone leaves {file:?}"
-            );
-        }
-        assert_eq!(
-            project.state(&id),
-            before,
-            "{reviewer}: a review changes no field"
-        );
-    }
-}
+// --- findings ----------------------------------------------------------------------------------------------------
 
 #[test]
 fn findings_file_has_the_seeds_form_and_twin() {
@@ -214,33 +177,4 @@ fn loop_cancelled_during_review_takes_no_findings() {
     review.end();
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "cancelled");
-}
-
-// --- limits ------------------------------------------------------------------------------------------------------
-
-#[test]
-fn reviewer_beyond_its_limits_is_ended() {
-    for flag in ["--timeout", "--idle-timeout"] {
-        let (project, id) = Project::reviewing(&[]);
-        let review = project.spawn(&format!("review {id} --reviewer fake-hang {flag} 300ms"));
-        let mut seen = Vec::new();
-        let ended = || {
-            project
-                .journal(&id)
-                .pop()
-                .filter(|entry| entry["note"] == "run-ended")
-        };
-        wait_for("its run to end", || {
-            seen.extend(descendants(review.id()));
-            ended().is_some()
-        });
-        review.end().exits(5).says("could not run");
-        assert!(
-            !seen.iter().any(|pid| is_alive(*pid)),
-            "its processes are gone"
-        );
-        assert_eq!(ended().unwrap()["data"]["outcome"], "could-not-run");
-        project.fire().blocked();
-        assert_eq!(project.field(&id, "failures"), "1");
-    }
 }

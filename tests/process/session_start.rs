@@ -8,7 +8,7 @@ use crate::support::{Project, Ran, age, begins, ends, feed, has, id_of, lacks, t
 
 /// The lines of the hook for the user and for the agent.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Said {
+struct Lines {
     user: String,
     agent: String,
 }
@@ -16,11 +16,11 @@ struct Said {
 /// Reads an answer, and checks what holds for each call: exit 0, nothing on stderr, at most one JSON object on one line, and
 /// one line for the user with commands below it.
 #[track_caller]
-fn read(ran: &Ran) -> Said {
+fn read(ran: &Ran) -> Lines {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
     assert!(ran.out.matches('\n').count() <= 1, "{ran:?}");
     if ran.out.is_empty() {
-        return Said::default();
+        return Lines::default();
     }
     let answer: Value = serde_json::from_str(&ran.out).unwrap();
     let specific = &answer["hookSpecificOutput"];
@@ -29,22 +29,22 @@ fn read(ran: &Ran) -> Said {
         "{ran:?}"
     );
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let said = Said {
+    let lines = Lines {
         user: text(&answer["systemMessage"]),
         agent: text(&specific["additionalContext"]),
     };
-    let mut commands = said.user.lines().skip(1);
-    assert!(commands.all(|line| line.starts_with("    ")), "{said:?}");
+    let mut commands = lines.user.lines().skip(1);
+    assert!(commands.all(|line| line.starts_with("    ")), "{lines:?}");
     assert!(
-        said.user.chars().count() < 500 && said.agent.chars().count() < 9_000,
-        "{said:?}"
+        lines.user.chars().count() < 500 && lines.agent.chars().count() < 9_000,
+        "{lines:?}"
     );
-    said
+    lines
 }
 
 /// Starts a session of this id, for this reason.
 #[track_caller]
-fn begin(project: &Project, session: &str, source: &str) -> Said {
+fn begin(project: &Project, session: &str, source: &str) -> Lines {
     let event = json!({"session_id": session, "hook_event_name": "SessionStart", "source": source});
     read(&project.hook("session-start", event))
 }
@@ -63,7 +63,7 @@ fn nothing_is_said_without_a_usable_loop() {
     let is_silent = || {
         let before = (tree(&project.root), tree(&project.home));
         for source in SOURCES {
-            assert_eq!(begin(&project, "s1", source), Said::default(), "{source}");
+            assert_eq!(begin(&project, "s1", source), Lines::default(), "{source}");
         }
         assert_eq!((tree(&project.root), tree(&project.home)), before);
     };
@@ -80,9 +80,12 @@ fn nothing_is_said_without_a_usable_loop() {
     // Neither subagents nor reviewers hear of a loop.
     let (project, _) = reviewing();
     let event = json!({"session_id": "s1", "agent_id": "a1", "hook_event_name": "SessionStart", "source": "resume"});
-    assert_eq!(read(&project.hook("session-start", event)), Said::default());
+    assert_eq!(
+        read(&project.hook("session-start", event)),
+        Lines::default()
+    );
     let project = project.with("CLAUDEX_REVIEWER_CHILD", "1");
-    assert_eq!(begin(&project, "s1", "resume"), Said::default());
+    assert_eq!(begin(&project, "s1", "resume"), Lines::default());
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn loop_of_other_session_is_told_by_age() {
     // While it is being reviewed, it waits for nobody else.
     let review = project.background_review(&id, "--reviewer fake-hang");
     for source in ["startup", "resume", "compact"] {
-        assert_eq!(begin(&project, "s2", source), Said::default(), "{source}");
+        assert_eq!(begin(&project, "s2", source), Lines::default(), "{source}");
     }
     has(&begin(&project, "s2", "clear").user, "adopt");
     let texts = begin(&project, "s1", "resume");
@@ -227,7 +230,11 @@ fn unowned_loop_is_announced_before_the_first_turn() {
         assert_eq!(texts.user, user);
         assert_eq!(texts.agent, format!("{user}\n{LEAVE_IT}"));
     }
-    assert_eq!(project.changes(&id), ["start"], "it is no stop");
+    assert_eq!(
+        project.changes(&id),
+        ["start"],
+        "a start of a session is not a stop"
+    );
 }
 
 #[test]
@@ -237,7 +244,7 @@ fn archived_loop_is_told_to_its_session_alone() {
     let message = begin(&project, "s1", "resume");
     has(&message.user, "was archived because it was idle");
     has(&message.user, &format!("/claudex:resume {id}"));
-    assert_eq!(begin(&project, "s2", "startup"), Said::default());
+    assert_eq!(begin(&project, "s2", "startup"), Lines::default());
 }
 
 #[test]

@@ -143,42 +143,6 @@ fn start_that_fails_exits_with_3() {
     let before = tree(&project.root);
     project.answers("start plan x", 3, ".claude");
     assert_eq!(tree(&project.root), before);
-
-    let project = Project::new();
-    std::fs::create_dir_all(project.folder().join(".lock")).unwrap();
-    project.answers("start plan x", 3, ".lock");
-    let left: Vec<_> = tree(&project.folder())
-        .into_iter()
-        .map(|(path, _)| path)
-        .collect();
-    let our_files = [".gitignore", ".lock", ".start.lock"].map(|name| project.folder().join(name));
-    assert_eq!(left, our_files);
-}
-
-#[test]
-fn start_sweeps_stale_loops_and_loses_nothing() {
-    let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake-findings").exits(0);
-    let state = project.state_path(&id);
-    crate::support::age(&state, std::time::Duration::from_mins(16));
-    let kept = std::fs::read(project.findings(&id, 1)).unwrap();
-    assert_ne!(project.start(&[]), id);
-    let folder = project.folder();
-    for name in ["", ".state", ".lock", "-runner.sh", "-prompt.txt"] {
-        assert!(!folder.join(format!("{id}{name}")).exists(), "{id}{name}");
-    }
-    let archived = tree(&folder.join("archive").join(&id));
-    assert!(
-        archived
-            .iter()
-            .any(|(_, bytes)| bytes.as_ref() == Some(&kept)),
-        "{archived:?}"
-    );
-    let is_state = |path: &std::path::Path| path.extension().is_some_and(|end| end == "state");
-    assert!(
-        archived.iter().any(|(path, _)| is_state(path)),
-        "{archived:?}"
-    );
 }
 
 // --- what it writes ----------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ const COMMANDS: [&str; 20] = [
 
 /// Makes a project whose folder, topic, plan, state files and configuration are hostile.
 fn hostile() -> (Project, String) {
-    let project = Project::in_folder(NAME);
+    let project = Project::with_folder(NAME);
     project.git(&["init", "--quiet"]);
     project.git(&["checkout", "--quiet", "-b", "a\u{202e}b\u{200b}\u{e0041}"]);
     let topic = format!(
@@ -187,7 +187,7 @@ fn hooks_print_plain_text_in_hostile_project() {
 
 #[test]
 fn reviewers_and_changed_files_are_named_plainly() {
-    let project = Project::in_folder(NAME);
+    let project = Project::with_folder(NAME);
     let reviewer = project.home.join("reviewer");
     let file = project.home.join("findings.md");
     let findings = format!(

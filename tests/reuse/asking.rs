@@ -6,7 +6,7 @@ use std::fs;
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
-use crate::project::{Project, fed, printed};
+use crate::project::{Project, feed, output_text};
 
 /// A ferry with its own loop, whose program offers these labels.
 struct Ferry(Project);
@@ -44,8 +44,8 @@ impl Ferry {
     fn answer(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let mut command = self.command("answer");
         command.args(arguments);
-        let output = fed(command, "");
-        (output.status.code(), printed(&output))
+        let output = feed(command, "");
+        (output.status.code(), output_text(&output))
     }
 
     /// Stops, and gives the decision and the words.

@@ -1,6 +1,6 @@
 //! The crates as a stranger uses them: outside this workspace, with their own machine.
 
-#[path = "../support/mod.rs"]
+#[path = "../support/stranger.rs"]
 mod support;
 
 mod asking;

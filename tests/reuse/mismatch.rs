@@ -5,10 +5,9 @@ use std::fs;
 use claudex_testkit::has;
 
 use crate::packages::{files, packages};
-use crate::project::{manifest, printed};
+use crate::project::{manifest, output_text};
 use crate::stranger::{MACHINE, MAIN};
-use crate::support::Crate;
-use crate::support::stranger::ours;
+use crate::support::{Crate, ours};
 
 #[test]
 fn generator_of_other_format_is_one_error() {
@@ -40,7 +39,7 @@ fn generator_of_other_format_is_one_error() {
     stranger.write("src/main.rs", MAIN);
     let output = stranger.cargo(&["check"]);
     assert!(!output.status.success());
-    let text = printed(&output);
+    let text = output_text(&output);
     let error = "error: claudex-build 0.99.0 generates code that this claudex-loop does not know: the two crates belong \
          together\n       in Cargo.toml, write `claudex-loop = \"0.99.0\"` under [dependencies]; a path or git source has to \
          name one checkout for both\n";

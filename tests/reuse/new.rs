@@ -1,13 +1,12 @@
-//! `new` writes a crate that builds and runs as it is.
+//! `new` refuses names and places. `own_loop` builds and runs what it writes.
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use claudex_testkit::has;
 
-use crate::project::{fed, printed};
-use crate::support::stranger::{cargo, one_at_a_time, ours, target};
+use crate::project::output_text;
 
 /// A folder in which crates are made, whose path has a space, a quote and a letter outside ASCII.
 struct Desk {
@@ -39,65 +38,10 @@ impl Desk {
             output.status.code(),
             Some(code),
             "{name}: {}",
-            printed(&output)
+            output_text(&output)
         );
-        printed(&output)
+        output_text(&output)
     }
-}
-
-#[test]
-fn new_crate_builds_without_warning_and_runs() {
-    let _lock = one_at_a_time();
-    let desk = Desk::new();
-    let made = desk.make("first-loop", 0);
-    has(&made, "\n    cargo run --quiet -- start \"a haiku\"\n");
-    let folder = desk.path.join("first-loop");
-    let files = [
-        "Cargo.toml",
-        "build.rs",
-        "machine.toml",
-        "messages/writing.md",
-        "src/main.rs",
-    ];
-    let text = files
-        .map(|file| fs::read_to_string(folder.join(file)).unwrap())
-        .concat();
-    let lines = text.lines().filter(|line| !line.is_empty()).count();
-    assert!(lines <= 45, "{lines} lines");
-    // Offline there are the versions of our lock file, and it may be that no others are there.
-    fs::copy(ours().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let built = cargo(&folder)
-        .args(["build", "--offline"])
-        .output()
-        .unwrap();
-    assert!(
-        built.status.success() && !printed(&built).contains("warning"),
-        "{}",
-        printed(&built)
-    );
-
-    let project = desk.path.join("project");
-    fs::create_dir_all(project.join(".git")).unwrap();
-    let run = |line: &str, stdin: &str| {
-        let mut command = Command::new(target().join("debug/first-loop"));
-        command
-            .args(line.split(' '))
-            .current_dir(&project)
-            .env_clear();
-        command
-            .env("PATH", "/usr/bin:/bin")
-            .env("HOME", project.join("home"));
-        let output: Output = fed(command, stdin);
-        assert!(output.status.success(), "{line}: {}", printed(&output));
-        printed(&output)
-    };
-    run("start a haiku", "");
-    let stop = || run("hook stop", "{\"session_id\": \"s\"}");
-    let message = stop();
-    has(&message, "additionalContext");
-    has(&message, "Write a haiku into `TEXT.md`");
-    fs::write(project.join("TEXT.md"), "An old silent pond.\n").unwrap();
-    has(&stop(), "is done");
 }
 
 #[test]

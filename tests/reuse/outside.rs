@@ -4,9 +4,8 @@
 use std::fs;
 
 use crate::packages::{packages, sources};
-use crate::project::printed;
-use crate::support::stranger::ours;
-use crate::support::{Crate, target};
+use crate::project::output_text;
+use crate::support::{Crate, ours, target};
 
 /// The crates that the plan loop names beside ours, as our own manifest has them.
 const DEPENDENCIES: [&str; 7] = [
@@ -74,7 +73,7 @@ fn plan_loop_built_outside_passes_smoke_tests() {
     outside.write("Cargo.toml", &manifest);
     copy(&outside);
     let built = outside.cargo(&["build"]);
-    assert!(built.status.success(), "{}", printed(&built));
+    assert!(built.status.success(), "{}", output_text(&built));
     let kept = tempfile::tempdir().unwrap();
     let program = kept.path().join("claudex-loop");
     fs::copy(target().join("debug/claudex-loop"), &program).unwrap();
@@ -86,6 +85,10 @@ fn plan_loop_built_outside_passes_smoke_tests() {
         .current_dir(ours())
         .env("CLAUDEX_LOOP_UNDER_TEST", &program);
     let ran = smoke.output().unwrap();
-    assert!(ran.status.success(), "{}", printed(&ran));
-    assert!(printed(&ran).contains("3 passed"), "{}", printed(&ran));
+    assert!(ran.status.success(), "{}", output_text(&ran));
+    assert!(
+        output_text(&ran).contains("3 passed"),
+        "{}",
+        output_text(&ran)
+    );
 }

@@ -7,8 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::document::{Reader, blocks};
-use crate::support::stranger::build_dir;
-use crate::support::stranger::{one_at_a_time, ours};
+use crate::support::{build_dir, one_at_a_time, ours};
 
 /// A shell in which `cargo` is the one that runs these tests, and takes our crates from this checkout.
 fn shell(home: &Path) -> Command {

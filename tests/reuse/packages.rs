@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::project::printed;
-use crate::support::stranger::{cargo, one_at_a_time, ours};
-use crate::support::target;
+use crate::project::output_text;
+use crate::support::{cargo, one_at_a_time, ours, target};
 
 /// The folders that our crates were unpacked into.
 pub(crate) struct Packages {
@@ -44,7 +43,7 @@ pub(crate) fn packages() -> &'static Packages {
         let mut package = cargo(&ours());
         package.arg("package").args(crates.split(' '));
         let packed = package.args(["--allow-dirty", "--offline", "--no-verify"]).output().unwrap();
-        assert!(packed.status.success(), "{}", printed(&packed));
+        assert!(packed.status.success(), "{}", output_text(&packed));
         Packages {
             runtime: unpacked("claudex-loop"),
             build: unpacked("claudex-build"),
@@ -100,7 +99,7 @@ pub(crate) fn sources(folder: &Path) -> BTreeSet<String> {
         "--exclude-standard",
     ]);
     let listed = git.current_dir(folder).output().unwrap();
-    assert!(listed.status.success(), "{}", printed(&listed));
+    assert!(listed.status.success(), "{}", output_text(&listed));
     let listed = String::from_utf8(listed.stdout).unwrap();
     let names = listed
         .split('\0')

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use crate::support::stranger::{Crate, ours, target};
+use crate::support::{Crate, ours, target};
 
 /// The machines of `crate/`. Each folder has a `machine.toml`, what belongs to it, and `main.rs` if it has Rust of its own.
 const MACHINES: [&str; 8] = [
@@ -32,14 +32,14 @@ pub(crate) fn program(name: &str) -> PathBuf {
                 let text = fs::read_to_string(folder.join(&file)).unwrap();
                 stranger.write(&format!("{name}/{file}"), &text);
             }
-            let main = fs::read_to_string(folder.join("main.rs"));
-            let main = main.unwrap_or_else(|_| format!("claudex_loop::main!({name});\n"));
-            let main = main.replace(SHOWN_HERE, &documented_method());
+            let main = fs::read_to_string(folder.join("main.rs"))
+                .unwrap_or_else(|_| format!("claudex_loop::main!({name});\n"))
+                .replace(SHOWN_HERE, &documented_method());
             stranger.write(&format!("src/bin/{name}.rs"), &main);
         }
         let output = stranger.cargo(&["build"]);
         if !output.status.success() {
-            return Err(printed(&output));
+            return Err(output_text(&output));
         }
         // Another crate may be built into the same folder meanwhile.
         let folder = tempfile::tempdir().unwrap();
@@ -112,23 +112,23 @@ impl Project {
             .current_dir(&self.root)
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}", printed(&output));
+        assert!(output.status.success(), "{}", output_text(&output));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     /// Runs the program, which must succeed, and gives what it says. Words of the line are split at spaces.
     #[track_caller]
     pub(crate) fn run(&self, line: &str) -> String {
-        let output = fed(self.command(line), "");
-        assert!(output.status.success(), "{line}: {}", printed(&output));
-        printed(&output)
+        let output = feed(self.command(line), "");
+        assert!(output.status.success(), "{line}: {}", output_text(&output));
+        output_text(&output)
     }
 
     /// Runs the program, which must fail with these words.
     #[track_caller]
     pub(crate) fn fails(&self, line: &str, why: &str) {
-        let output = fed(self.command(line), "");
-        let text = printed(&output);
+        let output = feed(self.command(line), "");
+        let text = output_text(&output);
         assert!(
             !output.status.success() && text.contains(why),
             "{line}: {text}"
@@ -141,8 +141,8 @@ impl Project {
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", "s");
-        let output = fed(command, "");
-        (output.status.success(), printed(&output))
+        let output = feed(command, "");
+        (output.status.success(), output_text(&output))
     }
 
     /// The program's call, without what it is given on stdin.
@@ -161,8 +161,8 @@ impl Project {
     pub(crate) fn hook(&self, name: &str, mut event: Value) -> String {
         event["session_id"] = json!("s");
         event["cwd"] = json!(self.root);
-        let output = fed(self.command(&format!("hook {name}")), &event.to_string());
-        assert!(output.status.success(), "{}", printed(&output));
+        let output = feed(self.command(&format!("hook {name}")), &event.to_string());
+        assert!(output.status.success(), "{}", output_text(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -202,7 +202,7 @@ impl Project {
 }
 
 /// Runs a command with this on its stdin.
-pub(crate) fn fed(mut command: Command, stdin: &str) -> Output {
+pub(crate) fn feed(mut command: Command, stdin: &str) -> Output {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -217,8 +217,8 @@ pub(crate) fn fed(mut command: Command, stdin: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// All that a command printed.
-pub(crate) fn printed(output: &Output) -> String {
+/// Returns all that a command printed.
+pub(crate) fn output_text(output: &Output) -> String {
     String::from_utf8([&*output.stdout, &*output.stderr].concat()).unwrap()
 }
 

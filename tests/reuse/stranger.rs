@@ -5,9 +5,8 @@ use std::process::Command;
 
 use claudex_testkit::has;
 
-use crate::project::{manifest, printed};
-use crate::support::stranger::ours;
-use crate::support::{Crate, target};
+use crate::project::{manifest, output_text};
+use crate::support::{Crate, ours, target};
 
 pub(crate) const MACHINE: &str = r#"name = "door"
 messages = "words"
@@ -88,7 +87,7 @@ fn machine_and_macro_give_a_loop() {
         .replace("when = \"tries < 3\"\n", "");
     stranger.write("machine.toml", &wrong);
     let output = stranger.cargo(&["build"]);
-    let printed_text = printed(&output);
+    let printed_text = output_text(&output);
     let errors: Vec<&str> = printed_text
         .lines()
         .filter(|line| line.starts_with("error"))
@@ -107,8 +106,8 @@ fn machine_and_macro_give_a_loop() {
     // Whether a build compiles the crate again.
     let compiles = || {
         let output = stranger.cargo(&["build"]);
-        assert!(output.status.success(), "{}", printed(&output));
-        printed(&output).contains("Compiling door")
+        assert!(output.status.success(), "{}", output_text(&output));
+        output_text(&output).contains("Compiling door")
     };
     assert!(compiles());
     assert!(!compiles());
@@ -117,7 +116,7 @@ fn machine_and_macro_give_a_loop() {
         .arg(root.path())
         .output()
         .unwrap();
-    assert_eq!(printed(&ran), "remind open 1\nshut closed 1\nwaits\n");
+    assert_eq!(output_text(&ran), "remind open 1\nshut closed 1\nwaits\n");
 
     stranger.write("README.md", "A door.\n");
     stranger.write("words/other.md", "No edge says this.\n");
@@ -127,9 +126,9 @@ fn machine_and_macro_give_a_loop() {
 
     let output = stranger.cargo(&["doc", "--no-deps", "--document-private-items"]);
     assert!(
-        output.status.success() && !printed(&output).contains("warning"),
+        output.status.success() && !output_text(&output).contains("warning"),
         "{}",
-        printed(&output)
+        output_text(&output)
     );
 }
 
@@ -186,6 +185,6 @@ fn program_that_lacks_a_part_does_not_compile() {
         "this phase does not have the field",
         "exists in: Canary, Rollout (release/machine.toml:18)",
     ] {
-        has(&printed(&output), part);
+        has(&output_text(&output), part);
     }
 }

@@ -78,8 +78,8 @@ fn take<M: Machine>(
     let state = M::TABLE.state;
     let phase = &table.phases[from];
     let place = format!("{} of {} (line {})", entry.name, phase.name, edge.info.line);
-    let values = solve::<M>(model, entry, from);
-    let values = values.unwrap_or_else(|| panic!("{place}: no values open it"));
+    let values =
+        solve::<M>(model, entry, from).unwrap_or_else(|| panic!("{place}: no values open it"));
 
     let mut document = state.empty();
     document.set(state.fields.phase, &phase.stored.into());
@@ -213,10 +213,9 @@ fn pick<'v>(name: &str, values: &'v [Constant], state: u64) -> &'v Constant {
 
 /// Returns the values to try for each field of a phase and each argument: for a count the numbers near those of the guard.
 fn choices<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Choices {
-    let guard = entry.guard_text.as_ref();
-    let guard = guard.map_or(Vec::new(), |text| guard_numbers(text));
     let mut numbers: Vec<u64> = vec![1, 2, 3, 7];
-    for number in guard {
+    let guard = entry.guard_text.as_ref();
+    for number in guard.map_or(Vec::new(), |text| guard_numbers(text)) {
         numbers.extend([number.saturating_sub(1), number, number + 1]);
     }
     let phase = M::TABLE.phases[from].name;

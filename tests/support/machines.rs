@@ -9,7 +9,7 @@ use claudex_build::model::{FieldKind, Machine};
 use super::stranger::Crate;
 
 /// A machine file.
-pub(crate) struct Found {
+pub(crate) struct MachineFile {
     /// The module that holds its code in the crate: `m0`, `m1`, ….
     pub(crate) module: String,
     /// The path of the file, from the workspace's root.
@@ -20,7 +20,7 @@ pub(crate) struct Found {
     pub(crate) machine: Machine,
 }
 
-impl Found {
+impl MachineFile {
     /// The machine file's name in the crate, and so in the compiler's messages.
     pub(crate) fn file(&self) -> String {
         format!("{}/machine.toml", self.module)
@@ -28,7 +28,7 @@ impl Found {
 }
 
 /// Every machine: that of the root, those of the workspace's other members, those of tests.
-pub(crate) fn all() -> Vec<Found> {
+pub(crate) fn all() -> Vec<MachineFile> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![PathBuf::new()];
     folders.extend(members(root));
@@ -54,10 +54,10 @@ pub(crate) fn all() -> Vec<Found> {
 }
 
 /// A machine by its text, as the module of this number.
-fn found_machine(place: &str, at: usize, source: String) -> Found {
+fn found_machine(place: &str, at: usize, source: String) -> MachineFile {
     let machine =
         claudex_build::check_source(place, &source).unwrap_or_else(|found| panic!("{found}"));
-    Found {
+    MachineFile {
         module: format!("m{at}"),
         place: place.to_owned(),
         source,
@@ -92,7 +92,7 @@ fn subfolders(root: &Path, folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A crate whose build script compiles every machine. Each one's code is a module of its `src/machines.rs`.
-pub(crate) fn crate_of(name: &str, machines: &[Found]) -> Crate {
+pub(crate) fn crate_of(name: &str, machines: &[MachineFile]) -> Crate {
     let stranger = Crate::new(name);
     let mut modules = String::from("//! The code generated from every machine.\n");
     for found in machines {

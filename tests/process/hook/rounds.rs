@@ -1,8 +1,6 @@
 //! The way of a plan, from the first block to the summary. `plan_messages` has the texts.
 
-use serde_json::json;
-
-use crate::support::{Project, Ran, begins, has, lacks, tree};
+use crate::support::{Project, begins, has, lacks, tree};
 
 #[test]
 fn finished_loop_leaves_its_log_and_stays_silent() {
@@ -52,30 +50,6 @@ fn mark_done_sets_only_the_signal() {
 }
 
 #[test]
-fn max_rounds_changes_signal_and_phase_together() {
-    let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    project.review(&id, "fake-findings").exits(0);
-    project.plan("# Plan, revised\n");
-    project.fire().blocked();
-    let journal = project.journal(&id);
-    let is_marked =
-        |entry: &&serde_json::Value| entry["fields"]["decision_signal"] == "max-reached";
-    let change = journal
-        .iter()
-        .find(is_marked)
-        .expect("a change that set the signal");
-    let moved = [&change["what"], &change["to"], &change["fields"]["phase"]];
-    assert_eq!(
-        moved,
-        [
-            &json!("revise"),
-            &json!("summarizing"),
-            &json!("summarizing")
-        ]
-    );
-}
-
-#[test]
 fn missing_findings_file_is_said_in_the_table() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.review(&id, "fake-findings").exits(0);
@@ -87,49 +61,6 @@ fn missing_findings_file_is_said_in_the_table() {
     let table = "\n\n- Round 1 (Senior-engineer review): no findings file\n\
                  - Round 2 (Security and data-integrity review): high=0 medium=0 low=1\n\n";
     has(&project.fire().blocked(), table);
-}
-
-#[test]
-fn each_round_has_its_persona_and_runner() {
-    let (project, id) = Project::reviewing(&["--rounds", "4"]);
-    let labels = [
-        "Senior-engineer review",
-        "Security and data-integrity review",
-        "Ops and SRE review",
-        "Ops and SRE review",
-    ];
-    for (round, label) in (1..).zip(labels) {
-        let runner = std::fs::read_to_string(project.runner(&id)).unwrap();
-        let mut head = runner.lines().take_while(|line| line.starts_with('#'));
-        let parts = ["mode plan", &format!("round {round} of 4"), label];
-        assert!(
-            head.any(|line| parts.iter().all(|part| line.contains(part))),
-            "{runner}"
-        );
-        project.review(&id, "fake-findings").exits(0);
-        project.plan(format!("# Plan {round}\n"));
-        let reason = project.fire().blocked();
-        if let Some(next) = labels.get(round) {
-            begins(
-                &reason,
-                &format!("### Claudex round {} of 4, {next}\n", round + 1),
-            );
-        }
-    }
-}
-
-#[test]
-fn runner_line_of_block_runs_as_it_stands() {
-    let project = Project::new().with("CLAUDEX_REVIEWER", "fake-findings");
-    let id = project.start(&[]);
-    project.plan("# Plan\n");
-    let reason = project.fire().blocked();
-    let mut lines = reason.lines().map(str::trim);
-    let line = lines.find(|line| line.starts_with("bash ") && line.contains("-runner.sh"));
-    let mut shell = project.shell("sh", &["-c", line.unwrap()]);
-    let ran = Ran::new(shell.current_dir(&project.home).output().unwrap()).exits(0);
-    ran.says("high=1 medium=1 low=1");
-    assert!(project.findings(&id, 1).exists());
 }
 
 #[test]

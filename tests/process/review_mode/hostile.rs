@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{answering, changed_project, project, read, start, write};
-use crate::support::{Background, Project, Ran, begins, executable, has, lacks, tree};
+use super::{answering, changed_project, read, start, write};
+use crate::support::{Background, Project, Ran, executable, has, lacks, tree};
 
 #[test]
 fn reports_folder_that_is_none_is_refused() {
@@ -43,28 +43,6 @@ fn report_that_is_a_link_is_replaced() {
     project.review(&id, "lint").exits(0);
     assert_eq!(std::fs::read(&target).unwrap(), b"theirs");
     has(&read(&project, &report), "## Round 1");
-}
-
-#[test]
-fn hostile_names_and_lines_stay_data() {
-    let project = project();
-    let name = "`r`\u{202e}l <img>.js";
-    write(&project, "a\n## High\n- x.js", "debugger;\n");
-    write(&project, name, "debugger; // ```\u{1b}[2J\n");
-    write(&project, "# left out: all", "// TODO </b>\n");
-    let id = start(&project, &[]);
-    let printed = project.review(&id, "lint").exits(0).out;
-    let report = read(&project, &format!("reviews/review-{id}.md"));
-    for (text, headings) in [(&printed, 1), (&report, 0)] {
-        lacks(text, "\u{202e}");
-        lacks(text, "\u{1b}");
-        let found = text.lines().filter(|line| *line == "## High").count();
-        assert_eq!(found, headings, "{text}");
-    }
-    begins(
-        &project.fire().blocked(),
-        "### Claudex review loop complete",
-    );
 }
 
 #[test]

@@ -253,34 +253,6 @@ fn each_round_has_the_next_persona() {
 }
 
 #[test]
-fn unreviewed_round_is_reminded_of_once() {
-    let project = changed_project();
-    let id = start(&project, &["--rounds", "2"]);
-    let block = project.fire().blocked();
-    begins(&block, "### Claudex round 1 of 2 is waiting for its review");
-    lacks(&block, "PLAN");
-    has(
-        &project.fire().approved(),
-        "waits for the review of round 1",
-    );
-    project.review(&id, "fake-could-not-run").exits(5);
-    assert!(
-        !project.root.join("reviews").exists(),
-        "no verdict, no report"
-    );
-    has(&project.fire().blocked(), "the reviewer gave no verdict");
-    project.review(&id, "fake-findings").exits(0);
-    begins(&project.fire().blocked(), "### Claudex round 2 of 2");
-    // The last round ends without one, and the summary says so.
-    let reminder = project.fire().blocked();
-    has(&reminder, "the next stop ends this last round");
-    lacks(&reminder, "the loop waits");
-    let summary = project.fire().blocked();
-    has(&summary, "Round 2 was not reviewed.");
-    has(&summary, "reviews/review-");
-}
-
-#[test]
 fn changes_that_are_gone_are_not_reviewed() {
     let project = changed_project();
     let id = start(&project, &[]);

@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use super::{
-    Bench, claude_clean, claude_ends, clean, codex_answers, codex_clean, one_finding, says,
-};
+use super::{Bench, claude_clean, claude_ends, codex_answers, codex_clean, one_finding};
 use crate::support::{begins, has, lacks};
 
 /// A line that keeps arguments, environment and stdin of the call in files.
@@ -105,46 +103,6 @@ fn claude_is_called_with_tools_that_read() {
     has(&environment, "ANTHROPIC_API_KEY=k");
     lacks(&environment, "\nCLAUDECODE=");
     has(&read_note(&bench, "stdin"), "Move the queue.");
-}
-
-#[test]
-fn client_that_answers_in_plain_text_is_read() {
-    for client in ["codex", "claude"] {
-        for answer in [
-            "Here it is:\n\n## High\n- line 1: no way back (write one)\n".to_owned(),
-            format!("```json\n{}\n```\n", one_finding()),
-        ] {
-            let bench = Bench::new();
-            bench.install(
-                client,
-                &format!("cat >/dev/null\ncat <<'END'\n{answer}\nEND\n"),
-            );
-            bench
-                .review(client, "")
-                .exits(0)
-                .says("high=1 medium=0 low=0");
-        }
-    }
-}
-
-#[test]
-fn progress_is_shown_without_raw_events() {
-    let bench = Bench::new();
-    let command = json!({ "type": "item.started", "item": { "id": "i1", "type": "command_execution",
-        "command": "/bin/bash -lc 'cat PLAN.md \u{1b}[31m'", "status": "in_progress" } });
-    let done = json!({ "type": "item.completed", "item": { "id": "i1", "type": "command_execution",
-        "command": "/bin/bash -lc 'cat PLAN.md'", "aggregated_output": "x".repeat(100_000), "exit_code": 0 } });
-    let message = json!({ "type": "item.completed", "item": { "type": "agent_message", "text": clean().to_string() } });
-    let over = json!({ "type": "turn.completed", "usage": {} });
-    bench.install("codex", &says(&[command, done, message, over], 0));
-    let ran = bench.review("codex", "").exits(0);
-    has(
-        &ran.out,
-        "\nclaudex: reviewer: codex\nclaudex: runs cat PLAN.md [31m\n",
-    );
-    lacks(&ran.out, "\"type\"");
-    let progress = std::fs::read_to_string(bench.file("progress.log")).unwrap();
-    assert_eq!(progress, "runs cat PLAN.md [31m\n");
 }
 
 #[test]

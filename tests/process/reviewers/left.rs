@@ -36,14 +36,6 @@ fn wait_for_end_of_group(bench: &Bench) {
 }
 
 #[test]
-fn finished_reviewer_leaves_nothing_in_its_group() {
-    let bench = Bench::new();
-    bench.install("codex", &with_child(&bench, &codex_clean()));
-    bench.review("codex", "").exits(0);
-    wait_for_end_of_group(&bench);
-}
-
-#[test]
 fn review_interrupted_ends_its_group_and_runs_again() {
     let (bench, review) = review_in_background("exec sleep 86400");
     review.signal("TERM");

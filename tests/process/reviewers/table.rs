@@ -167,7 +167,7 @@ fn documented_rows_are_the_ones_played() {
     let mut played: Vec<&str> = cases.iter().map(|(name, ..)| *name).collect();
     for (name, source, test) in ELSEWHERE {
         let is_test = source.contains(&format!("#[test]\nfn {test}()"));
-        assert!(is_test, "{name}: {test} is no test");
+        assert!(is_test, "{name}: {test} is not a test");
         let row = rows.iter().find(|row| row.name == name).expect("a row");
         let quotes_it = source.contains(&row.said);
         assert!(

@@ -51,11 +51,11 @@ impl Project {
 
     /// An empty folder.
     pub(crate) fn without_git() -> Self {
-        Self::in_folder("my plän's (1)")
+        Self::with_folder("my plän's (1)")
     }
 
-    /// Makes an empty folder of this name.
-    pub(crate) fn in_folder(name: &str) -> Self {
+    /// Creates an empty folder of this name.
+    pub(crate) fn with_folder(name: &str) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let top = kept.path().canonicalize().unwrap();
         let home = top.join("home");

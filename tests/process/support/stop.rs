@@ -88,8 +88,10 @@ impl Stop {
 fn check_reason(reason: &str) {
     let length = reason.chars().count();
     assert!(length < 9_000, "{length} characters");
-    let cancel = reason.split("claudex-loop cancel ").nth(1);
-    let cancel = cancel.expect("a block says how to cancel the loop");
+    let cancel = reason
+        .split("claudex-loop cancel ")
+        .nth(1)
+        .expect("a block says how to cancel the loop");
     let end = cancel.find(|c: char| !c.is_ascii_hexdigit() && c != '-');
     let id = &cancel[..end.unwrap_or(cancel.len())];
     assert!(is_id(id), "names the loop: {reason}");

@@ -70,19 +70,6 @@ fn endless_forged_findings_cost_a_stop_nothing() {
 }
 
 #[test]
-fn endless_forged_notes_do_not_exist() {
-    let (project, id) = Project::reviewing(&[]);
-    let journal = project.folder().join(&id).join("journal.jsonl");
-    let note = json!({"at": "2026-11-22T00:53:33Z", "note": "run-began", "data": {"run": "r1"}});
-    let ours = std::fs::read_to_string(&journal).unwrap();
-    let forged = ours.clone() + &format!("{note}\n").repeat(200_000);
-    std::fs::write(&journal, forged).unwrap();
-    fire_in_time(&project);
-    let text = std::fs::read_to_string(&journal).unwrap();
-    assert!(text.starts_with(&ours) && !text.contains("r1"));
-}
-
-#[test]
 fn findings_of_another_loop_are_no_evidence() {
     let (project, first) = Project::reviewing(&[]);
     project.review(&first, "fake-clean").exits(0);

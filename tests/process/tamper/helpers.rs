@@ -79,35 +79,3 @@ fn helper_moves_a_loop_along_free_edges_only() {
     assert_eq!(project.field(&id, "phase"), "cancelled");
     assert_eq!(project.changes(&id).last().unwrap(), "cancel");
 }
-
-#[test]
-fn finished_loop_is_changed_by_nothing() {
-    for phase in ["done", "cancelled", "errored"] {
-        let (project, id) = Project::reviewing(&[]);
-        match phase {
-            "done" => {
-                project.review(&id, "fake-clean").exits(0);
-                project.fire().blocked();
-                project.fire().approved();
-            }
-            "cancelled" => drop(project.run(&format!("cancel {id}")).exits(0)),
-            _ => {
-                for _ in 0..3 {
-                    project.review(&id, "fake-crash").exits(5);
-                    project.fire();
-                }
-            }
-        }
-        assert_eq!(project.field(&id, "phase"), phase);
-        let bytes = || (project.state(&id), project.journal(&id));
-        let before = bytes();
-        project.answers(&format!("cancel {id}"), 1, "cancel");
-        project.answers(&format!("adopt {id}"), 1, "is over");
-        for verb in ["mark-done", "resume", "adopt"] {
-            project.run(&[verb, &id]).exits(1);
-            project.answers_in("s1", &[verb, &id], 1, "");
-        }
-        project.fire().approved();
-        assert_eq!(bytes(), before, "{phase}");
-    }
-}

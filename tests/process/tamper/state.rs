@@ -1,6 +1,6 @@
-//! The state file edited or broken by hand.
+//! The state file edited by hand.
 
-use crate::support::{Project, has, yaml};
+use crate::support::{Project, has};
 
 #[test]
 fn edited_machine_field_is_set_back_and_told() {
@@ -37,25 +37,4 @@ fn edited_machine_field_is_set_back_and_told() {
         let log = std::fs::read_to_string(project.folder().join("log")).unwrap();
         assert_eq!(log.matches("edited by hand").count(), 1, "{log}");
     }
-}
-
-#[test]
-fn broken_state_file_is_rebuilt_from_the_journal() {
-    for bytes in [&b""[..], b"\0\0", b"phase: [\n", b"{\"phase\": \"done\"}"] {
-        let (project, id) = Project::reviewing(&[]);
-        let revision = || yaml(&project.state(&id))["revision"].as_u64().unwrap();
-        let before = revision();
-        std::fs::write(project.state_path(&id), bytes).unwrap();
-        let stop = project.fire();
-        has(stop.note.as_deref().unwrap_or_default(), "edited by hand");
-        stop.blocked();
-        assert_eq!(project.replaced(&id)[0].1, bytes);
-        assert_eq!(revision(), before + 1, "and it went on");
-    }
-
-    let (project, id) = Project::reviewing(&[]);
-    std::fs::remove_file(project.state_path(&id)).unwrap();
-    project.run("status").exits(0);
-    project.run(&format!("resume {id}")).exits(0);
-    assert_eq!(project.field(&id, "phase"), "reviewing");
 }

@@ -67,21 +67,6 @@ fn command_reviews_the_report_until_it_is_clean() {
 }
 
 #[test]
-fn built_in_reviewer_reads_it_three_times() {
-    let (yard, id) = reported("lint");
-    for round in 1..=3 {
-        let printed = review(&yard, &id, 0);
-        has(&printed, &format!("Round {round} findings"));
-        has(&printed, "## High");
-        if round < 3 {
-            has(&yard.blocks(), &format!("round {} of 3", round + 1));
-        }
-    }
-    let gaps = "is aborted: It is back, and the report has gaps after three rounds";
-    has(&yard.approves(), gaps);
-}
-
-#[test]
 fn missing_and_failing_reviews_end_as_declared() {
     let (yard, id) = reported("blind");
     // Without a review the agent is reminded once, and the train waits.

@@ -30,7 +30,7 @@ pub(crate) struct Yard {
 
 /// The outcome of a call of the program.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -73,17 +73,17 @@ impl Yard {
             .env("XDG_CONFIG_HOME", &self.configuration);
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
-        printed(&self.command(arguments).output().unwrap())
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        read_output(&self.command(arguments).output().unwrap())
     }
 
     /// Runs the program as the agent of a session.
-    pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn agent(&self, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", SESSION);
-        printed(&command.output().unwrap())
+        read_output(&command.output().unwrap())
     }
 
     /// Runs the program, which must succeed, and gives what it printed.
@@ -191,11 +191,6 @@ impl Yard {
     pub(crate) fn folder(&self) -> PathBuf {
         self.path.join(".release-train")
     }
-
-    /// The state file of a train.
-    pub(crate) fn state(&self, id: &str) -> PathBuf {
-        self.folder().join(format!("{id}.state"))
-    }
 }
 
 /// Runs a command on these bytes, which must succeed; what it printed.
@@ -208,7 +203,7 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
     let mut child = command.spawn().unwrap();
     // A hook that has read enough may close its stdin before the end.
     let _ = child.stdin.take().unwrap().write_all(input);
-    let output = printed(&child.wait_with_output().unwrap());
+    let output = read_output(&child.wait_with_output().unwrap());
     assert_eq!(
         (output.code, output.err.as_str()),
         (Some(0), ""),
@@ -229,9 +224,9 @@ pub(crate) fn decision(printed: &str) -> (String, String) {
     (text("decision").unwrap(), message.unwrap_or_default())
 }
 
-fn printed(output: &Output) -> Said {
+fn read_output(output: &Output) -> Ran {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    Said {
+    Ran {
         code: output.status.code(),
         out: text(&output.stdout),
         err: text(&output.stderr),

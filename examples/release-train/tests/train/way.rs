@@ -80,41 +80,6 @@ fn burning_canary_goes_back_with_a_report() {
 }
 
 #[test]
-fn user_rolls_back_in_dialog_and_terminal() {
-    let (yard, _) = Yard::approving("1.4.0");
-    let output = yard.answer("1.4.0", "Roll back");
-    has(&output, "1.4.0 goes back: a person rolled it back");
-    assert_eq!(yard.phase(), "rollback");
-
-    let (yard, id) = Yard::approving("1.4.0");
-    let message = yard.done(&["approve"]);
-    has(&message, "now in phase rollout");
-    has(&message, "Roll it out");
-    has(&yard.done(&["roll-back", &id]), "now in phase rollback");
-}
-
-#[test]
-fn build_that_fails_three_times_ends_the_train() {
-    let yard = Yard::new();
-    yard.start("hotfix", "2.0");
-    has(&yard.blocks(), "time 1 of 3");
-    // What a flooding build wrote last is what the agent is shown.
-    yard.configure(
-        "[commands.build]\nprogram = \"sh\"\narguments = [\"-c\", \"yes | head -c 6000000; echo; echo the reason; exit 3\"]\n",
-    );
-    let message = yard.blocks();
-    has(&message, "time 2 of 3");
-    has(&message, "the reason");
-    has(&message, "exit status 3");
-    assert!(message.chars().count() < 9_000);
-    has(&yard.approves(), "is aborted");
-    assert_eq!(
-        yard.status()["fields"]["why"],
-        "the build failed three times"
-    );
-}
-
-#[test]
 fn soak_has_a_default_for_each_mode() {
     let yard = Yard::new();
     yard.done(&["start", "train", "--soak", "2", "--version", "3.0 beta"]);

@@ -77,10 +77,8 @@ macro_rules! step {
                     Ok(Step::Moved { now, edge }) => {
                         println!("moved {} {}", edge.transition, now.phase());
                         println!("ends {}", edge.lets_turn_end(&TABLE));
-                        match loop_message::render(now.raw(), edge.words(&TABLE), Default::default()) {
-                            Ok(words) => print!("{}", words.unwrap_or_default()),
-                            Err(error) => println!("silent: {error}"),
-                        }
+                        let words = loop_message::render(now.raw(), edge.words(&TABLE), Default::default());
+                        print!("{}", words.unwrap().unwrap_or_default());
                     }
                     Ok(Step::Waits(held)) => {
                         let question = question::asked(held.raw()).unwrap();
@@ -104,9 +102,11 @@ macro_rules! person {
         let held = AnyLoop::open(&store, &id, Actor::Person).unwrap();
         let transition = match $rest {
             ["answer", header, asked, answer] => {
-                let ours = question::asked(held.raw()).unwrap();
-                let ours = ours.filter(|ours| ours.is(header, asked));
-                ours.and_then(|ours| ours.answer(answer, true).unwrap()).map(|answer| answer.transition)
+                let question = question::asked(held.raw()).unwrap();
+                let answer = question
+                    .filter(|question| question.is(header, asked))
+                    .and_then(|question| question.answer(answer, true).unwrap());
+                answer.map(|answer| answer.transition)
             }
             ["take", transition] => Some(*transition),
             other => panic!("{other:?}"),

@@ -13,8 +13,8 @@ impl OnStop for ThreeLines {
             Ok(text) => text.lines().count(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
             Err(source) => {
-                let what = file.to_string();
-                return Err(Refused::new(held.into_any(), Refusal::Observe { what, source }));
+                let refusal = Refusal::Observe { what: file.to_string(), source };
+                return Err(Refused::new(held.into_any(), refusal));
             }
         };
         // Then try transitions in turn: the next only where a guard refused the one before.

@@ -3,9 +3,9 @@ use claudex_loop::behaviours::ask::{Answer, Asked};
 
 use ferry::{Choosing, Counting, Drafting, Loop, Transition};
 
-struct Own;
+struct Questions;
 
-impl ferry::OnStop for Own {
+impl ferry::OnStop for Questions {
     // The method that docs/behaviours.md shows is inserted here.
 
     fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> {
@@ -29,4 +29,4 @@ impl ferry::OnStop for Own {
     }
 }
 
-claudex_loop::main!(ferry, Own);
+claudex_loop::main!(ferry, Questions);

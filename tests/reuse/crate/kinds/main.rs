@@ -59,12 +59,12 @@ fn main() {
 
     let open = |actor| AnyLoop::open(&store, &id, actor).unwrap();
     show(&open(Actor::Person));
-    let taken = open(Actor::Person).take(verb("kinds note --text x,\"]")).unwrap();
-    show(&taken);
-    let taken = taken.take(verb("kinds note --file -a/b --more 3 --quick")).unwrap();
-    show(&taken);
-    let taken = taken.take(verb("kinds note --quick=false")).unwrap();
-    show(&taken);
+    let held = open(Actor::Person).take(verb("kinds note --text x,\"]")).unwrap();
+    show(&held);
+    let held = held.take(verb("kinds note --file -a/b --more 3 --quick")).unwrap();
+    show(&held);
+    let held = held.take(verb("kinds note --quick=false")).unwrap();
+    show(&held);
     let AnyLoop::Canary(canary) = open(Actor::Hook) else { panic!("it is in canary") };
     let rollout = canary.widen().unwrap();
     println!("{}", rollout.percent());
