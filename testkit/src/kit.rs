@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::project::Project;
 use crate::report::{Failure, Report, Suite, Wrong};
-use crate::suites::{crowd, input, kills, plugin, refusals};
 use crate::walk::Walk;
-use crate::{pairs_crate, scratch::Scratch};
+use crate::{crowd, input, kills, pairs_crate, plugin, refusals};
 
 /// A preparation of a project before a start.
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
@@ -17,8 +16,7 @@ type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 type RunSuite = fn(&Walk) -> Result<String, Wrong>;
 
 /// The suites behind the walk, in their order.
-const SUITES: [(Suite, RunSuite); 6] = [
-    (Suite::Refusals, refusals::run),
+const SUITES: [(Suite, RunSuite); 5] = [
     (Suite::Kills, kills::run),
     (Suite::Input, input::run),
     (Suite::Crowd, crowd::run),
@@ -31,7 +29,7 @@ pub struct Kit {
     pub(crate) file: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) plugin: Option<PathBuf>,
-    only: Option<Suite>,
+    pub(crate) only: Option<Suite>,
     /// The values of fields at a start.
     pub(crate) texts: HashMap<String, String>,
     /// The preparation of a project before a start.
@@ -87,29 +85,30 @@ impl Kit {
     /// # Errors
     /// Returns the first broken promise.
     pub fn quick(self) -> Result<Report, Failure> {
-        let failed = |suite| {
-            move |wrong: Wrong| Failure {
-                suite,
-                what: wrong.to_string(),
-            }
-        };
         let only = self.only;
-        let scratch = Scratch::new(self).map_err(failed(Suite::SetUp))?;
-        // The other suites begin where a loop has just started.
-        let is_long =
-            only.is_none_or(|only| matches!(only, Suite::Refusals | Suite::Kills | Suite::Walk));
-        let walk = Walk::through(scratch, is_long).map_err(failed(Suite::Walk))?;
-        let mut report = Report {
-            machine: walk.scratch.machine.model.name.to_string(),
-            unreached: walk.unreached(),
-            tried: vec![(Suite::Walk, walk.to_string())],
-        };
-        for (suite, run) in SUITES {
-            if only.is_none_or(|only| only == suite) {
-                let line = run(&walk).map_err(failed(suite))?;
-                report.tried.push((suite, line));
+        let is_wanted = |suite| only.is_none_or(|only| only == suite);
+        let mut walk = Walk::new(self).map_err(Suite::SetUp.failure())?;
+        let mut refused = 0;
+        while let Some(state) = walk.advance().map_err(Suite::Walk.failure())? {
+            if is_wanted(Suite::Refusals) {
+                let count = refusals::run(&walk, state);
+                refused += count.map_err(Suite::Refusals.failure())?;
             }
         }
-        Ok(report)
+        let mut tried = vec![(Suite::Walk, walk.to_string())];
+        if is_wanted(Suite::Refusals) {
+            let line = format!("{refused} calls were refused and changed nothing");
+            tried.push((Suite::Refusals, line));
+        }
+        for (suite, run) in SUITES {
+            if is_wanted(suite) {
+                tried.push((suite, run(&walk).map_err(suite.failure())?));
+            }
+        }
+        Ok(Report {
+            machine: walk.machine.name.to_string(),
+            unreached: walk.unreached(),
+            tried,
+        })
     }
 }

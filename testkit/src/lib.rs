@@ -11,15 +11,19 @@
 //! In a test of your crate the program is `env!("CARGO_BIN_EXE_release-train")`. A [`Report`] lists the attempts and the
 //! phases that were not reached. A [`Failure`] names the broken promise and the steps that led there.
 
+mod calls;
+mod crowd;
+mod input;
+mod journal;
+mod kills;
 mod kit;
-mod machine;
 pub mod pairs;
 mod pairs_crate;
+mod plugin;
 mod project;
+mod refusals;
 mod report;
-mod scratch;
 mod seal;
-mod suites;
 mod walk;
 
 pub use kit::Kit;

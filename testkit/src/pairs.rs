@@ -11,8 +11,8 @@ use claudex_build::line_of;
 use claudex_build::model::{Edge, Machine};
 use serde_json::Value as Json;
 
-use crate::machine::text;
 use crate::report::{Wrong, ensure};
+use crate::walk::text;
 
 /// The file with the calls, in the crate's folder.
 pub(crate) const CALLS: &str = "src/calls.rs";
@@ -56,9 +56,11 @@ pub fn prove(
     let pairs = subjects.iter().flat_map(Subject::pairs);
     let (edges, others): (Vec<_>, Vec<_>) = pairs.partition(|pair| pair.is_edge);
     let calls = |pairs: &[Pair]| {
-        let calls = pairs.iter().enumerate();
-        let calls = calls.map(|(at, pair)| format!("pub fn pair_{at}{}\n", pair.call));
-        HEAD.to_owned() + &calls.collect::<String>()
+        let mut text = HEAD.to_owned();
+        for (at, pair) in pairs.iter().enumerate() {
+            text += &format!("pub fn pair_{at}{}\n", pair.call);
+        }
+        text
     };
     let clean = check(&calls(&edges), &[])?;
     ensure!(
@@ -93,8 +95,10 @@ impl Subject<'_> {
         let mut pairs = Vec::new();
         for entry in self.machine.first_entries() {
             let name = entry.name.as_str();
-            let edges = all.iter().filter(|edge| edge.declared.name.value == name);
-            let edges: Vec<&Edge<'_>> = edges.collect();
+            let edges: Vec<&Edge<'_>> = all
+                .iter()
+                .filter(|edge| edge.declared.name.value == name)
+                .collect();
             let declared = edges[0].declared;
             let parameters = declared.args.len() + usize::from(declared.requires.is_some());
             let any = vec!["any()"; parameters].join(", ");

@@ -8,11 +8,10 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-use crate::machine::text;
 use crate::pairs::{CALLS, Subject, prove};
 use crate::project::put;
 use crate::report::Wrong;
-use crate::walk::Walk;
+use crate::walk::{Walk, text};
 
 const BUILD: &str = "fn main() {
     claudex_build::Config::new().compile(\"machine.toml\");
@@ -24,19 +23,19 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     if std::env::var_os("CLAUDEX_TESTKIT").is_none_or(|much| much != "whole") {
         return Ok("left out: CLAUDEX_TESTKIT is not `whole`".to_owned());
     }
-    let machine = &walk.scratch.machine;
-    let name = &machine.model.name.value;
-    let package = walk.scratch.kit.file.with_file_name(".").canonicalize()?;
+    let name = &walk.machine.name.value;
+    let package = walk.kit.file.with_file_name(".").canonicalize()?;
     let metadata = cargo(&package)
         .args(["metadata", "--format-version", "1", "--offline"])
         .output()?;
     let metadata: Json = serde_json::from_slice(&metadata.stdout)?;
-    let folder = tempfile::tempdir()?;
-    let folder = folder.path();
+    let scratch = tempfile::tempdir()?;
+    let folder = scratch.path();
     let path_of = |name: &str| -> Result<PathBuf, Wrong> {
         let mut packages = metadata["packages"].as_array().into_iter().flatten();
-        let found = packages.find(|package| package["name"] == name);
-        let found = found.ok_or_else(|| format!("`cargo metadata` names no `{name}`"))?;
+        let found = packages
+            .find(|package| package["name"] == name)
+            .ok_or_else(|| format!("`cargo metadata` names no `{name}`"))?;
         Ok(Path::new(text(&found["manifest_path"])).with_file_name(""))
     };
     let manifest = format!(
@@ -54,7 +53,7 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     put(&folder.join("src/lib.rs"), &library)?;
     let lock = Path::new(text(&metadata["workspace_root"])).join("Cargo.lock");
     fs::copy(lock, folder.join("Cargo.lock"))?;
-    let messages = machine.json["messages"].as_str();
+    let messages = walk.json["messages"].as_str();
     for path in ["machine.toml"].into_iter().chain(messages) {
         let link = folder.join(path.trim_matches('/'));
         fs::create_dir_all(link.with_file_name(""))?;
@@ -62,8 +61,8 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     }
 
     let subject = Subject {
-        machine: &machine.model,
-        source: &machine.source,
+        machine: &walk.machine,
+        source: &walk.source,
         file: "machine.toml".to_owned(),
         module: format!("crate::{name}"),
     };

@@ -27,6 +27,16 @@ pub enum Suite {
     Pairs,
 }
 
+impl Suite {
+    /// Returns a function that makes a failure of this suite.
+    pub(crate) fn failure(self) -> impl FnOnce(Wrong) -> Failure {
+        move |wrong| Failure {
+            suite: self,
+            what: wrong.to_string(),
+        }
+    }
+}
+
 /// A failure without its suite.
 pub(crate) type Wrong = Box<dyn Error>;
 

@@ -24,8 +24,8 @@ pub fn rewrite_journal(
     let key = fs::read_to_string(home.join("key"))?;
     let key =
         Hmac::<Sha256>::new_from_slice(key.trim_end().as_bytes()).map_err(io::Error::other)?;
-    let project = fs::read_to_string(folder.join("project"))?;
-    let project = project.trim_end();
+    let project_file = fs::read_to_string(folder.join("project"))?;
+    let project = project_file.trim_end();
     let path = folder.join(id).join("journal.jsonl");
 
     let mut journal = String::new();

@@ -1,25 +1,39 @@
 //! The walk: breadth first through the states that stops, reviews and verbs without arguments lead to, from the start of
 //! each mode. The program decides the effect of a call; each change must follow an edge of the machine file.
 
-use std::collections::HashSet;
-use std::fmt;
-use std::io;
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::{fmt, fs, io};
 
+use claudex_build::model::{Edge, Machine};
+use derive_more::Display;
 use serde_json::Value as Json;
 
-use crate::machine::text;
-use crate::report::{Wrong, at, ensure};
-use crate::scratch::{Journal, Loop, Move, READY, Scratch};
+use crate::journal::{Journal, Loop};
+use crate::kit::Kit;
+use crate::project::{Project, put};
+use crate::report::{Suite, Wrong, at, ensure};
 
 /// The number of calls that a walk makes at most, in all modes together.
 const MAX_CALLS: usize = 200;
+/// The number of calls that lead to a stop and a verb to kill.
+const MAX_CALLS_BEFORE_KILLS: usize = 20;
 
-/// The result of a walk.
+/// A project in which the loops of a machine are started and moved.
 pub(crate) struct Walk {
-    pub(crate) scratch: Scratch,
+    pub(crate) kit: Kit,
+    /// The text of the machine file.
+    pub(crate) source: String,
+    pub(crate) machine: Machine,
+    /// The machine as JSON: its tables are lists.
+    pub(crate) json: Json,
+    pub(crate) project: Project,
     /// Every state that was reached, in the order of the walk.
     pub(crate) states: Vec<State>,
+    /// The phase and the fields of each state.
+    known: HashSet<String>,
     calls: usize,
+    max_calls: usize,
+    queue: VecDeque<Call>,
 }
 
 /// A state that was reached.
@@ -28,6 +42,8 @@ pub(crate) struct State {
     pub(crate) held: Loop,
     /// The calls that led to it, as a failure shows them.
     pub(crate) path: String,
+    /// The index of its mode.
+    mode: usize,
     /// The index of its phase.
     pub(crate) phase: usize,
     pub(crate) journal: Journal,
@@ -45,9 +61,35 @@ pub(crate) struct Step {
     pub(crate) transition: Option<String>,
 }
 
+/// A call that the walk has yet to make.
+enum Call {
+    /// The start of a loop in the mode of this index.
+    Start(usize),
+    /// A move in the state of this index.
+    Make(usize, Move),
+}
+
+/// One call that needs no arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Display)]
+pub(crate) enum Move {
+    #[display("a stop")]
+    Stop,
+    /// A stop after the file that the phase looks for was written.
+    #[display("a stop with its file")]
+    StopWithFile,
+    /// A review that finds nothing.
+    #[display("a review")]
+    Review,
+    #[display("{transition} by the {by}")]
+    Verb {
+        transition: String,
+        by: &'static str,
+    },
+}
+
 impl fmt::Display for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.scratch.machine.model.phases.len();
+        let all = self.machine.phases.len();
         let reached = all - self.unreached().len();
         let states = self.states.len();
         let calls = self.calls;
@@ -59,119 +101,172 @@ impl fmt::Display for Walk {
 }
 
 impl Walk {
-    /// Makes the walk: from the start of each mode, until nothing is new or the mode's share of the calls is made. A short
-    /// one ends at the starts.
-    pub(crate) fn through(scratch: Scratch, is_long: bool) -> Result<Self, Wrong> {
-        let modes = scratch.machine.table("modes").to_vec();
-        let max_calls = if is_long { MAX_CALLS } else { 0 };
-        let mut walk = Self {
-            scratch,
-            states: Vec::new(),
-            calls: 0,
-        };
-        for (index, mode) in modes.iter().enumerate() {
-            walk.add_mode(mode, max_calls * (index + 1) / modes.len())?;
+    /// Creates the project: prepared by the kit's user, with a reviewer that finds nothing, and commands that pass.
+    pub(crate) fn new(kit: Kit) -> Result<Self, Wrong> {
+        let name = kit.file.display().to_string();
+        let source = fs::read_to_string(&kit.file).map_err(|error| format!("{name}: {error}"))?;
+        let machine = claudex_build::check_source(&name, &source)?;
+        let json = serde_json::to_value(&machine)?;
+        let program = kit.program.display();
+        ensure!(kit.program.is_file(), "{program}: no such program");
+        let project = Project::new(&kit.program)?;
+        (kit.prepare)(&project)?;
+        let script = project.home().join("reviewer.sh");
+        let answer = "cat >/dev/null\nprintf '# Findings\\n\\nNo substantive findings.\\n'\n";
+        put(&script, answer)?;
+        let script = Json::from(script.to_string_lossy());
+        let mut config = format!(
+            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n\n"
+        );
+        let phases = json["phases"].as_array().into_iter().flatten();
+        let commands = phases.filter_map(|phase| phase["on_stop"]["run"]["command"].as_str());
+        for command in commands.collect::<HashSet<_>>() {
+            config += &format!("[commands.{command:?}]\nprogram = \"true\"\n");
         }
-        Ok(walk)
+        put(
+            &project.home().join("config/claudex-loop/config.toml"),
+            &config,
+        )?;
+        project.keep(0)?;
+        // The other suites begin where a loop has just started.
+        let max_calls = match kit.only {
+            None | Some(Suite::Walk | Suite::Refusals) => MAX_CALLS,
+            Some(Suite::Kills) => MAX_CALLS_BEFORE_KILLS,
+            Some(_) => 0,
+        };
+        let modes = json["modes"].as_array().map_or(0, Vec::len);
+        Ok(Self {
+            kit,
+            source,
+            machine,
+            json,
+            project,
+            states: Vec::new(),
+            known: HashSet::new(),
+            calls: 0,
+            max_calls,
+            queue: (0..modes).map(Call::Start).collect(),
+        })
+    }
+
+    /// Makes calls until one leads to a new state, in which the project then is. Returns the index of that state, or
+    /// `None` at the end of the walk.
+    pub(crate) fn advance(&mut self) -> Result<Option<usize>, Wrong> {
+        while let Some(call) = self.queue.pop_front() {
+            let is_new = match call {
+                Call::Start(mode) => self.start_mode(mode)?,
+                Call::Make(..) if self.calls == self.max_calls => return Ok(None),
+                Call::Make(from, one) => self.make_step(from, one)?,
+            };
+            if is_new {
+                return Ok(Some(self.states.len() - 1));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the phases that were not reached.
     pub(crate) fn unreached(&self) -> Vec<String> {
-        let phases = self.scratch.machine.model.phases.iter().enumerate();
+        let phases = self.machine.phases.iter().enumerate();
         let is_reached = |at: usize| self.states.iter().any(|state| state.phase == at);
         let unreached = phases.filter(|(at, _)| !is_reached(*at));
         unreached.map(|(_, phase)| phase.name.to_string()).collect()
     }
 
+    /// Makes the project as it was before the first start.
+    pub(crate) fn restore_first(&self) -> io::Result<()> {
+        self.project.restore(0)
+    }
+
     /// Makes the project as it was in a state.
     pub(crate) fn restore(&self, state: usize) -> io::Result<()> {
-        self.scratch.project.restore(state + 1)
+        self.project.restore(state + 1)
     }
 
-    /// Returns the mode of the first state.
-    pub(crate) fn first_mode(&self) -> &Json {
-        &self.scratch.machine.table("modes")[0]
-    }
-
-    fn add_mode(&mut self, mode: &Json, max_calls: usize) -> Result<(), Wrong> {
-        let mut known = HashSet::new();
-        let mut next = self.states.len();
-        let path = format!("start {}", text(&mode["name"]));
-        self.scratch.project.restore(READY)?;
-        let output = self.scratch.start(mode, None)?;
+    fn start_mode(&mut self, mode: usize) -> Result<bool, Wrong> {
+        let path = format!("start {}", text(&self.json["modes"][mode]["name"]));
+        self.restore_first()?;
+        let output = self.start(mode, None)?;
         ensure!(
             output.code == Some(0),
             "{path}: it was refused, and may need `Kit::project` or `Kit::field`: {output}"
         );
-        let held = self.scratch.find()?;
-        self.reach(&held, &mut known, &path, None)
-            .map_err(at(&path))?;
-        while next < self.states.len() {
-            let state = self.states[next].clone();
-            for one in self.moves(&state) {
-                if self.calls == max_calls {
-                    return Ok(());
-                }
-                self.calls += 1;
-                self.restore(next)?;
-                let path = format!("{} > {one}", state.path);
-                let transition = self.take(&state, &one).map_err(at(&path))?;
-                let step = Step {
-                    from: next,
-                    one,
-                    transition,
-                };
-                self.reach(&held, &mut known, &path, Some(step))
-                    .map_err(at(&path))?;
-            }
-            next += 1;
-        }
-        Ok(())
+        let loops = self.loops()?;
+        let newest = loops.last().ok_or("`list` shows no loop")?;
+        let root = self.project.root();
+        let id = text(&newest["id"]).to_owned();
+        let held = Loop {
+            document: root.join(text(&newest["state"])),
+            folder: root.join(self.machine.folder()).join(&id),
+            id,
+        };
+        self.reach(held, mode, path, None)
     }
 
-    /// Keeps the state that the project is in, if it is a new one.
+    fn make_step(&mut self, from: usize, one: Move) -> Result<bool, Wrong> {
+        self.calls += 1;
+        self.restore(from)?;
+        let state = self.states[from].clone();
+        let path = format!("{} > {one}", state.path);
+        let transition = self.take(&state, &one).map_err(at(&path))?;
+        let step = Step {
+            from,
+            one,
+            transition,
+        };
+        self.reach(state.held, state.mode, path, Some(step))
+    }
+
+    /// Keeps the state that the project is in, and queues its moves, if it is a new one.
     fn reach(
         &mut self,
-        held: &Loop,
-        known: &mut HashSet<String>,
-        path: &str,
+        held: Loop,
+        mode: usize,
+        path: String,
         step: Option<Step>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<bool, Wrong> {
         let journal = held.journal()?;
-        let phase = self.scratch.phase(&journal)?;
-        let fields = self.scratch.machine.table("fields").iter();
-        let own = fields.filter(|field| field["holds"].is_null());
-        let values: Vec<_> = own
+        let phase = self.phase(&journal).map_err(at(&path))?;
+        let fields = self.json["fields"].as_array().into_iter().flatten();
+        let values: Vec<_> = fields
+            .filter(|field| field["holds"].is_null())
             .map(|field| journal.fields.get(text(&field["name"])))
             .collect();
-        if known.insert(format!("{phase} {} {values:?}", journal.is_reviewed)) {
-            self.scratch.check(held)?;
-            self.scratch.project.keep(self.states.len() + 1)?;
-            self.states.push(State {
-                held: held.clone(),
-                path: path.to_owned(),
-                phase,
-                journal,
-                step,
-            });
+        let key = format!("{mode} {phase} {} {values:?}", journal.is_reviewed);
+        if !self.known.insert(key) {
+            return Ok(false);
         }
-        Ok(())
+        self.check(&held).map_err(at(&path))?;
+        let state = State {
+            held,
+            path,
+            mode,
+            phase,
+            journal,
+            step,
+        };
+        let index = self.states.len();
+        let moves = self.moves(&state).into_iter();
+        let calls: Vec<_> = moves.map(|one| Call::Make(index, one)).collect();
+        self.queue.extend(calls);
+        self.states.push(state);
+        self.project.keep(index + 1)?;
+        Ok(true)
     }
 
     /// Returns the moves that can be tried in a state.
     fn moves(&self, state: &State) -> Vec<Move> {
-        let machine = &self.scratch.machine;
-        if machine.model.phases[state.phase].terminal {
+        if self.machine.phases[state.phase].terminal {
             return Vec::new();
         }
         let mut moves = vec![Move::Stop];
-        if self.scratch.file_of(state.phase).is_some() {
+        if self.required_file(state.phase).is_some() {
             moves.push(Move::StopWithFile);
         }
         if !state.journal.is_reviewed {
             moves.push(Move::Review);
         }
-        for (transition, edges) in machine.plain_verbs() {
+        for (transition, edges) in self.verbs() {
             let edge = edges.iter().find(|edge| edge.from == state.phase);
             moves.extend(edge.map(|edge| Move::Verb {
                 transition: transition.to_owned(),
@@ -181,10 +276,25 @@ impl Walk {
         moves
     }
 
+    /// Returns the edges of each verb without required arguments. `resume` does more than its transition.
+    pub(crate) fn verbs(&self) -> BTreeMap<&str, Vec<Edge<'_>>> {
+        let mut verbs: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for edge in self.machine.edges() {
+            let declared = edge.declared;
+            let mut arguments = declared.args.iter();
+            let is_plain = arguments.all(|argument| argument.optional);
+            let is_verb = !declared.by.is_empty() && !declared.own && *declared.name != "resume";
+            if is_verb && is_plain {
+                verbs.entry(declared.name.as_str()).or_default().push(edge);
+            }
+        }
+        verbs
+    }
+
     /// Makes a move in a state, and returns the transition that it took.
     fn take(&self, state: &State, one: &Move) -> Result<Option<String>, Wrong> {
-        let output = self.scratch.make(&state.held, one, None)?;
-        let edge = self.scratch.edge_after(&state.held, &state.journal)?;
+        let output = self.make(&state.held, one, None)?;
+        let edge = self.edge_since(&state.held, &state.journal)?;
         let is_done = output.code == Some(0);
         match one {
             Move::Verb { transition, by } => {
@@ -204,4 +314,9 @@ impl Walk {
         }
         Ok(edge.map(|edge| text(&edge["what"]).to_owned()))
     }
+}
+
+/// Returns a JSON text, or an empty one for other JSON.
+pub(crate) fn text(json: &Json) -> &str {
+    json.as_str().unwrap_or_default()
 }

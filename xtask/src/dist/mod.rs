@@ -1,12 +1,4 @@
 //! `cargo xtask dist` makes a release for the platform of this machine.
-//!
-//! | module | subject |
-//! |---|---|
-//! | `platform` | the names of a platform |
-//! | `build` | the programs |
-//! | `licences` | the licences of the crates in them |
-//! | `layout` | the files of the archive |
-//! | `tree` | files on their way into an archive |
 
 mod build;
 mod layout;

@@ -79,13 +79,7 @@ fn install(target: &Path, package: &str, version: &str) -> miette::Result<PathBu
         "installing {package} {version} (a few hundred MB)"
     ));
     let output = Command::new("npm")
-        .args([
-            "install",
-            "--no-save",
-            "--no-audit",
-            "--no-fund",
-            "--prefix",
-        ])
+        .args("install --no-save --no-audit --no-fund --prefix".split(' '))
         .arg(&unfinished)
         .arg(format!("{package}@{version}"))
         .output()

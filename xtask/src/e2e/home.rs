@@ -1,6 +1,5 @@
 //! A scenario's own world on disk: home, project, programs and plugins, outside of any repository.
 
-use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -212,7 +211,7 @@ impl Home {
         Ok(loops)
     }
 
-    fn environment(&self) -> Vec<(OsString, OsString)> {
+    fn environment(&self) -> Vec<(String, String)> {
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.bin.display());
         let mut env = pairs(&[
             ("PATH", &path),
@@ -226,8 +225,7 @@ impl Home {
             (leftovers::MARK, &self.folder.to_string_lossy()),
             ("GIT_CONFIG_NOSYSTEM", "1"),
         ]);
-        let variables = self.env.iter();
-        env.extend(variables.map(|(name, value)| (name.into(), value.into())));
+        env.extend_from_slice(&self.env);
         env
     }
 
@@ -272,9 +270,7 @@ impl Home {
     }
 }
 
-fn pairs(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
-    let pairs = pairs.iter();
-    pairs
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect()
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(owned).collect()
 }

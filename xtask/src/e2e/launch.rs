@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 pub(super) struct Launch {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
-    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) env: Vec<(String, String)>,
     pub(super) folder: PathBuf,
 }
 
@@ -46,7 +46,7 @@ impl Launch {
         let child = Command::new(&self.program)
             .args(&self.arguments)
             .env_clear()
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .envs(self.env.iter().cloned())
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(File::create(&out).into_diagnostic()?)

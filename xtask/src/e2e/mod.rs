@@ -1,15 +1,5 @@
 //! `cargo xtask e2e` plays the scenarios of `tests/e2e` with the real clients, against a model that
 //! the scenarios script.
-//!
-//! | module | subject |
-//! |---|---|
-//! | `scenario` | the scenario language |
-//! | `clients` | the pinned clients |
-//! | `home` | a scenario's world on disk |
-//! | `server`, `agent`, `conversation` | the model's service, its answers, their record |
-//! | `play` | the steps, with `headless` and `terminal` for the client |
-//! | `check`, `pattern`, `leftovers` | what must be true |
-//! | `report` | what a run prints |
 
 mod agent;
 mod check;

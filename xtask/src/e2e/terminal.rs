@@ -112,13 +112,14 @@ impl Terminal {
         command.args(["set-option", "-g", "remain-on-exit", "on", ";"]);
         command.args(["new-session", "-d", "-x", SIZE.0, "-y", SIZE.1]);
         command.args(["env", "-i", "TERM=tmux-256color"]);
-        let mark = (OsString::from(leftovers::MARK), self.mark.clone());
-        for (name, value) in launch.env.iter().chain([&mark]) {
-            let mut pair = name.clone();
-            pair.push("=");
-            pair.push(value);
-            command.arg(pair);
-        }
+        command.args(
+            launch
+                .env
+                .iter()
+                .map(|(name, value)| format!("{name}={value}")),
+        );
+        let mark = self.mark.to_string_lossy();
+        command.arg(format!("{}={mark}", leftovers::MARK));
         command.arg(&launch.program).args(&launch.arguments);
         run(command).map(drop)
     }

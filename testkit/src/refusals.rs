@@ -1,32 +1,29 @@
 //! Refused calls change nothing: verbs that are not open in this phase or to this actor, and stops of others.
 
-use std::collections::HashSet;
-
 use claudex_build::model::{Actor, Held};
 
 use crate::project::{SESSION, feed};
 use crate::report::{Wrong, at, ensure};
-use crate::scratch::Move;
-use crate::walk::{State, Walk};
+use crate::walk::{Move, State, Walk};
 
-/// Tries the verbs that each phase refuses, without a review and with one.
-pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
-    let mut tried = 0;
-    let mut known = HashSet::new();
-    for (index, state) in walk.states.iter().enumerate() {
-        if known.insert((state.phase, state.journal.is_reviewed)) {
-            walk.restore(index)?;
-            tried += verbs(walk, state).map_err(at(&state.path))?;
-            tried += foreign_stops(walk, state).map_err(at(&state.path))?;
-        }
+/// Tries the calls that a state refuses, in which the project is. Returns how many, none if another state was like it.
+pub(crate) fn run(walk: &Walk, index: usize) -> Result<usize, Wrong> {
+    let state = &walk.states[index];
+    let is_like = |other: &State| {
+        other.phase == state.phase && other.journal.is_reviewed == state.journal.is_reviewed
+    };
+    if walk.states[..index].iter().any(is_like) {
+        return Ok(0);
     }
-    Ok(format!("{tried} calls were refused and changed nothing"))
+    let verbs = verbs(walk, state).map_err(at(&state.path))?;
+    let stops = foreign_stops(walk, state).map_err(at(&state.path))?;
+    Ok(verbs + stops)
 }
 
 /// Tries every verb that is not open, and returns how many calls that were.
 fn verbs(walk: &Walk, state: &State) -> Result<usize, Wrong> {
     let mut tried = 0;
-    for (transition, edges) in walk.scratch.machine.plain_verbs() {
+    for (transition, edges) in walk.verbs() {
         for by in Actor::ALL {
             // The kit does not know whether its guard holds.
             let may_be_open = edges.iter().any(|edge| {
@@ -41,7 +38,7 @@ fn verbs(walk: &Walk, state: &State) -> Result<usize, Wrong> {
                 transition: transition.to_owned(),
                 by: by.word(),
             };
-            let call = || walk.scratch.make(&state.held, &verb, None);
+            let call = || walk.make(&state.held, &verb, None);
             let output = state.held.unchanged(call).map_err(at(&verb))?;
             ensure!(
                 output.code != Some(0),
@@ -55,8 +52,8 @@ fn verbs(walk: &Walk, state: &State) -> Result<usize, Wrong> {
 
 /// Makes stops that are not those of the loop's agent, and returns how many calls that were.
 fn foreign_stops(walk: &Walk, state: &State) -> Result<usize, Wrong> {
-    let project = &walk.scratch.project;
-    let session = walk.scratch.machine.model.holder(Held::Session);
+    let project = &walk.project;
+    let session = walk.machine.holder(Held::Session);
     // A loop that no session has taken yet belongs to any.
     if state.journal.fields.get(session.unwrap_or_default()) != Some(&SESSION.into()) {
         return Ok(0);

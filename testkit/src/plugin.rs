@@ -5,10 +5,10 @@ use crate::walk::Walk;
 
 /// Writes the plugin again and compares it. Files that a user put beside the written ones are not compared.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
-    let Some(committed) = &walk.scratch.kit.plugin else {
+    let Some(committed) = &walk.kit.plugin else {
         return Ok("left out: `Kit::plugin` names no folder".to_owned());
     };
-    let project = &walk.scratch.project;
+    let project = &walk.project;
     let written = project.root().join("a \"new\" plugin");
     let output = project.person(&["plugin", "write", &written.to_string_lossy()])?;
     ensure!(

@@ -4,17 +4,16 @@ use std::io;
 
 use crate::project::Output;
 use crate::report::{Wrong, ensure};
-use crate::scratch::READY;
 use crate::walk::Walk;
 
-const CROWD: usize = 16;
+/// The number of calls at once.
+const CROWD_SIZE: usize = 16;
 
 /// Stops sixteen times at once, and starts sixteen loops at once.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
-    let scratch = &walk.scratch;
     walk.restore(0)?;
     let mut blocks = 0;
-    for output in at_once(|| scratch.project.stop())? {
+    for output in run_crowd(|| walk.project.stop())? {
         blocks += usize::from(output.holds()?);
     }
     let held = &walk.states[0].held;
@@ -32,29 +31,29 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
             pair[1]
         );
     }
-    scratch.check(held)?;
+    walk.check(held)?;
 
-    scratch.project.restore(READY)?;
-    let outputs = at_once(|| scratch.start(walk.first_mode(), None))?;
-    let started = outputs.iter().filter(|output| output.code == Some(0));
-    let started = started.count();
-    let loops = scratch.loops()?.len();
-    let state = &scratch.machine.json["state"];
+    walk.restore_first()?;
+    let outputs = run_crowd(|| walk.start(0, None))?;
+    let is_started = |output: &&Output| output.code == Some(0);
+    let started = outputs.iter().filter(is_started).count();
+    let loops = walk.loops()?.len();
+    let state = &walk.json["state"];
     let is_many = state["active"] == "many" && state["ids"] != "name";
-    let needed = if is_many { CROWD } else { 1 };
+    let needed = if is_many { CROWD_SIZE } else { 1 };
     ensure!(
         started == needed && loops == needed,
-        "expected {needed} of {CROWD} starts to pass: {started} did, and there are {loops} loops"
+        "expected {needed} of {CROWD_SIZE} starts to pass: {started} did, and there are {loops} loops"
     );
     let changes = journal.changes.len() - 1;
     Ok(format!(
-        "{CROWD} stops made {changes} changes, and {needed} of {CROWD} starts passed"
+        "{CROWD_SIZE} stops made {changes} changes, and {needed} of {CROWD_SIZE} starts passed"
     ))
 }
 
-fn at_once(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Output>> {
+fn run_crowd(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Output>> {
     std::thread::scope(|scope| {
-        let running: Vec<_> = (0..CROWD).map(|_| scope.spawn(&call)).collect();
+        let running: Vec<_> = (0..CROWD_SIZE).map(|_| scope.spawn(&call)).collect();
         let outputs = running.into_iter().filter_map(|one| one.join().ok());
         outputs.collect()
     })

@@ -3,25 +3,22 @@
 
 use crate::project::Output;
 use crate::report::{Wrong, at, ensure};
-use crate::scratch::{Move, READY};
-use crate::walk::{State, Step, Walk};
+use crate::walk::{Move, State, Step, Walk};
 
 /// The exit code that a shell around the program makes of a `SIGKILL`.
 const KILLED_EXIT_CODE: i32 = 137;
 
 /// Kills a start, a stop and a verb.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
-    let scratch = &walk.scratch;
-    let mode = walk.first_mode();
     let start = |number| {
-        scratch.project.restore(READY)?;
-        Ok(scratch.start(mode, Some(number))?)
+        walk.restore_first()?;
+        Ok(walk.start(0, Some(number))?)
     };
     let mut calls = 1;
     // The loop exists, or the same start creates it.
     let mut kills = everywhere(start, || {
-        let output = scratch.start(mode, None)?;
-        let exists = !scratch.loops()?.is_empty();
+        let output = walk.start(0, None)?;
+        let exists = !walk.loops()?.is_empty();
         ensure!(
             exists,
             "the loop does not exist, and cannot be started: {output}"
@@ -39,7 +36,7 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
         if let Some((state, step)) = steps.find(|(_, step)| is_wanted(step)) {
             let call = |number| {
                 walk.restore(step.from)?;
-                scratch.make(&state.held, &step.one, Some(number))
+                walk.make(&state.held, &step.one, Some(number))
             };
             calls += 1;
             kills += everywhere(call, || goes_on(walk, state, step)).map_err(at(&state.path))?;
@@ -73,21 +70,20 @@ fn everywhere(
 
 /// Checks that the transition was taken, or is taken by the same call.
 fn goes_on(walk: &Walk, state: &State, step: &Step) -> Result<(), Wrong> {
-    let scratch = &walk.scratch;
     let before = &walk.states[step.from].journal;
     // The first command repairs, and prints that.
-    let mut output = scratch.project.person(&["status", &state.held.id])?;
+    let mut output = walk.project.person(&["status", &state.held.id])?;
     let is_edited = state.held.folder.join("replaced-1").exists();
     ensure!(!is_edited, "a kill counts as an edit by hand: {output}");
-    if scratch.edge_after(&state.held, before)?.is_none() {
-        output = scratch.make(&state.held, &step.one, None)?;
+    if walk.edge_since(&state.held, before)?.is_none() {
+        output = walk.make(&state.held, &step.one, None)?;
     }
-    let edge = scratch.edge_after(&state.held, before)?;
+    let edge = walk.edge_since(&state.held, before)?;
     let found = edge.as_ref().and_then(|edge| edge["what"].as_str());
     ensure!(
         found == step.transition.as_deref(),
         "expected {:?} afterwards, found {found:?}: {output}",
         step.transition
     );
-    scratch.check(&state.held)
+    walk.check(&state.held)
 }

@@ -1,0 +1,139 @@
+//! Calls of the program in the project of a walk, and what they have changed.
+
+use std::io;
+use std::process::Command;
+
+use claudex_build::model::Held;
+use serde_json::{Value as Json, json};
+
+use crate::journal::{Journal, Loop};
+use crate::project::{Output, as_agent, feed};
+use crate::report::{Wrong, ensure};
+use crate::walk::{Move, Walk, text};
+
+/// The variable with which a build with debug assertions kills itself before its Nth change of a file.
+const KILL_AT: &str = "CLAUDEX_KILL_AT";
+/// The value of each field that a start requires.
+const TEXT: &str = "given-1";
+
+impl Walk {
+    /// Starts a loop in a mode. `kill_at` is the number of the change before which the program kills itself.
+    pub(crate) fn start(&self, mode: usize, kill_at: Option<usize>) -> io::Result<Output> {
+        let mut command = self.project.command(&["start"]);
+        let modes = &self.json["modes"];
+        if modes[1].is_object() {
+            command.arg(text(&modes[mode]["name"]));
+        }
+        if self.json["state"]["ids"] == "name" {
+            command.arg("--id=kit_1");
+        }
+        for field in self.json["fields"].as_array().into_iter().flatten() {
+            if field["at_start"] == "required" {
+                let name = text(&field["name"]);
+                let value = self.kit.texts.get(name).map_or(TEXT, String::as_str);
+                command.arg(format!("--{}={value}", name.replace('_', "-")));
+            }
+        }
+        self.run(command, modes[mode]["by"][0] == "agent", kill_at)
+    }
+
+    /// Makes a move.
+    pub(crate) fn make(
+        &self,
+        held: &Loop,
+        one: &Move,
+        kill_at: Option<usize>,
+    ) -> Result<Output, Wrong> {
+        if *one == Move::StopWithFile {
+            self.write_file(&held.journal()?)?;
+        }
+        let (command, is_agent) = match one {
+            Move::Stop | Move::StopWithFile => (self.project.command(&["hook", "stop"]), false),
+            Move::Review => (self.project.command(&["review", &held.id]), true),
+            Move::Verb { transition, by } => {
+                let verb = transition.replace('_', "-");
+                (self.project.command(&[&verb, &held.id]), *by == "agent")
+            }
+        };
+        Ok(self.run(command, is_agent, kill_at)?)
+    }
+
+    /// Runs the program. Only the hook reads the event.
+    fn run(
+        &self,
+        mut command: Command,
+        is_agent: bool,
+        kill_at: Option<usize>,
+    ) -> io::Result<Output> {
+        if is_agent {
+            as_agent(&mut command);
+        }
+        command.envs(kill_at.map(|number| (KILL_AT, number.to_string())));
+        feed(command, self.project.event().to_string().as_bytes())
+    }
+
+    /// Returns the loops of the project, as `list` prints them.
+    pub(crate) fn loops(&self) -> Result<Vec<Json>, Wrong> {
+        let listed = self.project.person(&["list", "--json"])?;
+        Ok(serde_json::from_str(&listed.out)?)
+    }
+
+    /// Writes the file that the loop's phase looks for.
+    fn write_file(&self, journal: &Journal) -> Result<(), Wrong> {
+        let phase = self.phase(journal)?;
+        let mut path = self.required_file(phase).unwrap_or_default().to_owned();
+        for (name, value) in &journal.fields {
+            path = path.replace(&format!("{{{name}}}"), text(value));
+        }
+        let text = format!("# Written after {} changes\n", journal.changes.len());
+        Ok(self.project.write(&path, &text)?)
+    }
+
+    /// Returns the file that the `on_stop` of a phase looks for, with fields in braces.
+    pub(crate) fn required_file(&self, phase: usize) -> Option<&str> {
+        let on_stop = &self.json["phases"][phase]["on_stop"];
+        let required = on_stop["require-file"]["path"].as_str();
+        required.or_else(|| on_stop["wait-for"]["file"].as_str())
+    }
+
+    /// Returns the index of the phase of a loop with this journal.
+    pub(crate) fn phase(&self, journal: &Journal) -> Result<usize, Wrong> {
+        let holder = self.machine.holder(Held::Phase).unwrap_or_default();
+        let stored = journal.fields.get(holder);
+        let mut phases = self.machine.phases.iter();
+        let phase = phases.position(|phase| stored == Some(&phase.stored().into()));
+        phase.ok_or_else(|| format!("the journal has an unknown phase: {stored:?}").into())
+    }
+
+    /// Compares the journal with the one before a call: nothing was rewritten, and at most one edge was taken, which the
+    /// machine file has. Returns that edge.
+    pub(crate) fn edge_since(&self, held: &Loop, before: &Journal) -> Result<Option<Json>, Wrong> {
+        let after = held.journal()?;
+        let edge = after.edge_since(before)?.cloned();
+        if let Some(taken) = &edge {
+            let stored = |phase: usize| self.machine.phases[phase].stored();
+            let is_declared = self.machine.edges().iter().any(|edge| {
+                taken["what"] == edge.declared.name.as_str()
+                    && taken["from"] == stored(edge.from)
+                    && taken["to"] == stored(edge.to)
+            });
+            ensure!(is_declared, "no edge of the machine file: {taken}");
+        }
+        Ok(edge)
+    }
+
+    /// Compares the loop's document, journal and `status`.
+    pub(crate) fn check(&self, held: &Loop) -> Result<(), Wrong> {
+        let output = self.project.person(&["journal", &held.id, "--verify"])?;
+        ensure!(output.code == Some(0), "`journal --verify` says: {output}");
+        let output = self.project.person(&["status", &held.id, "--json"])?;
+        let status: Json = serde_json::from_str(&output.out).unwrap_or_default();
+        let phase = self.phase(&held.journal()?)?;
+        let phase = self.machine.phases[phase].name.as_str();
+        ensure!(
+            status["problems"] == json!([]) && status["loops"][0]["phase"] == phase,
+            "expected `status` to show `{phase}` and no problem: {output}"
+        );
+        Ok(())
+    }
+}

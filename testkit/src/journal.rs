@@ -1,0 +1,93 @@
+//! A loop of the project: its document and its journal.
+
+use std::path::PathBuf;
+use std::{fs, io};
+
+use serde_json::{Map, Value as Json};
+
+use crate::project::Output;
+use crate::report::{Wrong, ensure};
+
+/// A loop of the project.
+#[derive(Debug, Clone)]
+pub(crate) struct Loop {
+    pub(crate) id: String,
+    /// The path of its document.
+    pub(crate) document: PathBuf,
+    /// The folder of its journal.
+    pub(crate) folder: PathBuf,
+}
+
+/// A journal as it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Journal {
+    bytes: Vec<u8>,
+    pub(crate) changes: Vec<Json>,
+    /// The fields after the last change.
+    pub(crate) fields: Map<String, Json>,
+    /// Whether a review has ended since the last change.
+    pub(crate) is_reviewed: bool,
+}
+
+impl Journal {
+    /// Returns the changes behind the first `skip` that took an edge. Binding a session takes none.
+    pub(crate) fn edges(&self, skip: usize) -> Vec<&Json> {
+        let changes = self.changes.iter().skip(skip);
+        changes
+            .filter(|change| change["what"] != "bind" && change["what"] != "adopt")
+            .collect()
+    }
+
+    /// Returns the edge that was taken since an earlier reading, which may have been followed by lines but not rewritten.
+    pub(crate) fn edge_since(&self, before: &Self) -> Result<Option<&Json>, Wrong> {
+        let is_longer = self.bytes.starts_with(&before.bytes);
+        ensure!(is_longer, "lines of the journal were changed");
+        let edges = self.edges(before.changes.len());
+        ensure!(edges.len() < 2, "expected one change, found {edges:?}");
+        Ok(edges.first().copied())
+    }
+}
+
+impl Loop {
+    pub(crate) fn journal(&self) -> io::Result<Journal> {
+        let bytes = fs::read(self.folder.join("journal.jsonl"))?;
+        let mut changes: Vec<Json> = Vec::new();
+        let mut is_reviewed = false;
+        for line in bytes.split(|byte| *byte == b'\n') {
+            // A seal follows each line's JSON, behind a tab.
+            let json = line.split(|byte| *byte == b'\t').next();
+            let entry: Json = serde_json::from_slice(json.unwrap_or_default()).unwrap_or_default();
+            if entry["what"].is_string() {
+                is_reviewed = false;
+                changes.push(entry);
+            } else if entry["note"] == "run-ended" {
+                is_reviewed = true;
+            }
+        }
+        let last = changes.last();
+        let fields = last.and_then(|last| last["fields"].as_object().cloned());
+        Ok(Journal {
+            fields: fields.unwrap_or_default(),
+            bytes,
+            changes,
+            is_reviewed,
+        })
+    }
+
+    /// Makes a call and checks that document and changes stay as they were. The journal may have a note about the attempt.
+    pub(crate) fn unchanged(
+        &self,
+        call: impl FnOnce() -> Result<Output, Wrong>,
+    ) -> Result<Output, Wrong> {
+        let document = fs::read(&self.document)?;
+        let before = self.journal()?;
+        let output = call()?;
+        let after = self.journal()?;
+        let is_same =
+            after.bytes.starts_with(&before.bytes) && after.changes.len() == before.changes.len();
+        ensure!(is_same, "the journal has changed: {output}");
+        let is_same = fs::read(&self.document)? == document;
+        ensure!(is_same, "the document has changed: {output}");
+        Ok(output)
+    }
+}
