@@ -5,7 +5,7 @@ pub mod decision;
 pub mod input;
 pub mod prompt;
 pub mod seen;
-pub mod turns;
+pub mod waits;
 
 /// The oldest version of Claude Code that loops are tested with.
 pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 198];

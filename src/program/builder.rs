@@ -16,7 +16,6 @@ use crate::behaviours::ask::{self, Asked};
 use crate::behaviours::{Step, loop_message, verify};
 use crate::machine::table::Message;
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, Refused};
-use crate::review::reviewer::Reviewer;
 use crate::review::subject;
 
 /// The protocol of plugin and program. A plugin's launcher asks for it.
@@ -138,19 +137,6 @@ impl Program {
                 Err(NotTaken::Failed(failure)) => Err(failure.into()),
             }
         })
-    }
-
-    /// Adds the program's own reviewer. A review names it as it names `lint`.
-    ///
-    /// # Panics
-    /// Panics if the name has a meaning already, such as `lint` or `auto`.
-    #[must_use]
-    pub fn reviewer(self, make: fn() -> Box<dyn Reviewer>) -> Self {
-        let name = make().name().to_owned();
-        let names = Settings::usual(self.info).reviewer_names(self.info);
-        assert!(!names.contains(&name), "{name} means another reviewer");
-        let reviewers = [self.info.reviewers, &[make]].concat();
-        self.with_info(|info| info.reviewers = reviewers.leak())
     }
 
     /// Sets the command of the program that imports a document of another program. The default is `import`.

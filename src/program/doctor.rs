@@ -359,9 +359,9 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
         let found = format!("the program of {name} is not on PATH outside of the project");
         return Err(problem(found, format!("install it, or {help}")));
     }
-    let mut names = settings.info.own_reviewers();
-    names.extend(installed.into_iter().cloned());
-    Ok(format!("{}; installed: {}", chosen.shown, names.join(", ")))
+    let installed: Vec<&str> = installed.into_iter().map(String::as_str).collect();
+    let installed = installed.join(", ");
+    Ok(format!("{}; installed: {installed}", chosen.shown))
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use super::out;
 use super::settings::Settings;
 use super::shell::quoted;
 use super::surroundings::Surroundings;
-use super::turn_end;
 use crate::hooks::{HookOutput, Input, Permission, prompt};
 use crate::store::StateHome;
 use crate::text;
@@ -50,7 +49,7 @@ pub(super) fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) {
     });
 }
 
-/// Keeps a typed command, the turn that it begins, and the session's environment.
+/// Keeps a typed command, and the session's environment.
 fn keep_prompt(
     info: &'static ProgramInfo,
     surroundings: &Surroundings,
@@ -60,13 +59,8 @@ fn keep_prompt(
     let (Some(home), Some(plugin)) = (home.folder(), info.plugin) else {
         return Ok(());
     };
-    let kept = prompt::store(input, plugin, home);
-    // A session without a loop leaves no trace.
-    if matches!(kept, Ok(true)) || !surroundings.stores(info, input).is_empty() {
-        turn_end::record_prompt(info, input);
-    }
-    let is_ours =
-        kept.map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
+    let is_ours = prompt::store(input, plugin, home)
+        .map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
 
     // A command may begin a review before the first stop. It reports unusable settings itself.
     let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());

@@ -1,7 +1,6 @@
 //! A program's names: in its messages, in a terminal, and as slash commands.
 
 use crate::machine::{PhaseDeclaration as _, Table};
-use crate::review::reviewer::Reviewer;
 use crate::store::StateSpec;
 use crate::text;
 
@@ -18,8 +17,6 @@ pub struct ProgramInfo {
     pub state: &'static StateSpec,
     /// The machine.
     pub table: &'static Table,
-    /// Constructors of its own reviewers, in addition to those of every program.
-    pub reviewers: &'static [fn() -> Box<dyn Reviewer>],
     /// The program's own command that imports a document of another program; `None`: `import` and the document's path.
     pub take_up: Option<&'static str>,
     /// The program's own command that starts a loop, also in its plugin; `None`: `start`.
@@ -39,7 +36,6 @@ impl ProgramInfo {
             plugin: table.plugin,
             state: table.state,
             table,
-            reviewers: &[],
             take_up: None,
             begin: None,
         }
@@ -49,12 +45,6 @@ impl ProgramInfo {
     pub(super) fn reviews(&self) -> bool {
         let mut phases = self.table.phases.iter();
         phases.any(|phase| phase.review().is_some())
-    }
-
-    /// Returns the names of its own reviewers.
-    pub(super) fn own_reviewers(&self) -> Vec<String> {
-        let named = |make: &fn() -> Box<dyn Reviewer>| make().name().to_owned();
-        self.reviewers.iter().map(named).collect()
     }
 
     /// Returns the name of one of the program's variables of the environment: `CLAUDEX_REVIEWER`.

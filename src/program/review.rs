@@ -188,8 +188,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     let personas = settings.personas.of_phase(spec);
     let persona = &personas.of_round(round).label;
     console.line(&format!("{}, {persona}", rounds::of_most(raw, spec)));
-    let reviewer = chosen.shown_in(raw, round);
-    let mut listener = |event: RoundEvent<'_>| console.event(event, &reviewer);
+    let mut listener = |event: RoundEvent<'_>| console.event(event, &chosen.shown);
     let report = run(program, &*held, &job, &chosen, &mut listener).map_err(|error| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,

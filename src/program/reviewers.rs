@@ -1,7 +1,7 @@
 //! The choice of a reviewer by its name, from `--reviewer` or the settings.
 //!
 //! `auto` is the first of [`AUTO`] that is installed, else `lint`. If it cannot run, the next installed client takes over. The choice
-//! is always shown, and so is a change in the middle of a loop.
+//! is always shown.
 
 use camino::Utf8Path;
 
@@ -13,7 +13,6 @@ use crate::review::Lint;
 use crate::review::ReviewSpec;
 use crate::review::client::Client;
 use crate::review::reviewer::{Cause, Reviewer};
-use crate::review::runs::{self, Run};
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
 
@@ -32,25 +31,7 @@ pub struct Chosen {
     pub next: Vec<Chosen>,
 }
 
-impl std::fmt::Debug for Chosen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Chosen")
-            .field("shown", &self.shown)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Chosen {
-    fn new(reviewer: Box<dyn Reviewer>, limits: Limits) -> Self {
-        Self {
-            shown: reviewer.name().to_owned(),
-            reviewer,
-            limits,
-            next: Vec::new(),
-        }
-    }
-
     /// Makes a reviewer of the configuration.
     fn configured(name: &str, settings: ReviewerSettings, all: &Settings) -> Self {
         let usual = all.limits.review();
@@ -58,11 +39,19 @@ impl Chosen {
             timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
             idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
         };
-        if settings.kind == ReviewerKind::Lint {
-            return Self::new(Box::new(Lint), limits);
+        let shown = name.to_owned();
+        let reviewer: Box<dyn Reviewer> = if settings.kind == ReviewerKind::Lint {
+            Box::new(Lint)
+        } else {
+            let name = name.to_owned();
+            Box::new(Client { name, settings })
+        };
+        Self {
+            reviewer,
+            shown,
+            limits,
+            next: Vec::new(),
         }
-        let name = name.to_owned();
-        Self::new(Box::new(Client { name, settings }), limits)
     }
 
     /// Asks the reviewer and, if it cannot run, the next one, with a line about that. `cause_of` returns why there is no verdict.
@@ -84,23 +73,6 @@ impl Chosen {
             last = next;
         }
         came
-    }
-
-    /// Returns its name in a loop whose earlier rounds another one may have reviewed:
-    /// `lint (auto; codex reviewed the rounds before)`.
-    pub fn shown_in(&self, raw: &Raw, round: u64) -> String {
-        let is_earlier = |run: &Run| run.began.round < round && run.digest().is_some();
-        let runs = runs::read(&raw.journal().unwrap_or_default());
-        let last = runs.into_iter().rfind(is_earlier);
-        let reviewer = last.map(|run| run.began.reviewer);
-        let Some(other) = reviewer.filter(|other| other != self.reviewer.name()) else {
-            return self.shown.clone();
-        };
-        let other = format!("{} reviewed the rounds before", text::one_line(&other, 60));
-        match self.shown.strip_suffix(')') {
-            Some(open) => format!("{open}; {other})"),
-            None => format!("{} ({other})", self.shown),
-        }
     }
 }
 
@@ -132,11 +104,7 @@ pub fn choose(
     if let Some(found) = settings.reviewers.get(name) {
         return Ok(Chosen::configured(name, found.clone(), settings));
     }
-    let mut of_program = settings.info.reviewers.iter().map(|make| make());
-    if let Some(reviewer) = of_program.find(|reviewer| reviewer.name() == name) {
-        return Ok(Chosen::new(reviewer, settings.limits.review()));
-    }
-    let problem = settings.unknown_reviewer(name, settings.info);
+    let problem = settings.unknown_reviewer(name);
     let (message, help) = problem.split_once('\n').unwrap_or_default();
     Err(SettingsError::new(message, help))
 }
@@ -194,39 +162,8 @@ mod tests {
 
     use super::*;
     use crate::process::limits::Spelled;
-    use crate::program::info::ProgramInfo;
-    use crate::review::findings::Findings;
-    use crate::review::reviewer::{Cause, Request, Watch};
 
     const ROOT: &str = "/p";
-
-    struct Own;
-
-    impl Reviewer for Own {
-        fn name(&self) -> &str {
-            "own"
-        }
-
-        fn review(&self, _: &Request<'_>, _: &mut Watch<'_>) -> Result<Findings, Cause> {
-            Ok(Findings::default())
-        }
-    }
-
-    #[test]
-    fn own_reviewer_of_a_program_is_found() {
-        static OWN: ProgramInfo = ProgramInfo {
-            reviewers: &[|| Box::new(Own)],
-            ..*crate::plan::INFO
-        };
-        let settings = Settings::usual(&OWN);
-        let chosen = choose(Some("own"), None, &settings, ROOT.into()).unwrap();
-        assert_eq!(
-            (chosen.shown.as_str(), chosen.reviewer.name()),
-            ("own", "own")
-        );
-        let error = choose(Some("onw"), None, &settings, ROOT.into()).unwrap_err();
-        assert_eq!(error.help, "did you mean `own`?");
-    }
 
     #[test]
     fn configured_reviewer_has_its_limits() {
@@ -291,7 +228,8 @@ mod tests {
             &Settings::usual(crate::plan::INFO),
             ROOT.into(),
         )
-        .unwrap_err();
+        .err()
+        .unwrap();
         assert_eq!(error.to_string(), "`no such one` is not a reviewer");
         assert_eq!(error.help, "there are `auto`, `claude`, `codex` and `lint`");
     }

@@ -69,9 +69,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
                 store: &store,
                 id: &id,
             };
-            let decision = stop.run_steps().unwrap_or_else(|error| stop.fail(&error));
-            turn_end::record_stop(info, input, &decision);
-            decision
+            stop.run_steps().unwrap_or_else(|error| stop.fail(&error))
         }
         (Err(note), _) => approve(info, &note),
         (Ok(None), _) => Decision::approve(None),

@@ -1,26 +1,6 @@
-//! Turns in which the loop is to stay as it is: a look after Esc, and a loop that the user holds.
+//! Turns in which the loop stays as it is: a loop that the user holds, or that another session has.
 
 use crate::support::{Project, has, lacks};
-
-#[test]
-fn look_after_interruption_changes_no_loop() {
-    let (project, id) = Project::reviewing(&[]);
-    let before = project.changes(&id);
-    // The block of the first round was not followed by a stop: Esc.
-    for _ in 0..2 {
-        project.type_line("s1", "/claudex:status");
-        assert_eq!(
-            project.fire().approved(),
-            format!(
-                "claudex: loop {id} stays as it is, because the turn before was interrupted. Your next prompt continues it"
-            )
-        );
-    }
-    assert_eq!(project.changes(&id), before);
-
-    project.type_line("s1", "go on");
-    project.fire().blocked();
-}
 
 #[test]
 fn paused_loop_is_driven_by_no_stop() {

@@ -47,28 +47,20 @@ pub struct Values {
 }
 
 impl Values {
-    /// Returns the names that mean a reviewer: those of the configuration, the program's own, and `auto`.
-    pub(crate) fn reviewer_names(&self, info: &ProgramInfo) -> Vec<String> {
-        let mut names = vec![AUTO.to_owned()];
-        names.extend(self.reviewers.keys().cloned());
-        names.extend(info.own_reviewers());
-        names
-    }
-
     /// Returns the error about a name that means no reviewer. Its help is in a second line.
-    pub(crate) fn unknown_reviewer(&self, name: &str, info: &ProgramInfo) -> String {
-        let names = self.reviewer_names(info);
-        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    pub(crate) fn unknown_reviewer(&self, name: &str) -> String {
+        let mut names = vec![AUTO];
+        names.extend(self.reviewers.keys().map(String::as_str));
         let name = text::one_line(name, MAX_LABEL_CHARS);
-        let help = suggest::among(&name, &known);
+        let help = suggest::among(&name, &names);
         format!("`{name}` is not a reviewer\n{help}")
     }
 
     /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
     /// help in a second line.
     pub(super) fn check(&self, info: &ProgramInfo) -> Result<(), String> {
-        if !self.reviewer_names(info).contains(&self.reviewer) {
-            return Err(self.unknown_reviewer(&self.reviewer, info));
+        if self.reviewer != AUTO && !self.reviewers.contains_key(&self.reviewer) {
+            return Err(self.unknown_reviewer(&self.reviewer));
         }
         if self.reviewers.contains_key(AUTO) {
             let help = "`auto` means any installed reviewer; give yours another name";

@@ -35,10 +35,6 @@ impl Bench {
         file
     }
 
-    fn remove(&self, name: &str) {
-        std::fs::remove_file(bin(&self.project).join(name)).unwrap();
-    }
-
     fn review(&self, reviewer: &str, flags: &str) -> Ran {
         let line = format!("review {} --reviewer {reviewer} {flags}", self.id);
         self.project.run(&line)
