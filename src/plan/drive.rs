@@ -112,14 +112,15 @@ impl Driver<'_> {
         let progress = &mut self.progress;
         progress.show_round(fields.round, fields.max_rounds, &persona.label);
 
-        let round = review::Job {
-            spec: &REVIEWING_REVIEW,
-            settings: self.settings,
-            limits: self.limits,
-        };
-        let report = review::run(&self.program, held, &round, self.reviewer, &mut |event| {
-            progress.show_event(held, event)
-        });
+        let report = review::run(
+            &self.program,
+            held,
+            &REVIEWING_REVIEW,
+            self.settings,
+            self.limits,
+            self.reviewer,
+            &mut |event| progress.show_event(held, event),
+        );
         let report = report.map_err(|error| match error {
             RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
             error => internal_failure(held, &error.to_string()),

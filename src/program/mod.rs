@@ -17,6 +17,7 @@ mod client_files;
 mod command_line;
 mod compaction;
 mod config;
+pub mod console;
 mod display;
 mod doctor;
 mod durations;

@@ -62,15 +62,9 @@ pub fn markdown(text: &str) {
     let mut is_fenced = false;
     for line in text::plain(text).lines() {
         is_fenced ^= line.trim_start().starts_with("```");
-        let word = line.trim_start_matches('#').strip_prefix(' ');
-        let Some(word) = word.filter(|_| line.starts_with('#') && !is_fenced) else {
-            print(line);
-            continue;
-        };
-        let severity = Severity::ALL
-            .into_iter()
-            .find(|one| one.to_string() == word);
-        toned(line, line, severity.map_or(Tone::Heading, Tone::from));
+        let is_heading = line.trim_start_matches('#').starts_with(' ') && line.starts_with('#');
+        let word = if is_heading && !is_fenced { line } else { "" };
+        toned(line, word, Tone::Heading);
     }
 }
 

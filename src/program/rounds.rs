@@ -123,6 +123,23 @@ pub fn table(lines: &[RoundLine]) -> String {
     rows.join("\n")
 }
 
+/// The outcome of a round without findings.
+pub const CLEAN: &str = "no substantive findings";
+
+/// Returns the outcome of a run in words. `counts` are those of its findings, if they can be read.
+pub(super) fn outcome(run: &Run, counts: Option<Counts>) -> String {
+    match (run.outcome(), run.cause()) {
+        (None, _) => "not ended, or cut off".to_owned(),
+        (Some(RunOutcome::CouldNotRun), Some(cause)) => format!("could not run: {cause}"),
+        (Some(_), Some(cause)) => format!("unreadable: {cause}"),
+        (Some(RunOutcome::Clean), None) => CLEAN.to_owned(),
+        (Some(_), None) => counts.map_or_else(
+            || "findings, whose file cannot be read now".to_owned(),
+            |counts| counts.to_string(),
+        ),
+    }
+}
+
 /// Returns the counts of a run's findings.
 pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
     if run.outcome() == Some(RunOutcome::Clean) {

@@ -1,11 +1,9 @@
 //! `verify`: runs the commands that verify the work and that the user's configuration allows.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
-
 use super::builder::Program;
+use super::console::Console;
 use super::exit::{Exit, Failure};
-use super::{loops, messages, out, review};
+use super::{loops, messages, out};
 use crate::behaviours::verify::{self, Missing, Purpose};
 use crate::text;
 
@@ -19,20 +17,16 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
         let help = messages::unchanged(raw);
         Failure::plain(Exit::Refused, format!("loop {id}: {why}"), &help)
     };
-    let interrupted = review::interrupts();
+    let console = Console::new(info.line(""), false);
     let mut is_silent = true;
     let ran = verify::verify(raw, Purpose::Verb, &mut |line| {
         let waits = "another run, or a review, is at work in this loop; waiting for its end";
         let line = line.map(|line| format!("running {}", text::one_line(line, 200)));
         if line.is_some() || is_silent {
             is_silent = false;
-            out::line(&info.line(line.as_deref().unwrap_or(waits)));
+            console.line(line.as_deref().unwrap_or(waits));
         }
-        if interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        console.flow()
     });
     let ran = ran.map_err(|refusal| refused(refusal.to_string()))?;
     if ran.run.is_some() {
@@ -40,7 +34,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     }
     match ran.came_to {
         Ok(_) => {
-            out::line(&info.line("all commands passed on the work tree as it is"));
+            console.line("all commands passed on the work tree as it is");
             Ok(Exit::Complete)
         }
         Err(Missing::NotPassed(why)) => {

@@ -12,7 +12,7 @@ use crate::program::info::ProgramInfo;
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{attempts, durations, loops, out, rounds};
 use crate::review::findings::Counts;
-use crate::review::runs::{self, Run, RunOutcome};
+use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, FieldValue, LoopId, NoteEntry, Store};
 use crate::text;
 
@@ -21,9 +21,9 @@ const MAX_REASON_CHARS: usize = 300;
 
 /// A loop's journal, with the runs and findings that it names.
 #[derive(Debug)]
-pub(in crate::program) struct Past {
-    pub(in crate::program) entries: Vec<Entry>,
-    pub(in crate::program) runs: Vec<Run>,
+pub(super) struct Past {
+    pub(super) entries: Vec<Entry>,
+    pub(super) runs: Vec<Run>,
     table: &'static Table,
     store: Store,
     id: LoopId,
@@ -31,7 +31,7 @@ pub(in crate::program) struct Past {
 
 impl Past {
     /// Reads the runs and findings of a journal.
-    pub(in crate::program) fn new(
+    pub(super) fn new(
         table: &'static Table,
         store: &Store,
         id: &LoopId,
@@ -95,17 +95,8 @@ impl Past {
     }
 
     /// Returns the outcome of a run in words.
-    pub(in crate::program) fn outcome(&self, run: &Run) -> String {
-        match (run.outcome(), run.cause()) {
-            (None, _) => "not ended, or cut off".to_owned(),
-            (Some(RunOutcome::CouldNotRun), Some(cause)) => format!("could not run: {cause}"),
-            (Some(_), Some(cause)) => format!("unreadable: {cause}"),
-            (Some(RunOutcome::Clean), _) => "no substantive findings".to_owned(),
-            (Some(_), None) => match self.counts(run) {
-                Some(counts) => counts.to_string(),
-                None => "findings, whose file cannot be read now".to_owned(),
-            },
-        }
+    pub(super) fn outcome(&self, run: &Run) -> String {
+        rounds::outcome(run, self.counts(run))
     }
 
     /// Returns whether a command of the program drove the loop when a change was made.

@@ -18,7 +18,7 @@ use super::{durations, loops, out};
 use crate::message::{Message, Render as _};
 use crate::text;
 
-pub(super) use history::{Past, actor, edges_of, journal};
+pub(super) use history::{actor, edges_of, journal};
 pub(super) use listing::list;
 pub(super) use report::report;
 pub(super) use status::status;

@@ -1,13 +1,12 @@
 //! A review by hand: by the same reviewer, into the next free file. It is evidence of nothing.
 
 use std::io::Write as _;
-use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 
 use claudex_loop::machine::{LoopFacts as _, Raw};
+use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::reviewers;
-use claudex_loop::program::{loops, out, review as runner};
+use claudex_loop::program::{loops, out};
 use claudex_loop::review::findings::Findings;
 use claudex_loop::review::prompt::Prompt;
 use claudex_loop::review::reviewer::{Cause, Event, Request, Trace};
@@ -101,13 +100,8 @@ fn ask(
         limits: chosen.limits,
         output: None,
     };
-    let interrupted = runner::interrupts();
-    let mut watch = |_: Event<'_>| {
-        if interrupted.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    };
+    let console = Console::new(String::new(), false);
+    let mut watch = |_: Event<'_>| console.flow();
     let (answer, reviewer) = chosen.in_turn(
         |(answer, _): &(Result<Findings, Cause>, String)| answer.as_ref().err(),
         |next, _| {

@@ -1,0 +1,98 @@
+//! The console of a command that takes its time: lines of progress, until the process is asked to end.
+
+use std::io::IsTerminal as _;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::out::{self, Tone};
+use crate::review::round::RoundEvent;
+
+/// The most bytes of a program's lines that are printed without a terminal. A client shows an agent these lines and the findings;
+/// the kept output has the rest.
+const MAX_PROGRAM_BYTES: usize = 8 * 1024;
+/// The bytes that a printed line has in addition to its text.
+const LINE_OVERHEAD_BYTES: usize = 10;
+
+/// The output of a command, and the interrupts of its user.
+#[derive(Debug)]
+pub struct Console {
+    prefix: String,
+    is_stderr: bool,
+    /// The bytes that the lines of programs may still have.
+    bytes_left: usize,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Console {
+    /// Makes a console on stdout or stderr, whose events have a prefix.
+    pub fn new(prefix: String, is_stderr: bool) -> Self {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let flag = || Arc::clone(&interrupted);
+            // The second signal ends the process at once.
+            let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, flag());
+            let _ = signal_hook::flag::register(signal, flag());
+        }
+        Self {
+            prefix,
+            is_stderr,
+            bytes_left: if std::io::stdout().is_terminal() {
+                usize::MAX
+            } else {
+                MAX_PROGRAM_BYTES
+            },
+            interrupted,
+        }
+    }
+
+    /// Returns `Break` once the process was asked to end.
+    pub fn flow(&self) -> ControlFlow<()> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Shows an event of a round, and returns the flow.
+    pub fn event(&mut self, event: RoundEvent<'_>) -> ControlFlow<()> {
+        match event {
+            RoundEvent::Began { reviewer } => self.line(&format!("reviewer: {reviewer}")),
+            RoundEvent::Attached => {
+                self.line("this round's review is running already; following it");
+            }
+            RoundEvent::Line(line) => self.line(line),
+            RoundEvent::Reviewer(line) => self.program_line(line),
+            RoundEvent::Tick => {}
+        }
+        self.flow()
+    }
+
+    /// Shows a line that a program wrote, at the limit a note instead, and then nothing.
+    fn program_line(&mut self, line: &str) {
+        let before = self.bytes_left;
+        self.bytes_left = before.saturating_sub(line.len() + LINE_OVERHEAD_BYTES);
+        match (before, self.bytes_left) {
+            (0, _) => {}
+            (_, 0) => self.line("it says more than is shown"),
+            _ => self.line(line),
+        }
+    }
+
+    /// Shows a line with the prefix.
+    pub fn line(&self, line: &str) {
+        self.toned(&format!("{}{line}", self.prefix), "", Tone::Heading);
+    }
+
+    /// Shows a line as it is, with a coloured word.
+    pub fn toned(&self, line: &str, word: &str, tone: Tone) {
+        if self.is_stderr {
+            out::note(line);
+        } else {
+            out::toned(line, word, tone);
+        }
+    }
+}
