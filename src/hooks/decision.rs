@@ -1,6 +1,6 @@
 //! The answers of hooks: one JSON object on one line, as Claude Code reads it. It drops an answer that it cannot parse.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::text;
 
@@ -45,16 +45,14 @@ impl Decision {
     ///
     /// The last line of a text that is too long says that the rest is in `rest`, the user's command.
     pub fn to_json(&self, rest: &str) -> String {
-        let mut answer = Answer::with_note(self.note.as_deref());
-        match &self.action {
-            Action::Approve => answer.decision = Some("approve"),
+        let answer = match &self.action {
+            Action::Approve => json!({ "decision": "approve" }),
             Action::Block(text) => {
-                answer.decision = Some("block");
-                answer.reason = Some(plain_reason(text, rest));
+                json!({ "decision": "block", "reason": plain_reason(text, rest) })
             }
-            Action::Remind(text) => answer.add_context("Stop", plain_reason(text, rest)),
-        }
-        answer.to_line()
+            Action::Remind(text) => context("Stop", &plain_reason(text, rest)),
+        };
+        with_note(answer, self.note.as_deref())
     }
 }
 
@@ -74,7 +72,7 @@ impl Permission {
             Self::Allow => ("allow", "the loop asks for it"),
             Self::Deny(reason) => ("deny", reason.as_str()),
         };
-        let answer = serde_json::json!({ "hookSpecificOutput": {
+        let answer = json!({ "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
             "permissionDecisionReason": reason,
@@ -100,61 +98,34 @@ impl HookOutput {
         if self.agent.is_none() && self.person.is_none() {
             return String::new();
         }
-        let mut answer = Answer::with_note(self.person.as_deref());
-        if let Some(note) = &self.agent {
-            let mut context = plain_note(note);
-            if let Some(instruction) = &self.more {
-                let plain = text::plain(instruction);
-                context.push_str("\n\n");
-                context.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
-            }
-            answer.add_context(event, context);
-        }
-        answer.to_line()
+        let answer = self.agent.as_ref().map_or_else(
+            || json!({}),
+            |note| {
+                let mut text = plain_note(note);
+                if let Some(instruction) = &self.more {
+                    let plain = text::plain(instruction);
+                    text.push_str("\n\n");
+                    text.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
+                }
+                context(event, &text)
+            },
+        );
+        with_note(answer, self.person.as_deref())
     }
 }
 
-/// The client's format. Not a map of values: each stop would read the code of one, too.
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<Context>,
-    /// The note for the user.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    system_message: String,
+/// Returns an answer with a text that the client adds to the conversation.
+fn context(event: &str, text: &str) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
 }
 
-/// A text that the client adds to the conversation.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Context {
-    hook_event_name: &'static str,
-    additional_context: String,
-}
-
-impl Answer {
-    fn with_note(note: Option<&str>) -> Self {
-        Self {
-            system_message: note.map(plain_note).unwrap_or_default(),
-            ..Self::default()
-        }
+/// Returns an answer with a note for the user, on one line.
+fn with_note(mut answer: Value, note: Option<&str>) -> String {
+    let note = note.map(plain_note).unwrap_or_default();
+    if !note.is_empty() {
+        answer["systemMessage"] = note.into();
     }
-
-    fn add_context(&mut self, event: &'static str, text: String) {
-        self.hook_specific_output = Some(Context {
-            hook_event_name: event,
-            additional_context: text,
-        });
-    }
-
-    fn to_line(&self) -> String {
-        serde_json::to_string(self).expect("texts are always JSON") + "\n"
-    }
+    format!("{answer}\n")
 }
 
 fn plain_note(note: &str) -> String {
@@ -192,7 +163,6 @@ fn shorten(text: String, rest: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::Value;
 
     use super::*;
 

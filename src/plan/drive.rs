@@ -184,7 +184,7 @@ impl Driver<'_> {
         };
         let ended = process::supervise(&call, &mut |event| {
             let event = match event {
-                Event::Line { text, .. } => RoundEvent::Reviewer(text),
+                Event::Line(text) => RoundEvent::Reviewer(text),
                 _ => RoundEvent::Tick,
             };
             progress.show_event(held, event)

@@ -20,16 +20,6 @@ pub struct Limits {
     pub idle: Duration,
 }
 
-impl Default for Limits {
-    /// Fifteen minutes in all, five of silence: a model that thinks is silent for minutes.
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(15 * 60),
-            idle: Duration::from_secs(5 * 60),
-        }
-    }
-}
-
 /// Reads `90s`, `10m`, `2m30s`, `1h`, `500ms`: numbers with their units, largest first.
 ///
 /// # Errors

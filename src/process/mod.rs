@@ -27,8 +27,7 @@ pub use self::ended::{ProcessEnd, ProcessOutput, StartError};
 use self::environment::{Environment, find_program};
 use self::group::Group;
 use self::limits::Limits;
-pub use self::output::Stream;
-use self::output::{Output, plain_line};
+use self::output::{Output, Stream, plain_line};
 
 /// The time between two questions to the watcher while the child is silent.
 const TICK_INTERVAL: Duration = Duration::from_millis(100);
@@ -64,12 +63,7 @@ pub struct Call<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The child wrote a line: plain, short, never blank.
-    Line {
-        /// The stream.
-        stream: Stream,
-        /// The line.
-        text: &'a str,
-    },
+    Line(&'a str),
     /// About ten times a second, whether the child writes or not.
     Tick,
 }
@@ -259,10 +253,7 @@ impl<'i, 'f> Running<'i, 'f> {
             if text.is_empty() {
                 return ControlFlow::Continue(());
             }
-            watch(Event::Line {
-                stream,
-                text: &text,
-            })
+            watch(Event::Line(&text))
         };
         let wait = if self.open == 0 {
             POLL_INTERVAL

@@ -16,11 +16,9 @@ const MAX_LINE_BYTES: usize = MAX_KEPT_BYTES;
 const MAX_SHOWN_CHARS: usize = 300;
 
 /// One of a child's two output streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stream {
-    /// The standard output.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stream {
     Stdout,
-    /// The standard error.
     Stderr,
 }
 

@@ -1,11 +1,12 @@
 //! The texts about a loop of any machine: where it is, and the commands that continue it.
 
+use super::builder::Program;
 use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::next_action;
 use crate::behaviours::loop_message;
-use crate::machine::Raw;
 use crate::machine::table::{PhaseInfo, Table};
+use crate::machine::{LoopHandle, Raw};
 use crate::review::runs;
 use crate::text;
 
@@ -34,54 +35,46 @@ fn doc(before: &str, doc: &str, after: &str) -> String {
 }
 
 /// Returns the note about a turn that may end: the loop is over, or another stop continues it. `caveats` are sentences.
-pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<NextAction>) -> String {
+pub(super) fn ended(
+    program: &Program,
+    held: &dyn LoopHandle,
+    caveats: &[String],
+    next: Option<NextAction>,
+) -> String {
+    let info = program.info;
+    let raw = held.raw();
     let id = raw.id();
-    let program = info.program;
     let phase = phase(raw);
     let name = phase.name;
     let taken = raw.taken().filter(|edge| edge.doc != phase.doc);
     let cause = doc(": ", taken.map_or("", |edge| edge.doc), "");
-    info.line(&match (last_failure(raw), own) {
-        (Some(failure), _) if phase.terminal => format!(
-            "loop {id} is {name}{cause}. The last review gave no verdict: {failure}. Its files stay. To see what happened:\n    {program} journal {id}"
-        ),
-        (None, _) if phase.terminal => {
-            let caveats = text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS);
-            let gap = if caveats.is_empty() { "" } else { ". " };
-            format!("loop {id} is {name}{cause}{gap}{caveats}")
-        }
-        (Some(failure), _) => {
-            let waiting = next_action::waiting(info, raw, None, None);
-            let waiting = waiting.trim_start_matches('l');
-            format!(
-                "the review gave no verdict: {failure}. With another reviewer:\n    {program} review {id} --reviewer NAME\nL{waiting}"
-            )
-        }
-        (None, Some(own)) => {
-            let next = own.next;
-            format!("loop {id} is in phase {}{cause}. Next: {next}", phase.stored)
-        }
-        (None, None) => {
-            let doc = doc(" (", phase.doc, ")");
-            let line = format!("loop {id} is in phase {name}{doc}, and the turn may end");
-            match possible(raw) {
-                none if none.is_empty() => line,
-                commands => format!("{line}. To continue:{commands}"),
-            }
+    let failure = last_failure(raw);
+    info.line(&if let Some(failure) = failure.as_ref().filter(|_| phase.terminal) {
+        let journal = format!("{} journal {id}", info.program);
+        format!(
+            "loop {id} is {name}{cause}. The last review gave no verdict: {failure}. Its files stay. To see what happened:\n    {journal}"
+        )
+    } else if let Some(failure) = failure {
+        let waiting = next_action::waiting(program, held);
+        let waiting = waiting.trim_start_matches('l');
+        let review = format!("{} review {id} --reviewer NAME", info.program);
+        format!(
+            "the review gave no verdict: {failure}. With another reviewer:\n    {review}\nL{waiting}"
+        )
+    } else if phase.terminal {
+        let caveats = text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS);
+        let gap = if caveats.is_empty() { "" } else { ". " };
+        format!("loop {id} is {name}{cause}{gap}{caveats}")
+    } else if let Some(NextAction { next, .. }) = next {
+        format!("loop {id} is in phase {}{cause}. Next: {next}", phase.stored)
+    } else {
+        let doc = doc(" (", phase.doc, ")");
+        let line = format!("loop {id} is in phase {name}{doc}, and the turn may end");
+        match possible(raw) {
+            none if none.is_empty() => line,
+            commands => format!("{line}. To continue:{commands}"),
         }
     })
-}
-
-/// Returns the text for the agent about where a loop is, if the message of its phase cannot be rendered.
-pub fn fallback(info: &ProgramInfo, raw: &Raw, next: &str) -> String {
-    let phase = phase(raw);
-    let doc = doc(" (", phase.doc, ")");
-    let name = info.name;
-    let id = raw.id();
-    format!(
-        "{name}: loop {id} is in phase {}{doc}.\nNext: {next}\n",
-        phase.name
-    )
 }
 
 /// Returns why the last review gave no verdict, if the edge that was taken just now leaves a reviewing phase.
@@ -125,11 +118,6 @@ pub(super) fn with_notes(
     let line = line.map(|line| line.strip_prefix(&prefix).unwrap_or(&line).to_owned());
     let notes: Vec<String> = notes.iter().cloned().chain(line).collect();
     (!notes.is_empty()).then(|| info.line(&notes.join("; ")))
-}
-
-/// Returns the repairs of opening a loop, each a sentence.
-pub(super) fn repairs(raw: &Raw) -> Vec<String> {
-    raw.repairs().to_vec()
 }
 
 /// Removes the lock file of a loop that is over. A failure is noted in the folder's log.

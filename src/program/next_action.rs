@@ -4,7 +4,6 @@ use super::builder::Program;
 use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::{messages, rounds};
-use crate::behaviours::ask::Asked;
 use crate::behaviours::loop_message;
 use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::machine::LoopHandle;
@@ -32,22 +31,29 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
             format!("the user continues it:{resume}"),
         );
     }
+    let violations = raw.violations();
+    if !violations.is_empty() {
+        let plain = |one: &String| text::one_line(one, 300).trim_end_matches('.').to_owned();
+        let violations: Vec<String> = violations.iter().map(plain).collect();
+        let fix = format!("a fix of what breaks its rules: {}", violations.join("; "));
+        return NextAction::new(fix, "fix that, then end the turn");
+    }
     if let Some(own) = program.extension.next_action(held) {
         return own;
     }
     let question = program.question(held);
     let behaviour = phase.on_stop.as_ref();
-    match (
-        behaviour.map_or("", |one| one.name),
-        behaviour,
-        phase.review(),
-    ) {
-        ("require-file", Some(behaviour), _) => return write_file(raw, behaviour),
-        ("review", _, Some(spec)) => return run_review(info, raw, spec),
-        ("ask", ..) if question != Ok(None) => {}
-        ("approve" | "announce" | "ask", ..) => {
+    match behaviour.map(|one| (one.name, one)) {
+        Some(("require-file", behaviour)) => return write_file(raw, behaviour),
+        Some(("ask", _)) if question != Ok(None) => {}
+        Some(("approve" | "announce" | "ask", _)) => {
             let next = "do what the loop said last, then end the turn";
             return NextAction::new("the agent, to end its turn", next);
+        }
+        Some(("review", _)) => {
+            if let Some(spec) = phase.review() {
+                return run_review(info, raw, spec);
+            }
         }
         _ => {}
     }
@@ -139,38 +145,30 @@ fn decided(raw: &Raw) -> Option<EdgeAt> {
 }
 
 /// Returns the note for the user about a loop that waits: the reason, and the commands that continue it.
-pub(super) fn waiting(
-    info: &ProgramInfo,
-    raw: &Raw,
-    asked: Option<&Asked>,
-    own: Option<&NextAction>,
-) -> String {
+pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
+    let raw = held.raw();
     let id = raw.id();
-    let violations = raw.violations();
-    if let (Some(own), true) = (own, violations.is_empty()) {
-        return format!("loop {id} waits for {}. Next: {}", own.waits_for, own.next);
+    let action = describe(program, held);
+    let awaited = &action.waits_for;
+    if program.extension.next_action(held).as_ref() == Some(&action) {
+        return format!("loop {id} waits for {awaited}. Next: {}", action.next);
     }
-    let awaited = match messages::phase(raw).review() {
-        _ if !violations.is_empty() => {
-            let plain = |one: &String| text::one_line(one, 300).trim_end_matches('.').to_owned();
-            let violations: Vec<String> = violations.iter().map(plain).collect();
-            format!("a fix of what breaks its rules: {}", violations.join("; "))
-        }
-        Some(spec) => {
-            let of = rounds::of_most(raw, spec);
-            format!("the review of {of}:\n    {} review {id}", info.program)
-        }
-        None => loop_message::awaited(raw, asked),
-    };
-    let is_sentence = awaited.contains('\n') || awaited.ends_with(['?', '.', '!']);
-    let end = if is_sentence { "" } else { "." };
+    let asked = program.question(held).ok().flatten();
     let mut commands = Vec::from_iter(asked.map(|_| loop_message::answering(raw)));
+    if messages::phase(raw).review().is_some() {
+        commands.push(format!("{} review {id}", program.info.program));
+    }
     for way in loop_message::ways(raw).into_iter().take(MAX_COMMANDS) {
         let verb = way.transition.replace('_', "-");
-        let slash = info.slash(&format!("{verb} {id}"));
+        let slash = program.info.slash(&format!("{verb} {id}"));
         commands.extend(slash.filter(|_| way.is_plain));
         commands.push(way.command);
     }
+    let end = if awaited.ends_with(['?', '.', '!']) {
+        ""
+    } else {
+        "."
+    };
     let mut note = format!("loop {id} waits for {awaited}{end}");
     if !commands.is_empty() {
         note += &format!("\nTo continue it:{}", text::command_lines(&commands));

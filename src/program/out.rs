@@ -42,7 +42,7 @@ pub(super) fn disable_color_inside_client() {
 
 /// Prints lines on stdout. Their paths stay exact: people and agents copy them.
 pub fn line(text: &str) {
-    print(&text::plain(text));
+    toned(text, "", Tone::Heading);
 }
 
 /// Prints a line on stdout with the first occurrence of the word coloured.
@@ -54,7 +54,8 @@ pub fn toned(text: &str, word: &str, tone: Tone) {
         Tone::Warning => AnsiColor::Yellow.on_default().bold(),
         Tone::Bad => AnsiColor::Red.on_default().bold(),
     };
-    print(&text::plain(text).replacen(word, &format!("{style}{word}{style:#}"), 1));
+    let text = text::plain(text).replacen(word, &format!("{style}{word}{style:#}"), 1);
+    let _ = writeln!(anstream::stdout().lock(), "{text}");
 }
 
 /// Prints Markdown on stdout with its headings coloured.
@@ -66,10 +67,6 @@ pub fn markdown(text: &str) {
         let word = if is_heading && !is_fenced { line } else { "" };
         toned(line, word, Tone::Heading);
     }
-}
-
-fn print(lines: &str) {
-    let _ = writeln!(anstream::stdout().lock(), "{lines}");
 }
 
 /// Prints a value on stdout byte for byte, for a script that reads it; a terminal gets it cleaned.

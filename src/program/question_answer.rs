@@ -99,7 +99,7 @@ fn take(
         .app
         .open(store, id, Actor::Person)
         .map_err(|error| error.to_string())?;
-    let repairs = messages::repairs(held.raw());
+    let repairs = held.raw().repairs();
     if !repairs.is_empty() {
         output.person = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
     }

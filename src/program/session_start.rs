@@ -111,7 +111,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let action = next_action::describe(program, &*held);
     let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
     let next = text::note(&action.next, MAX_ACTION_CHARS);
-    let repairs = Some(messages::repairs(raw).join("; ")).filter(|repairs| !repairs.is_empty());
+    let repairs = Some(raw.repairs().join("; ")).filter(|repairs| !repairs.is_empty());
     if is_compacted {
         let line = format!(
             "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Continue it: {next}"
@@ -129,14 +129,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let place = format!("loop {id}{owner} is in phase {phase} and waits for {waits_for}.");
     let mut resume = info.table.edges_at("resume", raw.phase());
     let can_resume = resume.next().is_some() || store.is_paused(id);
-    let agent = match info.plugin.filter(|_| can_resume) {
-        // A slash command permits its commands in its own turn only.
-        Some(plugin) => format!(
-            "{place} To continue it, the user types /{plugin}:resume {id}, which also permits its commands; if they ask for it in \
-             words: {next}"
-        ),
-        None => format!("{place} If the user wants it to continue: {next}"),
-    };
+    let agent = format!("{place} If the user wants it to continue: {next}");
     let person = if can_resume {
         let resume = info.command(&format!("resume {id}"));
         format!("{place} To continue it:{resume}")

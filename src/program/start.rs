@@ -294,7 +294,7 @@ fn print(
     let info = program.info;
     let raw = held.raw();
     let state = text::exact(raw.store().path_of(raw.id()));
-    let mut notes = messages::repairs(raw);
+    let mut notes = raw.repairs().to_vec();
     notes.extend(raw.archived().iter().map(|id| {
         format!(
             "loop {id} showed no sign of life and was archived; to bring it back once this one is over:{}",

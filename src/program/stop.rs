@@ -56,7 +56,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
     }
     let info = program.info;
     let stores = surroundings.stores(info, input);
-    let vanished = locate::name_vanished(info, &surroundings.folders(input), Some("stop"));
+    let mut notes = locate::name_vanished(info, &surroundings.folders(input), Some("stop"));
     let located = session_loops::locate(info, &stores, input.session_id.as_deref());
     let decision = match (located, stores.first()) {
         (_, Some(nearest)) if surroundings.budget.is_over() => {
@@ -69,13 +69,14 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
                 store: &store,
                 id: &id,
             };
-            stop.run_steps().unwrap_or_else(|error| stop.fail(&error))
+            let decided = stop.run_steps(&mut notes);
+            decided.unwrap_or_else(|error| stop.fail(&error))
         }
         (Err(note), _) => approve(info, &note),
         (Ok(None), _) => Decision::approve(None),
     };
     Decision {
-        note: messages::with_notes(info, &vanished, decision.note),
+        note: messages::with_notes(info, &notes, decision.note),
         ..decision
     }
 }
@@ -89,16 +90,16 @@ struct Stop<'a> {
 }
 
 impl Stop<'_> {
-    /// Runs the steps from opening the loop to rendering the decision.
-    fn run_steps(&self) -> Result<Decision, String> {
+    /// Runs the steps from opening the loop to rendering the decision, and adds notes for the user.
+    fn run_steps(&self, notes: &mut Vec<String>) -> Result<Decision, String> {
         let held = self.open()?;
-        let mut notes = messages::repairs(held.raw());
+        notes.extend_from_slice(held.raw().repairs());
 
         let turn = turn_end::look(self.program.info, self.input, held.raw());
         notes.extend(turn.note);
         if let Some(reason) = turn.stays {
             self.log(&format!("{LET_END}{reason}"));
-            return Ok(self.with_notes(Decision::approve(None), &notes));
+            return Ok(Decision::approve(None));
         }
 
         let settings = self.load_settings()?;
@@ -110,13 +111,13 @@ impl Stop<'_> {
 
         let step = self.let_machine_decide(held)?;
 
-        let rendered = match step {
-            None | Some(Step::Over(_)) => Ok(Decision::approve(None)),
+        Ok(match step {
+            None | Some(Step::Over(_)) => Decision::approve(None),
             Some(Step::Waits(held)) => self.render_wait(&*held),
-            Some(Step::Moved { now, edge }) => self.render_move(&*now, edge, was_asked, &settings),
-        };
-        let decision = rendered.unwrap_or_else(|error| self.approve_unrendered(&error));
-        Ok(self.with_notes(decision, &notes))
+            Some(Step::Moved { now, edge }) => self
+                .render_move(&*now, edge, was_asked, &settings)
+                .unwrap_or_else(|error| self.approve_unrendered(&error)),
+        })
     }
 
     /// Opens the loop, and binds it to the session if no session has it.
@@ -171,18 +172,13 @@ impl Stop<'_> {
     }
 
     /// Renders the note about a loop that stays in its phase and waits.
-    fn render_wait(&self, held: &dyn LoopHandle) -> Result<Decision, String> {
-        let info = self.program.info;
-        let question = self.program.question(held)?;
-        let next = self.program.extension.next_action(held);
-        let note = next_action::waiting(info, held.raw(), question.as_ref(), next.as_ref());
+    fn render_wait(&self, held: &dyn LoopHandle) -> Decision {
+        let note = next_action::waiting(self.program, held);
         let first = note.lines().next().unwrap_or_default();
-        let reason =
-            first
-                .trim_end_matches([':', '.'])
-                .replacen(&format!("loop {}", self.id), "it", 1);
+        let reason = first.replacen(&format!("loop {}", self.id), "it", 1);
+        let reason = reason.trim_end_matches([':', '.']);
         self.log(&format!("{LET_END}{reason}"));
-        Ok(approve(info, &note))
+        approve(self.program.info, &note)
     }
 
     /// Renders the decision after a transition: the message of the edge or of the phase, or a note if the turn ends.
@@ -229,7 +225,12 @@ impl Stop<'_> {
             Err(error) => {
                 let next = next_action::describe(program, held).next;
                 Decision {
-                    action: Action::Block(messages::fallback(program.info, raw, &next)),
+                    action: Action::Block(format!(
+                        "{}: loop {} is in phase {}.\nNext: {next}\n",
+                        program.info.name,
+                        self.id,
+                        messages::phase(raw).name
+                    )),
                     note: Some(program.info.line(&error)),
                 }
             }
@@ -258,7 +259,7 @@ impl Stop<'_> {
             .extension
             .next_action(held)
             .or_else(|| review.map(|_| next_action::describe(program, held)));
-        let note = messages::ended(program.info, held.raw(), caveats, next);
+        let note = messages::ended(program, held, caveats, next);
         Decision::approve(Some(note))
     }
 
@@ -303,13 +304,6 @@ impl Stop<'_> {
         self.log(&format!("{LET_END}{line}"));
         let note = format!("loop {} was left as it is: {line}", self.id);
         approve(self.program.info, &note)
-    }
-
-    fn with_notes(&self, decision: Decision, notes: &[String]) -> Decision {
-        Decision {
-            note: messages::with_notes(self.program.info, notes, decision.note),
-            ..decision
-        }
     }
 
     fn log(&self, line: &str) {

@@ -18,7 +18,6 @@ use super::settings::{ReviewerKind, ReviewerSettings};
 use super::{claude, codex};
 use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
-use crate::process::output::Stream;
 use crate::process::{Call, Event, ProcessOutput, StartError, Watch, supervise_events};
 use crate::text;
 
@@ -109,11 +108,8 @@ impl Reviewer for Client {
             return answer;
         }
 
-        let line = Event::Line {
-            stream: Stream::Stderr,
-            text: &format!("the answer cannot be read ({detail}); asking once for the wanted form"),
-        };
-        if watch(line).is_break() {
+        let line = format!("the answer cannot be read ({detail}); asking once for the wanted form");
+        if watch(Event::Line(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
         let digest = Digest::from_bytes(message.as_bytes());

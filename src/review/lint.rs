@@ -1,7 +1,6 @@
 //! The built-in reviewer: the checks of `claudex-lint` as a [`Reviewer`].
 
 use crate::machine::persona::Focus;
-use crate::process::output::Stream;
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::review::reviewer::{Cause, CauseKind, Event, Request, Reviewer, Watch};
 use crate::review::subject::PartKind;
@@ -18,11 +17,8 @@ impl Reviewer for Lint {
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
         let lines = request.parts.iter().map(|part| part.text.lines().count());
         let lines: usize = lines.sum();
-        let line = Event::Line {
-            stream: Stream::Stderr,
-            text: &format!("reading {} ({lines} lines)", request.subject_name),
-        };
-        if watch(line).is_break() {
+        let line = format!("reading {} ({lines} lines)", request.subject_name);
+        if watch(Event::Line(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
         let is_one = request.parts.len() == 1;

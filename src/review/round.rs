@@ -161,7 +161,7 @@ fn perform(
     let mut is_stopped = listener(RoundEvent::Began { reviewer: name }).is_break();
     let mut watch = |event: Event<'_>| {
         let line = match event {
-            Event::Line { text, .. } => progress.reviewer_line(text),
+            Event::Line(text) => progress.reviewer_line(text),
             Event::Tick => None,
         };
         is_stopped |= listener(line.map_or(RoundEvent::Tick, RoundEvent::Reviewer)).is_break();

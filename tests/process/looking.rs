@@ -128,7 +128,7 @@ fn status_says_what_the_last_stop_did() {
     let before = tree(&project.folder());
     let status_of_loop = || project.run(&format!("status {id}")).exits(0).out;
     has(&status_of_loop(), "\nlast stop: 20");
-    let why = " ago: let the turn end: it waits for PLAN.md to be written\n";
+    let why = " ago: let the turn end: it waits for the agent, to write PLAN.md\n";
     has(&status_of_loop(), why);
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
     project.run(&format!("resume {id}")).exits(0);
@@ -155,7 +155,7 @@ fn status_of_run_names_run_and_no_stop() {
     project.plan("# Move the queue\n");
     let outcome = project.json("run PLAN.md --reviewer lint --rounds 1 --json");
     let id = outcome["id"].as_str().unwrap();
-    let begin = "begin by `run` drafting -> reviewing, round 1 of 1";
+    let begin = "begin by `run` drafting -> reviewing: The plan was written";
     project.answers(&format!("journal {id}"), 0, begin);
     let printed = project.run("status").exits(0).out;
     has(&printed, " ago: finish by `run` summarizing -> done");

@@ -93,15 +93,14 @@ fn resumed_session_hears_of_its_loop() {
     let (project, id) = reviewing();
     let before = tree(&project.root);
     let line = format!(
-        "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To continue it"
+        "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1."
     );
     for source in ["resume", "startup"] {
         let message = begin(&project, "s1", source);
-        let user = format!("{line}:\n    /claudex:resume {id}\n    claudex-loop resume {id}");
+        let user = format!("{line} To continue it:\n    /claudex:resume {id}\n    claudex-loop resume {id}");
         assert_eq!(message.user, user);
         let agent = format!(
-            "{line}, the user types /claudex:resume {id}, which also permits its commands; \
-             if they ask for it in words: run the review:\n    claudex-loop review {id}"
+            "{line} If the user wants it to continue: run the review:\n    claudex-loop review {id}"
         );
         assert_eq!(message.agent, agent);
     }

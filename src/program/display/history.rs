@@ -1,25 +1,24 @@
 //! `journal`: the entries of a loop's journal, one line each, with their reasons and outcomes.
 
 use jiff::Timestamp;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json, json};
 
-use crate::machine::{EdgeAt, PhaseDeclaration as _, Table};
+use crate::machine::{EdgeAt, Table};
 use crate::program::Program;
 use crate::program::arguments::Journal;
 use crate::program::caller::RUN;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
-use crate::program::settings::MAX_ROUNDS;
 use crate::program::{attempts, durations, loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
-use crate::store::{ChangeEntry, Entry, FieldValue, LoopId, NoteEntry, Store};
+use crate::store::{ChangeEntry, Entry, LoopId, NoteEntry, Store};
 use crate::text;
 
 /// The longest reason that is shown, in characters.
 const MAX_REASON_CHARS: usize = 300;
 
-/// A loop's journal, with the runs and findings that it names.
+/// A loop's journal, with the runs that it names.
 #[derive(Debug)]
 pub(super) struct Past {
     pub(super) entries: Vec<Entry>,
@@ -30,7 +29,7 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Reads the runs and findings of a journal.
+    /// Reads the runs of a journal.
     pub(super) fn new(
         table: &'static Table,
         store: &Store,
@@ -62,8 +61,28 @@ impl Past {
         Some((run.began.round, self.counts(run)?))
     }
 
+    /// Returns the outcome of a run in words.
+    pub(super) fn outcome(&self, run: &Run) -> String {
+        rounds::outcome(run, self.counts(run))
+    }
+
+    /// Returns the facts of a change, for programs.
+    pub(super) fn facts(&self, change: &ChangeEntry) -> Map<String, Json> {
+        let facts = json!({
+            "revision": change.revision,
+            "at": change.at,
+            "what": text::one_line(&change.what, 80),
+            "by": text::one_line(&change.by, 80),
+            "from": change.from,
+            "to": change.to,
+            "run": change.run,
+            "why": self.why(change),
+        });
+        facts.as_object().cloned().unwrap_or_default()
+    }
+
     /// Returns the reason of a change: the outcome of its run, the argument, else the purpose of the transition.
-    pub(super) fn why(&self, change: &ChangeEntry) -> String {
+    fn why(&self, change: &ChangeEntry) -> String {
         let mut reasons = Vec::new();
         // The transition's purpose names the outcome of a command.
         if let Some(id) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
@@ -94,11 +113,6 @@ impl Past {
         reasons.join("; ")
     }
 
-    /// Returns the outcome of a run in words.
-    pub(super) fn outcome(&self, run: &Run) -> String {
-        rounds::outcome(run, self.counts(run))
-    }
-
     /// Returns whether a command of the program drove the loop when a change was made.
     pub(super) fn is_driven(&self, change: &ChangeEntry) -> bool {
         let session = change.field(self.table.state.fields.session);
@@ -122,7 +136,7 @@ impl Past {
         }
     }
 
-    /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
+    /// `revise by the hook in reviewing, for run r1-…: high=1 medium=1 low=1`
     pub(super) fn change_line(&self, change: &ChangeEntry) -> String {
         let phases = match (&change.from, &change.to) {
             (Some(from), Some(to)) if from == to => format!(" in {from}"),
@@ -134,31 +148,18 @@ impl Past {
         let about = match change.what.as_str() {
             "start" => super::listing::about(self.table)
                 .and_then(field)
-                .map(|topic| format!("“{}”", text::one_line(topic, 200))),
+                .map(|topic| format!(": “{}”", text::one_line(topic, 200))),
             "bind" | "adopt" => field(self.table.state.fields.session)
-                .map(|session| format!("session {}", text::one_line(session, 80))),
-            _ => Some(self.why(change)),
-        };
-        let about = match about.unwrap_or_default() {
-            none if none.is_empty() => none,
-            run if run.starts_with("for run ") => format!(", {run}"),
-            about => format!(": {about}"),
+                .map(|session| format!(": session {}", text::one_line(session, 80))),
+            _ => Some(match self.why(change) {
+                none if none.is_empty() => none,
+                run if run.starts_with("for run ") => format!(", {run}"),
+                why => format!(": {why}"),
+            }),
         };
         let name = text::one_line(&change.what, 80);
-        let round = self.begun_round(change).unwrap_or_default();
-        format!("{name} by {}{phases}{round}{about}", self.maker(change))
-    }
-
-    /// Returns the round that a change begins, for a line: `, round 2 of 3`. `None`: it neither enters a reviewing phase nor
-    /// advances its round.
-    fn begun_round(&self, change: &ChangeEntry) -> Option<String> {
-        let entered = &self.table.phases[self.table.stored(change.to.as_deref()?)?];
-        let begins = change.from.is_some() && change.visit == Some(change.revision);
-        let spec = entered.review().filter(|_| begins)?;
-        let count = |name| change.field(name).and_then(FieldValue::as_count);
-        let round = count(spec.round)?;
-        let most = count(MAX_ROUNDS).map(|most| format!(" of {most}"));
-        Some(format!(", round {round}{}", most.unwrap_or_default()))
+        let about = about.unwrap_or_default();
+        format!("{name} by {}{phases}{about}", self.maker(change))
     }
 
     /// `run-began r1-…: round 1, lint as Senior-engineer review`
@@ -176,11 +177,10 @@ impl Past {
                 let persona = plain(&run.began.persona);
                 format!("round {}, {reviewer} as {persona}", run.began.round)
             }
-            ("run-ended", Some(run)) => {
-                let meanwhile = "; the work tree changed meanwhile";
-                let changed = run.work_tree_changed().then_some(meanwhile);
-                self.outcome(run) + changed.unwrap_or_default()
+            ("run-ended", Some(run)) if run.work_tree_changed() => {
+                format!("{}; the work tree changed meanwhile", self.outcome(run))
             }
+            ("run-ended", Some(run)) => self.outcome(run),
             ("verify-ended", _) => {
                 let commands = data["commands"].as_array().map_or(&[][..], Vec::as_slice);
                 let passed = commands.iter().filter(|one| one["status"] == 0);
@@ -188,7 +188,7 @@ impl Past {
             }
             (name, _) => {
                 let data = text::one_line(&data.to_string(), 300);
-                return format!("{} {data}", text::one_line(name, 80));
+                return format!("{} {data}", plain(name));
             }
         };
         format!("{} {}: {about}", note.note, plain(id))

@@ -2,8 +2,7 @@
 //! documented in docs/status.md.
 
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::history::Past;
 use crate::machine::table::FieldKind;
@@ -13,7 +12,6 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{Tone, durations, locate, loops, out, rounds};
-use crate::review::findings::Counts;
 use crate::store::{FieldValue, Listed, Store};
 use crate::text;
 
@@ -23,71 +21,47 @@ const LIST: Message = Message {
     text: include_str!("list.txt"),
 };
 
-/// A loop, as `list --json` prints it.
-#[derive(Debug, Serialize)]
-struct Row {
-    id: String,
-    mode: Option<String>,
-    phase: String,
-    terminal: bool,
-    round: Option<u64>,
-    max_rounds: Option<u64>,
-    findings_round: Option<u64>,
-    findings: Option<Counts>,
-    elapsed_seconds: Option<u64>,
-    age_seconds: u64,
-    about: Option<String>,
-    session: Option<String>,
-    running: bool,
+/// Returns a loop, as `list --json` prints it.
+fn row(
+    machine: &'static Table,
+    (store, listed): &(Store, Listed),
     archived: bool,
-    problem: Option<String>,
-    state: String,
-}
-
-impl Row {
-    fn new(
-        machine: &'static Table,
-        (store, listed): &(Store, Listed),
-        archived: bool,
-        now: Timestamp,
-    ) -> Self {
-        let entries = store.journal(&listed.id).unwrap_or_default();
-        let past = Past::new(machine, store, &listed.id, entries);
-        let last = past.changes().next_back();
-        let line = |name: &str| {
-            let line = text::one_line(&last?.field(name)?.to_plain(), 200);
-            Some(line).filter(|line| !line.is_empty())
-        };
-        let count = |name: &str| last?.field(name)?.as_count();
-        let spec = machine.phases.iter().find_map(|phase| phase.review());
-        let round = spec.and_then(|spec| count(spec.round));
-        let newest = spec.and_then(|_| past.newest_findings());
-        let began = rounds::began(machine, &past.entries);
-        let until = last
-            .filter(|_| listed.terminal)
-            .map_or(now, |change| change.at);
-        let modified = || Timestamp::try_from(listed.modified).unwrap_or(now);
-        let plain =
-            |text: &Option<String>, most| text.as_deref().map(|text| text::one_line(text, most));
-        Self {
-            id: listed.id.to_string(),
-            mode: machine.state.fields.mode.and_then(line),
-            phase: text::one_line(listed.phase.as_deref().unwrap_or("?"), 40),
-            terminal: listed.terminal,
-            round,
-            max_rounds: round.and_then(|_| count(MAX_ROUNDS)),
-            findings_round: newest.map(|(round, _)| round),
-            findings: newest.map(|(_, counts)| counts),
-            elapsed_seconds: began.map(|began| durations::between(began, until)),
-            age_seconds: durations::between(began.unwrap_or_else(modified), now),
-            about: about(machine).and_then(line),
-            session: plain(&listed.session, 200),
-            running: store.is_running(&listed.id),
-            archived,
-            problem: plain(&listed.problem, 300),
-            state: listed.path.to_string(),
-        }
-    }
+    now: Timestamp,
+) -> Json {
+    let entries = store.journal(&listed.id).unwrap_or_default();
+    let past = Past::new(machine, store, &listed.id, entries);
+    let last = past.changes().next_back();
+    let line = |name: &str| {
+        let line = text::one_line(&last?.field(name)?.to_plain(), 200);
+        Some(line).filter(|line| !line.is_empty())
+    };
+    let count = |name: &str| last?.field(name)?.as_count();
+    let spec = machine.phases.iter().find_map(|phase| phase.review());
+    let round = spec.and_then(|spec| count(spec.round));
+    let newest = spec.and_then(|_| past.newest_findings());
+    let began = rounds::began(machine, &past.entries);
+    let end = last.filter(|_| listed.terminal).map(|change| change.at);
+    let elapsed = |began| durations::between(began, end.unwrap_or(now));
+    let modified = || Timestamp::try_from(listed.modified).unwrap_or(now);
+    let plain = |text: &Option<String>, most| Some(text::one_line(text.as_deref()?, most));
+    json!({
+        "id": listed.id.as_str(),
+        "mode": machine.state.fields.mode.and_then(line),
+        "phase": text::one_line(listed.phase.as_deref().unwrap_or("?"), 40),
+        "terminal": listed.terminal,
+        "round": round,
+        "max_rounds": round.and_then(|_| count(MAX_ROUNDS)),
+        "findings_round": newest.map(|(round, _)| round),
+        "findings": newest.map(|(_, counts)| counts),
+        "elapsed_seconds": began.map(elapsed),
+        "age_seconds": durations::between(began.unwrap_or_else(modified), now),
+        "about": about(machine).and_then(line),
+        "session": plain(&listed.session, 200),
+        "running": store.is_running(&listed.id),
+        "archived": archived,
+        "problem": plain(&listed.problem, 300),
+        "state": listed.path.as_str(),
+    })
 }
 
 /// Returns the field with the subject of a loop: the first text that a start takes.
@@ -108,10 +82,14 @@ pub(in crate::program) fn list(
         out::note(&info.line(&line));
     }
     let now = Timestamp::now();
-    let row = |archived| move |found| Row::new(info.table, &found, archived, now);
-    let loops = locate::loops(info.state, &here).into_iter().map(row(false));
-    let archived = locate::archived(info.state, &here).into_iter();
-    let rows: Vec<Row> = loops.chain(archived.map(row(true))).collect();
+    let rows = |loops: Vec<(Store, Listed)>, is_archived| {
+        let loops = loops.into_iter();
+        loops.map(move |found| row(info.table, &found, is_archived, now))
+    };
+    let archived = rows(locate::archived(info.state, &here), true);
+    let rows: Vec<Json> = rows(locate::loops(info.state, &here), false)
+        .chain(archived)
+        .collect();
     if json {
         out::json(&rows);
         return Ok(Exit::Complete);

@@ -22,7 +22,7 @@ const MAX_TEXT_CHARS: usize = 1000;
 /// The longest reason of a stop, in characters.
 const MAX_REASON_CHARS: usize = 200;
 
-/// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, round 2 of 3, for run r1-…: high=1 medium=1 low=1`
+/// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1 medium=1 low=1`
 fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
     let ago = durations::ago(at, now);
     format!("{}, {ago}: {line}", durations::time(at))
@@ -76,17 +76,10 @@ pub(super) fn facts(
     let journal = raw.journal().unwrap_or_default();
     let past = Past::new(table, raw.store(), raw.id(), journal);
     let last_change = last_change(&past).map(|change| {
-        json!({
-            "text": dated(change.at, now, &past.change_line(change)),
-            "what": text::one_line(&change.what, 80),
-            "by": text::one_line(&change.by, 80),
-            "at": change.at,
-            "from": change.from,
-            "to": change.to,
-            "run": change.run,
-            "revision": change.revision,
-            "why": past.why(change),
-        })
+        let mut facts = past.facts(change);
+        let text = dated(change.at, now, &past.change_line(change));
+        facts.insert("text".to_owned(), text.into());
+        facts
     });
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
 

@@ -18,7 +18,7 @@ use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::durations::between;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
-use crate::program::{loops, out};
+use crate::program::{loops, messages, out};
 use crate::review::finding_history;
 use crate::review::findings::Finding;
 use crate::review::findings_file::FindingsJson;
@@ -78,26 +78,18 @@ pub(in crate::program) fn report(
 fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
     // That a session took the loop leads nowhere.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
-    let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
-    let end = if raw.table().phases[raw.phase()].terminal {
-        steps.last().map_or(now, |last| last.at)
-    } else {
-        now
-    };
-    let ends = steps.iter().skip(1).map(|next| next.at).chain([end]);
-    let step = |(change, end): (&&ChangeEntry, Timestamp)| {
-        json!({
-            "revision": change.revision,
-            "at": change.at,
-            "seconds": between(change.at, end),
-            "what": change.what,
-            "by": past.maker(change),
-            "from": change.from,
-            "to": change.to,
-            "why": past.why(change),
-        })
-    };
-    steps.iter().zip(ends).map(step).collect()
+    let mut end = (!messages::phase(raw).terminal).then_some(now);
+    let steps = past.changes().rev().filter(is_step).map(|change| {
+        let mut facts = past.facts(change);
+        let seconds = between(change.at, end.unwrap_or(change.at));
+        end = Some(change.at);
+        facts.insert("seconds".to_owned(), seconds.into());
+        facts.insert("by".to_owned(), past.maker(change).into());
+        Json::Object(facts)
+    });
+    let mut steps: Vec<Json> = steps.collect();
+    steps.reverse();
+    steps
 }
 
 /// Returns the phase that a run reviewed, or `None` if this version of the machine does not have it.
@@ -146,36 +138,29 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
         // Of several reviews of a round the last one counts.
         group.or_default().insert(json.began.round, json);
     }
-    let groups = groups.into_iter();
-    let facts = groups.flat_map(|((visit, phase), rounds)| {
+    let mut facts = Vec::new();
+    for ((visit, phase), rounds) in groups {
         let rounds: Vec<FindingsJson> = rounds.into_values().collect();
-        findings_of(&rounds, phase, visit.is_some())
-    });
-    facts.collect()
-}
-
-/// Returns the findings of rounds with a history in common, each in its last wording.
-fn findings_of(rounds: &[FindingsJson], phase: &str, is_fresh: bool) -> Vec<Json> {
-    let standings = finding_history::standings(rounds).into_iter();
-    let facts = standings.map(|one| {
-        let mut all = rounds.iter().rev().flat_map(|round| &round.findings.0);
-        let latest = all.find(|finding| finding.id.as_ref() == Some(&one.id));
-        // Nothing is carried if each review starts clean.
-        let standing = Some(one.standing).filter(|_| !is_fresh);
-        json!({
-            "id": one.id,
-            "phase": phase,
-            "severity": one.severity,
-            "what": one.what,
-            "place": latest.and_then(place),
-            "recommendation": latest.and_then(|finding| finding.recommendation.clone()),
-            "detail": latest.map_or_else(Vec::new, |finding| finding.detail.clone()),
-            "rounds": one.rounds,
-            "standing": standing,
-            "stands": standing.map(|standing| standing.to_string()),
-        })
-    });
-    facts.collect()
+        for one in finding_history::standings(&rounds) {
+            let mut wordings = rounds.iter().rev().flat_map(|round| &round.findings.0);
+            let latest = wordings.find(|finding| finding.id.as_ref() == Some(&one.id));
+            // Nothing is carried if each review starts clean.
+            let standing = Some(one.standing).filter(|_| visit.is_none());
+            facts.push(json!({
+                "id": one.id,
+                "phase": phase,
+                "severity": one.severity,
+                "what": one.what,
+                "place": latest.and_then(place),
+                "recommendation": latest.and_then(|finding| finding.recommendation.clone()),
+                "detail": latest.map_or_else(Vec::new, |finding| finding.detail.clone()),
+                "rounds": one.rounds,
+                "standing": standing,
+                "stands": standing.map(|standing| standing.to_string()),
+            }));
+        }
+    }
+    facts
 }
 
 /// Returns the place of a finding: `src/x.rs:12`, `src/x.rs`, `line 12`.

@@ -73,7 +73,10 @@ fn review(script: &str) -> Answer {
         trace: &Trace::default(),
         focus: Focus::Engineering,
         root,
-        limits: Limits::default(),
+        limits: Limits {
+            timeout: Duration::from_secs(60),
+            idle: Duration::from_secs(60),
+        },
         output: None,
     };
     let name = "mine".to_owned();

@@ -89,7 +89,7 @@ fn unreviewed_round_is_reminded_of_once() {
     let before = project.state(&id);
     for _ in 0..3 {
         let line = project.fire().approved();
-        has(&line, "waits for the review of round 1 of 2");
+        has(&line, "waits for the review of round 1.");
         // An edit without a review buys no other one.
         project.plan("# Plan, edited without a review\n");
     }
