@@ -37,22 +37,7 @@ pub trait Render {
     where
         Self: Sized,
     {
-        self.render_with(&[], facts)
-    }
-
-    /// Renders the template, which may `include` these parts by their names.
-    ///
-    /// # Errors
-    /// Returns an error if it, or a part that it includes, names a fact that is not in `facts`.
-    fn render_with(self, parts: &[Message], facts: &impl Serialize) -> Result<String, MessageError>
-    where
-        Self: Sized,
-    {
-        let add = |environment: &mut Environment<'static>| {
-            let mut parts = parts.iter();
-            parts.try_for_each(|part| environment.add_template(part.name, part.text))
-        };
-        self.render_in(add, facts)
+        self.render_in(|_| Ok(()), facts)
     }
 
     /// Renders the template in an environment that `prepare` has added to.

@@ -89,33 +89,29 @@ pub fn note(text: &str, limit: usize) -> String {
 /// assert_eq!(lines("abcdefgh:\n    run it", 6), "abc...\n    run it");
 /// ```
 pub fn lines(text: &str, limit: usize) -> String {
-    let text = plain(text);
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     let mut commands = 0;
     let mut left = limit;
-    let is_command = |line: &str| line.starts_with(COMMAND);
-    for part in text
-        .lines()
-        .collect::<Vec<_>>()
-        .chunk_by(|a, b| is_command(a) == is_command(b))
-    {
-        if !is_command(part[0]) {
-            let sentence = one_line(&part.join(" "), left);
-            left -= sentence.chars().count();
-            lines.push(sentence);
+    for line in plain(text).lines() {
+        if line.starts_with(COMMAND) {
+            let command = one_line(line, MAX_COMMAND_CHARS);
+            if commands < MAX_COMMANDS && !command.is_empty() {
+                commands += 1;
+                lines.push(format!("{COMMAND}{command}"));
+            }
             continue;
         }
-        let room = MAX_COMMANDS.saturating_sub(commands);
-        let kept = part
-            .iter()
-            .map(|line| one_line(line, MAX_COMMAND_CHARS))
-            .filter(|line| !line.is_empty());
-        for command in kept.take(room) {
-            commands += 1;
-            lines.push(format!("{COMMAND}{command}"));
+        let sentence = one_line(line, left);
+        left -= sentence.chars().count();
+        match lines.last_mut() {
+            _ if sentence.is_empty() => {}
+            Some(last) if !last.starts_with(COMMAND) => {
+                last.push(' ');
+                last.push_str(&sentence);
+            }
+            _ => lines.push(sentence),
         }
     }
-    lines.retain(|line| !line.is_empty());
     lines.join("\n")
 }
 

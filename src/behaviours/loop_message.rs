@@ -174,7 +174,6 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
         Some(text::one_line(&raw.fill(template), MAX_FIELD_CHARS))
     };
     Some(match behaviour.name {
-        "require-file" => format!("{} to be written", filled("path")?),
         "run" => waited_for_command(raw, behaviour.parameter("command")?),
         "verify" => verify::awaited(raw),
         "wait-for" => match behaviour.parameter("field") {

@@ -61,7 +61,7 @@ pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> 
         "findings": text::exact(findings_file::findings_path(raw.store(), raw.id(), round)),
         "previous": previous.and_then(|line| line.counts).map(|counts| counts.to_string()),
         "top": top_findings(held, round),
-        "rounds": rounds::table(&lines),
+        "rounds": lines,
         "across": rounds::across(raw),
         "stalled": fields.decision_signal == DecisionSignal::Stalled,
         "elapsed": rounds::elapsed(rounds::seconds(raw, now)),

@@ -52,14 +52,10 @@ pub struct Environment {
 impl Environment {
     /// Allows the fixed list and these names.
     pub fn allowing<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        Self::default().and(names)
-    }
-
-    /// Allows these names, too.
-    #[must_use]
-    pub fn and<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.names.extend(names.into_iter().map(Into::into));
-        self
+        Self {
+            names: names.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
     }
 
     /// Sets one variable to this value, whatever ours is.

@@ -149,26 +149,24 @@ impl<'i, 'f> Running<'i, 'f> {
             .args(call.arguments)
             .current_dir(call.directory)
             .env_clear()
-            .envs(variables);
-        command
+            .envs(variables)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
 
-        let failed = |source| StartError::Io {
+        let mut group = Group::spawn(command).map_err(|source| StartError::Io {
             program: program(),
             source,
-        };
-        let mut group = Group::spawn(command).map_err(failed)?;
+        })?;
         let (mut stdin, stdout, stderr) = group.streams();
         // Few and bounded: a child that writes faster than we look must wait, so that our memory does not grow.
         let (sender, messages) = sync_channel(16);
         let bytes = call.stdin.to_vec();
         // The threads are never joined: each ends with its pipe, or when we no longer listen. A child that does not read its
         // stdin says so by its exit status.
-        spawn("reviewer-stdin", move || drop(stdin.write_all(&bytes))).map_err(failed)?;
-        read("reviewer-stdout", Stream::Stdout, stdout, sender.clone()).map_err(failed)?;
-        read("reviewer-stderr", Stream::Stderr, stderr, sender.clone()).map_err(failed)?;
+        thread::spawn(move || drop(stdin.write_all(&bytes)));
+        read(Stream::Stdout, stdout, sender.clone());
+        read(Stream::Stderr, stderr, sender.clone());
         let last_output = Instant::now();
         Ok(Self {
             interpret,
@@ -278,21 +276,9 @@ impl<'i, 'f> Running<'i, 'f> {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(work)
-        .map(drop)
-}
-
 /// Reads a stream in a thread until it ends or cannot be read, or until nobody listens.
-fn read(
-    name: &str,
-    stream: Stream,
-    mut from: impl Read + Send + 'static,
-    to: SyncSender<Message>,
-) -> io::Result<()> {
-    spawn(name, move || {
+fn read(stream: Stream, mut from: impl Read + Send + 'static, to: SyncSender<Message>) {
+    thread::spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let message = match from.read(&mut buffer) {
@@ -305,7 +291,7 @@ fn read(
                 break;
             }
         }
-    })
+    });
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
     store.note_attempt(id, REFUSED, &data);
 }
 
-/// A note of an attempt as a line of the journal: `refused mark-done by the agent: it is not open …`. None for other notes.
-pub fn describe(note: &NoteEntry) -> Option<String> {
+/// Returns the line of a note of an attempt: `refused mark-done by the agent: it is not open …`. `None` for other notes.
+pub(super) fn describe(note: &NoteEntry) -> Option<String> {
     let name = match note.note.as_str() {
         REFUSED => "refused",
         REPAIRED => "repaired",

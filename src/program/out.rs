@@ -99,11 +99,9 @@ pub fn json(value: &impl serde::Serialize) {
     print_json(serde_json::to_string_pretty(value));
 }
 
-/// Prints values as JSON on stdout, one a line.
-pub fn json_lines(values: &[impl serde::Serialize]) {
-    values
-        .iter()
-        .for_each(|value| print_json(serde_json::to_string(value)));
+/// Prints a value as JSON on a line of stdout.
+pub(super) fn json_line(value: &impl serde::Serialize) {
+    print_json(serde_json::to_string(value));
 }
 
 fn print_json(json: serde_json::Result<String>) {

@@ -39,11 +39,12 @@ pub(super) fn decide(
         return None;
     }
 
+    let rules = || plugin::permission_rules(program);
     let is_allowed = match input.tool_name.as_deref()? {
         "Bash" => {
             let words = simple_command(&tool.command?)?;
             is_this_program(program.info, words.first()?)
-                && any_rule(program, |rule| allows_command(rule, &words))
+                && rules().iter().any(|rule| allows_command(rule, &words))
         }
         "Write" | "Edit" => {
             let path = real_path(&tool.file_path?)?;
@@ -58,7 +59,7 @@ pub(super) fn decide(
             let path = path.strip_prefix(store.root()).ok()?;
             // In the client's plan mode an agent only looks.
             input.permission_mode.as_deref() != Some("plan")
-                && any_rule(program, |rule| allows_file(rule, path))
+                && rules().iter().any(|rule| allows_file(rule, path))
         }
         _ => false,
     };
@@ -79,12 +80,6 @@ fn find_loops(
             && store.is_for(one.root.as_deref())
     });
     loops
-}
-
-/// Returns whether one of the rules for the tool calls that a loop asks its agent for passes a test.
-fn any_rule(program: &Program, allows: impl Fn(&str) -> bool) -> bool {
-    let rules = plugin::permission_rules(program);
-    rules.iter().any(|rule| allows(rule))
 }
 
 /// Splits a command line into words, if it is one command: no list, pipe, redirection, expansion or assignment.

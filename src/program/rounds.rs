@@ -1,7 +1,5 @@
 //! A loop's rounds: findings, duration, reviewers and caveats.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use serde::{Deserialize as _, Serialize};
 
@@ -32,19 +30,6 @@ pub struct RoundLine {
     /// The findings file, if these files have their own numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-}
-
-impl fmt::Display for RoundLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.file {
-            Some(file) => write!(f, "- {file} ({}): ", self.persona)?,
-            None => write!(f, "- Round {} ({}): ", self.round, self.persona)?,
-        }
-        match self.counts {
-            Some(counts) => counts.fmt(f),
-            None => f.write_str("no findings file"),
-        }
-    }
 }
 
 /// Returns the review of a loop: in its phase, else in the first phase of its machine that reviews.
@@ -115,12 +100,6 @@ pub fn across(raw: &Raw) -> Option<String> {
     let mut all = standings.iter();
     let is_first = all.all(|one| one.standing == Standing::New);
     (!is_first).then(|| finding_history::summary(&standings))
-}
-
-/// Renders the table.
-pub fn table(lines: &[RoundLine]) -> String {
-    let rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
-    rows.join("\n")
 }
 
 /// The outcome of a round without findings.
@@ -271,23 +250,4 @@ pub fn runs(raw: &Raw) -> Vec<Run> {
     raw.journal()
         .map(|journal| runs::read(&journal))
         .unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn round_without_findings_file_is_named() {
-        let line = RoundLine {
-            round: 2,
-            persona: "Ops and SRE review".to_owned(),
-            counts: None,
-            file: None,
-        };
-        assert_eq!(
-            line.to_string(),
-            "- Round 2 (Ops and SRE review): no findings file"
-        );
-    }
 }

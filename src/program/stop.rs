@@ -70,7 +70,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
                 id: &id,
             };
             let decided = stop.run_steps(&mut notes);
-            decided.unwrap_or_else(|error| stop.fail(&error))
+            decided.unwrap_or_else(|error| stop.fail("was left as it is", &error))
         }
         (Err(note), _) => approve(info, &note),
         (Ok(None), _) => Decision::approve(None),
@@ -116,7 +116,9 @@ impl Stop<'_> {
             Some(Step::Waits(held)) => self.render_wait(&*held),
             Some(Step::Moved { now, edge }) => self
                 .render_move(&*now, edge, was_asked, &settings)
-                .unwrap_or_else(|error| self.approve_unrendered(&error)),
+                .unwrap_or_else(|error| {
+                    self.fail("has changed, but the message about it failed", &error)
+                }),
         })
     }
 
@@ -279,21 +281,8 @@ impl Stop<'_> {
         line
     }
 
-    /// Returns the decision if the loop has changed and that cannot be rendered.
-    fn approve_unrendered(&self, error: &str) -> Decision {
-        let error = text::one_line(error, 500);
-        self.log(&format!("words: {error}"));
-        let info = self.program.info;
-        let note = format!(
-            "loop {} has changed, but the message about it failed: {error}. To see where it is:{}",
-            self.id,
-            info.command("status")
-        );
-        approve(info, &note)
-    }
-
-    /// Returns the decision if a step failed before the loop changed.
-    fn fail(&self, error: &str) -> Decision {
+    /// Returns the decision if a step failed.
+    fn fail(&self, state: &str, error: &str) -> Decision {
         let mut line = text::note(error, 900);
         if self.store.budget().is_over() {
             line += &format!(
@@ -302,8 +291,10 @@ impl Stop<'_> {
             );
         }
         self.log(&format!("{LET_END}{line}"));
-        let note = format!("loop {} was left as it is: {line}", self.id);
-        approve(self.program.info, &note)
+        approve(
+            self.program.info,
+            &format!("loop {} {state}: {line}", self.id),
+        )
     }
 
     fn log(&self, line: &str) {

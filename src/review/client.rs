@@ -165,7 +165,7 @@ impl Client {
             arguments: &invocation.arguments,
             directory: request.root,
             stdin: prompt.as_bytes(),
-            environment: &Environment::default().and(variables.cloned()),
+            environment: &Environment::allowing(variables.cloned()),
             limits: request.limits,
         };
         let session = Session::new(request.root, request.trace, &invocation.arguments);

@@ -6,6 +6,7 @@
 //! `review/earlier.md`, `review/verified.md` and `review/document.md`.
 
 use camino::Utf8PathBuf;
+use minijinja::Environment;
 use serde_json::{Map, Value as Json, json};
 
 use super::digest::Digest;
@@ -130,7 +131,11 @@ impl Prompt<'_> {
             all.extend(own);
         }
         let template = self.spec.prompt.unwrap_or(PROMPT);
-        template.render_with(&PARTS, &all)
+        let add_parts = |environment: &mut Environment<'static>| {
+            let mut parts = PARTS.iter();
+            parts.try_for_each(|part| environment.add_template(part.name, part.text))
+        };
+        template.render_in(add_parts, &all)
     }
 
     /// Returns the text of the newest findings files.

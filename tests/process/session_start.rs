@@ -97,7 +97,9 @@ fn resumed_session_hears_of_its_loop() {
     );
     for source in ["resume", "startup"] {
         let message = begin(&project, "s1", source);
-        let user = format!("{line} To continue it:\n    /claudex:resume {id}\n    claudex-loop resume {id}");
+        let user = format!(
+            "{line} To continue it:\n    /claudex:resume {id}\n    claudex-loop resume {id}"
+        );
         assert_eq!(message.user, user);
         let agent = format!(
             "{line} If the user wants it to continue: run the review:\n    claudex-loop review {id}"

@@ -243,7 +243,7 @@ pub(in crate::program) fn journal(
         let count = entries.len();
         out::line(&format!("Loop {id}: {count} entries, each with your seal"));
     } else if json {
-        out::json_lines(&entries);
+        entries.iter().for_each(out::json_line);
     } else {
         let past = Past::new(info.table, &store, &id, entries);
         for entry in past.entries.iter() {

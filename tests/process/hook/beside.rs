@@ -18,7 +18,10 @@ fn loop_goes_through_turns_held_on() {
     // Their blocks use up one reminder, and end no loop that waits.
     held_on(&project).blocked();
     for _ in 0..20 {
-        has(&held_on(&project).approved(), "waits for the agent, to write PLAN.md");
+        has(
+            &held_on(&project).approved(),
+            "waits for the agent, to write PLAN.md",
+        );
     }
     project.plan("# Plan\n");
     held_on(&project).blocked();

@@ -70,7 +70,10 @@ fn burning_canary_goes_back_with_a_report() {
     has(&message, "1.4.1 goes back: a probe of the canary failed");
     has(&message, "`ROLLBACK.md`");
     has(&yard.blocks(), "ROLLBACK.md");
-    has(&yard.approves(), "waits for the agent, to write ROLLBACK.md");
+    has(
+        &yard.approves(),
+        "waits for the agent, to write ROLLBACK.md",
+    );
     yard.write("ROLLBACK.md", "x\n");
     has(&yard.blocks(), "release-train review");
     assert_eq!(
