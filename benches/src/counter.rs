@@ -29,9 +29,6 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         findings: None,
         run: None,
     },
-    owned: &["count"],
-    edits: &[],
-    quoted: &[],
-    nulls: &[],
+    declared: &[],
     terminal: &["over", "cancelled"],
 };

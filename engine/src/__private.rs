@@ -4,14 +4,14 @@ pub use crate::__extra as extra;
 pub use crate::generated;
 pub use crate::machine::edge::{Edge, EdgeInfo, Guard, rules};
 pub use crate::machine::table::{
-    ArgumentInfo, BehaviourInfo, Constant, FieldInfo, FieldKind, ModeInfo, PhaseInfo, Table,
+    ArgumentInfo, BehaviourInfo, FieldInfo, FieldKind, ModeInfo, PhaseInfo, Table,
 };
 pub use crate::machine::{
-    Actor, Beginning, DataType, EvidenceRecord, FieldError, Held, LoopHandle, Machine, Message,
-    OpenError, Raw, Refusal, Refused, Requirement,
+    Actor, Beginning, EvidenceRecord, FieldError, Held, LoopHandle, Machine, Message, OpenError,
+    Raw, Refusal, Refused, Requirement,
 };
 pub use crate::store::{
-    Active, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
+    Active, Form, HeldFields, IdForm, LoopId, StateSpec, Store, default_data, is_data,
 };
 pub use crate::words;
 pub use crate::words::word_of;

@@ -13,8 +13,8 @@ use claudex_loop::review::Digest;
 use claudex_loop::review::changes;
 use claudex_loop::review::round::RoundError;
 use claudex_loop::review::worktree::WorktreeError;
-use claudex_loop::store::{LoopId, StartError, StoreError};
-use claudex_loop::{Actor, Beginning, text};
+use claudex_loop::store::{LoopId, StoreError};
+use claudex_loop::{Actor, Beginning, OpenError, text};
 use serde_json::Value;
 
 use super::{AnyLoop, INFO, Mode, resume, run};
@@ -236,12 +236,12 @@ pub(super) fn begin(
     let begun = AnyLoop::begin(&store, mode, fields, beginning, Actor::Person);
     let begun = begun.map_err(|error| {
         let exit = match &error {
-            StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {
+            OpenError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {
                 Exit::Active
             }
             _ => Exit::Internal,
         };
-        if let StartError::Store(StoreError::Active { id, .. }) = &error
+        if let OpenError::Store(StoreError::Active { id, .. }) = &error
             && let Some(help) = resume::in_the_way(&store, id)
         {
             return Failure::plain(exit, error.to_string(), &help);

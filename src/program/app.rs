@@ -13,7 +13,7 @@ use crate::behaviours::ask::Asked;
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Beginning, LoopHandle, OpenError, Refused};
 use crate::review::Subject;
-use crate::store::{LoopId, StartError, Store};
+use crate::store::{LoopId, Store};
 
 /// A loop in any phase, whose type only its machine's crate knows.
 pub type HeldLoop = Box<dyn LoopHandle>;
@@ -87,7 +87,7 @@ pub trait App {
         fields: Vec<(&'static str, Json)>,
         how: Beginning,
         actor: Actor,
-    ) -> Result<HeldLoop, StartError>;
+    ) -> Result<HeldLoop, OpenError>;
 
     /// Starts a loop from a document that the engine did not write, at the phase that it names.
     fn import(
@@ -97,7 +97,7 @@ pub trait App {
         file: Utf8PathBuf,
         how: Beginning,
         actor: Actor,
-    ) -> Result<HeldLoop, StartError>;
+    ) -> Result<HeldLoop, OpenError>;
 
     /// Opens a loop.
     fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, OpenError>;

@@ -9,8 +9,8 @@ use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::{locate, loops, messages, out, start};
-use crate::machine::Beginning;
-use crate::store::{IdForm, LoopId, MAX_BYTES, StartError, Store};
+use crate::machine::{Beginning, OpenError};
+use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
 
 /// Imports the document.
@@ -64,7 +64,7 @@ pub(super) fn import(
     };
     let imported = program.app.import(&store, &bytes, path, beginning, actor);
     let held = imported.map_err(|error| match error {
-        StartError::Unfit(why) => {
+        OpenError::Unfit(why) => {
             let help = format!("fix it and try again; a document has {MAX_BYTES} bytes at most");
             refused(why, &help)
         }

@@ -53,7 +53,7 @@ pub(super) fn take_over(info: &ProgramInfo, id: &str) -> String {
 /// Returns the user's options for a loop that cannot be opened, or `None` if the error has them.
 fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
     Some(match error {
-        OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
+        OpenError::Loop { id, .. } => {
             let command = way_out(info, id.as_str())?;
             format!("give it up (its files are kept):\n    {command}")
         }
@@ -71,7 +71,7 @@ fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
             }
             _ => return None,
         },
-        OpenError::Store(_) => return None,
+        _ => return None,
     })
 }
 

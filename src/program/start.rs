@@ -18,10 +18,10 @@ pub use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{command_line, incompatible, locate, loops, messages, out, slash_arguments};
-use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
-use crate::machine::{Beginning, LoopHandle};
+use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
+use crate::machine::{Beginning, LoopHandle, OpenError};
 use crate::review::scratch;
-use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, StoreError, WhyNotOurs};
+use crate::store::{IdForm, LoopId, MOST_COUNT, StoreError, WhyNotOurs};
 use crate::text;
 
 /// The name of the argument that takes the text without a flag; no field's name has a space.
@@ -30,13 +30,14 @@ const ID: &str = "the id";
 
 /// The one text that a start requires, which may be given as words without a flag.
 pub(super) fn in_words(program: &Program) -> Option<&'static FieldInfo> {
-    let mut texts = fields(program.info.table)
-        .filter(|field| field.kind == FieldKind::Text && program.required.contains(&field.name));
+    let mut texts = fields(program.info.table).filter(|field| {
+        matches!(field.kind, FieldKind::Text) && program.required.contains(&field.name)
+    });
     texts.next().filter(|_| texts.next().is_none())
 }
 
 pub(super) fn fields(table: &'static Table) -> impl Iterator<Item = &'static FieldInfo> {
-    table.fields.iter().filter(|field| field.at_start)
+    table.fields().iter().filter(|field| field.at_start)
 }
 
 fn kebab(name: &str) -> String {
@@ -127,12 +128,9 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
 
 /// Returns the default of a field for its help: ` [default: 3]`.
 fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
-    let of_mode = mode.initial.iter().find(|(name, _)| *name == field.name);
-    let value = match of_mode.map_or(field.initial, |(_, value)| *value) {
-        Constant::Count(count) => count.to_string(),
-        Constant::Text(text) if field.kind != FieldKind::Text && !text.is_empty() => {
-            text.to_owned()
-        }
+    let value = match (mode.first(field), field.kind) {
+        (Value::Number(count), _) => count.to_string(),
+        (Value::String(text), FieldKind::Path | FieldKind::OneOf(_)) if !text.is_empty() => text,
         _ => return String::new(),
     };
     let is_configured = [MAX_ROUNDS, MAX_FAILURES].contains(&field.name);
@@ -363,10 +361,10 @@ fn check(
 }
 
 /// Returns a start that the store refused as a failure, with the ways out.
-pub fn refusal(info: &ProgramInfo, error: StartError) -> Failure {
+pub fn refusal(info: &ProgramInfo, error: OpenError) -> Failure {
     let help = match &error {
-        StartError::Actor { mode, .. } => format!("ask the user to start it:{}", info.start(mode)),
-        StartError::Store(
+        OpenError::Actor { mode, .. } => format!("ask the user to start it:{}", info.start(mode)),
+        OpenError::Store(
             StoreError::NotOurs {
                 id,
                 why: WhyNotOurs::Journal(_),
@@ -376,16 +374,16 @@ pub fn refusal(info: &ProgramInfo, error: StartError) -> Failure {
                 id, phase: Some(_), ..
             },
         ) => in_the_way(info, id),
-        StartError::Store(StoreError::NotOurs {
+        OpenError::Store(StoreError::NotOurs {
             path,
-            why: WhyNotOurs::OtherFile,
+            why: WhyNotOurs::NoJournal,
             ..
         }) => format!(
             "move it away, or the user takes it up as it is:{}",
             incompatible::import(info, Utf8Path::new(""), path)
         ),
-        StartError::Store(StoreError::Active { .. }) => return Failure::new(Exit::Refused, error),
-        StartError::Unfit(_) | StartError::Store(_) => return Failure::new(Exit::Internal, error),
+        OpenError::Store(StoreError::Active { .. }) => return Failure::new(Exit::Refused, error),
+        _ => return Failure::new(Exit::Internal, error),
     };
     Failure::plain(Exit::Refused, error.to_string(), &help)
 }

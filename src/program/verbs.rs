@@ -33,7 +33,7 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     let (store, id) = loops::find_to_look(info, named)?;
     let settings = settings(info, verb.transition, &store)?;
     let opened = program.app.open(&store, &id, actor);
-    if let Err(OpenError::Phase { .. } | OpenError::Field { .. }) = opened
+    if let Err(OpenError::Loop { .. }) = opened
         && incompatible::ends_anywhere(info.table, verb.transition)
     {
         return give_up(&store, &id);

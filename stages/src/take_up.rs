@@ -6,12 +6,12 @@ use std::io;
 use camino::Utf8Path;
 use clap::{Command, arg};
 use claudex_loop::files::{Folder, if_there};
+use claudex_loop::machine::OpenError;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{locate, loops, out, start};
-use claudex_loop::store::StartError;
 use claudex_loop::{Beginning, Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -113,7 +113,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let beginning = Beginning::now(session);
     let imported = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
     let held = imported.map_err(|error| match error {
-        StartError::Unfit(why) => refused(why),
+        OpenError::Unfit(why) => refused(why),
         error => start::refusal(INFO, error),
     })?;
     store.log(&format!("{} taken up by {actor}", held.id()));

@@ -2,9 +2,9 @@
 
 use std::ops::Deref;
 
-use super::fields::{self, FieldError};
+use super::held::{read, to_map};
 use super::table::{ArgumentInfo, Message, Table};
-use super::{Actor, Machine, Raw, Refusal, Requirement};
+use super::{Actor, FieldError, Machine, Raw, Refusal, Requirement};
 use crate::text;
 
 /// The most characters of an argument in a refusal.
@@ -149,7 +149,7 @@ pub const fn rules<M: Machine>() -> Rules {
 }
 
 fn open_edges<M: Machine>(raw: &Raw) -> Vec<EdgeAt> {
-    let Ok(fields) = fields::read::<M>(raw.record(), raw.phase()) else {
+    let Ok(fields) = read::<M>(raw.record(), raw.phase()) else {
         return Vec::new();
     };
     let is_open = |edge: &&Edge<M>| {
@@ -219,7 +219,7 @@ pub fn step<M: Machine>(
         Ok(fields) => Ok((EdgeAt::new(&edge.info, phase), fields)),
         Err(field) => Err(Refusal::Field(FieldError {
             field: field.to_owned(),
-            found: fields::to_map(fields)
+            found: to_map(fields)
                 .get(field)
                 .map(ToString::to_string)
                 .unwrap_or_default(),

@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 use serde_json::Value as Json;
-use thiserror::Error;
 
 use super::edge::step;
-use super::fields::{self, FieldError};
-use super::table::{FieldKind, ModeInfo};
-use super::{Actor, EvidenceRecord, Machine, Raw, Refused};
-use crate::store::{Fields, Import, LoopId, Record, StartError, StartPlan, Store, StoreError};
+use super::table::ModeInfo;
+use super::{Actor, EvidenceRecord, Machine, OpenError, Raw, Refused};
+use crate::store::{FieldError, Fields, Import, LoopId, Record, StartPlan, Store};
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
@@ -21,41 +19,6 @@ pub struct Held<M: Machine> {
     // Boxed, because every refusal hands the loop back.
     fields: Box<M::Fields>,
 }
-
-/// The reason for which a loop cannot be opened as one of this machine.
-#[derive(Debug, Error)]
-pub enum OpenError {
-    /// The store could not hand it out.
-    #[error(transparent)]
-    Store(StoreError),
-    /// The phase is none of the machine's.
-    #[error("loop {id}: {machine} has no phase `{found}`, only {known}")]
-    Phase {
-        /// The loop.
-        id: LoopId,
-        /// The phase that it is in.
-        found: String,
-        /// The machine.
-        machine: &'static str,
-        /// The machine's phases.
-        known: String,
-    },
-    /// A field is not of its kind.
-    #[error("loop {id}: {problem}")]
-    Field {
-        /// The loop.
-        id: LoopId,
-        /// The field, its value, and the expected type.
-        problem: FieldError,
-    },
-}
-
-crate::impl_diagnostic!(OpenError, |error| match error {
-    OpenError::Store(error) => error.help().map(|help| help.to_string()),
-    OpenError::Phase { id, .. } | OpenError::Field { id, .. } => Some(format!(
-        "the last good values are in its journal: `journal {id}`"
-    )),
-});
 
 /// The circumstances of a start: the time, the session, the age of stale loops, the id.
 #[derive(Debug, Clone)]
@@ -95,7 +58,7 @@ impl<M: Machine> Held<M> {
     /// # Errors
     /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
     pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
-        let opened = store.open(id).map_err(OpenError::Store)?;
+        let opened = store.open(id)?;
         let mut held = Self::of_record(store, opened.record, actor)?;
         held.raw.0.repairs = opened.repairs;
         Ok(held)
@@ -103,19 +66,20 @@ impl<M: Machine> Held<M> {
 
     fn of_record(store: &Store, record: Record, actor: Actor) -> Result<Self, OpenError> {
         let table = M::TABLE;
-        let Some(phase) = table.stored(record.phase()) else {
-            let known: Vec<_> = table.phases.iter().map(|phase| phase.stored).collect();
-            return Err(OpenError::Phase {
-                id: record.id().clone(),
-                found: record.phase().to_owned(),
-                machine: table.name,
-                known: known.join(", "),
-            });
-        };
-        let fields = fields::read::<M>(&record, phase).map_err(|problem| OpenError::Field {
+        let refuse = |problem| OpenError::Loop {
             id: record.id().clone(),
             problem,
-        })?;
+        };
+        let Some(phase) = table.stored(record.phase()) else {
+            let known: Vec<_> = table.phases.iter().map(|phase| phase.stored).collect();
+            return Err(refuse(format!(
+                "{} has no phase `{}`, only {}",
+                table.name,
+                record.phase(),
+                known.join(", ")
+            )));
+        };
+        let fields = read::<M>(&record, phase).map_err(|error| refuse(error.to_string()))?;
         Ok(Self {
             raw: Raw::new(store.clone(), record, table, phase, actor),
             fields: Box::new(fields),
@@ -133,7 +97,7 @@ impl<M: Machine> Held<M> {
         values: Vec<(&'static str, Json)>,
         how: Beginning,
         actor: Actor,
-    ) -> Result<Self, StartError> {
+    ) -> Result<Self, OpenError> {
         Self::start(store, (mode, mode.start), &values, how, actor, None)
     }
 
@@ -148,18 +112,15 @@ impl<M: Machine> Held<M> {
         file: Utf8PathBuf,
         how: Beginning,
         actor: Actor,
-    ) -> Result<Self, StartError> {
+    ) -> Result<Self, OpenError> {
         let table = M::TABLE;
         let names = &table.state.fields;
-        let unfit = |why: String| Err(StartError::Unfit(why));
-        let document = match table.state.parse(bytes) {
-            Ok(document) => document,
-            Err(error) => return unfit(error.to_string()),
-        };
-        if let Some(found) = document.text(names.machine)
-            && found != table.state.machine
-        {
-            return unfit(format!("it is a document of the machine {found}"));
+        let parsed = table.state.parse(bytes);
+        let document = parsed.map_err(|error| OpenError::Unfit(error.to_string()))?;
+        let machine = document.text(names.machine);
+        if let Some(found) = machine.filter(|found| found != table.state.machine) {
+            let why = format!("it is a document of the machine {found}");
+            return Err(OpenError::Unfit(why));
         }
         let stored = document.text(names.phase);
         let phase = stored.as_deref().and_then(|stored| table.stored(stored));
@@ -167,20 +128,17 @@ impl<M: Machine> Held<M> {
             let known = table.phases.iter().filter(|phase| !phase.terminal);
             let known: Vec<_> = known.map(|phase| phase.stored).collect();
             let found = stored.map_or("not there".to_owned(), |found| format!("“{found}”"));
-            return unfit(format!(
+            return Err(OpenError::Unfit(format!(
                 "its `{}` is {found}, and a loop goes on in {}",
                 names.phase,
                 known.join(", ")
-            ));
+            )));
         };
         let mode = names.mode.and_then(|field| document.text(field));
         let is_named = |known: &&ModeInfo| Some(known.name) == mode.as_deref();
         let mode = table.modes.iter().find(is_named).unwrap_or(&table.modes[0]);
-        let own_fields = table
-            .fields
-            .iter()
-            .filter(|one| one.kind != FieldKind::Held);
-        let values: Vec<_> = own_fields
+        let fields = table.fields().iter().filter(|field| !field.is_held());
+        let values: Vec<_> = fields
             .filter_map(|field| Some((field.name, document.get(field.name)?)))
             // A field that exists only in other phases is null.
             .filter(|(_, value)| !value.is_null())
@@ -197,9 +155,9 @@ impl<M: Machine> Held<M> {
         how: Beginning,
         actor: Actor,
         import: Option<Import>,
-    ) -> Result<Self, StartError> {
+    ) -> Result<Self, OpenError> {
         if !mode.by.is_empty() && !mode.by.contains(&actor) {
-            return Err(StartError::Actor {
+            return Err(OpenError::Actor {
                 mode: mode.name,
                 by: mode.by.iter().map(named).collect::<Vec<_>>().join(" or "),
                 actor: named(&actor),
@@ -208,21 +166,19 @@ impl<M: Machine> Held<M> {
         let table = M::TABLE;
         let names = &table.state.fields;
         let mut fields = Fields::new();
-        for field in table.fields {
+        for field in table.fields() {
             let start = values.iter().find(|(name, _)| *name == field.name);
-            let of_mode = mode.initial.iter().find(|(name, _)| *name == field.name);
-            let value = match (start, of_mode) {
+            let value = match start {
                 _ if !field.exists_in(phase) => Json::Null,
-                (Some((_, value)), _) => fields::convert(field, value)
-                    .map_err(|error| StartError::Unfit(error.to_string()))?,
+                Some((_, value)) => field
+                    .convert(value)
+                    .map_err(|error| OpenError::Unfit(error.to_string()))?,
+                // The store writes the engine's other fields.
                 _ if field.name == names.phase => table.phases[phase].stored.into(),
                 _ if field.name == names.session => how.session.as_str().into(),
                 _ if Some(field.name) == names.mode => mode.name.into(),
                 _ if Some(field.name) == names.run => "".into(),
-                // The store writes the engine's other fields.
-                _ if field.kind == FieldKind::Held => Json::Null,
-                (None, Some((_, value))) => value.value(),
-                (None, None) => field.first(),
+                None => mode.first(field),
             };
             fields.insert(field.name.to_owned(), value);
         }
@@ -235,8 +191,7 @@ impl<M: Machine> Held<M> {
             fields,
             import,
         })?;
-        let mut held = Self::of_record(store, record, actor)
-            .map_err(|error| StartError::Unfit(error.to_string()))?;
+        let mut held = Self::of_record(store, record, actor)?;
         held.raw.0.archived = archived.unwrap_or_default();
         Ok(held)
     }
@@ -270,7 +225,7 @@ impl<M: Machine> Held<M> {
             expected: "a value of JSON".to_owned(),
         })?;
         let value = match M::TABLE.field(name) {
-            Some(field) => fields::convert(field, &value)?,
+            Some(field) => field.convert(&value)?,
             None => value,
         };
         self.raw.0.edits.insert(name.to_owned(), value);
@@ -297,12 +252,12 @@ impl<M: Machine> Held<M> {
             // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
             let json = serde_json::to_value(transition).unwrap_or_default();
             let args = json.get(edge.transition).cloned();
-            let before = fields::to_map(&*self.fields);
-            let mut edits = fields::to_map(&after);
+            let before = to_map(&*self.fields);
+            let mut edits = to_map(&after);
             edits.retain(|name, value| before.get(name) != Some(value));
             let record = self.raw.commit(edge, args, edits, evidence)?;
             // Data that Rust set is in the document only.
-            let fields = fields::read::<M>(&record, edge.to).unwrap_or(after);
+            let fields = read::<M>(&record, edge.to).unwrap_or(after);
             Ok((edge, record, fields))
         });
         match committed {
@@ -312,6 +267,29 @@ impl<M: Machine> Held<M> {
             }),
             Err(refusal) => Err(Refused::new(self, refusal)),
         }
+    }
+}
+
+/// Reads the fields of a loop in a phase. A missing field has its initial value.
+pub(super) fn read<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, FieldError> {
+    let mut fields = Fields::new();
+    let here = M::TABLE.fields().iter().filter(|one| one.exists_in(phase));
+    for field in here.filter(|field| !field.is_held()) {
+        fields.insert(field.name.to_owned(), record.value(field)?);
+    }
+    M::Fields::deserialize(Json::Object(fields)).map_err(|error| FieldError {
+        field: M::TABLE.name.to_owned(),
+        found: error.to_string(),
+        expected: "the machine's fields".to_owned(),
+    })
+}
+
+/// Returns a machine's fields by name.
+pub(super) fn to_map<F: Serialize>(fields: &F) -> Fields {
+    match serde_json::to_value(fields) {
+        Ok(Json::Object(map)) => map,
+        // `Held::set_data` has refused a value that cannot be written.
+        _ => Fields::new(),
     }
 }
 

@@ -11,16 +11,17 @@ use serde::de::DeserializeOwned;
 
 pub mod edge;
 mod evidence;
-mod fields;
 mod held;
+mod open_error;
 mod raw;
 mod refusal;
 pub mod table;
 
+pub use crate::store::FieldError;
 pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
 pub use evidence::{EvidenceRecord, Requirement};
-pub use fields::{DataType, FieldError};
-pub use held::{Beginning, Held, OpenError};
+pub use held::{Beginning, Held};
+pub use open_error::OpenError;
 pub use raw::{Facts, Raw};
 pub use refusal::{Refusal, Refused, Snapshot};
 pub use table::{Actor, Message, Table};

@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::edge::EdgeAt;
-use super::fields;
 use super::table::{PhaseInfo, Table};
 use super::{Actor, EvidenceRecord, Refusal, Snapshot};
 use crate::files::{Folder, MAX_BYTES, folder_of};
@@ -228,7 +227,7 @@ impl Raw {
     /// Returns a field's value, or its initial one. Opening has checked its kind.
     pub fn value(&self, name: &str) -> Json {
         let field = self.0.table.field(name);
-        let value = field.and_then(|field| fields::value(&self.0.record, field).ok());
+        let value = field.and_then(|field| self.0.record.value(field).ok());
         value.unwrap_or_default()
     }
 

@@ -7,9 +7,9 @@ use std::any::Any;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::DataType;
 use super::edge::Rules;
 use crate::store::StateSpec;
+pub use crate::store::{FieldInfo, FieldKind};
 
 /// A whole machine.
 #[derive(Debug)]
@@ -28,8 +28,6 @@ pub struct Table {
     pub state: &'static StateSpec,
     /// The modes.
     pub modes: &'static [ModeInfo],
-    /// The fields, in the order of the state file.
-    pub fields: &'static [FieldInfo],
     /// The phases, in the order of `machine.toml`. Edges name them by index.
     pub phases: &'static [PhaseInfo],
     /// The names of its transitions.
@@ -62,87 +60,20 @@ pub struct ModeInfo {
     /// Index of the first phase.
     pub start: usize,
     /// Initial values that differ from the fields' own.
-    pub initial: &'static [(&'static str, Constant)],
+    pub initial: &'static [(&'static str, fn() -> Json)],
     /// The actors that may start a loop in it. If empty, the agent and the user may.
     pub by: &'static [Actor],
     /// The template that a start prints, unless it is that of the first phase.
     pub message: Option<Message>,
 }
 
-/// A field of the state document.
-#[derive(Debug)]
-pub struct FieldInfo {
-    /// The name.
-    pub name: &'static str,
-    /// The doc.
-    pub doc: &'static str,
-    /// The kind of its value.
-    pub kind: FieldKind,
-    /// The value at the start.
-    pub initial: Constant,
-    /// Whether a start takes it.
-    pub at_start: bool,
-    /// The indices of the phases in which it exists, or `None` for all. In any other phase the document has null.
-    pub within: Option<&'static [usize]>,
-}
-
-impl Constant {
-    /// Converts it to the value of a field.
-    pub fn value(&self) -> Json {
-        match *self {
-            Self::Count(count) => count.into(),
-            Self::Text(text) => text.into(),
-            Self::Flag(flag) => flag.into(),
-            Self::Null => Json::Null,
-        }
+impl ModeInfo {
+    /// Returns the value of a field at the start of the mode.
+    pub fn first(&self, field: &FieldInfo) -> Json {
+        let mut initial = self.initial.iter();
+        let of_mode = initial.find(|(name, _)| *name == field.name);
+        of_mode.map_or(field.initial, |(_, value)| *value)()
     }
-}
-
-impl FieldInfo {
-    /// Returns the value at the start.
-    pub(super) fn first(&self) -> Json {
-        match self.kind {
-            FieldKind::Data(kind) => (kind.initial)(),
-            _ => self.initial.value(),
-        }
-    }
-
-    /// Returns whether it exists in a phase.
-    pub fn exists_in(&self, phase: usize) -> bool {
-        self.within.is_none_or(|phases| phases.contains(&phase))
-    }
-}
-
-/// The kind of a field's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FieldKind {
-    /// A whole number.
-    Count,
-    /// Any text, always quoted in the file.
-    Text,
-    /// A path.
-    Path,
-    /// true or false.
-    Flag,
-    /// One of some words.
-    OneOf(&'static [&'static str]),
-    /// Data of the program's own.
-    Data(DataType),
-    /// Written by the engine.
-    Held,
-}
-
-/// A constant of `machine.toml`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Constant {
-    /// A whole number.
-    Count(u64),
-    /// Text or a word.
-    Text(&'static str),
-    /// true or false.
-    Flag(bool),
-    /// No value, because the engine fills it in.
-    Null,
 }
 
 /// A phase.
@@ -230,8 +161,13 @@ impl Table {
         self.phases.iter().position(|phase| phase.stored == stored)
     }
 
+    /// Returns the fields, in the order of the state file.
+    pub fn fields(&self) -> &'static [FieldInfo] {
+        self.state.declared
+    }
+
     /// Returns the field of this name.
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
-        self.fields.iter().find(|field| field.name == name)
+        self.state.field(name)
     }
 }

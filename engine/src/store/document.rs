@@ -7,7 +7,8 @@ use std::io::{self, ErrorKind};
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value as Yaml};
 
-use super::spec::Form;
+use super::field::FieldInfo;
+use super::spec::{Form, StateSpec};
 use super::value::{FieldValue as _, Fields, escape_hidden, parse_plain, to_scalar};
 
 /// The largest document that is read, in bytes.
@@ -21,20 +22,11 @@ const MAX_ALIASES: usize = 8;
 /// The mark of byte order with which a text may begin.
 const MARK: char = '\u{feff}';
 
-/// The way in which a machine's documents are written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Style {
-    pub(super) form: Form,
-    /// Fields with the value, as plain text, that a document has as null.
-    pub(super) nulls: &'static [(&'static str, &'static str)],
-    /// Fields that a document of lines always writes in quotes.
-    pub(super) quoted: &'static [&'static str],
-}
-
 /// A state document.
 #[derive(Debug, Clone)]
 pub struct Document {
-    style: Style,
+    form: Form,
+    fields: &'static [FieldInfo],
     content: Content,
 }
 
@@ -62,14 +54,19 @@ struct Line {
 }
 
 impl Document {
-    pub(super) fn parse(style: Style, bytes: &[u8]) -> io::Result<Self> {
+    /// Reads a document. An empty one has no fields.
+    pub(super) fn parse(
+        form: Form,
+        fields: &'static [FieldInfo],
+        bytes: &[u8],
+    ) -> io::Result<Self> {
         if bytes.len() > MAX_BYTES {
             return Err(invalid(format!("has more than {MAX_BYTES} bytes")));
         }
         let text = std::str::from_utf8(bytes).map_err(|error| {
             invalid(format!("is not UTF-8 from byte {} on", error.valid_up_to()))
         })?;
-        let content = match style.form {
+        let content = match form {
             Form::Lines => Content::Lines(parse_lines(text)?),
             Form::Json => Content::Map {
                 open: String::new(),
@@ -78,18 +75,20 @@ impl Document {
                 })?,
                 rest: String::new(),
             },
-            Form::Frontmatter(_) => parse_frontmatter(text)?,
+            Form::Frontmatter => parse_frontmatter(text)?,
         };
-        Ok(Self { style, content })
+        Ok(Self {
+            form,
+            fields,
+            content,
+        })
     }
 
-    pub(super) fn empty(style: Style) -> Self {
-        let fence = if style.form == Form::Json {
-            ""
-        } else {
-            "---\n"
-        };
-        let content = match style.form {
+    /// Makes a document without content.
+    pub(super) fn empty(spec: &StateSpec) -> Self {
+        let form = spec.form;
+        let fence = if form == Form::Json { "" } else { "---\n" };
+        let content = match form {
             Form::Lines => Content::Lines(Vec::new()),
             _ => Content::Map {
                 open: fence.to_owned(),
@@ -97,7 +96,11 @@ impl Document {
                 rest: fence.to_owned(),
             },
         };
-        Self { style, content }
+        Self {
+            form,
+            fields: spec.declared,
+            content,
+        }
     }
 
     /// Returns the value of a field, or `None` if the document does not have it.
@@ -135,9 +138,10 @@ impl Document {
         let is_null = self.null_value(field).is_some_and(|null| null == *value);
         let value = if is_null { &Json::Null } else { value };
         let path = self.path_of(field);
+        let is_quoted = self.declared(field).is_some_and(|field| field.quoted);
         match &mut self.content {
             Content::Lines(lines) => {
-                set_line(lines, field, value, self.style.quoted.contains(&field));
+                set_line(lines, field, value, is_quoted);
             }
             Content::Map { map, .. } => set_below(map, path, value),
         }
@@ -152,7 +156,7 @@ impl Document {
             }
         }
         match &mut self.content {
-            Content::Map { map, .. } if self.style.form == Form::Json => {
+            Content::Map { map, .. } if self.form == Form::Json => {
                 let mut others = std::mem::take(map);
                 let declared = fields.keys();
                 map.extend(declared.filter_map(|name| others.shift_remove_entry(name.as_str())));
@@ -189,22 +193,19 @@ impl Document {
         text.into_bytes()
     }
 
+    fn declared(&self, field: &str) -> Option<&'static FieldInfo> {
+        self.fields.iter().find(|one| one.name == field)
+    }
+
     /// Returns the value of which null is the written form for this field.
     fn null_value(&self, field: &str) -> Option<Json> {
-        let mut nulls = self.style.nulls.iter();
-        let (_, text) = nulls.find(|(name, _)| *name == field)?;
-        Some(parse_plain(text))
+        self.declared(field)?.null.map(parse_plain)
     }
 
     /// Returns the keys under which a field is, with dots between them.
     fn path_of<'f>(&self, field: &'f str) -> &'f str {
-        match self.style.form {
-            Form::Frontmatter(keys) => keys
-                .iter()
-                .find(|(name, _)| *name == field)
-                .map_or(field, |(_, path)| path),
-            _ => field,
-        }
+        let key = self.declared(field).and_then(|field| field.key);
+        key.unwrap_or(field)
     }
 }
 
@@ -235,11 +236,21 @@ fn parse_lines(text: &str) -> io::Result<Vec<Line>> {
         let refuse = |why: String| unreadable(format!("line {}: {why}", at + 1));
         let shown = raw.strip_prefix(MARK).filter(|_| at == 0).unwrap_or(raw);
         let content = shown.trim_end_matches(['\n', '\r', ' ', '\t']);
+        // A reader of YAML ends a line at some of these.
+        let is_wrong =
+            |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');
+        if content.contains(is_wrong) {
+            return Err(refuse("control characters must be escaped".to_owned()));
+        }
         let (name, value) = match find_key(content) {
             Some(name) if !names.insert(name) => {
                 return Err(refuse(format!("the key `{name}` is there twice")));
             }
-            Some(name) => (name, read_value(name, content, at)?),
+            Some(name) => {
+                let value = read_value(&content[name.len() + 1..]);
+                let expected = "expected `key: value` with JSON or plain text";
+                (name, value.ok_or_else(|| refuse(expected.to_owned()))?)
+            }
             None if content.is_empty() || content.trim_start().starts_with('#') => ("", Json::Null),
             None if content == "---" && names.is_empty() => ("", Json::Null),
             None => return Err(refuse("expected `key: value`".to_owned())),
@@ -263,25 +274,30 @@ fn find_key(line: &str) -> Option<&str> {
     is_key.then_some(key)
 }
 
-/// Reads the value of a line, which is read alone, so that no value can reach into another line.
-fn read_value(name: &str, line: &str, lines_above: usize) -> io::Result<Json> {
-    // The reader takes one quoted scalar in linear time, regardless of its content.
-    if !is_quoted(line) {
-        check_yaml(line)?;
+/// Reads the value of a line: JSON, text in single quotes, or plain text that YAML reads in the same way.
+fn read_value(right: &str) -> Option<Json> {
+    let right = right.trim();
+    let is_end = |rest: &str| {
+        rest.is_empty() || rest.starts_with([' ', '\t']) && rest.trim_start().starts_with('#')
+    };
+    if is_end(right) || right.starts_with('#') {
+        return Some(Json::Null);
     }
-    let read = serde_yaml::from_str::<Mapping>(&format!("{line}\n")).map_err(|error| {
-        // The message has the line in the file.
-        let padded = format!("{}{line}\n", "\n".repeat(lines_above));
-        let padded = serde_yaml::from_str::<Mapping>(&padded).err();
-        unreadable(padded.unwrap_or(error))
-    })?;
-    match read.get(name) {
-        Some(value) if read.len() == 1 => Ok(serde_json::to_value(value).unwrap_or_default()),
-        _ => Err(unreadable(format!(
-            "line {}: expected one key",
-            lines_above + 1
-        ))),
+    let mut json = serde_json::Deserializer::from_str(right).into_iter::<Json>();
+    if let Some(Ok(value)) = json.next()
+        && is_end(&right[json.byte_offset()..])
+    {
+        return Some(value);
     }
+    if let Some(quoted) = right.strip_prefix('\'') {
+        let inner = quoted.replace("''", "\0\0");
+        let (text, rest) = inner.split_once('\'')?;
+        return is_end(rest).then(|| text.replace("\0\0", "'").into());
+    }
+    let plain = right.split(" #").next().unwrap_or_default().trim_end();
+    let is_mark = plain.starts_with(|c| "\"[]{},|>&*!%@`".contains(c));
+    let is_nested = plain.starts_with("- ") || plain.contains(": ") || plain.ends_with(':');
+    (!is_mark && !is_nested).then(|| plain.into())
 }
 
 fn is_quoted(line: &str) -> bool {
@@ -382,11 +398,12 @@ fn check_yaml(yaml: &str) -> io::Result<()> {
         }
     }
     let is_in_token = |c: char| c.is_ascii_alphanumeric() || "_-&*".contains(c);
-    let tokens = || yaml.split(|c: char| !is_in_token(c));
-    let anchors = tokens().filter_map(|token| token.strip_prefix('&'));
-    let anchors: HashSet<&str> = anchors.collect();
-    let aliases = tokens().filter_map(|token| token.strip_prefix('*'));
-    if aliases.filter(|name| anchors.contains(name)).count() > MAX_ALIASES {
+    let marked = |mark: char| {
+        let tokens = yaml.split(move |c: char| !is_in_token(c));
+        tokens.filter_map(move |token| token.strip_prefix(mark))
+    };
+    let anchors: HashSet<&str> = marked('&').collect();
+    if marked('*').filter(|name| anchors.contains(name)).count() > MAX_ALIASES {
         let why = format!("anchors are used more than {MAX_ALIASES} times");
         return Err(unreadable(why));
     }

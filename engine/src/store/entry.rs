@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value as Json;
 
+use super::field::{FieldError, FieldInfo};
 use super::id::{LoopId, iso};
 use super::spec::StateSpec;
 use super::value::{FieldValue as _, Fields};
@@ -206,6 +207,14 @@ impl Record {
     /// Returns the value of a field.
     pub fn get(&self, field: &str) -> Option<&Json> {
         self.newest.fields.get(field)
+    }
+
+    /// Returns the value of a field of the machine, or its initial one if the loop does not have it.
+    pub(crate) fn value(&self, field: &FieldInfo) -> Result<Json, FieldError> {
+        match self.get(field.name) {
+            Some(value) => field.convert(value),
+            None => Ok((field.initial)()),
+        }
     }
 
     /// Returns the value of a field that holds a count.

@@ -101,8 +101,6 @@ pub enum WhyNotOurs {
         /// The loop's revision.
         newest: u64,
     },
-    /// The user's file at the document's path.
-    OtherFile,
 }
 
 /// A phase and a revision.
@@ -114,32 +112,6 @@ pub struct Snapshot {
     /// The revision.
     pub revision: u64,
 }
-
-/// The reason why a loop was not started. Nothing is left behind.
-#[derive(Debug, Error)]
-pub enum StartError {
-    /// A mode that others start.
-    #[error("a loop in mode {mode} is started by {by}, and this call comes from {actor}")]
-    Actor {
-        /// The mode.
-        mode: &'static str,
-        /// The actors who may start it.
-        by: String,
-        /// The actor who tried.
-        actor: &'static str,
-    },
-    /// A document or a value that does not fit the machine.
-    #[error("{0}")]
-    Unfit(String),
-    /// An error of the store.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-crate::impl_diagnostic!(StartError, |error| match error {
-    StartError::Actor { .. } | StartError::Unfit(_) => None,
-    StartError::Store(error) => Some(error.help_text().to_owned()),
-});
 
 crate::impl_diagnostic!(StoreError, |error| Some(error.help_text().to_owned()));
 
@@ -165,13 +137,12 @@ impl StoreError {
                     "nothing drives it; a user takes it over with the command adopt and its id, or starts a new loop from its document with import"
                 }
                 WhyNotOurs::NoJournal => {
-                    "it was copied or shipped with the repository: remove it, or start a loop from it with the command import and its path"
+                    "it was copied or shipped with the repository: remove it, or a user starts a loop from it with the command import and its path"
                 }
                 WhyNotOurs::NoMachine => "it can be read and edited as a document, but not driven",
                 WhyNotOurs::PutBack { .. } => {
                     "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
                 }
-                WhyNotOurs::OtherFile => "move it away, or a user takes it up as it is with import",
             },
             Self::Stale { .. } => "read it again, and decide again",
             Self::Active { phase: Some(_), .. } => "finish it or cancel it first",
@@ -247,9 +218,6 @@ fn not_ours_message(id: &str, path: &str, why: &WhyNotOurs) -> String {
         WhyNotOurs::PutBack { found, newest } => format!(
             "{path} is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout"
         ),
-        WhyNotOurs::OtherFile => {
-            format!("in the place of the loop's document there is another file, {path}")
-        }
     }
 }
 

@@ -190,6 +190,10 @@ impl Store {
         let spec = self.spec();
         let mut taken = Fields::new();
         let mut undone = Vec::new();
+        let takes_edit = |field: &str, value: &Json| {
+            let field = spec.field(field);
+            field.is_some_and(|field| field.takes_edit(value))
+        };
         match found.map(|bytes| spec.parse(bytes)) {
             None => return Ok(Some(Difference::default())),
             Some(Err(error)) => undone.push(error.to_string()),
@@ -207,7 +211,7 @@ impl Store {
                 } else {
                     for field in differing(&document, newest) {
                         let value = document.get(&field).filter(|_| shown == newest.revision);
-                        match value.filter(|value| spec.takes_edit(&field, value)) {
+                        match value.filter(|value| takes_edit(&field, value)) {
                             Some(value) => _ = taken.insert(field, value),
                             None => undone.push(field),
                         }
@@ -261,7 +265,7 @@ impl Store {
         let document = document.unwrap_or_else(|| spec.empty());
         let shown = document.count(spec.fields.revision).unwrap_or_default();
         let mut texts = Vec::new();
-        if shown < newest.revision && matches!(spec.form, Form::Frontmatter(..)) {
+        if shown < newest.revision && spec.form == Form::Frontmatter {
             let entries = self.journal(id)?;
             let changes = entries.iter().filter_map(Entry::change);
             let missed = changes.filter(|change| change.revision > shown);

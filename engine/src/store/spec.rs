@@ -1,15 +1,13 @@
-//! The description of a machine's documents: their place, their form, and the fields that the engine keeps.
+//! The description of a machine's documents: their place, their form, and their fields.
 //!
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
 use std::io;
 
-use serde_json::Value as Json;
+use super::document::Document;
+use super::field::FieldInfo;
 
-use super::document::{Document, Style};
-use super::value::FieldValue as _;
-
-/// The place and form of one machine's documents.
+/// The place, the form and the fields of one machine's documents.
 #[derive(Debug, Clone, Copy)]
 pub struct StateSpec {
     /// The machine's name, as it is in the documents.
@@ -33,16 +31,10 @@ pub struct StateSpec {
     pub ids: IdForm,
     /// The number of loops that may be under way in one project.
     pub active: Active,
-    /// The fields with a role.
+    /// The names of the fields with a role.
     pub fields: HeldFields,
-    /// Machine-owned: every field that a guard reads or an edge sets.
-    pub owned: &'static [&'static str],
-    /// The edits of the document by hand that are taken over and journaled.
-    pub edits: &'static [(&'static str, Editable)],
-    /// Fields with the value, as plain text, that their document has as null.
-    pub nulls: &'static [(&'static str, &'static str)],
-    /// The fields that a document of lines always writes in quotes, because they hold text of people.
-    pub quoted: &'static [&'static str],
+    /// All fields.
+    pub declared: &'static [FieldInfo],
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
 }
@@ -54,42 +46,14 @@ pub enum Form {
     Lines,
     /// One JSON object.
     Json,
-    /// Markdown below YAML, with the fields that stand below other keys, each with its path: `("phase", "loop.phase")`.
-    Frontmatter(&'static [(&'static str, &'static str)]),
+    /// Markdown below YAML.
+    Frontmatter,
 }
 
 impl Form {
-    /// Reads a document.
+    /// Reads a document of an unknown machine.
     pub fn parse(self, bytes: &[u8]) -> io::Result<Document> {
-        let style = Style {
-            form: self,
-            nulls: &[],
-            quoted: &[],
-        };
-        Document::parse(style, bytes)
-    }
-}
-
-/// The values that an edit by hand may give a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Editable {
-    /// A count from the first to the second.
-    Count(u64, u64),
-    /// True or false.
-    Flag,
-    /// One of these words.
-    Word(&'static [&'static str]),
-}
-
-impl Editable {
-    fn takes(self, value: &Json) -> bool {
-        match self {
-            Self::Count(least, most) => value
-                .as_count()
-                .is_some_and(|count| (least..=most).contains(&count)),
-            Self::Flag => value.as_flag().is_some(),
-            Self::Word(words) => words.contains(&&*value.to_plain()),
-        }
+        Document::parse(self, &[], bytes)
     }
 }
 
@@ -149,20 +113,17 @@ pub struct HeldFields {
 impl StateSpec {
     /// Reads a document.
     pub fn parse(&self, bytes: &[u8]) -> io::Result<Document> {
-        Document::parse(self.style(), bytes)
+        Document::parse(self.form, self.declared, bytes)
     }
 
     /// Makes a document without fields.
     pub fn empty(&self) -> Document {
-        Document::empty(self.style())
+        Document::empty(self)
     }
 
-    fn style(&self) -> Style {
-        Style {
-            form: self.form,
-            nulls: self.nulls,
-            quoted: self.quoted,
-        }
+    /// Returns the field of a name.
+    pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
+        self.declared.iter().find(|field| field.name == name)
     }
 
     /// Returns whether a stored phase is terminal.
@@ -172,39 +133,22 @@ impl StateSpec {
 
     /// Returns whether `field` identifies a document: only the store writes it, regardless of the caller.
     pub(super) fn is_structural(&self, field: &str) -> bool {
-        let names = &self.fields;
-        let structural = [
-            names.phase,
-            names.id,
-            names.revision,
-            names.machine,
-            names.root,
-        ];
-        structural.contains(&field) || names.graph_hash == Some(field)
-    }
-
-    /// Returns whether an edit by hand may make this of `field`.
-    pub(super) fn takes_edit(&self, field: &str, value: &Json) -> bool {
-        let mut edits = self.edits.iter();
-        edits.any(|(name, editable)| *name == field && editable.takes(value))
+        let HeldFields {
+            phase,
+            id,
+            revision,
+            machine,
+            root,
+            ..
+        } = self.fields;
+        [phase, id, revision, machine, root].contains(&field)
+            || self.fields.graph_hash == Some(field)
     }
 
     /// Returns whether only the machine writes `field`. The time of the last change is not such a field: nothing is decided by
     /// it.
-    pub(super) fn is_protected(&self, field: &str) -> bool {
-        let names = &self.fields;
-        let held = [
-            Some(names.session),
-            names.mode,
-            names.started,
-            names.started_epoch,
-            names.visit,
-            names.findings,
-            names.run,
-        ];
-        self.is_structural(field)
-            || held.contains(&Some(field))
-            || self.owned.contains(&field)
-            || self.edits.iter().any(|(name, _)| *name == field)
+    pub(super) fn is_protected(&self, name: &str) -> bool {
+        let is_owned = |field: &FieldInfo| field.is_held() || field.owned || field.edit.is_some();
+        self.fields.updated != Some(name) && self.field(name).is_some_and(is_owned)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::document::Document;
 use super::entry::{Change, ChangeEntry, Record};
-use super::error::{OrIo as _, StartError, StoreError, WhyNotOurs};
+use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, iso};
 use super::journal::After;
 use super::loop_folder::SIDECARS;
@@ -46,7 +46,7 @@ pub struct Import {
 
 impl Store {
     /// Starts a loop. Makes the state folder, which ignores itself, if it is not there.
-    pub fn start(&self, plan: StartPlan) -> Result<Record, StartError> {
+    pub fn start(&self, plan: StartPlan) -> Result<Record, StoreError> {
         if !self.is_in_memory() {
             // Without a key no loop can be started, so nothing is made.
             self.home.key_or_new()?;
@@ -73,7 +73,7 @@ impl Store {
         if phase.is_none() {
             let why = "its fields name no phase".to_owned();
             let folder = self.folder().to_owned();
-            return Err(StoreError::input("start a loop in", folder, why).into());
+            return Err(StoreError::input("start a loop in", folder, why));
         }
         let document = plan.import.as_ref().map(|import| &import.document);
         let what = document.map_or("start", |_| "import");
@@ -149,7 +149,7 @@ impl Store {
         match others.find(|one| one.id != *id && one.path == path) {
             Some(other) if other.terminal => self.archive(&other.id),
             Some(other) if other.ours => Err(self.active(other.id.as_str(), other.phase)),
-            _ => Err(self.not_ours(id, WhyNotOurs::OtherFile)),
+            _ => Err(self.not_ours(id, WhyNotOurs::NoJournal)),
         }
     }
 

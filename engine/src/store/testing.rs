@@ -7,9 +7,35 @@ use camino::Utf8PathBuf;
 use serde_json::json;
 
 use super::{
-    Active, Change, Fields, Form, HeldFields, IdForm, Opened, Record, StartPlan, StateHome,
-    StateSpec, Store,
+    Active, Change, FieldInfo, FieldKind, Fields, Form, HeldFields, IdForm, Opened, Record,
+    StartPlan, StateHome, StateSpec, Store,
 };
+
+pub(crate) const TOPIC: FieldInfo = FieldInfo {
+    kind: FieldKind::Text,
+    quoted: true,
+    ..held("topic")
+};
+
+pub(crate) const ROUND: FieldInfo = FieldInfo {
+    kind: FieldKind::Count,
+    owned: true,
+    ..held("round")
+};
+
+pub(crate) const SIGNAL: FieldInfo = FieldInfo {
+    kind: FieldKind::OneOf(&["none", "stalled"]),
+    owned: true,
+    ..held("decision_signal")
+};
+
+/// A field of the engine.
+pub(crate) const fn held(name: &'static str) -> FieldInfo {
+    FieldInfo {
+        name,
+        ..FieldInfo::EMPTY
+    }
+}
 
 pub(crate) static SPEC: StateSpec = StateSpec {
     machine: "plan",
@@ -38,10 +64,22 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         findings: None,
         run: None,
     },
-    owned: &["round", "decision_signal"],
-    edits: &[],
-    quoted: &["topic"],
-    nulls: &[],
+    declared: &[
+        held("mode"),
+        held("phase"),
+        TOPIC,
+        ROUND,
+        held("review_id"),
+        held("repo_root"),
+        held("session_id"),
+        held("started_at"),
+        held("started_at_epoch"),
+        held("last_updated_at"),
+        SIGNAL,
+        held("revision"),
+        held("machine"),
+        held("graph_hash"),
+    ],
     terminal: &["done", "cancelled"],
 };
 
@@ -67,7 +105,18 @@ pub(crate) static JSON: StateSpec = StateSpec {
 
 /// The test machine with documents of frontmatter, two of whose fields stand below another key.
 pub(crate) static FRONTMATTER: StateSpec = StateSpec {
-    form: Form::Frontmatter(&[("phase", "loop.phase"), ("round", "loop.round")]),
+    form: Form::Frontmatter,
+    declared: &[
+        TOPIC,
+        FieldInfo {
+            key: Some("loop.round"),
+            ..ROUND
+        },
+        FieldInfo {
+            key: Some("loop.phase"),
+            ..held("phase")
+        },
+    ],
     extension: "md",
     ..SPEC
 };

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
+use crate::text::is_hidden;
+
 /// The fields of a loop by name, in the order of its document.
 pub type Fields = serde_json::Map<String, Json>;
 
@@ -87,21 +89,14 @@ pub(super) fn escape_hidden(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match u32::from(c) {
-            code if is_hidden(c) && c != '\n' && code <= 0xffff => {
+            // YAML has no place for the last two characters of a plane.
+            code if code <= 0xffff && c != '\n' && (is_hidden(c) || code >= 0xfffe) => {
                 out.push_str(&format!("\\u{code:04X}"));
             }
             _ => out.push(c),
         }
     }
     out
-}
-
-/// Returns whether a character ends a line for some reader, reorders text, or is shown as nothing at all.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

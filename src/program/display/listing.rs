@@ -66,8 +66,8 @@ fn row(
 
 /// Returns the field with the subject of a loop: the first text that a start takes.
 pub(super) fn about(machine: &Table) -> Option<&'static str> {
-    let mut fields = machine.fields.iter();
-    let found = fields.find(|field| field.at_start && field.kind == FieldKind::Text)?;
+    let mut fields = machine.fields().iter();
+    let found = fields.find(|field| field.at_start && matches!(field.kind, FieldKind::Text))?;
     Some(found.name)
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::history::Past;
 use crate::behaviours::loop_message;
-use crate::machine::table::{FieldInfo, FieldKind};
+use crate::machine::table::FieldInfo;
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
@@ -83,8 +83,8 @@ pub(super) fn facts(
     });
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
 
-    let is_own = |field: &&FieldInfo| field.kind != FieldKind::Held && field.exists_in(raw.phase());
-    let fields = table.fields.iter().filter(is_own).map(|field| {
+    let is_own = |field: &&FieldInfo| !field.is_held() && field.exists_in(raw.phase());
+    let fields = table.fields().iter().filter(is_own).map(|field| {
         let value = short(raw.value(field.name), MAX_TEXT_CHARS);
         (field.name.to_owned(), value)
     });

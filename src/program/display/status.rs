@@ -103,7 +103,7 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
         let field = info.table.field(name);
         let is_usual = field.is_some_and(|field| match field.kind {
             FieldKind::Data(_) => true,
-            FieldKind::OneOf(_) | FieldKind::Count => *value == field.initial.value(),
+            FieldKind::OneOf(_) | FieldKind::Count => *value == (field.initial)(),
             _ => false,
         });
         let text = text::one_line(&value.to_plain(), MAX_LINE_CHARS);

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{CommandInfo, Does, PluginInfo};
 use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
-use crate::machine::table::{Constant, Table};
+use crate::machine::table::Table;
 use crate::message::{Message, MessageError, Render as _};
 use crate::program::Program;
 use crate::program::info::ProgramInfo;
@@ -218,13 +218,16 @@ fn files_to_write(table: &Table) -> Vec<String> {
     let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
     let mut rules = Vec::new();
     for path in waiting.filter_map(|behaviour| behaviour.parameter("path")) {
-        let path = table
-            .fields
-            .iter()
-            .fold(path.to_owned(), |path, field| match field.initial {
-                Constant::Text(text) => path.replace(&format!("{{{}}}", field.name), text),
-                _ => path,
-            });
+        let path =
+            table
+                .fields()
+                .iter()
+                .fold(path.to_owned(), |path, field| match (field.initial)() {
+                    serde_json::Value::String(text) => {
+                        path.replace(&format!("{{{}}}", field.name), &text)
+                    }
+                    _ => path,
+                });
         let rule = format!("Edit(/{path})");
         // Any other path could be a pattern that permits more than a file.
         let is_plain = |part: &str| {

@@ -10,7 +10,7 @@ use super::values::Values;
 use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, SettingsError};
 use crate::hooks::seen::Seen;
 use crate::machine::declared_personas;
-use crate::machine::table::{Constant, ModeInfo, Table};
+use crate::machine::table::{ModeInfo, Table};
 use crate::process::limits::parse_duration;
 use crate::program::info::ProgramInfo;
 use crate::program::suggest;
@@ -291,12 +291,8 @@ fn values(rows: &[Row], info: &ProgramInfo) -> Result<Values, String> {
 
 /// Returns the number that the machine file has in a field at the start of a mode.
 fn start_value(table: &Table, mode: &ModeInfo, field: &str) -> Option<u64> {
-    let of_mode = mode.initial.iter().find(|(name, _)| *name == field);
-    let of_field = || table.field(field).map(|info| info.initial);
-    match of_mode.map(|(_, value)| *value).or_else(of_field) {
-        Some(Constant::Count(count)) if count > 0 => Some(count),
-        _ => None,
-    }
+    let value = mode.first(table.field(field)?);
+    value.as_u64().filter(|count| *count > 0)
 }
 
 /// Returns the size of a limit, a number or a duration in milliseconds.

@@ -2,8 +2,8 @@
 
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{adopt, locate, loops, out, start};
-use claudex_loop::store::{IdForm, LoopId, StartError, StoreError};
-use claudex_loop::{Actor, Store, text};
+use claudex_loop::store::{IdForm, LoopId, StoreError};
+use claudex_loop::{Actor, OpenError, Store, text};
 
 use super::limits::MAX_REVIEWS;
 use super::look::Plan;
@@ -49,7 +49,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
                 out::line(&format!("Plan {} is at new-plan.\n", held.id()));
                 return call.say(&held);
             }
-            Err(StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
+            Err(OpenError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
             Err(error) => return Err(start::refusal(call.info, error)),
         }
     }

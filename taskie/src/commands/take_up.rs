@@ -1,8 +1,9 @@
 //! Takes up a directory that the bash version wrote, or a fresh clone.
 
+use claudex_loop::OpenError;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::{loops, start};
-use claudex_loop::store::{LoopId, MAX_BYTES, StartError, Store};
+use claudex_loop::store::{LoopId, MAX_BYTES, Store};
 use serde_json::{Map, Value as Json, json};
 
 use super::Call;
@@ -92,7 +93,7 @@ pub(super) fn take_up(
     let beginning = call.beginning(id.clone());
     let imported = AnyLoop::import(store, &document, path, beginning, call.actor);
     let held = imported.map_err(|error| match error {
-        StartError::Unfit(why) => refused(why),
+        OpenError::Unfit(why) => refused(why),
         error => start::refusal(call.info, error),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));

@@ -3,9 +3,7 @@
 use std::fs;
 
 use crate::store::testing::{OWN, change, kept_path, plan, started, store_of};
-use crate::store::{
-    Import, LoopId, MAX_BYTES, Record, StartError, StartPlan, Store, StoreError, WhyNotOurs,
-};
+use crate::store::{Import, LoopId, MAX_BYTES, Record, StartPlan, Store, StoreError, WhyNotOurs};
 
 fn id() -> LoopId {
     LoopId::parse("a", OWN.ids).unwrap()
@@ -84,7 +82,7 @@ fn import_of_document_put_back_takes_its_state() {
     // A document that shows the loop's state is in nobody's way.
     assert!(matches!(
         store.start(start()),
-        Err(StartError::Store(StoreError::Active { .. }))
+        Err(StoreError::Active { .. })
     ));
 }
 

@@ -2,14 +2,22 @@
 
 use std::fs;
 
-use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, kept_path, plan, started, store_of};
-use crate::store::{Editable, Record, StateSpec, Store};
+use crate::store::testing::{
+    FRONTMATTER, JSON, ROUND, SIGNAL, SPEC, change, kept_path, plan, started, store_of,
+};
+use crate::store::{FieldInfo, Record, StateSpec, Store};
 
 /// The machine with a count and a word that an edit by hand may change.
 static EDITED: StateSpec = StateSpec {
-    edits: &[
-        ("round", Editable::Count(1, 9)),
-        ("decision_signal", Editable::Word(&["none", "stalled"])),
+    declared: &[
+        FieldInfo {
+            edit: Some((1, 9)),
+            ..ROUND
+        },
+        FieldInfo {
+            edit: Some((0, 0)),
+            ..SIGNAL
+        },
     ],
     ..SPEC
 };

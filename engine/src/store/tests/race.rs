@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::store::testing::{SPEC, change, home, plan, started, store};
-use crate::store::{StartError, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// Returns another store on the same folder, as another process has it.
 fn again(store: &Store) -> Store {
@@ -84,7 +84,7 @@ fn loop_that_others_change_opens_as_it_is() {
 fn one_of_sixteen_starts_wins() {
     let (_kept, store) = store();
     for error in race(&store, |store| store.start(plan())) {
-        let is_active = matches!(error, StartError::Store(StoreError::Active { .. }));
+        let is_active = matches!(error, StoreError::Active { .. });
         assert!(is_active, "{error}");
     }
     assert_eq!(store.list().len(), 1);

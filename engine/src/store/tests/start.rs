@@ -3,9 +3,7 @@
 use std::fs;
 
 use crate::store::testing::{OWN, SPEC, change, plan, started, store, store_of};
-use crate::store::{
-    Active, IdForm, Import, LoopId, StartError, StartPlan, StateSpec, Store, StoreError,
-};
+use crate::store::{Active, IdForm, Import, LoopId, StartPlan, StateSpec, Store, StoreError};
 
 /// The machine with one loop for each session.
 static BY_SESSION: StateSpec = StateSpec {
@@ -46,7 +44,7 @@ fn start_makes_a_folder_that_ignores_itself() {
 #[test]
 fn second_loop_is_refused_until_the_first_is_over() {
     let (_kept, store, held) = started();
-    let Err(StartError::Store(StoreError::Active { id, .. })) = store.start(plan()) else {
+    let Err(StoreError::Active { id, .. }) = store.start(plan()) else {
         panic!("two loops");
     };
     assert_eq!(id, held.id().as_str());
@@ -65,7 +63,7 @@ fn each_session_may_have_its_loop() {
     store.start(of_session("b")).unwrap();
     assert!(matches!(
         store.start(of_session("a")),
-        Err(StartError::Store(StoreError::Active { .. }))
+        Err(StoreError::Active { .. })
     ));
 }
 
@@ -75,7 +73,7 @@ fn hand_made_state_file_blocks_start_until_over() {
     fs::create_dir_all(store.folder()).unwrap();
     let by_hand = store.folder().join("mine.state");
     fs::write(&by_hand, "phase: drafting\n").unwrap();
-    let Err(StartError::Store(StoreError::Active { id, .. })) = store.start(plan()) else {
+    let Err(StoreError::Active { id, .. }) = store.start(plan()) else {
         panic!("it is in the way");
     };
     assert_eq!(id, "mine");
@@ -96,7 +94,7 @@ fn failed_start_leaves_no_loop_behind() {
     without_phase.fields.retain(|name, _| name != "phase");
     assert!(matches!(
         store.start(without_phase),
-        Err(StartError::Store(StoreError::Io { .. }))
+        Err(StoreError::Io { .. })
     ));
     assert_eq!(store.list(), []);
 }
@@ -139,10 +137,7 @@ fn users_file_in_the_place_of_a_document_refuses_the_start() {
         ..plan()
     };
     let refused = store.start(start);
-    assert!(matches!(
-        refused,
-        Err(StartError::Store(StoreError::NotOurs { .. }))
-    ));
+    assert!(matches!(refused, Err(StoreError::NotOurs { .. })));
     assert_eq!(fs::read_to_string(path).unwrap(), "mine: yes\n");
 }
 
@@ -152,7 +147,7 @@ fn store_in_memory_does_the_same() {
     let held = store.start(plan()).unwrap();
     assert!(matches!(
         store.start(plan()),
-        Err(StartError::Store(StoreError::Active { .. }))
+        Err(StoreError::Active { .. })
     ));
     let next = store
         .commit(&held, change("end", "drafting", "done", &[]))

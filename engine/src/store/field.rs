@@ -1,0 +1,146 @@
+//! A field of a machine: its kind, its initial value, and its form in a document.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use thiserror::Error;
+
+use super::value::FieldValue as _;
+
+/// A field of a machine.
+#[derive(Debug)]
+pub struct FieldInfo {
+    /// The name.
+    pub name: &'static str,
+    /// The doc.
+    pub doc: &'static str,
+    /// The kind of its value.
+    pub kind: FieldKind,
+    /// Returns the value at the start.
+    pub initial: fn() -> Json,
+    /// Whether a start takes it.
+    pub at_start: bool,
+    /// The indices of the phases in which it exists, or `None` for all. In any other phase the document has null.
+    pub within: Option<&'static [usize]>,
+    /// The keys in a document of frontmatter, with dots between them, or `None` for the name.
+    pub key: Option<&'static str>,
+    /// The value, as plain text, that the document has as null.
+    pub null: Option<&'static str>,
+    /// Whether only the machine writes it: a guard reads it, or an edge sets it.
+    pub owned: bool,
+    /// The smallest and the largest count that an edit by hand may set. `None`: an edit by hand is undone.
+    pub edit: Option<(u64, u64)>,
+    /// Whether a document of lines has it in quotes, because it is text of people.
+    pub quoted: bool,
+}
+
+/// The kind of a field's value.
+#[derive(Debug, Clone, Copy)]
+pub enum FieldKind {
+    /// A whole number.
+    Count,
+    /// Any text.
+    Text,
+    /// A path.
+    Path,
+    /// true or false.
+    Flag,
+    /// One of some words.
+    OneOf(&'static [&'static str]),
+    /// Data of the program's own, with a check of a value ([`is_data`]).
+    Data(fn(&Json) -> Result<(), String>),
+    /// Written by the engine.
+    Held,
+}
+
+/// A field whose value does not fit the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("field `{field}` is {found}, where the machine expects {expected}")]
+pub struct FieldError {
+    /// The field.
+    pub field: String,
+    /// The value that it has.
+    pub found: String,
+    /// The value that it should have, in words.
+    pub expected: String,
+}
+
+impl FieldInfo {
+    /// The values of a field that the machine file leaves out.
+    pub const EMPTY: Self = Self {
+        name: "",
+        doc: "",
+        kind: FieldKind::Held,
+        initial: || Json::Null,
+        at_start: false,
+        within: None,
+        key: None,
+        null: None,
+        owned: false,
+        edit: None,
+        quoted: false,
+    };
+
+    /// Returns whether the engine writes it.
+    pub fn is_held(&self) -> bool {
+        matches!(self.kind, FieldKind::Held)
+    }
+
+    /// Returns whether it exists in a phase.
+    pub fn exists_in(&self, phase: usize) -> bool {
+        self.within.is_none_or(|phases| phases.contains(&phase))
+    }
+
+    /// Converts a value to the kind of the field. Users and shell helpers may have quoted a number, or left a text of digits bare.
+    pub(crate) fn convert(&self, value: &Json) -> Result<Json, FieldError> {
+        let plain = value.to_plain();
+        let (converted, expected) = match self.kind {
+            FieldKind::Count => (
+                value.as_count().map(Json::from),
+                "a whole number".to_owned(),
+            ),
+            FieldKind::Flag => (value.as_flag().map(Json::from), "true or false".to_owned()),
+            FieldKind::OneOf(words) => (
+                words.contains(&&*plain).then(|| Json::from(&*plain)),
+                format!("one of {}", words.join(", ")),
+            ),
+            FieldKind::Data(check) => match check(value) {
+                Ok(()) => (Some(value.clone()), String::new()),
+                Err(expected) => (None, expected),
+            },
+            FieldKind::Text | FieldKind::Path => return Ok(plain.into()),
+            FieldKind::Held => return Ok(value.clone()),
+        };
+        converted.ok_or_else(|| FieldError {
+            field: self.name.to_owned(),
+            found: format!("`{plain}`"),
+            expected,
+        })
+    }
+
+    /// Returns whether an edit by hand may set this value.
+    pub(super) fn takes_edit(&self, value: &Json) -> bool {
+        let fits = |(min, max)| {
+            let value = self.convert(value);
+            value.is_ok_and(|value| {
+                value
+                    .as_u64()
+                    .is_none_or(|count| (min..=max).contains(&count))
+            })
+        };
+        self.edit.is_some_and(fits)
+    }
+}
+
+/// Checks that a type of the program can be read from a value.
+pub fn is_data<T: DeserializeOwned>(json: &Json) -> Result<(), String> {
+    let name = std::any::type_name::<T>();
+    let name = name.rsplit("::").next().unwrap_or(name);
+    let read = T::deserialize(json).map(|_| ());
+    read.map_err(|why| format!("what `{name}` can be read from ({why})"))
+}
+
+/// Returns the default of a type of the program's as a field's value.
+pub fn default_data<T: Serialize + Default>() -> Json {
+    serde_json::to_value(T::default()).unwrap_or_default()
+}
