@@ -11,12 +11,12 @@ use serde_json::{Value as Json, json};
 
 use crate::digest::random_hex;
 use crate::files::Folder;
-use crate::machine::{Raw, Refusal, Snapshot};
+use crate::machine::{Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::{Limits, Spelled};
 use crate::process::{Call, ProcessEnd, supervise};
-use crate::store::Record;
+use crate::store::StoreError;
 use crate::text;
 
 /// The most lines that are shown of a command's output.
@@ -139,17 +139,11 @@ pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
 /// happened.
 pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
     let opened = raw.store().open(raw.id()).map_err(Refusal::Store)?;
-    let snapshot = |record: &Record| Snapshot {
-        phase: record.phase().to_owned(),
-        revision: record.revision(),
-    };
-    let expected = snapshot(raw.record());
-    let found = snapshot(&opened.record);
-    if expected == found {
-        Ok(())
-    } else {
-        Err(Refusal::Stale { expected, found })
+    if opened.record.revision() == raw.record().revision() {
+        return Ok(());
     }
+    let found = opened.record.snapshot();
+    Err(Refusal::Store(StoreError::Stale { found }))
 }
 
 /// Returns the id of a new run.

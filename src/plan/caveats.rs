@@ -123,8 +123,8 @@ fn has_changed(held: &AnyLoop) -> bool {
         return false;
     };
     if reviews_changes(held) {
-        let tree = |timeout| tree_id(raw.store(), Some(Instant::now() + timeout));
-        let now = raw.store().budget().wait(GIT_TIMEOUT, tree);
+        let timeout = raw.store().budget().limit(GIT_TIMEOUT);
+        let now = tree_id(raw.store(), Some(Instant::now() + timeout));
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }
     let now = raw.read("{subject}").ok();

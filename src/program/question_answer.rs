@@ -13,7 +13,7 @@ use super::surroundings::Surroundings;
 use super::{loops, messages, verbs};
 use crate::hooks::answers::{self, Answer};
 use crate::hooks::{HookOutput, Input};
-use crate::machine::{Actor, Refusal};
+use crate::machine::Actor;
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -127,7 +127,7 @@ fn take(
     let now = match verbs::try_take(program, verb, held, &settings) {
         Ok(now) => now,
         // Another process was faster. The next stop reports that change.
-        Err(NotTaken::Refused(refused)) if matches!(*refused.refusal, Refusal::Stale { .. }) => {
+        Err(NotTaken::Refused(refused)) if refused.refusal.is_stale() => {
             return Ok(true);
         }
         Err(NotTaken::Refused(refused)) => return Err(refused.to_string()),

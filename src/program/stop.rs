@@ -20,7 +20,7 @@ use super::{
 };
 use crate::behaviours::Step;
 use crate::hooks::{Action, Decision, Input};
-use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw, Refusal};
+use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::review::runs;
 use crate::store::{HOOK_TIMEOUT, LoopId, Store};
 use crate::text;
@@ -168,7 +168,7 @@ impl Stop<'_> {
             .stand_still(|| self.program.app.stop(held));
         match decided {
             Ok(step) => Ok(Some(step)),
-            Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => Ok(None),
+            Err(refused) if refused.refusal.is_stale() => Ok(None),
             Err(refused) => Err(refused.to_string()),
         }
     }

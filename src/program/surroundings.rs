@@ -39,9 +39,7 @@ impl Surroundings {
 
     /// Reads the client's input from stdin, within the time that is left.
     pub(super) fn read_input(&self) -> serde_json::Result<Input> {
-        self.budget.wait(INPUT_TIMEOUT, |timeout| {
-            input::read(std::io::stdin(), timeout)
-        })
+        input::read(std::io::stdin(), self.budget.limit(INPUT_TIMEOUT))
     }
 
     /// Returns the folders that a call comes from, the project first.

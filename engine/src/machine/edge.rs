@@ -68,22 +68,6 @@ pub struct EdgeInfo {
 }
 
 impl EdgeInfo {
-    /// The values of an edge that the machine file leaves out.
-    pub const EMPTY: Self = Self {
-        transition: "",
-        from: &[],
-        to: None,
-        when: "",
-        requires: None,
-        by: &[],
-        own: false,
-        args: &[],
-        message: None,
-        ends_turn: false,
-        doc: "",
-        line: 0,
-    };
-
     /// Returns whether it has a verb.
     pub fn is_verb(&self) -> bool {
         !self.by.is_empty() && !self.own
@@ -217,14 +201,11 @@ pub fn step<M: Machine>(
     };
     match (edge.set)(fields, transition) {
         Ok(fields) => Ok((EdgeAt::new(&edge.info, phase), fields)),
-        Err(field) => Err(Refusal::Field(FieldError {
-            field: field.to_owned(),
-            found: to_map(fields)
-                .get(field)
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            expected: format!("a whole number that `{name}` leaves in range"),
-        })),
+        Err(field) => {
+            let found = to_map(fields).remove(field).unwrap_or_default();
+            let expected = format!("a whole number that `{name}` leaves in range");
+            Err(Refusal::Field(FieldError::new(field, found, expected)))
+        }
     }
 }
 

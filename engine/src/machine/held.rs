@@ -219,11 +219,8 @@ impl<M: Machine> Held<M> {
         name: &'static str,
         data: &T,
     ) -> Result<(), FieldError> {
-        let value = serde_json::to_value(data).map_err(|error| FieldError {
-            field: name.to_owned(),
-            found: error.to_string(),
-            expected: "a value of JSON".to_owned(),
-        })?;
+        let value = serde_json::to_value(data)
+            .map_err(|error| FieldError::new(name, error, "a value of JSON"))?;
         let value = match M::TABLE.field(name) {
             Some(field) => field.convert(&value)?,
             None => value,
@@ -277,11 +274,8 @@ pub(super) fn read<M: Machine>(record: &Record, phase: usize) -> Result<M::Field
     for field in here.filter(|field| !field.is_held()) {
         fields.insert(field.name.to_owned(), record.value(field)?);
     }
-    M::Fields::deserialize(Json::Object(fields)).map_err(|error| FieldError {
-        field: M::TABLE.name.to_owned(),
-        found: error.to_string(),
-        expected: "the machine's fields".to_owned(),
-    })
+    M::Fields::deserialize(Json::Object(fields))
+        .map_err(|error| FieldError::new(M::TABLE.name, error, "the machine's fields"))
 }
 
 /// Returns a machine's fields by name.

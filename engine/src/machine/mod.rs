@@ -23,7 +23,7 @@ pub use evidence::{EvidenceRecord, Requirement};
 pub use held::{Beginning, Held};
 pub use open_error::OpenError;
 pub use raw::{Facts, Raw};
-pub use refusal::{Refusal, Refused, Snapshot};
+pub use refusal::{Refusal, Refused};
 pub use table::{Actor, Message, Table};
 
 /// A loop of any machine: a generated `AnyLoop`.

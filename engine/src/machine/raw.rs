@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::edge::EdgeAt;
 use super::table::{PhaseInfo, Table};
-use super::{Actor, EvidenceRecord, Refusal, Snapshot};
+use super::{Actor, EvidenceRecord, Refusal};
 use crate::files::{Folder, MAX_BYTES, folder_of};
 use crate::store::{Change, Entry, FieldValue as _, Fields, LoopId, Record, Store, StoreError};
 
@@ -107,16 +107,7 @@ impl Raw {
             ..Change::bare(edge.transition, &inner.actor.to_string())
         };
         let committed = inner.store.commit(&inner.record, change);
-        committed.map_err(|error| match error {
-            StoreError::Stale { found } => Refusal::Stale {
-                expected: Snapshot {
-                    phase: from.stored.to_owned(),
-                    revision: inner.record.revision(),
-                },
-                found,
-            },
-            error => Refusal::Store(error),
-        })
+        committed.map_err(Refusal::Store)
     }
 
     /// Returns whether edits begin another round of a phase.

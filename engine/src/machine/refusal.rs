@@ -3,14 +3,13 @@
 use thiserror::Error;
 
 use super::{Actor, FieldError, Requirement};
-pub use crate::store::Snapshot;
 use crate::store::StoreError;
 
 /// A transition that did not happen: the loop as it was held, and the reason.
 #[derive(Debug, Error)]
 #[error("{refusal}")]
 pub struct Refused<L> {
-    /// The loop, unchanged. After [`Refusal::Stale`] the disk has a newer revision.
+    /// The loop, unchanged. After [`StoreError::Stale`] the disk has a newer revision.
     pub held: L,
     /// The reason.
     pub refusal: Box<Refusal>,
@@ -19,14 +18,6 @@ pub struct Refused<L> {
 /// The reason for which a transition did not happen.
 #[derive(Debug, Error)]
 pub enum Refusal {
-    /// Another process changed the loop first.
-    #[error("the loop moved on meanwhile: expected {expected}, found {found}")]
-    Stale {
-        /// The loop that was held.
-        expected: Snapshot,
-        /// The loop on disk.
-        found: Snapshot,
-    },
     /// No guard of the transition holds.
     #[error("‘{transition}’ is not open in phase {phase}: needs {needs}, and {values}")]
     Guard {
@@ -80,13 +71,12 @@ pub enum Refusal {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The store could not read or write.
+    /// The store could not read or write, or another process changed the loop first.
     #[error(transparent)]
     Store(StoreError),
 }
 
 crate::impl_diagnostic!(Refusal, |refusal| match refusal {
-    Refusal::Stale { .. } => Some("read the loop again, and decide again".to_owned()),
     Refusal::Field(_) => {
         Some("the last good values are in its journal: `journal` with its id".to_owned())
     }
@@ -95,6 +85,11 @@ crate::impl_diagnostic!(Refusal, |refusal| match refusal {
 });
 
 impl Refusal {
+    /// Returns whether another process changed the loop first.
+    pub fn is_stale(&self) -> bool {
+        matches!(self, Refusal::Store(StoreError::Stale { .. }))
+    }
+
     /// Returns whether a guard refused: the only refusal after which an outcome's next transition is tried.
     pub fn is_guard(&self) -> bool {
         matches!(self, Refusal::Guard { .. })

@@ -28,11 +28,6 @@ impl Budget {
         self.left().is_zero()
     }
 
-    /// Runs a wait, which gets the smaller of its own bound and the remaining time.
-    pub fn wait<R>(&self, bound: Duration, wait: impl FnOnce(Duration) -> R) -> R {
-        wait(bound.min(self.left()))
-    }
-
     /// Runs a command of the machine without counting its time: a command may take an hour, and its result must still be
     /// committed.
     pub fn stand_still<R>(&self, work: impl FnOnce() -> R) -> R {
@@ -41,6 +36,11 @@ impl Budget {
         let result = work();
         self.with_end(|end| *end = Instant::now().checked_add(left));
         result
+    }
+
+    /// Returns the time that a wait may take: its own bound, or the time that is left.
+    pub fn limit(&self, bound: Duration) -> Duration {
+        bound.min(self.left())
     }
 
     fn left(&self) -> Duration {
@@ -64,19 +64,16 @@ mod tests {
     #[test]
     fn budget_bounds_waits_and_stands_still() {
         let endless = Budget::default();
-        endless.wait(LONG, |bound| assert_eq!(bound, LONG));
+        assert!(endless.left() >= LONG);
         endless.stand_still(|| ());
         assert!(!endless.is_over());
 
         let budget = Budget::until(Instant::now() + LONG);
-        budget
-            .clone()
-            .wait(2 * LONG, |bound| assert!(bound <= LONG));
+        assert!(budget.clone().left() <= LONG);
         budget.stand_still(|| std::thread::sleep(Duration::from_millis(30)));
         assert!(budget.left() > LONG - Duration::from_millis(20));
 
         let over = Budget::until(Instant::now());
-        over.wait(LONG, |bound| assert_eq!(bound, Duration::ZERO));
         assert!(over.is_over());
     }
 }

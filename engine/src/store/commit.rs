@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry, Record};
-use super::error::{OrIo as _, Snapshot, StoreError, WhyNotOurs};
+use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, iso};
 use super::journal::After;
 use super::store::Store;
@@ -29,10 +29,7 @@ impl Store {
         };
         let from = change.from.as_deref().unwrap_or(held.phase());
         if (found.revision(), found.phase()) != (held.revision(), from) {
-            let found = Snapshot {
-                phase: found.phase().to_owned(),
-                revision: found.revision(),
-            };
+            let found = found.snapshot();
             return Err(StoreError::Stale { found });
         }
         match self.write(&found, change) {

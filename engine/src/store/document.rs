@@ -274,35 +274,25 @@ fn find_key(line: &str) -> Option<&str> {
     is_key.then_some(key)
 }
 
-/// Reads the value of a line: JSON, text in single quotes, or plain text that YAML reads in the same way.
+/// Reads the value of a line: JSON, or plain text that YAML reads in the same way. A comment may follow.
 fn read_value(right: &str) -> Option<Json> {
-    let right = right.trim();
-    let is_end = |rest: &str| {
-        rest.is_empty() || rest.starts_with([' ', '\t']) && rest.trim_start().starts_with('#')
-    };
-    if is_end(right) || right.starts_with('#') {
-        return Some(Json::Null);
-    }
     let mut json = serde_json::Deserializer::from_str(right).into_iter::<Json>();
-    if let Some(Ok(value)) = json.next()
-        && is_end(&right[json.byte_offset()..])
-    {
-        return Some(value);
+    if let Some(Ok(value)) = json.next() {
+        let rest = &right[json.byte_offset()..];
+        let comment = rest.trim_start();
+        if comment.is_empty() || comment.len() < rest.len() && comment.starts_with('#') {
+            return Some(value);
+        }
     }
-    if let Some(quoted) = right.strip_prefix('\'') {
-        let inner = quoted.replace("''", "\0\0");
-        let (text, rest) = inner.split_once('\'')?;
-        return is_end(rest).then(|| text.replace("\0\0", "'").into());
-    }
-    let plain = right.split(" #").next().unwrap_or_default().trim_end();
-    let is_mark = plain.starts_with(|c| "\"[]{},|>&*!%@`".contains(c));
+    let plain = right.split(" #").next().unwrap_or_default().trim();
+    let is_mark = plain.starts_with(|c| "\"'[]{},|>&*!%@`".contains(c));
     let is_nested = plain.starts_with("- ") || plain.contains(": ") || plain.ends_with(':');
     (!is_mark && !is_nested).then(|| plain.into())
 }
 
 fn is_quoted(line: &str) -> bool {
     let right = line.split_once(':').map_or("", |(_, right)| right);
-    right.trim_start().starts_with(['"', '\''])
+    right.trim_start().starts_with('"')
 }
 
 fn set_line(lines: &mut Vec<Line>, field: &str, value: &Json, quoted: bool) {

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value as Json;
 
+use super::error::Snapshot;
 use super::field::{FieldError, FieldInfo};
 use super::id::{LoopId, iso};
 use super::spec::StateSpec;
@@ -172,6 +173,14 @@ impl Record {
     /// Returns the stored form of its phase.
     pub fn phase(&self) -> &str {
         self.newest.to.as_deref().unwrap_or_default()
+    }
+
+    /// Returns its phase and revision.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: self.phase().to_owned(),
+            revision: self.revision(),
+        }
     }
 
     /// Returns whether it is in a terminal phase.

@@ -42,7 +42,7 @@ pub enum StoreError {
         why: WhyNotOurs,
     },
     /// The loop was changed since it was read.
-    #[error("the loop was changed meanwhile: it is at {found}")]
+    #[error("the loop moved on meanwhile: it is at {found}")]
     Stale {
         /// The phase and revision of the stored loop.
         found: Snapshot,

@@ -1,5 +1,7 @@
 //! A field of a machine: its kind, its initial value, and its form in a document.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -53,16 +55,17 @@ pub enum FieldKind {
     Held,
 }
 
-/// A field whose value does not fit the machine.
+/// A field whose value does not fit the machine, in words.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("field `{field}` is {found}, where the machine expects {expected}")]
-pub struct FieldError {
-    /// The field.
-    pub field: String,
-    /// The value that it has.
-    pub found: String,
-    /// The value that it should have, in words.
-    pub expected: String,
+#[error("{0}")]
+pub struct FieldError(String);
+
+impl FieldError {
+    pub(crate) fn new(field: &str, found: impl Display, expected: impl Display) -> Self {
+        Self(format!(
+            "field `{field}` is {found}, where the machine expects {expected}"
+        ))
+    }
 }
 
 impl FieldInfo {
@@ -111,11 +114,7 @@ impl FieldInfo {
             FieldKind::Text | FieldKind::Path => return Ok(plain.into()),
             FieldKind::Held => return Ok(value.clone()),
         };
-        converted.ok_or_else(|| FieldError {
-            field: self.name.to_owned(),
-            found: format!("`{plain}`"),
-            expected,
-        })
+        converted.ok_or_else(|| FieldError::new(self.name, format!("`{plain}`"), expected))
     }
 
     /// Returns whether an edit by hand may set this value.

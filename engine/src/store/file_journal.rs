@@ -49,8 +49,8 @@ impl LoopFolder {
         }
     }
 
-    /// Returns the seals of a new journal. A copy of another folder gets its own id.
-    fn sealing_to_begin(&self, here: &Folder) -> Result<Sealing, StoreError> {
+    /// Returns the end of a journal that is to begin. A copy of another folder gets its own id.
+    fn sealed_to_begin(&self, here: &Folder) -> Result<Sealed, StoreError> {
         let key = self.home.key_or_new()?;
         let is_own = |project: &Project| project.find_original(&self.home, &self.folder).is_none();
         let found = Project::read(here).or_io("read", &self.folder)?;
@@ -58,7 +58,13 @@ impl LoopFolder {
             Some(project) => project,
             None => Project::make(here).or_io("write", &self.folder)?,
         };
-        Ok(Sealing { key, project })
+        Ok(Sealed {
+            change: Vec::new(),
+            seal: String::new(),
+            end: 0,
+            sealing: Sealing { key, project },
+            mark: Mark::default(),
+        })
     }
 
     fn open_journal(&self, id: &LoopId) -> io::Result<File> {
@@ -159,13 +165,7 @@ impl Journal for LoopFolder {
             ..
         } = match sealed {
             Some(sealed) => sealed,
-            None => Sealed {
-                change: Vec::new(),
-                seal: String::new(),
-                end: 0,
-                sealing: self.sealing_to_begin(&here)?,
-                mark: Mark::default(),
-            },
+            None => self.sealed_to_begin(&here)?,
         };
         // The new document is there before its line, so that a full disk refuses the change here.
         let prepare = |bytes| {

@@ -91,6 +91,7 @@ pub(crate) trait Journal: Debug + Send + Sync {
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     loops: Mutex<BTreeMap<LoopId, Kept>>,
+    archived: Mutex<BTreeMap<LoopId, Kept>>,
     starting: Mutex<()>,
 }
 
@@ -98,28 +99,12 @@ pub(super) struct Memory {
 struct Kept {
     lines: Vec<Vec<u8>>,
     document: Vec<u8>,
-    is_archived: bool,
 }
 
 impl Kept {
     fn newest(&self) -> Option<&Vec<u8>> {
         let mut lines = self.lines.iter().rev();
         lines.find(|line| revision_in(line).is_some())
-    }
-}
-
-impl Memory {
-    /// Reads or changes a loop that is not archived.
-    fn visit<R>(&self, id: &LoopId, visit: impl FnOnce(&mut Kept) -> R) -> Option<R> {
-        let mut loops = lock(&self.loops);
-        let kept = loops.get_mut(id).filter(|kept| !kept.is_archived);
-        kept.map(visit)
-    }
-
-    fn set_archived(&self, id: &LoopId, is_archived: bool) {
-        if let Some(kept) = lock(&self.loops).get_mut(id) {
-            kept.is_archived = is_archived;
-        }
     }
 }
 
@@ -146,33 +131,35 @@ impl Journal for Memory {
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
-        let tail = self.visit(id, |kept| {
+        let loops = lock(&self.loops);
+        let kept = loops.get(id);
+        Ok(kept.and_then(|kept| {
             Some(Tail {
                 change: kept.newest()?.clone(),
                 document: Some(kept.document.clone()),
             })
-        });
-        Ok(tail.flatten())
+        }))
     }
 
     fn restore(&self, id: &LoopId, _: u64, document: &[u8]) -> Result<(), StoreError> {
-        self.visit(id, |kept| kept.document = document.to_vec());
+        if let Some(kept) = lock(&self.loops).get_mut(id) {
+            kept.document = document.to_vec();
+        }
         Ok(())
     }
 
     fn exists(&self, id: &LoopId) -> bool {
-        self.visit(id, |_| ()).is_some()
+        lock(&self.loops).contains_key(id)
     }
 
     fn entries(&self, id: &LoopId, _: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
-        let lines = self.visit(id, |kept| kept.lines.clone());
+        let loops = lock(&self.loops);
+        let lines = loops.get(id).map(|kept| kept.lines.clone());
         Ok(lines.unwrap_or_default())
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
-        let loops = lock(&self.loops);
-        let present = loops.iter().filter(|(_, kept)| !kept.is_archived);
-        Ok(present.map(|(id, _)| id.clone()).collect())
+        Ok(lock(&self.loops).keys().cloned().collect())
     }
 
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
@@ -180,12 +167,14 @@ impl Journal for Memory {
     }
 
     fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.set_archived(id, true);
+        let kept = lock(&self.loops).remove_entry(id);
+        lock(&self.archived).extend(kept);
         Ok(())
     }
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.set_archived(id, false);
+        let kept = lock(&self.archived).remove_entry(id);
+        lock(&self.loops).extend(kept);
         Ok(())
     }
 }

@@ -108,9 +108,7 @@ impl Store {
         let phase = document.and_then(|document| document.text(spec.fields.phase));
         Some(Foreign {
             path: self.folder().join(name),
-            terminal: phase
-                .as_deref()
-                .is_some_and(|phase| spec.is_terminal(phase)),
+            terminal: spec.is_terminal(phase.as_deref()),
             phase,
         })
     }
@@ -141,9 +139,7 @@ impl Store {
             path: self.path_of(&id),
             id,
             modified,
-            terminal: phase
-                .as_deref()
-                .is_some_and(|phase| spec.is_terminal(phase)),
+            terminal: spec.is_terminal(phase.as_deref()),
             phase,
             session: text(spec.fields.session),
             root: text(spec.fields.root),

@@ -297,8 +297,8 @@ impl LoopFolder {
         let folder = self.open_folder().or_io("open", &self.folder)?;
         let path = self.folder.join(name);
         let begun = Instant::now();
-        let take = |timeout| Lock::take(&folder, name, timeout).or_io("lock", &path);
-        match self.budget.wait(self.lock_timeout, take)? {
+        let timeout = self.budget.limit(self.lock_timeout);
+        match Lock::take(&folder, name, timeout).or_io("lock", &path)? {
             Some(lock) => Ok((folder, lock)),
             None => Err(StoreError::Busy {
                 path,

@@ -30,13 +30,13 @@ pub struct Opened {
     pub repairs: Vec<String>,
 }
 
-/// The difference between a document and the newest change.
+/// The difference between a document and the newest change. A document that is missing or older has no edits.
 #[derive(Default)]
 struct Difference {
     /// The edits by hand that the machine allows.
     taken: Fields,
     /// The fields of other edits, or why the document cannot be read.
-    undone: Option<String>,
+    undone: Vec<String>,
 }
 
 impl Store {
@@ -78,7 +78,20 @@ impl Store {
         let mut document = found.unwrap_or_default().to_vec();
         let root = self.root_after_move(&newest);
         if let Some(Difference { taken, undone }) = difference {
-            repairs.extend(self.describe_repair(id, found, undone)?);
+            match found {
+                None => {
+                    let path = text::shown(self.path_of(id));
+                    repairs.push(format!("{path} was missing and was written again"));
+                }
+                Some(bytes) if !undone.is_empty() => {
+                    let kept = text::shown(self.keep_replaced(id, bytes)?);
+                    repairs.push(format!(
+                        "the state was edited by hand ({}); the edit was undone, and the file is kept as {kept}",
+                        undone.join(", ")
+                    ));
+                }
+                Some(_) => {}
+            }
             document = self.render_onto(id, &newest, found)?;
             if taken.is_empty() && root.is_none() {
                 self.journal_of().restore(id, newest.revision, &document)?;
@@ -159,27 +172,6 @@ impl Store {
         (is_own && self.root() != root).then(|| self.root().to_string())
     }
 
-    /// Returns a description of the repair of a document, for the user. Keeps one that was edited in another way than the machine
-    /// allows.
-    fn describe_repair(
-        &self,
-        id: &LoopId,
-        found: Option<&[u8]>,
-        undone: Option<String>,
-    ) -> Result<Option<String>, StoreError> {
-        let Some(bytes) = found else {
-            let path = text::shown(self.path_of(id));
-            return Ok(Some(format!("{path} was missing and was written again")));
-        };
-        let Some(what) = undone else {
-            return Ok(None);
-        };
-        let kept = text::shown(self.keep_replaced(id, bytes)?);
-        Ok(Some(format!(
-            "the state was edited by hand ({what}); the edit was undone, and the file is kept as {kept}"
-        )))
-    }
-
     /// Compares a document with the newest change. Returns `None` if it shows that change.
     fn compare(
         &self,
@@ -188,40 +180,38 @@ impl Store {
         found: Option<&[u8]>,
     ) -> Result<Option<Difference>, StoreError> {
         let spec = self.spec();
-        let mut taken = Fields::new();
-        let mut undone = Vec::new();
-        let takes_edit = |field: &str, value: &Json| {
-            let field = spec.field(field);
-            field.is_some_and(|field| field.takes_edit(value))
+        let mut difference = Difference::default();
+        let document = match found.map(|bytes| spec.parse(bytes)) {
+            Some(Ok(document)) => document,
+            unreadable => {
+                let error = unreadable.and_then(Result::err);
+                difference
+                    .undone
+                    .extend(error.map(|error| error.to_string()));
+                return Ok(Some(difference));
+            }
         };
-        match found.map(|bytes| spec.parse(bytes)) {
-            None => return Ok(Some(Difference::default())),
-            Some(Err(error)) => undone.push(error.to_string()),
-            Some(Ok(document)) => {
-                let shown = document.count(spec.fields.revision).unwrap_or(u64::MAX);
-                if shown < newest.revision {
-                    // A crash leaves the document of the change before. Any other one was edited.
-                    let entries = self.journal_since(id, Some(shown))?;
-                    let mut changes = entries.iter().filter_map(Entry::change);
-                    let written = changes.find(|change| change.revision == shown);
-                    if written.is_some_and(|written| differing(&document, written).is_empty()) {
-                        return Ok(Some(Difference::default()));
-                    }
-                    undone.push(spec.fields.revision.to_owned());
-                } else {
-                    for field in differing(&document, newest) {
-                        let value = document.get(&field).filter(|_| shown == newest.revision);
-                        match value.filter(|value| takes_edit(&field, value)) {
-                            Some(value) => _ = taken.insert(field, value),
-                            None => undone.push(field),
-                        }
-                    }
-                }
+        let shown = document.count(spec.fields.revision).unwrap_or(u64::MAX);
+        if shown < newest.revision {
+            // A crash leaves the document of the change before. Any other one was edited.
+            let entries = self.journal_since(id, Some(shown))?;
+            let mut changes = entries.iter().filter_map(Entry::change);
+            let written = changes.find(|change| change.revision == shown);
+            if !written.is_some_and(|written| differing(&document, written).is_empty()) {
+                difference.undone.push(spec.fields.revision.to_owned());
+            }
+            return Ok(Some(difference));
+        }
+        for name in differing(&document, newest) {
+            let field = spec.field(&name).filter(|_| shown == newest.revision);
+            let takes = |value: &Json| field.is_some_and(|field| field.takes_edit(value));
+            match document.get(&name).filter(takes) {
+                Some(value) => _ = difference.taken.insert(name, value),
+                None => difference.undone.push(name),
             }
         }
-        let is_same = taken.is_empty() && undone.is_empty();
-        let undone = (!undone.is_empty()).then(|| undone.join(", "));
-        Ok((!is_same).then_some(Difference { taken, undone }))
+        let is_same = difference.taken.is_empty() && difference.undone.is_empty();
+        Ok((!is_same).then_some(difference))
     }
 
     /// Returns the revision of a document that is older than a crash can leave it. Only a file of the user's can be.
@@ -305,8 +295,7 @@ impl Store {
         let last = entries.last().and_then(|entry| entry.noted::<Fields>(note));
         let newest = entries.iter().rev().find_map(Entry::change);
         let phase = newest.and_then(|newest| newest.to.as_deref());
-        let is_over = phase.is_some_and(|phase| self.spec().is_terminal(phase));
-        if is_over || last.as_ref() == Some(&data) {
+        if self.spec().is_terminal(phase) || last.as_ref() == Some(&data) {
             return;
         }
         if let Err(error) = self.note(id, note, &data) {

@@ -126,9 +126,11 @@ impl StateSpec {
         self.declared.iter().find(|field| field.name == name)
     }
 
-    /// Returns whether a stored phase is terminal.
-    pub fn is_terminal(&self, phase: &str) -> bool {
-        self.terminal.contains(&phase)
+    /// Returns whether a stored phase is terminal. An unknown one is not.
+    pub fn is_terminal<'p>(&self, phase: impl Into<Option<&'p str>>) -> bool {
+        phase
+            .into()
+            .is_some_and(|phase| self.terminal.contains(&phase))
     }
 
     /// Returns whether `field` identifies a document: only the store writes it, regardless of the caller.
