@@ -15,7 +15,7 @@ use claudex_loop::text;
 use serde_json::{Value, json};
 
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, Phase, report, reviews_changes};
+use super::{AnyLoop, Phase, reviews_changes};
 
 /// The journal's note of a change since the last review.
 const CHANGED: &str = "changed-since-review";
@@ -35,9 +35,9 @@ pub(super) fn all(held: &AnyLoop) -> Vec<String> {
 pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
-    let verdicts = report::verdicts(held);
+    let verdicts = runs::verdicts(runs::read(&journal));
     let last = verdicts.values().next_back();
-    let Some((last, _)) = last.filter(|(run, _)| counts_as_clean(held, run)) else {
+    let Some(last) = last.filter(|run| counts_as_clean(held, run)) else {
         return caveats;
     };
 
@@ -48,8 +48,8 @@ pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
         ("the plan is unchanged since", "the plan was revised since")
     };
     let has_last_text = |run: &Run| run.began.subject == last.began.subject;
-    for (round, (run, verdict)) in &verdicts {
-        let counts = verdict.findings.counts();
+    for (round, run) in &verdicts {
+        let counts = run.counts().unwrap_or_default();
         if counts.material() == 0 {
             continue;
         }
@@ -57,7 +57,7 @@ pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
         let found = format!("Round {round} ({persona}) found {counts}");
         let is_seen_again = verdicts
             .values()
-            .any(|(later, _)| has_last_text(later) && later.began.persona == run.began.persona);
+            .any(|later| has_last_text(later) && later.began.persona == run.began.persona);
         if !has_last_text(run) && !is_seen_again {
             caveats.push(format!(
                 "{found}; {changed}, and no later round looked from that point of view."
@@ -104,7 +104,7 @@ fn is_closing(held: &AnyLoop) -> bool {
 }
 
 fn has_verdict(run: &Run) -> bool {
-    run.digest().is_some()
+    run.verdict().is_some()
 }
 
 fn sentence(held: &AnyLoop) -> String {

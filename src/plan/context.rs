@@ -14,7 +14,7 @@ use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::personas::Personas;
-use claudex_loop::review::runs::Run;
+use claudex_loop::review::runs::{self, Run};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
@@ -121,8 +121,9 @@ fn missing_personas(held: &AnyLoop, personas: &Personas) -> Vec<String> {
 /// Returns the gravest findings of the round before, for a user who sees only the first lines of a
 /// block.
 fn top_findings(held: &AnyLoop, round: u64) -> Vec<String> {
-    let verdict = report::verdicts(held).remove(&round.saturating_sub(1));
-    let mut findings = verdict.map_or_else(Vec::new, |(_, verdict)| verdict.findings.0);
+    let mut verdicts = runs::verdicts(rounds::runs(held.raw()));
+    let run = verdicts.remove(&round.saturating_sub(1));
+    let mut findings = run.map_or_else(Vec::new, |run| run.findings().to_vec());
     findings.sort_by_key(|finding| finding.severity);
     findings
         .iter()

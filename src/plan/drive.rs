@@ -125,7 +125,7 @@ impl Driver<'_> {
             RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
             error => internal_failure(held, &error.to_string()),
         })?;
-        let notes = match report.run.digest() {
+        let notes = match report.run.verdict() {
             Some(_) => report::after_review(held),
             None => Vec::new(),
         };

@@ -56,7 +56,7 @@ impl Progress {
         let result = format!("  {}", review::result(report));
         self.console.toned(&result, rounds::CLEAN, Tone::Good);
 
-        let mut findings: Vec<_> = report.findings.0.iter().collect();
+        let mut findings: Vec<_> = report.run.findings().iter().collect();
         findings.sort_by_key(|finding| finding.severity);
         for finding in findings.iter().take(MAX_SHOWN_FINDINGS) {
             let severity = finding.severity.to_string().to_lowercase();

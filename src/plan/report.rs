@@ -5,15 +5,13 @@
 //! the text of reviewers by the filters `prose` and `code`.
 
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
-use claudex_loop::review::findings_file::FindingsJson;
-use claudex_loop::review::runs::Run;
+use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, OwnFiles, Snapshot, file_name};
 use claudex_loop::text;
@@ -57,10 +55,10 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         Snapshot::take(store.root(), &own_files, None)
     });
     let mut fixes = Vec::new();
-    let mut rounds = Vec::new();
-    for (run, verdict) in verdicts(held).values() {
+    let mut reviewed = Vec::new();
+    for run in runs::verdicts(rounds::runs(held.raw())).values() {
         let mut findings = Vec::new();
-        for finding in &verdict.findings.0 {
+        for finding in run.findings() {
             let mut facts = json!(finding);
             facts["place"] = json!(place(finding));
             let patch = finding.patch.as_deref().unwrap_or_default();
@@ -70,15 +68,15 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
                     Err(error) => Some(format!("it could not be tried: {error}")),
                 };
                 facts["fix"] = json!(fixes.len() + 1);
-                fixes.push(fix(&facts, verdict.began.round, patch, problem));
+                fixes.push(fix(&facts, run.began.round, patch, problem));
             }
             findings.push(facts);
         }
-        rounds.push(json!({
-            "round": verdict.began.round,
-            "persona": verdict.began.persona,
-            "reviewer": verdict.began.reviewer,
-            "counts": verdict.findings.counts().to_string(),
+        reviewed.push(json!({
+            "round": run.began.round,
+            "persona": run.began.persona,
+            "reviewer": run.began.reviewer,
+            "counts": run.counts().unwrap_or_default().to_string(),
             "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
             "findings": findings,
         }));
@@ -96,7 +94,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         "topic": held.fields().topic,
         "copy": held.fields().subject,
         "compared": compared.collect::<Vec<_>>(),
-        "rounds": rounds,
+        "rounds": reviewed,
         "fixes": fixes,
         "applying": applying,
         "tree": tree,
@@ -116,17 +114,6 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         ));
     }
     Ok(lines)
-}
-
-/// Returns the newest verdict of each round, from files that are as the journal noted them.
-pub(super) fn verdicts(held: &AnyLoop) -> BTreeMap<u64, (Run, FindingsJson)> {
-    let store = held.raw().store();
-    let runs = rounds::runs(held.raw()).into_iter();
-    runs.filter_map(|run| {
-        let verdict = FindingsJson::of_run(store, held.id(), &run).ok()??;
-        Some((run.began.round, (run, verdict)))
-    })
-    .collect()
 }
 
 /// Returns the facts about a proposed patch. Hidden characters are spelled out; the findings' JSON has the patch itself.

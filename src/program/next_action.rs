@@ -99,7 +99,7 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
         return end_turn(&format!("the loop goes on to {to}"));
     }
     let runs = runs::read(&raw.recent().unwrap_or_default());
-    let has_verdict = |run: &&Run| run.is_of(raw, raw.count(spec.round)) && run.digest().is_some();
+    let has_verdict = |run: &&Run| run.is_of(raw, raw.count(spec.round)) && run.verdict().is_some();
     let verdict = runs.iter().rfind(has_verdict).and_then(Run::outcome);
     match verdict {
         None => NextAction::new(

@@ -14,7 +14,6 @@ use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, round
 use crate::behaviours::verify::{self, Missing, Purpose};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::process::limits::Limits;
-use crate::review::findings::Counts;
 use crate::review::prompt::{self, Prompt};
 use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::{Run, RunOutcome};
@@ -106,7 +105,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         // An agent in a client may not be allowed to read a file outside of its folder.
         print_findings(&findings);
     }
-    if run.digest().is_some() {
+    if run.verdict().is_some() {
         let more = program.extension.reviewed(&*held);
         if !more.is_empty() {
             out::line("");
@@ -226,15 +225,14 @@ fn follow(program: &Program, raw: &Raw) -> Result<Exit, Failure> {
     if !is_running {
         console.line("no review is running; this was the last one");
     }
-    let counts = rounds::counts_of_run(raw.store(), id, &run);
     console.line(&format!(
         "run {} of round {} by {}: {}",
         text::one_line(&run.began.run, 60),
         run.began.round,
         text::one_line(&run.began.reviewer, 60),
-        result_of(&run, counts, &run.findings_path(raw.store(), id))
+        result_of(&run, &run.findings_path(raw.store(), id))
     ));
-    Ok(if run.digest().is_some() || !is_running {
+    Ok(if run.verdict().is_some() || !is_running {
         Exit::Complete
     } else {
         Exit::Reviewer
@@ -270,7 +268,7 @@ fn print_findings(findings: &str) {
 
 /// Returns the result of a round on one line.
 pub fn result(report: &Report) -> String {
-    let result = result_of(&report.run, Some(report.findings.counts()), &report.path);
+    let result = result_of(&report.run, &report.path);
     if report.was_reviewed {
         format!("reviewed before: {result}")
     } else {
@@ -279,9 +277,9 @@ pub fn result(report: &Report) -> String {
 }
 
 /// Returns the outcome of a run, and its findings file.
-fn result_of(run: &Run, counts: Option<Counts>, path: &Utf8Path) -> String {
-    let outcome = rounds::outcome(run, counts);
-    match run.outcome().filter(|_| run.digest().is_some()) {
+fn result_of(run: &Run, path: &Utf8Path) -> String {
+    let outcome = rounds::outcome(run);
+    match run.outcome().filter(|_| run.verdict().is_some()) {
         Some(RunOutcome::Clean) => format!("{outcome}. {}", text::exact(path)),
         Some(_) => format!("{outcome}. Findings: {}", text::exact(path)),
         None => outcome,

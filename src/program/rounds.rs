@@ -15,7 +15,7 @@ use crate::review::personas::Personas;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{ReviewSpec, evidence, findings_file};
-use crate::store::{ChangeEntry, Entry, LoopId, Store};
+use crate::store::{ChangeEntry, Entry};
 use crate::text;
 
 /// A row of the table of rounds.
@@ -73,7 +73,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
             Some(RoundLine {
                 round: run.began.round,
                 persona: text::one_line(&run.began.persona, 100),
-                counts: counts_of_run(store, raw.id(), run),
+                counts: run.counts(),
                 file: Some(text::shown(path.file_name()?)),
             })
         };
@@ -86,7 +86,10 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
         RoundLine {
             round,
             persona: text::one_line(persona, 100),
-            counts: store.read(&path).ok().and_then(|bytes| counts_of(&bytes)),
+            counts: store
+                .read(&path)
+                .ok()
+                .and_then(|bytes| run.and_then(Run::counts).or(counts_of(&bytes))),
             file: None,
         }
     };
@@ -105,32 +108,15 @@ pub fn across(raw: &Raw) -> Option<String> {
 /// The outcome of a round without findings.
 pub const CLEAN: &str = "no substantive findings";
 
-/// Returns the outcome of a run in words. `counts` are those of its findings, if they can be read.
-pub(super) fn outcome(run: &Run, counts: Option<Counts>) -> String {
+/// Returns the outcome of a run in words.
+pub(super) fn outcome(run: &Run) -> String {
     match (run.outcome(), run.cause()) {
         (None, _) => "not ended, or cut off".to_owned(),
         (Some(RunOutcome::CouldNotRun), Some(cause)) => format!("could not run: {cause}"),
         (Some(_), Some(cause)) => format!("unreadable: {cause}"),
         (Some(RunOutcome::Clean), None) => CLEAN.to_owned(),
-        (Some(_), None) => counts.map_or_else(
-            || "findings, whose file cannot be read now".to_owned(),
-            |counts| counts.to_string(),
-        ),
+        (Some(_), None) => run.counts().unwrap_or_default().to_string(),
     }
-}
-
-/// Returns the counts of a run's findings.
-pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
-    if run.outcome() == Some(RunOutcome::Clean) {
-        return Some(Counts::default());
-    }
-    let bytes = store.read(&run.findings_path(store, id)).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    // A numbered findings file ends in a line for the user.
-    let end = text
-        .rfind("\nVERDICT: ")
-        .filter(|_| run.findings_file().is_some());
-    counts_of(text[..end.unwrap_or(text.len())].as_bytes())
 }
 
 /// Returns the counts of a file's findings, or `None` if it is not a findings file.
@@ -201,7 +187,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     }
     let history = spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
     for round in history.unwrap_or_default() {
-        let findings = round.findings.0.iter();
+        let findings = round.findings().iter();
         let unreviewed = findings.filter(|one| one.is_of_unreviewed_lines());
         caveats.extend(unreviewed.map(|one| format!("Round {}: {}.", round.began.round, one.what)));
     }
@@ -210,7 +196,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
         let cause = failed.cause();
         let names = [failed, instead].map(|run| text::one_line(&run.began.reviewer, 60));
         if let Some(cause) = cause.filter(|cause| cause.kind.falls_over())
-            && instead.digest().is_some()
+            && instead.verdict().is_some()
             && instead.began.round == failed.began.round
             && names[0] != names[1]
         {
@@ -234,7 +220,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
 /// Returns the reviewers that gave verdicts, each once, in the order of their runs.
 pub fn reviewers(raw: &Raw) -> String {
     let mut names: Vec<String> = Vec::new();
-    for run in runs(raw).into_iter().filter(|run| run.digest().is_some()) {
+    for run in runs(raw).into_iter().filter(|run| run.verdict().is_some()) {
         if !names.contains(&run.began.reviewer) {
             names.push(run.began.reviewer);
         }

@@ -1,18 +1,15 @@
 //! Evidence of a round's review.
 //!
-//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict, and whose findings JSON still has the digest in the
-//! journal. [`Settled`] is a `Reviewed` whose subject is unchanged and that leaves nothing material open, or that has the reason
+//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict. [`Settled`] is a `Reviewed` whose subject is unchanged and that leaves nothing material open, or that has the reason
 //! for rejecting open findings. Only this file makes either. If the user made evidence optional, a waived one replaces a
 //! missing review; the journal and the summary name it.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use super::digest::Digest;
 use super::findings::Findings;
-use super::findings_file::FindingsJson;
 use super::runs::{self, Run};
 use super::{finding_history, subject, worktree};
 use crate::machine::table::{Blocking, ReviewSpec};
@@ -105,15 +102,15 @@ pub enum Found {
 /// Returns the state of the round's review, for a stop, and the run that it comes from.
 ///
 /// # Errors
-/// Returns an error if the journal, the subject or a findings JSON cannot be read.
+/// Returns an error if the journal or the subject cannot be read.
 pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String>)> {
     let round = Round::new(raw, spec)?;
     if round.is_running() {
         return Ok((Found::Running, None));
     }
-    if let Some((run, json)) = round.verdict()? {
-        let reviewed = round.reviewed(&run, json);
-        let is_clean = reviewed.findings.blocking(spec.blocking) == 0;
+    if let Some(run) = round.verdict() {
+        let reviewed = round.reviewed(run);
+        let is_clean = round.is_clean(run);
         let found = match round.settle(reviewed.clone(), None) {
             Ok(settled) if is_clean => Found::Clean(settled),
             _ if finding_history::is_stalled(&round.verdicts(|_| true)?) => {
@@ -121,7 +118,7 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
             }
             _ => Found::Findings(reviewed),
         };
-        return Ok((found, Some(run.began.run)));
+        return Ok((found, Some(run.began.run.clone())));
     }
     Ok(match round.failure() {
         Some((run, _)) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
@@ -156,11 +153,11 @@ fn round_of<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>,
     Ok(Round::new(raw, spec.ok_or_else(no_review)?)?)
 }
 
-/// Returns the rounds of a loop that were reviewed, oldest first, each with the verdict that counts.
+/// Returns the rounds of a loop that were reviewed, oldest first, each as the run whose verdict counts.
 ///
 /// # Errors
-/// Returns an error if the journal or a findings JSON cannot be read.
-pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<FindingsJson>> {
+/// Returns an error if the journal cannot be read.
+pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<Run>> {
     Round::new(raw, spec)?.verdicts(|_| true)
 }
 
@@ -168,21 +165,21 @@ pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<FindingsJson>> {
 /// be read.
 pub fn is_outdated(raw: &Raw, spec: &ReviewSpec) -> bool {
     let is_newest_outdated = |round: Round<'_>| {
-        let newest = round.newest_verdict().ok().flatten();
-        newest.is_some_and(|(run, json)| round.is_outdated(&run, &json))
+        let newest = round.newest_verdict();
+        newest.is_some_and(|run| round.is_outdated(run))
     };
     Round::new(raw, spec).is_ok_and(is_newest_outdated)
 }
 
 /// Returns whether this round has a verdict without a blocking finding. It has none if it cannot be read.
 pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
-    let verdict = verdict(raw, spec).ok().flatten();
-    verdict.is_some_and(|(_, json)| json.findings.blocking(spec.blocking) == 0)
+    let has_clean = |round: Round<'_>| round.verdict().is_some_and(|run| round.is_clean(run));
+    Round::new(raw, spec).is_ok_and(has_clean)
 }
 
-/// Returns the run of this round whose verdict counts, with its findings JSON.
-pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, FindingsJson)>> {
-    Round::new(raw, spec)?.verdict()
+/// Returns the run of this round whose verdict counts.
+pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Run>> {
+    Ok(Round::new(raw, spec)?.verdict().cloned())
 }
 
 /// The round of a loop, with its runs.
@@ -217,27 +214,26 @@ impl<'r> Round<'r> {
         self.runs.iter().filter(is_own)
     }
 
-    fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {
-        FindingsJson::of_run(self.raw.store(), self.raw.id(), run)
-    }
-
-    /// Returns the newest run of the round that gave a verdict and whose findings JSON is unchanged.
-    fn newest_verdict(&self) -> io::Result<Option<(Run, FindingsJson)>> {
-        let json = |run: &Run| Some((run.clone(), self.json_of(run).transpose()?));
-        let newest = self.own_runs().rev().find_map(json);
-        newest.map(|(run, json)| Ok((run, json?))).transpose()
+    /// Returns the newest run of the round that gave a verdict.
+    fn newest_verdict(&self) -> Option<&Run> {
+        self.own_runs().rfind(|run| run.verdict().is_some())
     }
 
     /// Returns the newest verdict, if it counts.
-    fn verdict(&self) -> io::Result<Option<(Run, FindingsJson)>> {
-        let newest = self.newest_verdict()?;
-        Ok(newest.filter(|(run, json)| !self.is_outdated(run, json)))
+    fn verdict(&self) -> Option<&Run> {
+        self.newest_verdict().filter(|run| !self.is_outdated(run))
+    }
+
+    /// Returns whether a verdict has no blocking finding.
+    fn is_clean(&self, run: &Run) -> bool {
+        let findings = run.verdict();
+        findings.is_some_and(|findings| findings.blocking(self.spec.blocking) == 0)
     }
 
     /// Returns whether a clean run looked at another text than the present one. If each review starts clean, it then
     /// counts for nothing, and another one is due.
-    fn is_outdated(&self, run: &Run, json: &FindingsJson) -> bool {
-        if !self.spec.fresh || json.findings.blocking(self.spec.blocking) > 0 {
+    fn is_outdated(&self, run: &Run) -> bool {
+        if !self.spec.fresh || !self.is_clean(run) {
             return false;
         }
         if self.subject.as_ref() != Some(&run.began.subject) {
@@ -251,19 +247,14 @@ impl<'r> Round<'r> {
 
     /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
     /// each visit starts clean.
-    fn verdicts(&self, counts: impl Fn(&Run) -> bool) -> io::Result<Vec<FindingsJson>> {
-        let runs = if self.spec.fresh {
+    fn verdicts(&self, counts: impl Fn(&Run) -> bool) -> io::Result<Vec<Run>> {
+        let mut runs = if self.spec.fresh {
             self.own_runs().cloned().collect()
         } else {
             runs::read(&self.raw.journal().map_err(io::Error::other)?)
         };
-        let mut verdicts = BTreeMap::new();
-        for run in runs.iter().filter(|run| counts(run)) {
-            if let Some(json) = self.json_of(run)? {
-                verdicts.insert(json.began.round, json);
-            }
-        }
-        Ok(verdicts.into_values().collect())
+        runs.retain(counts);
+        Ok(runs::verdicts(runs).into_values().collect())
     }
 
     /// Returns the newest run of the round with its cause, if it failed.
@@ -276,16 +267,14 @@ impl<'r> Round<'r> {
         let round = self.number;
         let why = if self.is_running() {
             format!("the review of round {round} is still running; follow it")
-        } else if let Some((run, json)) = self.verdict()? {
-            return Ok(self.reviewed(&run, json));
+        } else if let Some(run) = self.verdict() {
+            return Ok(self.reviewed(run));
         } else if self.raw.policy() == EvidencePolicy::Optional {
             return Ok(self.waived());
         } else if let Some((_, cause)) = self.failure() {
             format!("the review of round {round} gave no verdict ({cause}); run it again")
-        } else if self.own_runs().any(|run| run.digest().is_some()) {
-            format!(
-                "the findings of round {round} are not those of its run any more; run the review again"
-            )
+        } else if self.newest_verdict().is_some() {
+            format!("what round {round} reviewed was changed since; run the review again")
         } else {
             format!("round {round} was not reviewed yet; run the review first")
         };
@@ -295,14 +284,14 @@ impl<'r> Round<'r> {
     }
 
     /// Makes evidence of a run.
-    fn reviewed(&self, run: &Run, json: FindingsJson) -> Reviewed {
+    fn reviewed(&self, run: &Run) -> Reviewed {
         let mut record = EvidenceRecord::new(self.raw, Requirement::Reviewed, self.number);
         record.run = Some(run.began.run.clone());
         record.findings = run.findings_file().map(|file| file.number);
         record.subject = Some(run.began.subject.to_string());
         Reviewed {
             record,
-            findings: json.findings,
+            findings: run.verdict().cloned().unwrap_or_default(),
         }
     }
 
@@ -336,8 +325,9 @@ impl<'r> Round<'r> {
         // The findings of every round that reviewed exactly these bytes are open: a clean round of another persona does not settle a
         // plan that nobody edited.
         let is_same = |run: &Run| Some(&run.began.subject) == self.subject.as_ref();
-        let verdicts = self.verdicts(is_same)?.into_iter();
-        let open = Findings(verdicts.flat_map(|json| json.findings.0).collect()).counts();
+        let verdicts = self.verdicts(is_same)?;
+        let open = verdicts.iter().flat_map(|run| run.findings().to_vec());
+        let open = Findings(open.collect()).counts();
         let unsettled = match self.spec.blocking {
             Blocking::Low | Blocking::Medium => open.material(),
             Blocking::High => open.high,

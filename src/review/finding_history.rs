@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::findings::{Finding, Findings, Severity};
-use super::findings_file::FindingsJson;
+use super::runs::Run;
 
 /// The longest text of a document's line that is kept to recognize a place, in bytes.
 const MAX_LINE_BYTES: usize = 200;
@@ -76,7 +76,7 @@ pub fn summary(all: &[FindingHistory]) -> String {
 
 /// A finding of an earlier round.
 struct Known<'r> {
-    round: &'r FindingsJson,
+    round: &'r Run,
     finding: &'r Finding,
     words: String,
 }
@@ -86,17 +86,12 @@ type Recognize<'a> = dyn Fn(&Known<'_>, &Finding, &str) -> bool + 'a;
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
-pub(super) fn assign_ids(
-    earlier: &[FindingsJson],
-    new: &mut Findings,
-    persona: &str,
-    document: &str,
-) {
+pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str, document: &str) {
     let lines: Vec<&str> = document.lines().map(line_start).collect();
     // The newest round first.
     let mut known: Vec<Known<'_>> = Vec::new();
     for round in earlier.iter().rev() {
-        let findings = round.findings.0.iter().filter(|one| one.id.is_some());
+        let findings = round.findings().iter().filter(|one| one.id.is_some());
         known.extend(findings.map(|finding| Known {
             round,
             finding,
@@ -198,10 +193,10 @@ fn words(text: &str) -> String {
 }
 
 /// Returns the history of each finding, in the order in which they were first found.
-pub fn standings(rounds: &[FindingsJson]) -> Vec<FindingHistory> {
+pub fn standings(rounds: &[Run]) -> Vec<FindingHistory> {
     let mut all: Vec<FindingHistory> = Vec::new();
     for round in rounds {
-        for finding in &round.findings.0 {
+        for finding in round.findings() {
             let Some(id) = &finding.id else { continue };
             let known = all.iter().position(|one| one.id == *id);
             let mut history = FindingHistory {
@@ -229,7 +224,7 @@ pub fn standings(rounds: &[FindingsJson]) -> Vec<FindingHistory> {
 }
 
 /// Returns the standing of a finding that was found in some of the rounds. Only the personas that found it count as having looked.
-fn standing(found: &[u64], rounds: &[FindingsJson]) -> Standing {
+fn standing(found: &[u64], rounds: &[Run]) -> Standing {
     let finders = rounds
         .iter()
         .filter(|round| found.contains(&round.began.round));
@@ -252,12 +247,12 @@ fn standing(found: &[u64], rounds: &[FindingsJson]) -> Standing {
 
 /// Returns whether the rounds are stalled: the last one has material findings, and two earlier rounds of the same persona found
 /// exactly these. One repetition is no stall: the revision may have missed the point.
-pub fn is_stalled(rounds: &[FindingsJson]) -> bool {
+pub fn is_stalled(rounds: &[Run]) -> bool {
     let Some((last, earlier)) = rounds.split_last() else {
         return false;
     };
-    let material = |round: &FindingsJson| {
-        let mut ids: Vec<String> = (round.findings.0.iter())
+    let material = |round: &Run| {
+        let mut ids: Vec<String> = (round.findings().iter())
             .filter(|finding| finding.severity <= Severity::Medium)
             .filter_map(|finding| finding.id.clone())
             .collect();
@@ -265,8 +260,7 @@ pub fn is_stalled(rounds: &[FindingsJson]) -> bool {
         ids
     };
     let now = material(last);
-    let same =
-        |round: &&FindingsJson| round.began.persona == last.began.persona && material(round) == now;
+    let same = |round: &&Run| round.began.persona == last.began.persona && material(round) == now;
     !now.is_empty() && earlier.iter().filter(same).count() >= 2
 }
 

@@ -14,7 +14,6 @@ use thiserror::Error;
 
 use super::cause::{Cause, CauseKind};
 use super::digest::Digest;
-use super::findings::Findings;
 use super::progress::{self, Progress};
 use super::prompt::Prompt;
 use super::reviewer::{Event, Request, Reviewer, Trace};
@@ -45,19 +44,16 @@ pub struct Report {
     pub was_reviewed: bool,
     /// The run, which has ended.
     pub run: Run,
-    /// The findings; empty if there is no verdict.
-    pub findings: Findings,
     /// The findings file, which exists if there is a verdict.
     pub path: Utf8PathBuf,
 }
 
 impl Report {
-    fn new(raw: &Raw, was_reviewed: bool, run: Run, findings: Findings) -> Self {
+    fn new(raw: &Raw, was_reviewed: bool, run: Run) -> Self {
         Self {
             was_reviewed,
             path: run.findings_path(raw.store(), raw.id()),
             run,
-            findings,
         }
     }
 }
@@ -88,8 +84,8 @@ pub fn run(
     };
     let verdict =
         evidence::verdict(raw, spec).map_err(io_error("could not read the earlier runs"))?;
-    if let Some((run, json)) = verdict {
-        return Ok(Report::new(raw, !is_followed, run, json.findings));
+    if let Some(run) = verdict {
+        return Ok(Report::new(raw, !is_followed, run));
     }
     if !is_followed {
         return perform(&folder, prompt, limits, reviewer, listener);
@@ -97,9 +93,7 @@ pub fn run(
     let round = raw.count(spec.round);
     let runs = runs::read(&raw.recent()?);
     match runs.into_iter().rfind(|run| run.is_of(raw, round)) {
-        Some(last) if last.ended.is_some() => {
-            Ok(Report::new(raw, false, last, Findings::default()))
-        }
+        Some(last) if last.ended.is_some() => Ok(Report::new(raw, false, last)),
         _ => Err(RoundError::CutOff),
     }
 }
@@ -187,11 +181,10 @@ fn perform(
         let _ = listener(RoundEvent::Line(CHANGED_DURING_REVIEW));
     }
 
-    let mut findings = Findings::default();
     let mut ended = RunEnd {
         run: run.began.run.clone(),
         outcome: RunOutcome::Clean,
-        digest: None,
+        verdict: None,
         cause: None,
         work_tree_changed,
         findings: None,
@@ -205,8 +198,7 @@ fn perform(
             };
             ended.cause = Some(cause);
         }
-        Ok(found) => {
-            findings = found;
+        Ok(mut findings) => {
             findings.0.extend_from_slice(&prompt.failed);
             if !findings.is_empty() {
                 ended.outcome = RunOutcome::Findings;
@@ -220,9 +212,9 @@ fn perform(
             // Findings files.
             ended.findings = findings_file::write_of_phase(raw, spec, &findings)
                 .map_err(io_error("could not write the findings"))?;
-            let digest = findings_file::write(raw, &run.began, &findings)
+            findings_file::write(raw, &run.began, &findings)
                 .map_err(io_error("could not write the findings"))?;
-            ended.digest = Some(digest);
+            ended.verdict = Some(findings);
         }
     }
 
@@ -232,7 +224,7 @@ fn perform(
     let _ = store.touch(raw.id());
     run.ended = Some(ended);
     run.end = Some(Timestamp::now());
-    Ok(Report::new(raw, false, run, findings))
+    Ok(Report::new(raw, false, run))
 }
 
 /// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and the listener then cancels, too. A

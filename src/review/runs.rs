@@ -1,7 +1,9 @@
 //! The review runs of a loop, in its journal.
 //!
-//! A run is two notes: its begin (reviewer, persona, round, subject) and its end (outcome, digest of the findings JSON). A run
-//! without an end is running or was cut off.
+//! A run is two notes: its begin (reviewer, persona, round, subject) and its end (outcome, findings). A run without an end is
+//! running or was cut off. The findings that count are those in the journal; the files are for people.
+
+use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -10,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Raw;
 use crate::review::cause::Cause;
 use crate::review::digest::Digest;
+use crate::review::findings::{Counts, Finding, Findings};
 use crate::review::findings_file::{self, FindingsFile};
 use crate::store::{Entry, LoopId, Store};
 
@@ -46,9 +49,9 @@ pub struct RunEnd {
     pub run: String,
     /// The outcome.
     pub outcome: RunOutcome,
-    /// The digest of the findings JSON, if the run gave a verdict.
+    /// The findings, if the run gave a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<Digest>,
+    pub verdict: Option<Findings>,
     /// The reason for which there is no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
@@ -106,9 +109,19 @@ impl Run {
         Some(self.ended.as_ref()?.outcome)
     }
 
-    /// Returns the digest of the findings JSON, if the run gave a verdict.
-    pub fn digest(&self) -> Option<&Digest> {
-        self.ended.as_ref()?.digest.as_ref()
+    /// Returns the findings, if the run gave a verdict.
+    pub fn verdict(&self) -> Option<&Findings> {
+        self.ended.as_ref()?.verdict.as_ref()
+    }
+
+    /// Returns the number of findings of each severity, if the run gave a verdict.
+    pub fn counts(&self) -> Option<Counts> {
+        self.verdict().map(Findings::counts)
+    }
+
+    /// Returns the findings; none without a verdict.
+    pub fn findings(&self) -> &[Finding] {
+        self.verdict().map_or(&[], |findings| &findings.0)
     }
 
     /// Returns the reason for which the run gave no verdict.
@@ -165,6 +178,12 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
         }
     }
     runs
+}
+
+/// Returns the newest run with a verdict of each round.
+pub fn verdicts(runs: Vec<Run>) -> BTreeMap<u64, Run> {
+    let reviewed = runs.into_iter().filter(|run| run.verdict().is_some());
+    reviewed.map(|run| (run.began.round, run)).collect()
 }
 
 fn with_id<'r>(runs: &'r mut [Run], id: &str) -> Option<&'r mut Run> {

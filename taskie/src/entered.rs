@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use claudex_loop::git;
 use claudex_loop::machine::Raw;
-use claudex_loop::review::findings_file::{FindingsJson, bullet};
+use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::runs;
 use claudex_loop::store::Entry;
 use serde_json::{Value as Json, json};
@@ -125,8 +125,7 @@ fn note_accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     };
     let mut runs = runs::read(&journal).into_iter();
     let run = runs.find(|run| last.run.as_ref() == Some(&run.began.run));
-    let found = run.and_then(|run| FindingsJson::of_run(raw.store(), raw.id(), &run).ok()?);
-    let findings = found.iter().flat_map(|found| &found.findings.0);
+    let findings = run.iter().flat_map(|run| run.findings());
     let open: Vec<String> = findings.map(bullet).collect();
     note(raw, "accepted", &json!({ "open": open }))
 }

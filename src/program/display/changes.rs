@@ -26,7 +26,7 @@ struct Version {
 pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
     let mut versions = Vec::new();
     for run in &past.runs {
-        if run.digest().is_some()
+        if run.verdict().is_some()
             && let Some((subject, text)) = subject::text_of_run(raw, run)
         {
             versions.push(Version {

@@ -12,7 +12,7 @@ use crate::program::info::ProgramInfo;
 use crate::program::{attempts, durations, loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
-use crate::store::{ChangeEntry, Entry, LoopId, NoteEntry, Store};
+use crate::store::{ChangeEntry, Entry, NoteEntry};
 use crate::text;
 
 /// The longest reason that is shown, in characters.
@@ -24,24 +24,15 @@ pub(super) struct Past {
     pub(super) entries: Vec<Entry>,
     pub(super) runs: Vec<Run>,
     table: &'static Table,
-    store: Store,
-    id: LoopId,
 }
 
 impl Past {
     /// Reads the runs of a journal.
-    pub(super) fn new(
-        table: &'static Table,
-        store: &Store,
-        id: &LoopId,
-        entries: Vec<Entry>,
-    ) -> Self {
+    pub(super) fn new(table: &'static Table, entries: Vec<Entry>) -> Self {
         Self {
             runs: runs::read(&entries),
             entries,
             table,
-            store: store.clone(),
-            id: id.clone(),
         }
     }
 
@@ -50,20 +41,10 @@ impl Past {
         self.entries.iter().filter_map(Entry::change)
     }
 
-    /// Returns the counts of the findings of a run.
-    pub(super) fn counts(&self, run: &Run) -> Option<Counts> {
-        rounds::counts_of_run(&self.store, &self.id, run)
-    }
-
     /// Returns the newest round with a verdict, and its findings.
     pub(super) fn newest_findings(&self) -> Option<(u64, Counts)> {
-        let run = self.runs.iter().rfind(|run| run.digest().is_some())?;
-        Some((run.began.round, self.counts(run)?))
-    }
-
-    /// Returns the outcome of a run in words.
-    pub(super) fn outcome(&self, run: &Run) -> String {
-        rounds::outcome(run, self.counts(run))
+        let mut newest = self.runs.iter().rev();
+        newest.find_map(|run| Some((run.began.round, run.counts()?)))
     }
 
     /// Returns the facts of a change, for programs.
@@ -87,7 +68,7 @@ impl Past {
         // The transition's purpose names the outcome of a command.
         if let Some(id) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
             let run = self.runs.iter().find(|run| run.began.run == *id);
-            let outcome = run.map(|run| self.outcome(run));
+            let outcome = run.map(rounds::outcome);
             let outcome = outcome.unwrap_or("which the journal does not tell of".to_owned());
             reasons.push(format!("for run {}: {outcome}", text::one_line(id, 60)));
         }
@@ -178,9 +159,9 @@ impl Past {
                 format!("round {}, {reviewer} as {persona}", run.began.round)
             }
             ("run-ended", Some(run)) if run.work_tree_changed() => {
-                format!("{}; the work tree changed meanwhile", self.outcome(run))
+                format!("{}; the work tree changed meanwhile", rounds::outcome(run))
             }
-            ("run-ended", Some(run)) => self.outcome(run),
+            ("run-ended", Some(run)) => rounds::outcome(run),
             ("verify-ended", _) => {
                 let commands = data["commands"].as_array().map_or(&[][..], Vec::as_slice);
                 let passed = commands.iter().filter(|one| one["status"] == 0);
@@ -245,7 +226,7 @@ pub(in crate::program) fn journal(
     } else if json {
         entries.iter().for_each(out::json_line);
     } else {
-        let past = Past::new(info.table, &store, &id, entries);
+        let past = Past::new(info.table, entries);
         for entry in past.entries.iter() {
             let (at, line) = past.event(entry);
             out::line(&format!("{}  {line}", durations::time(at)));

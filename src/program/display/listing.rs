@@ -29,7 +29,7 @@ fn row(
     now: Timestamp,
 ) -> Json {
     let entries = store.journal(&listed.id).unwrap_or_default();
-    let past = Past::new(machine, store, &listed.id, entries);
+    let past = Past::new(machine, entries);
     let last = past.changes().next_back();
     let line = |name: &str| {
         let line = text::one_line(&last?.field(name)?.to_plain(), 200);

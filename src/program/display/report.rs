@@ -18,10 +18,9 @@ use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::durations::between;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
-use crate::program::{loops, messages, out};
+use crate::program::{loops, messages, out, rounds};
 use crate::review::finding_history;
 use crate::review::findings::Finding;
-use crate::review::findings_file::FindingsJson;
 use crate::review::runs::{Run, RunOutcome};
 use crate::store::ChangeEntry;
 use crate::text;
@@ -47,7 +46,7 @@ pub(in crate::program) fn report(
     let journal = raw
         .journal()
         .map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::new(raw.table(), &store, &id, journal);
+    let past = Past::new(raw.table(), journal);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
     let events = past.entries.iter().map(|entry| {
@@ -116,33 +115,28 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
         "reviewer": run.began.reviewer,
         "seconds": run.end.map(|end| between(run.begin, end)),
         "outcome": outcome,
-        "came_to": past.outcome(run),
-        "counts": past.counts(run),
+        "came_to": rounds::outcome(run),
+        "counts": run.counts(),
     })
 }
 
 /// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have their own history.
 fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
-    let mut groups: BTreeMap<(Option<u64>, &str), BTreeMap<u64, FindingsJson>> = BTreeMap::new();
-    for run in &past.runs {
-        let verdict = FindingsJson::of_run(raw.store(), raw.id(), run);
-        let verdict = verdict.ok().flatten();
-        let Some(json) = verdict.filter(|json| json.began.run == run.began.run) else {
-            continue;
-        };
+    let mut groups: BTreeMap<(Option<u64>, &str), BTreeMap<u64, Run>> = BTreeMap::new();
+    for run in past.runs.iter().filter(|run| run.verdict().is_some()) {
         let phase = phase_of(raw, past, run);
         let review = phase.and_then(|phase| phase.review());
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);
         let group = groups.entry((visit, phase.map_or("", |phase| phase.stored)));
         // Of several reviews of a round the last one counts.
-        group.or_default().insert(json.began.round, json);
+        group.or_default().insert(run.began.round, run.clone());
     }
     let mut facts = Vec::new();
     for ((visit, phase), rounds) in groups {
-        let rounds: Vec<FindingsJson> = rounds.into_values().collect();
+        let rounds: Vec<Run> = rounds.into_values().collect();
         for one in finding_history::standings(&rounds) {
-            let mut wordings = rounds.iter().rev().flat_map(|round| &round.findings.0);
+            let mut wordings = rounds.iter().rev().flat_map(|round| round.findings());
             let latest = wordings.find(|finding| finding.id.as_ref() == Some(&one.id));
             // Nothing is carried if each review starts clean.
             let standing = Some(one.standing).filter(|_| visit.is_none());

@@ -1,23 +1,29 @@
 use super::*;
-use crate::review::runs::RunBegin;
+use crate::review::runs::{RunBegin, RunEnd, RunOutcome};
 
 /// Adds a round that found this in a document.
-fn add(rounds: &mut Vec<FindingsJson>, persona: &str, document: &str, found: Vec<Finding>) {
+fn add(rounds: &mut Vec<Run>, persona: &str, document: &str, found: Vec<Finding>) {
     let mut findings = Findings(found);
     assign_ids(rounds, &mut findings, persona, document);
-    rounds.push(FindingsJson {
-        began: RunBegin {
-            round: rounds.len() as u64 + 1,
-            persona: persona.to_owned(),
-            ..RunBegin::default()
-        },
-        findings,
-        ..FindingsJson::default()
+    let began = RunBegin {
+        round: rounds.len() as u64 + 1,
+        persona: persona.to_owned(),
+        ..RunBegin::default()
+    };
+    let mut run = Run::new(began, jiff::Timestamp::UNIX_EPOCH);
+    run.ended = Some(RunEnd {
+        run: String::new(),
+        outcome: RunOutcome::Findings,
+        verdict: Some(findings),
+        cause: None,
+        work_tree_changed: false,
+        findings: None,
     });
+    rounds.push(run);
 }
 
-fn rounds(all: &[(&str, &[&str])]) -> Vec<FindingsJson> {
-    let mut rounds: Vec<FindingsJson> = Vec::new();
+fn rounds(all: &[(&str, &[&str])]) -> Vec<Run> {
+    let mut rounds: Vec<Run> = Vec::new();
     for (persona, found) in all {
         let finding = |what: &&str| Finding::new(Severity::High, *what);
         add(
@@ -30,16 +36,16 @@ fn rounds(all: &[(&str, &[&str])]) -> Vec<FindingsJson> {
     rounds
 }
 
-fn ids(rounds: &[FindingsJson]) -> Vec<Vec<&str>> {
+fn ids(rounds: &[Run]) -> Vec<Vec<&str>> {
     let mut all = Vec::new();
     for round in rounds {
-        let ids = round.findings.0.iter().map(|one| one.id.as_deref());
+        let ids = round.findings().iter().map(|one| one.id.as_deref());
         all.push(ids.map(Option::unwrap).collect());
     }
     all
 }
 
-fn standing(rounds: &[FindingsJson], id: &str) -> Standing {
+fn standing(rounds: &[Run], id: &str) -> Standing {
     standings(rounds)
         .into_iter()
         .find(|one| one.id == id)
@@ -54,8 +60,8 @@ fn finding_with_other_numbers_keeps_its_id() {
         ("a", &["no rollback for 2 steps.", "no limits"]),
     ]);
     assert_eq!(ids(&all), [["F1", "F2"], ["F1", "F3"]]);
-    assert_eq!(all[1].findings.0[0].since, Some(1));
-    assert_eq!(all[1].findings.0[1].since, None);
+    assert_eq!(all[1].findings()[0].since, Some(1));
+    assert_eq!(all[1].findings()[1].since, None);
 }
 
 #[test]
@@ -99,7 +105,7 @@ fn id_before_the_text_is_taken_off() {
         ("a", &["no rollback"]),
         ("a", &["F1: still no way back", "F9: is a name of theirs"]),
     ]);
-    let found = &all[1].findings.0;
+    let found = all[1].findings();
     assert_eq!(found[0].what, "still no way back");
     assert_eq!(found[0].since, Some(1));
     assert_eq!(found[1].what, "F9: is a name of theirs");
@@ -154,8 +160,8 @@ fn third_repetition_is_a_stall() {
 }
 
 /// Reviews documents one after the other; each review finds something else at one line, or at several.
-fn reworded(reviews: &[(&str, &str, &[u32])]) -> Vec<FindingsJson> {
-    let mut all: Vec<FindingsJson> = Vec::new();
+fn reworded(reviews: &[(&str, &str, &[u32])]) -> Vec<Run> {
+    let mut all: Vec<Run> = Vec::new();
     for (persona, document, lines) in reviews {
         let words = "x".repeat(all.len() + 1);
         let finding = |line: &u32| Finding {

@@ -2,71 +2,53 @@
 
 use std::time::Instant;
 
-use claudex_loop::review::Digest;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{Project, has};
 
-/// Changes the findings that a loop counts, and returns their text before and after.
-fn forge(project: &Project, id: &str, change: impl Fn(&mut Value)) -> (String, String) {
-    let twin = project.findings(id, 1).with_extension("json");
-    let text = std::fs::read_to_string(&twin).unwrap();
-    let mut findings = serde_json::from_str(&text).unwrap();
-    change(&mut findings);
-    std::fs::write(&twin, findings.to_string()).unwrap();
-    (text, findings.to_string())
-}
-
-/// A stop that must be soon done.
-#[track_caller]
-fn fire_in_time(project: &Project) -> String {
-    let begun = Instant::now();
-    let reason = project.fire().blocked();
-    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
-    reason
-}
-
-const WAITS: &str = "round 1 of 3 is waiting for its review";
-
 #[test]
-fn findings_edited_into_clean_are_no_evidence() {
+fn findings_edited_into_clean_stay_open() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
-    forge(&project, &id, |findings| {
-        findings["verdict"] = json!("clean");
-        findings["findings"] = json!([]);
-    });
-    let why = "not those of its run any more";
+    let file = project.findings(&id, 1);
+    std::fs::write(&file, "# Round 1 findings\n\nNo substantive findings.\n").unwrap();
+    let clean = json!({"verdict": "clean", "findings": []}).to_string();
+    std::fs::write(file.with_extension("json"), clean).unwrap();
+    let why = "findings are open (high=1 medium=1 low=1)";
     project.answers(&format!("mark-done {id}"), 1, why);
-    has(&project.fire().blocked(), WAITS);
-
-    project.review(&id, "fake-findings").exits(0);
-    assert_eq!(project.runs(&id), 2, "the round is reviewed again");
-    project.mark_done(&id, Some("on purpose"));
+    has(&project.fire().blocked(), "high=1 medium=1 low=1");
 }
 
 #[test]
-fn endless_forged_findings_cost_a_stop_nothing() {
+fn findings_edited_in_the_journal_are_refused() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
-    let (text, forged) = forge(&project, &id, |findings| {
-        let finding = |number| json!({"id": format!("F{number}"), "severity": "high", "what": format!("w{number}")});
-        findings["findings"] = (0..60_000).map(finding).collect();
-    });
-    has(&fire_in_time(&project), WAITS);
-
-    // With a journal that fits, the loop is not the user's any more.
     let journal = project.folder().join(&id).join("journal.jsonl");
-    let digest = |text: &str| Digest::from_bytes(text.as_bytes()).to_string();
-    let lines = std::fs::read_to_string(&journal)
-        .unwrap()
-        .replace(&digest(&text), &digest(&forged));
-    std::fs::write(&journal, &lines).unwrap();
-    has(
-        &project.fire().approved(),
-        "a line of its journal was changed",
-    );
-    assert_eq!(std::fs::read_to_string(&journal).unwrap(), lines);
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    let finding = r#"{"id":"F9","severity":"low","what":"w"},"#.repeat(60_000);
+    let verdict = "\"verdict\":[";
+    let forged = lines.replace(verdict, &format!("{verdict}{finding}"));
+    assert_ne!(forged, lines);
+    std::fs::write(&journal, &forged).unwrap();
+    let begun = Instant::now();
+    has(&project.fire().approved(), "is not yours");
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), forged);
+}
+
+#[test]
+fn endless_forged_notes_do_not_exist() {
+    let (project, id) = Project::reviewing(&[]);
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let note = json!({"at": "2026-11-22T00:53:33Z", "note": "run-began", "data": {"run": "r1"}});
+    let ours = std::fs::read_to_string(&journal).unwrap();
+    let forged = ours.clone() + &format!("{note}\n").repeat(200_000);
+    std::fs::write(&journal, forged).unwrap();
+    let begun = Instant::now();
+    project.fire().blocked();
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+    let text = std::fs::read_to_string(&journal).unwrap();
+    assert!(text.starts_with(&ours) && !text.contains("r1"));
 }
 
 #[test]
