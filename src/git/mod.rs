@@ -111,6 +111,15 @@ impl Git {
         Ok(git)
     }
 
+    /// Makes one with a new repository in `folder` for a work tree without one.
+    pub(crate) fn init(root: &Utf8Path, folder: &Utf8Path) -> Result<Self, WorktreeError> {
+        let mut git = Self::hardened(root, None)?;
+        git.set("GIT_DIR", folder.as_str());
+        git.set("GIT_WORK_TREE", root.as_str());
+        git.lines(&["init", "--quiet", "--template="], &[])?;
+        Ok(git)
+    }
+
     /// Makes one in `root` that runs and fetches nothing, except for filters of the repository: see [`Self::disable_filters`].
     fn hardened(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
         let program = find_installed("git", root)

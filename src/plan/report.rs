@@ -13,7 +13,7 @@ use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
-use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, OwnFiles, Snapshot, file_name};
+use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, Snapshot, file_name, own_files};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
@@ -51,7 +51,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 
     // Taken only if there is a patch.
     let snapshot = LazyCell::new(|| {
-        let own_files = OwnFiles::in_store(store, store.root());
+        let own_files = own_files(store, store.root());
         Snapshot::take(store.root(), &own_files, None)
     });
     let mut fixes = Vec::new();

@@ -14,7 +14,7 @@ use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, round
 use crate::behaviours::verify::{self, Missing, Purpose};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::process::limits::Limits;
-use crate::review::prompt::{self, Prompt};
+use crate::review::prompt::Prompt;
 use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::{Run, RunOutcome};
 use crate::review::{ReviewSpec, evidence};
@@ -135,15 +135,13 @@ pub fn run(
     verify_first(raw, spec, listener)?;
 
     let extension = &program.extension;
-    let mut earlier = extension.earlier_findings(held);
-    earlier.extend(prompt::earlier_files(raw, spec));
     let personas = settings.personas.of_phase(spec);
     let prompt = Prompt {
         raw,
         spec,
         persona: personas.of_round(raw.count(spec.round)),
         context: extension.context(held, settings, Timestamp::now()),
-        earlier,
+        earlier: extension.earlier_findings(held),
         verified: verify::text(raw),
         failed: verify::failed(raw),
     };

@@ -1,13 +1,13 @@
 //! Digests of subjects and of findings.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;
 
 /// A SHA-256 digest, as 64 lower-case hex digits.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, derive_more::Display,
+)]
 #[serde(transparent)]
 pub struct Digest(String);
 
@@ -20,11 +20,5 @@ impl Digest {
     /// Returns the hex digits.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }

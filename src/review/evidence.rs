@@ -22,34 +22,16 @@ const TREE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A review of this round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reviewed {
-    record: EvidenceRecord,
-    findings: Findings,
-}
+pub struct Reviewed(EvidenceRecord);
 
 /// A review of this round that leaves nothing material open, of a subject that is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settled(Reviewed);
 
 impl Reviewed {
-    /// Returns the findings; empty if the review was waived.
-    pub fn findings(&self) -> &Findings {
-        &self.findings
-    }
-
-    /// Returns the run that it comes from.
-    pub fn run(&self) -> Option<&str> {
-        self.record.run.as_deref()
-    }
-
-    /// Returns whether there was no review at all (`CLAUDEX_EVIDENCE=optional`).
-    pub fn is_waived(&self) -> bool {
-        self.record.waived
-    }
-
     /// Returns the record for an edge.
     pub(crate) fn record(&self) -> &EvidenceRecord {
-        &self.record
+        &self.0
     }
 }
 
@@ -109,20 +91,20 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
         return Ok((Found::Running, None));
     }
     if let Some(run) = round.verdict() {
-        let reviewed = round.reviewed(run);
-        let is_clean = round.is_clean(run);
-        let found = match round.settle(reviewed.clone(), None) {
-            Ok(settled) if is_clean => Found::Clean(settled),
+        let found = match round.settle(Some(run), None) {
+            Ok(settled) if round.is_clean(run) => Found::Clean(settled),
             _ if finding_history::is_stalled(&round.verdicts(|_| true)?) => {
-                Found::Stalled(reviewed)
+                Found::Stalled(round.reviewed(Some(run)))
             }
-            _ => Found::Findings(reviewed),
+            _ => Found::Findings(round.reviewed(Some(run))),
         };
         return Ok((found, Some(run.began.run.clone())));
     }
     Ok(match round.failure() {
         Some((run, _)) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
-        None if raw.policy() == EvidencePolicy::Optional => (Found::Findings(round.waived()), None),
+        None if raw.policy() == EvidencePolicy::Optional => {
+            (Found::Findings(round.reviewed(None)), None)
+        }
         _ => (Found::Nothing, None),
     })
 }
@@ -132,7 +114,8 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String
 /// # Errors
 /// Returns the reason if there is none.
 pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed, Missing> {
-    round_of(raw, spec)?.demand()
+    let round = round_of(raw, spec)?;
+    Ok(round.reviewed(round.demand()?))
 }
 
 /// Returns evidence that the round is settled.
@@ -263,14 +246,15 @@ impl<'r> Round<'r> {
         Some((newest, newest.cause()?.to_string()))
     }
 
-    fn demand(&self) -> Result<Reviewed, Missing> {
+    /// Returns the run whose verdict counts, or `None` if the review is waived.
+    fn demand(&self) -> Result<Option<&Run>, Missing> {
         let round = self.number;
         let why = if self.is_running() {
             format!("the review of round {round} is still running; follow it")
         } else if let Some(run) = self.verdict() {
-            return Ok(self.reviewed(run));
+            return Ok(Some(run));
         } else if self.raw.policy() == EvidencePolicy::Optional {
-            return Ok(self.waived());
+            return Ok(None);
         } else if let Some((_, cause)) = self.failure() {
             format!("the review of round {round} gave no verdict ({cause}); run it again")
         } else if self.newest_verdict().is_some() {
@@ -283,40 +267,29 @@ impl<'r> Round<'r> {
         Err(Missing(format!("{why}:\n    {review}")))
     }
 
-    /// Makes evidence of a run.
-    fn reviewed(&self, run: &Run) -> Reviewed {
-        let mut record = EvidenceRecord::new(self.raw, Requirement::Reviewed, self.number);
-        record.run = Some(run.began.run.clone());
-        record.findings = run.findings_file().map(|file| file.number);
-        record.subject = Some(run.began.subject.to_string());
-        Reviewed {
-            record,
-            findings: run.verdict().cloned().unwrap_or_default(),
-        }
-    }
-
-    /// Makes evidence of a review that was waived.
-    fn waived(&self) -> Reviewed {
-        let mut record = EvidenceRecord::new(self.raw, Requirement::Reviewed, self.number);
-        record.waived = true;
-        record.subject = self.subject.as_ref().map(ToString::to_string);
-        Reviewed {
-            record,
-            findings: Findings::default(),
-        }
+    /// Makes evidence of a run, or of a review that was waived.
+    fn reviewed(&self, run: Option<&Run>) -> Reviewed {
+        let subject = run.map_or(self.subject.as_ref(), |run| Some(&run.began.subject));
+        Reviewed(EvidenceRecord {
+            run: run.map(|run| run.began.run.clone()),
+            findings: run.and_then(Run::findings_file).map(|file| file.number),
+            subject: subject.map(ToString::to_string),
+            waived: run.is_none(),
+            ..EvidenceRecord::new(self.raw, Requirement::Reviewed, self.number)
+        })
     }
 
     /// Makes settled evidence: the subject is unchanged, and nothing material is open or a reason is given.
-    fn settle(&self, mut reviewed: Reviewed, why: Option<String>) -> Result<Settled, Missing> {
-        let now = self.subject.as_ref().map(Digest::as_str);
-        if !reviewed.is_waived() && now != reviewed.record.subject.as_deref() {
+    fn settle(&self, run: Option<&Run>, why: Option<String>) -> Result<Settled, Missing> {
+        if run.is_some_and(|run| Some(&run.began.subject) != self.subject.as_ref()) {
             let subject = subject::title(self.raw, self.spec);
             return Err(Missing(format!(
                 "{subject} was changed after the review of round {}; end your turn, and the next round reviews it",
                 self.number
             )));
         }
-        if let Some(finding) = reviewed.findings.unreviewed_lines() {
+        let verdict = run.and_then(Run::verdict);
+        if let Some(finding) = verdict.and_then(Findings::unreviewed_lines) {
             return Err(Missing(format!(
                 "{}; this cannot be rejected: deal with it and end your turn, and the next round reviews it",
                 finding.what
@@ -335,15 +308,16 @@ impl<'r> Round<'r> {
         let why = why
             .map(|why| why.trim().to_owned())
             .filter(|why| !why.is_empty());
-        if !reviewed.is_waived() && unsettled > 0 && why.is_none() {
+        if run.is_some() && unsettled > 0 && why.is_none() {
             return Err(Missing(format!(
                 "findings are open ({open}) and what was reviewed is unchanged; deal with them and end your turn, or say \
                  why not: --rejecting \"<why>\""
             )));
         }
-        reviewed.record.kind = Requirement::Settled;
+        let mut evidence = self.reviewed(run);
+        evidence.0.kind = Requirement::Settled;
         // A reason for rejecting nothing is no caveat of the summary.
-        reviewed.record.rejecting = why.filter(|_| open.material() + open.low > 0);
-        Ok(Settled(reviewed))
+        evidence.0.rejecting = why.filter(|_| open.material() + open.low > 0);
+        Ok(Settled(evidence))
     }
 }

@@ -4,7 +4,6 @@
 //! numbers, or if the same persona found it at the same place.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::Serialize;
 
@@ -15,31 +14,24 @@ use super::runs::Run;
 const MAX_LINE_BYTES: usize = 200;
 
 /// The standing of a finding after the last round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, derive_more::Display)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Found in the last round for the first time.
+    #[display("new")]
     New,
     /// Found in the last round, and in the one of the same persona before it.
+    #[display("carried")]
     Carried,
     /// Found in the last round, and gone in between.
+    #[display("back again")]
     BackAgain,
     /// A later round of the same persona did not find it.
+    #[display("gone")]
     Gone,
     /// No later round of the same persona has looked.
+    #[display("not looked at again")]
     Unseen,
-}
-
-impl fmt::Display for Standing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::New => "new",
-            Self::Carried => "carried",
-            Self::BackAgain => "back again",
-            Self::Gone => "gone",
-            Self::Unseen => "not looked at again",
-        })
-    }
 }
 
 /// A finding across the rounds.

@@ -88,7 +88,10 @@ pub struct Finding {
 pub struct Findings(pub Vec<Finding>);
 
 /// The number of findings of each severity.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::Display,
+)]
+#[display("high={high} medium={medium} low={low}")]
 pub struct Counts {
     /// High and critical ones.
     pub high: usize,
@@ -96,13 +99,6 @@ pub struct Counts {
     pub medium: usize,
     /// Low ones.
     pub low: usize,
-}
-
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { high, medium, low } = self;
-        write!(f, "high={high} medium={medium} low={low}")
-    }
 }
 
 impl Counts {

@@ -13,6 +13,7 @@ use super::digest::Digest;
 use super::findings::{Finding, Findings, Severity, UNREVIEWED};
 use super::personas::Persona;
 use super::reviewer::{Cause, Request, Reviewer, Watch};
+use super::runs::Run;
 use super::{evidence, finding_history, findings_file, subject};
 use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
@@ -22,8 +23,8 @@ use crate::text;
 
 /// The most bytes of a document that a prompt shows.
 const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
-/// The most findings files of earlier rounds in a prompt, the newest ones.
-const MAX_EARLIER_FILES: usize = 20;
+/// The most earlier rounds whose findings a prompt has, the newest ones.
+const MAX_EARLIER_ROUNDS: usize = 20;
 /// The most findings that a prompt names by their id.
 const MAX_KNOWN_FINDINGS: usize = 60;
 /// The longest field, in characters.
@@ -54,7 +55,7 @@ pub struct Prompt<'a> {
     pub persona: &'a Persona,
     /// The program's own names for templates.
     pub context: Map<String, Json>,
-    /// The findings files of earlier rounds, oldest first.
+    /// The findings files from before this loop, oldest first.
     pub earlier: Vec<Utf8PathBuf>,
     /// The results of the commands that verify the work; empty if there are none.
     pub verified: String,
@@ -109,6 +110,7 @@ impl Prompt<'_> {
         } else {
             "document"
         };
+        let rounds = evidence::history(self.raw, self.spec).unwrap_or_default();
         // A marker that neither text can know beforehand cannot be closed by one.
         let salted = format!("{}{document}{}", self.raw.id(), self.verified);
         let own = json!({
@@ -117,12 +119,10 @@ impl Prompt<'_> {
             "who": self.persona.prompt,
             "kind": kind,
             "subject": subject::title(self.raw, self.spec),
-            "earlier": self.findings(),
-            "known": self.known_findings(),
+            "earlier": self.earlier_findings(&rounds),
+            "known": known_findings(&rounds),
             "verified": text::plain(&self.verified),
             "document": document,
-            // Older templates ask whether the prompt shows a part of a long document.
-            "part": null,
             "marker": Digest::from_bytes(salted.as_bytes()).as_str()[..16],
         });
         let mut all = facts(self.raw, MAX_FIELD_CHARS);
@@ -138,29 +138,29 @@ impl Prompt<'_> {
         template.render_in(add_parts, &all)
     }
 
-    /// Returns the text of the newest findings files.
-    fn findings(&self) -> String {
-        let newest = self.earlier.len().saturating_sub(MAX_EARLIER_FILES);
+    /// Returns the text of the newest findings, those of this loop last.
+    fn earlier_findings(&self, rounds: &[Run]) -> String {
         let store = self.raw.store();
-        let read = |path: &Utf8PathBuf| {
-            let findings = store.read(path).and_then(crate::files::text);
-            Some(text::plain(&findings.ok()?))
-        };
-        let texts: Vec<String> = self.earlier[newest..].iter().filter_map(read).collect();
-        texts.join("\n")
+        let files = self.earlier.iter();
+        let files = files.filter_map(|path| store.read(path).and_then(crate::files::text).ok());
+        let this = self.raw.count(self.spec.round);
+        let before = rounds.iter().filter(|run| run.began.round < this);
+        let own =
+            before.filter_map(|run| Some(findings_file::render(run.began.round, run.verdict()?)));
+        let all: Vec<String> = files.chain(own).map(|text| text::plain(&text)).collect();
+        all[all.len().saturating_sub(MAX_EARLIER_ROUNDS)..].join("\n")
     }
+}
 
-    /// Returns the latest findings of this loop, each with its id.
-    fn known_findings(&self) -> Vec<String> {
-        let rounds = evidence::history(self.raw, self.spec).unwrap_or_default();
-        let mut all = finding_history::standings(&rounds);
-        let latest = all.split_off(all.len().saturating_sub(MAX_KNOWN_FINDINGS));
-        let line = |one: &finding_history::FindingHistory| {
-            let what = text::one_line(&one.what, 200);
-            format!("{} ({}): {what}", one.id, one.severity)
-        };
-        latest.iter().map(line).collect()
-    }
+/// Returns the latest findings of a loop, each with its id.
+fn known_findings(rounds: &[Run]) -> Vec<String> {
+    let mut all = finding_history::standings(rounds);
+    let latest = all.split_off(all.len().saturating_sub(MAX_KNOWN_FINDINGS));
+    let line = |one: &finding_history::FindingHistory| {
+        let what = text::one_line(&one.what, 200);
+        format!("{} ({}): {what}", one.id, one.severity)
+    };
+    latest.iter().map(line).collect()
 }
 
 /// A question to a reviewer.
@@ -193,12 +193,4 @@ impl Question {
         findings.0.extend(self.unreviewed.clone());
         Ok(findings)
     }
-}
-
-/// Returns the findings files of a loop's rounds before this one, the latest of them, oldest first.
-pub fn earlier_files(raw: &Raw, spec: &ReviewSpec) -> Vec<Utf8PathBuf> {
-    let round = raw.count(spec.round);
-    (round.saturating_sub(MAX_EARLIER_FILES as u64).max(1)..round)
-        .map(|round| findings_file::findings_path(raw.store(), raw.id(), round))
-        .collect()
 }

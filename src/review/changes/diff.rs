@@ -13,7 +13,7 @@ use super::base::Base;
 use crate::git::Git;
 use crate::message::{Message, Render as _};
 use crate::review::worktree::file_name::{names, readable_name, visible};
-use crate::review::worktree::{OwnFiles, Snapshot, WorktreeError};
+use crate::review::worktree::{Snapshot, WorktreeError};
 use crate::text;
 
 /// The head.
@@ -64,9 +64,10 @@ const GENERATED_FOLDERS: &str =
 pub(super) fn list(
     differ: &Git,
     trees: [&str; 2],
-    own_files: &OwnFiles,
+    own_files: &[String],
 ) -> Result<Vec<ChangedFile>, WorktreeError> {
-    let call = [&DIFF[..], &["-z", "--numstat"], &trees].concat();
+    let mut call = [&DIFF[..], &["-z", "--numstat"], &trees, &["--", ":(top)"]].concat();
+    call.extend(own_files.iter().map(String::as_str));
     let listed = differ.call(&call, &[])?;
     let mut parts = names(&listed);
     let mut changed = Vec::new();
@@ -91,7 +92,6 @@ pub(super) fn list(
             from,
         });
     }
-    changed.retain(|one| !own_files.contains(&one.path));
     changed.sort_by(|one, two| (one.is_generated, &one.path).cmp(&(two.is_generated, &two.path)));
     Ok(changed)
 }

@@ -9,7 +9,7 @@ pub(crate) mod diff;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::review::round::RoundError;
-use crate::review::worktree::{OwnFiles, Snapshot, WorktreeError};
+use crate::review::worktree::{Snapshot, WorktreeError, own_files};
 use crate::store::{LoopId, Store};
 pub use base::Base;
 
@@ -55,12 +55,12 @@ pub(super) fn in_store(
     base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
 ) -> Result<Changes, RoundError> {
     let root = store.root();
-    collect(root, &OwnFiles::in_store(store, root), base)
+    collect(root, &own_files(store, root), base)
 }
 
 fn collect(
     root: &Utf8Path,
-    own_files: &OwnFiles,
+    own_files: &[String],
     base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
 ) -> Result<Changes, RoundError> {
     let snapshot = Snapshot::take(root, own_files, None)?;

@@ -1,11 +1,10 @@
 use super::diff::BINARY;
 use super::{Changes, MAX_BYTES, base, collect};
 use crate::review::round::RoundError;
-use crate::review::worktree::OwnFiles;
 use crate::review::worktree::testing::{Repo, git};
 
 fn collected(root: &camino::Utf8Path) -> Result<Changes, RoundError> {
-    collect(root, &OwnFiles::default(), base::find)
+    collect(root, &[], base::find)
 }
 
 fn changes(repo: &Repo) -> Changes {
@@ -92,7 +91,7 @@ fn nothing_that_differs_is_named_by_title() {
     let repo = Repo::with(&[("a", "1\n"), (".gitignore", "*.log\n")]);
     repo.write("x.log", "ignored\n");
     repo.write("reviews/review-1.md", "ours\n");
-    let own = OwnFiles::default().files("reviews/review-", ".md");
+    let own = [":(exclude,top,glob)reviews/review-*.md".to_owned()];
     let error = collect(&repo.root, &own, base::find).unwrap_err();
     let nothing = "there is nothing to review: no uncommitted changes of main";
     assert_eq!(error.to_string(), nothing);
@@ -239,7 +238,7 @@ fn given_base_is_where_the_branch_left_it() {
     repo.commit();
     repo.git(&["checkout", "-q", "part-2"]);
     let against = |base: &str| {
-        collect(&repo.root, &OwnFiles::default(), |snapshot| {
+        collect(&repo.root, &[], |snapshot| {
             base::of_revision(snapshot, base)
         })
     };
@@ -385,7 +384,7 @@ fn changes_since_a_commit_leave_out_what_was_before_it() {
     let second = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
     repo.write("b.txt", "new\n");
     let since = |commit: &str| {
-        collect(&repo.root, &OwnFiles::default(), |snapshot| {
+        collect(&repo.root, &[], |snapshot| {
             base::of_commit(snapshot, commit)
         })
     };

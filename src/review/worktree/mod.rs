@@ -1,10 +1,9 @@
 //! A work tree at one moment, read without a change to it, to its index or to its repository.
 //!
 //! [`Snapshot`] writes everything that git would add as a tree, with a scratch index and a scratch folder of objects. It leaves
-//! out the [`OwnFiles`] of the loop.
+//! out the [`own_files`] of the loop.
 
 pub mod file_name;
-mod folder_digest;
 pub mod own_files;
 pub(crate) mod snapshot;
 #[cfg(test)]
@@ -16,7 +15,7 @@ use std::time::Instant;
 
 use camino::Utf8Path;
 
-pub use own_files::OwnFiles;
+pub use own_files::own_files;
 pub use snapshot::Snapshot;
 
 pub use crate::git::{MAX_FILES, WorktreeError};
@@ -28,20 +27,19 @@ pub const CHANGED_DURING_REVIEW: &str = "the work tree changed while the reviewe
 /// The caveat at the end if the tree id is not the one that was reviewed.
 pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was reviewed.";
 
-/// Returns the digest of a work tree: of git's tree, or of every file outside of git.
-pub(crate) fn digest(root: &Utf8Path, own_files: &OwnFiles) -> Result<Digest, WorktreeError> {
-    match Snapshot::take(root, own_files, None) {
-        Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => {
-            folder_digest::digest(root, own_files)
-        }
-        taken => taken.map(|snapshot| snapshot.digest()),
-    }
+/// Returns the digest of a work tree, or of a folder outside of git.
+pub(crate) fn digest(root: &Utf8Path, own_files: &[String]) -> Result<Digest, WorktreeError> {
+    let snapshot = match Snapshot::take(root, own_files, None) {
+        Err(WorktreeError::NoRepository { .. }) => Snapshot::of_folder(root, own_files),
+        taken => taken,
+    };
+    Ok(snapshot?.digest())
 }
 
 /// Returns git's tree id of a store's project without the loop's own files, or `None` if there is no git, or if the tree cannot be
 /// read by `until`.
 pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
     let root = store.root();
-    let snapshot = Snapshot::take(root, &OwnFiles::in_store(store, root), until);
+    let snapshot = Snapshot::take(root, &own_files(store, root), until);
     Some(snapshot.ok()?.tree().to_owned())
 }

@@ -17,8 +17,9 @@ use camino::Utf8Path;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
+use super::MAX_FILES;
 use super::file_name::names;
-use super::{MAX_FILES, OwnFiles};
+use super::own_files::without;
 use crate::files;
 use crate::git::{Git, WorktreeError, io};
 use crate::review::digest::Digest;
@@ -31,6 +32,11 @@ pub(crate) const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 /// The largest patch that is tried, in bytes.
 const MAX_PATCH_BYTES: usize = 64 * 1024;
+
+/// Folders of other version control systems than git.
+const VERSION_CONTROL: [&str; 3] = [".hg", ".svn", ".jj"];
+/// The attempt that may fail first.
+const NO_SCRATCH: &str = "could not make a scratch folder";
 
 /// A work tree at one moment.
 #[derive(Debug)]
@@ -62,11 +68,11 @@ impl Snapshot {
     /// Returns an error if there is no such work tree, git refuses or is missing, the time is over, or there is too much to read.
     pub fn take(
         root: &Utf8Path,
-        own_files: &OwnFiles,
+        own_files: &[String],
         until: Option<Instant>,
     ) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let scratch = Scratch::new().map_err(io("could not make a scratch folder"))?;
+        let scratch = Scratch::new().map_err(io(NO_SCRATCH))?;
         let index = scratch.path().join("index");
         let path_of = |name| {
             let path = git.lines(&["rev-parse", "--git-path", name], &[])?;
@@ -79,6 +85,18 @@ impl Snapshot {
         git.set("GIT_OBJECT_DIRECTORY", scratch.path().as_str());
         let objects = format!("\"{}\"", objects.replace('"', "\\\""));
         git.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects);
+        Self::of_index(git, own_files, scratch)
+    }
+
+    /// Takes a snapshot of a folder outside of git, with a scratch repository.
+    pub(super) fn of_folder(root: &Utf8Path, own_files: &[String]) -> Result<Self, WorktreeError> {
+        let scratch = Scratch::new().map_err(io(NO_SCRATCH))?;
+        let git = Git::init(root, &scratch.path().join("git"))?;
+        let others = VERSION_CONTROL.map(without);
+        Self::of_index(git, &[own_files, &others].concat(), scratch)
+    }
+
+    fn of_index(git: Git, own_files: &[String], scratch: Scratch) -> Result<Self, WorktreeError> {
         let passed_over = add(&git, own_files)?;
         let tree = git.lines(&["write-tree", "--missing-ok"], &[])?;
         if !is_id(&tree) {
@@ -133,17 +151,18 @@ fn words(command: &str) -> Vec<&str> {
 }
 
 /// Brings the scratch index up to the work tree. Returns the files that are passed over.
-fn add(git: &Git, own_files: &OwnFiles) -> Result<BTreeMap<Vec<u8>, PassedOver>, WorktreeError> {
+fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, PassedOver>, WorktreeError> {
     let unmerged = git.call(&["ls-files", "-z", "--unmerged"], &[])?;
-    let list = "ls-files -z --modified --others --exclude-standard";
-    let changed = git.call(&words(list), &[])?;
+    let list = "ls-files -z --modified --others --exclude-standard -- :(top)";
+    let own_files = own_files.iter().map(String::as_str);
+    let list: Vec<&str> = words(list).into_iter().chain(own_files).collect();
+    let changed = git.call(&list, &[])?;
     // "mode id stage<TAB>path"
     let unmerged = names(&unmerged).filter_map(|entry| {
         let tab = entry.iter().position(|byte| *byte == b'\t')?;
         Some(&entry[tab + 1..])
     });
-    let changed = names(&changed).filter(|path| !own_files.contains(path));
-    let paths: BTreeSet<&[u8]> = unmerged.chain(changed).collect();
+    let paths: BTreeSet<&[u8]> = unmerged.chain(names(&changed)).collect();
     if paths.len() > MAX_FILES {
         return Err(WorktreeError::TooMany);
     }

@@ -1,14 +1,15 @@
 use std::os::unix::fs::symlink;
 
+use super::own_files::without;
 use super::testing::{Repo, git};
-use super::{OwnFiles, Snapshot, WorktreeError, digest};
+use super::{Snapshot, WorktreeError, digest};
 
 fn take(repo: &Repo) -> Snapshot {
     taken(&repo.root).unwrap()
 }
 
 fn taken(root: &camino::Utf8Path) -> Result<Snapshot, WorktreeError> {
-    Snapshot::take(root, &OwnFiles::default(), None)
+    Snapshot::take(root, &[], None)
 }
 
 /// The tree that `git add -A` and `git write-tree` give, from a copy of the repository.
@@ -50,8 +51,10 @@ fn tree_is_that_of_git_add_without_changes() {
 fn tree_leaves_out_ours_and_ignored_files() {
     let repo = Repo::with(&[("a", "1\n"), (".gitignore", "*.log\n")]);
     let take = || {
-        let own = OwnFiles::default().folder("state");
-        let own = own.files("reviews/review-", ".md");
+        let own = [
+            without("state"),
+            ":(exclude,top,glob)reviews/review-*.md".to_owned(),
+        ];
         let snapshot = Snapshot::take(&repo.root, &own, None).unwrap();
         snapshot.tree().to_owned()
     };
@@ -60,6 +63,16 @@ fn tree_leaves_out_ours_and_ignored_files() {
     repo.write("reviews/review-1.md", "ours\n");
     repo.write("x.log", "ignored\n");
     assert_eq!(take(), before);
+    for neighbour in [
+        "state2/x",
+        "b/state/x",
+        "reviews/review-1.md.txt",
+        "reviews/review-x/a.md",
+    ] {
+        let before = take();
+        repo.write(neighbour, "n\n");
+        assert_ne!(take(), before, "{neighbour}");
+    }
     repo.write("new", "n\n");
     let with_new = take();
     assert_ne!(with_new, before);
@@ -254,7 +267,7 @@ fn digest_outside_git_counts_files_and_not_ours() {
         std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
         std::fs::write(root.join(path), text).unwrap();
     };
-    let digest = || digest(root, &OwnFiles::default().folder("state")).unwrap();
+    let digest = || digest(root, &[without("state")]).unwrap();
     write("a", "1");
     write("d/b", "1");
     symlink("a", root.join("link")).unwrap();
