@@ -2,11 +2,11 @@
 
 use clap::{ArgMatches, Command};
 use claudex_loop::machine::LoopHandle;
-use claudex_loop::program::exit::{Ended, Failure};
+use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
-use claudex_loop::{Timestamp, text};
+use claudex_loop::{Refusal, Timestamp, text};
 use serde_json::json;
 
 use crate::contract::Stage;
@@ -16,8 +16,6 @@ use crate::stops::Stages;
 use crate::typestate::{AnyLoop, Phase};
 use crate::{commands, digest, questions, take_up};
 
-/// The most decisions that are shown.
-const MAX_DECISIONS: usize = 10;
 /// The longest line, in characters.
 const MAX_LINE_CHARS: usize = 200;
 
@@ -46,6 +44,7 @@ impl Extension for Stages {
 
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
         questions::record_verb(held.typed_mut(), verb.typed())
+            .map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
     }
 
     fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
@@ -59,23 +58,11 @@ impl Extension for Stages {
                 scores.push(format!("round {round}: {score_text} ({decision})"));
             }
         }
-        let mut decided = decisions(pipeline);
-        decided.reverse();
-        decided.truncate(MAX_DECISIONS);
-        let last = pipeline.counted_summaries().pop().and_then(|one| {
-            let summary = pipeline.kept_summary(&one.digest)?.summary;
-            Some(format!(
-                "stage {}, round {}: {summary}",
-                one.stage, one.round
-            ))
-        });
         let (stage, round) = place(pipeline);
         let mut lines = vec![
             ("stage", stage),
             ("round", round),
             ("scores", scores.join("; ")),
-            ("decisions", decided.join("; ")),
-            ("last summary", last.unwrap_or_default()),
             ("details", pipeline.open().details.join("; ")),
         ];
         lines.retain(|(_, line)| !line.is_empty());
@@ -130,9 +117,11 @@ impl Extension for Stages {
     }
 
     fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
-        let mut decisions = decisions(Pipeline(held.raw()));
-        let decision = decisions.pop().filter(|_| transition == "answer")?;
-        let last = text::one_line(&decision, MAX_LINE_CHARS);
+        let decisions = Pipeline(held.raw()).decisions();
+        let mut newest = decisions.iter().rev();
+        let is_answer = |(key, _): &(&String, _)| !key.ends_with("_timestamp");
+        let (key, value) = newest.find(is_answer).filter(|_| transition == "answer")?;
+        let last = text::one_line(&format!("{key} = {}", value.as_str()?), MAX_LINE_CHARS);
         Some(format!(
             "nothing was changed; the last decision is {last}; for the instruction, run:\n    stages next"
         ))
@@ -155,14 +144,4 @@ fn place(pipeline: Pipeline<'_>) -> (String, String) {
     let stage = format!("{} of 7, {stage}", stage.number());
     let round = format!("{} of {}", pipeline.round(), pipeline.0.count("max_rounds"));
     (stage, round)
-}
-
-/// Returns the decisions, oldest first.
-fn decisions(pipeline: Pipeline<'_>) -> Vec<String> {
-    let mut all = pipeline.decisions();
-    all.retain(|key, _| !key.ends_with("_timestamp"));
-    let lines = all.iter();
-    lines
-        .filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)))
-        .collect()
 }

@@ -32,8 +32,10 @@ pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<S
         (_, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
             None => Verb::Ask(loop_args),
             Some(Json::String(label)) => match mapped_action(summary, &label) {
-                Some(action) => return follow_action(pipeline, summary, action),
                 None => Verb::Repeat(loop_args),
+                action if summary.stage == Stage::ResponseAnalysis => follow_action(action),
+                _ if summary.stage == Stage::ValidationGeneration => Verb::NotReady(loop_args),
+                _ => return completed(pipeline, summary),
             },
             Some(_) => Verb::Fail(loop_args),
         },
@@ -48,36 +50,24 @@ pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec
     let verb = match (summary.stage, summary.flags.validation_decision) {
         _ if !gate.is_open() => block(summary.stage, &gate),
         (Stage::AnalysisQuestions, _) if is_shallow(pipeline, summary) => Verb::Doubt(loop_args),
-        (Stage::ResponseAnalysis, _) => match summary.flags.next_action {
-            None => Verb::Decide(loop_args),
-            Some(action) => return follow_action(pipeline, summary, action),
-        },
+        (Stage::ResponseAnalysis, _) => follow_action(summary.flags.next_action),
         (Stage::ValidationGeneration, Some(Decision::NotReady)) => another_round(pipeline, summary),
         (Stage::ValidationGeneration, None) => Verb::Fail(loop_args),
-        (Stage::ValidationGeneration, Some(_)) => Verb::Pass(loop_args),
         _ => Verb::Complete(loop_args),
     };
     (verb, gate.lines())
 }
 
-fn follow_action(
-    pipeline: Pipeline<'_>,
-    summary: &Summary,
-    action: NextAction,
-) -> (Verb, Vec<String>) {
+/// Returns the transition of stage 4 for a next action.
+fn follow_action(action: Option<NextAction>) -> Verb {
     let loop_args = LoopArgs::default();
-    let back = |action| Verb::Back {
-        loop_args: LoopArgs::default(),
-        action,
+    let action = match action {
+        None => return Verb::Decide(loop_args),
+        Some(NextAction::Proceed) => return Verb::Complete(loop_args),
+        Some(NextAction::LoopQuestions) => BackAction::LoopQuestions,
+        Some(NextAction::LoopResearch) => BackAction::LoopResearch,
     };
-    let verb = match (summary.stage, action) {
-        (Stage::ResponseAnalysis, NextAction::Proceed) => Verb::Proceed(loop_args),
-        (Stage::ResponseAnalysis, NextAction::LoopQuestions) => back(BackAction::LoopQuestions),
-        (Stage::ResponseAnalysis, NextAction::LoopResearch) => back(BackAction::LoopResearch),
-        (Stage::ValidationGeneration, _) => Verb::NotReady(loop_args),
-        _ => return completed(pipeline, summary),
-    };
-    (verb, Vec::new())
+    Verb::Back { loop_args, action }
 }
 
 fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use claudex_loop::text;
 use serde_json::Value as Json;
 
-use crate::contract::{Flags, MAX_BYTES, body_start, frontmatter, lines};
+use crate::contract::{Flags, Line, MAX_BYTES, body_start, frontmatter, lines};
+use crate::state::Keys;
 
 /// The sections that need questions and that the requirements document needs.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
@@ -28,8 +29,6 @@ const TECHNICAL_WORDS: &str = "api apis backend codebase database databases dock
     sql webhook webhooks xml";
 /// The most questions that are checked.
 const MAX_QUESTIONS: usize = 100;
-/// The longest part of a heading that is compared, in bytes.
-const MAX_HEADING_BYTES: usize = 200;
 /// The longest message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 /// The fewest boxes of a question.
@@ -69,11 +68,8 @@ pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
         && share < MIN_DEPTH_PERCENT
     {
         let problem = format!("only {share:.0} % of the {expected} ThinkDeep calls were made");
-        gate.warn(
-            1,
-            problem,
-            "check whether the questions cover what they would have found",
-        );
+        let fix = "check whether the questions cover what they would have found";
+        gate.warn(1, &problem, fix);
     }
     gate.findings.sort_by_key(|one| one.line);
     gate
@@ -98,17 +94,20 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
 
 /// Returns the status of each section by its key in the state: COMPLETE with text, PLACEHOLDER with only a
 /// heading, or MISSING.
-pub(crate) fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static str)> {
-    let outline = outline(&String::from_utf8_lossy(requirements));
+pub(crate) fn section_statuses(requirements: &[u8]) -> Keys {
+    let text = String::from_utf8_lossy(requirements);
+    let sections = sections(&text, usize::MAX);
     let all = REQUIRED_SECTIONS.into_iter().chain(OPTIONAL_SECTIONS);
-    all.map(move |name| {
-        let status = match find_section(&outline, name) {
+    let statuses = all.map(|name| {
+        let status = match find_section(&sections, name) {
             None => "MISSING",
             Some((_, true)) => "COMPLETE",
             Some((_, false)) => "PLACEHOLDER",
         };
-        (words(&name.replace('&', "")).replace(' ', "_"), status)
-    })
+        let key = words(&name.replace('&', "")).replace(' ', "_");
+        (key, Json::from(status))
+    });
+    statuses.collect()
 }
 
 impl Gate {
@@ -129,20 +128,21 @@ impl Gate {
         first.into_iter().chain(rest).map(line).collect()
     }
 
-    fn warn(&mut self, line: usize, problem: impl AsRef<str>, fix: &str) {
-        let message = format!("{}; {fix}", problem.as_ref());
-        self.findings.push(GateFinding {
-            blocking: false,
-            file: self.file.clone(),
-            line,
-            message: text::one_line(&message, MAX_MESSAGE_CHARS),
-        });
+    fn warn(&mut self, line: usize, problem: &str, fix: &str) {
+        self.add(false, line, problem, fix);
     }
 
-    fn block(&mut self, line: usize, problem: impl AsRef<str>, fix: &str) {
-        let index = self.findings.len();
-        self.warn(line, problem, fix);
-        self.findings[index].blocking = true;
+    fn block(&mut self, line: usize, problem: &str, fix: &str) {
+        self.add(true, line, problem, fix);
+    }
+
+    fn add(&mut self, blocking: bool, line: usize, problem: &str, fix: &str) {
+        self.findings.push(GateFinding {
+            blocking,
+            file: self.file.clone(),
+            line,
+            message: text::one_line(&format!("{problem}; {fix}"), MAX_MESSAGE_CHARS),
+        });
     }
 
     /// Returns the text of the file, or blocks if it cannot be read.
@@ -155,144 +155,158 @@ impl Gate {
             Some(Err(_)) => ("is not UTF-8", "write it again, as UTF-8"),
             Some(Ok(text)) => return Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
         };
-        self.block(1, format!("{} {problem}", self.file), fix);
+        self.block(1, &format!("{} {problem}", self.file), fix);
         None
     }
 
     fn check_questions(&mut self, text: &str) {
-        let keys = frontmatter(text);
-        let round = keys
-            .as_ref()
-            .map(|keys| keys.get("round_number").and_then(Json::as_u64));
         let fix =
             "begin the file with `---`, `round_number: 1` with the number of the round, and `---`";
-        match round {
+        let keys = frontmatter(text);
+        match keys.map(|keys| keys.get("round_number").and_then(Json::as_u64)) {
             Some(Some(1..)) => {}
             Some(_) => self.block(1, "the frontmatter has no `round_number`", fix),
             None => self.block(1, "the file has no frontmatter that can be read", fix),
         }
-        let questions = questions(text);
-        if questions.is_empty() {
+        let mut ids = HashSet::new();
+        let mut is_any_critical = false;
+        // The headings, and the lines of the questions.
+        let mut all_words = String::new();
+        for section in sections(text, 2) {
+            all_words += &format!(" {} ", words(section.heading));
+            if section.level < 2 || !section.heading.starts_with("Q-") {
+                continue;
+            }
+            is_any_critical |= section.heading.contains("[CRITICAL]");
+            let texts = section.body.iter().filter(|line| !line.is_code);
+            all_words.extend(texts.map(|line| words(line.text) + " "));
+            let id = section.heading.split([':', ' ']).next().unwrap_or_default();
+            let is_new = ids.insert(id);
+            if ids.len() <= MAX_QUESTIONS {
+                self.check_question(
+                    &section,
+                    &format!("the question {}", text::shown(id)),
+                    is_new,
+                );
+            }
+        }
+        if ids.is_empty() {
             let fix = "write each question as `## Q-PREFIX001: title [CRITICAL]`, with its answers as `- [ ] …`";
             self.block(1, "the file has no question", fix);
             return;
         }
-        let mut ids = HashSet::new();
-        for question in questions.iter().take(MAX_QUESTIONS) {
-            let line = question.line;
-            let id = question.heading.split([':', ' ']).next();
-            let name = format!("the question {}", text::shown(id.unwrap_or_default()));
-            if !ids.insert(id) {
-                self.block(
-                    line,
-                    format!("{name} is there twice"),
-                    "give this one an id of its own",
-                );
-            }
-            let lines = question.body.iter();
-            let boxes = lines.filter_map(|(line, text)| Some((*line, is_whole_box(text)?)));
-            let (whole, broken): (Vec<_>, Vec<_>) = boxes.partition(|(_, is_whole)| *is_whole);
-            if whole.len() < MIN_BOXES {
-                let problem = format!("{name} has {} of {MIN_BOXES} boxes", whole.len());
-                self.block(
-                    line,
-                    problem,
-                    "write three answers or more, each as `- [ ] …`",
-                );
-            }
-            if let Some((line, _)) = broken.first() {
-                let fix = "write `- [ ] …`, or `- [x] …` if it is chosen";
-                self.block(*line, format!("a box of {name} is broken"), fix);
-            }
-        }
-        if !questions
-            .iter()
-            .any(|question| question.heading.contains("[CRITICAL]"))
-        {
+        if !is_any_critical {
             let fix = "mark those that must be answered: `## Q-PREFIX001: title [CRITICAL]`";
             self.warn(1, "no question is CRITICAL", fix);
         }
-        let all_words: Vec<String> = questions.iter().map(Question::words).collect();
         for section in REQUIRED_SECTIONS {
-            let name = words(section);
-            if !all_words.iter().any(|words| has_words(words, &name)) {
+            if !has_words(&all_words, &words(section)) {
                 let fix = "ask about it, unless nothing is open there";
-                self.warn(1, format!("no question is about {section}"), fix);
+                self.warn(1, &format!("no question is about {section}"), fix);
             }
         }
     }
 
+    fn check_question(&mut self, question: &Section<'_>, name: &str, is_new: bool) {
+        if !is_new {
+            let problem = format!("{name} is there twice");
+            self.block(question.line, &problem, "give this one an id of its own");
+        }
+        let texts = question.body.iter().filter(|line| !line.is_code);
+        let boxes = texts.filter_map(|line| Some((line.number, is_whole_box(line.text)?)));
+        let (whole, broken): (Vec<_>, Vec<_>) = boxes.partition(|(_, is_whole)| *is_whole);
+        if whole.len() < MIN_BOXES {
+            let problem = format!("{name} has {} of {MIN_BOXES} boxes", whole.len());
+            let fix = "write three answers or more, each as `- [ ] …`";
+            self.block(question.line, &problem, fix);
+        }
+        if let Some((line, _)) = broken.first() {
+            let fix = "write `- [ ] …`, or `- [x] …` if it is chosen";
+            self.block(*line, &format!("a box of {name} is broken"), fix);
+        }
+    }
+
     fn check_requirements(&mut self, text: &str) {
-        let outline = outline(text);
+        let sections = sections(text, usize::MAX);
         for name in REQUIRED_SECTIONS {
-            match find_section(&outline, name) {
+            match find_section(&sections, name) {
                 None => {
                     let fix = "write its heading, and the section below it";
-                    self.block(1, format!("PRD.md has no section {name}"), fix);
+                    self.block(1, &format!("PRD.md has no section {name}"), fix);
                 }
                 Some((line, false)) => {
-                    self.block(
-                        line,
-                        format!("the section {name} has no text"),
-                        "write the section",
-                    );
+                    let problem = format!("the section {name} has no text");
+                    self.block(line, &problem, "write the section");
                 }
                 Some((_, true)) => {}
             }
         }
 
         let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
-        for (number, line, _) in lines(text, 0) {
-            for word in line.split(|one: char| !one.is_alphanumeric()) {
+        for line in lines(text, 0) {
+            for word in line.text.split(|one: char| !one.is_alphanumeric()) {
                 let is_word = |one: &&str| one.eq_ignore_ascii_case(word);
                 // Each word is reported once.
                 if let Some(at) = technical.iter().position(is_word) {
                     technical.swap_remove(at);
                     let problem = format!("“{word}” is a technical word");
-                    self.warn(number, problem, "say what people can do with it");
+                    self.warn(line.number, &problem, "say what people can do with it");
                 }
             }
         }
     }
 }
 
-struct Heading {
+/// A heading, and the lines below it up to the next heading.
+struct Section<'t> {
     line: usize,
-    name: String,
-    /// Whether there is text before the next heading of its level.
-    has_text: bool,
+    level: usize,
+    heading: &'t str,
+    body: Vec<Line<'t>>,
 }
 
-/// Returns the line of the first heading of a section, and whether there is text below one of them.
-fn find_section(outline: &[Heading], name: &str) -> Option<(usize, bool)> {
-    let name = words(name);
-    let named = |heading: &&Heading| has_words(&heading.name, &name);
-    let first = outline.iter().find(named)?;
-    let has_text = outline.iter().filter(named).any(|heading| heading.has_text);
-    Some((first.line, has_text))
-}
-
-fn outline(text: &str) -> Vec<Heading> {
-    let mut all: Vec<Heading> = Vec::new();
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for (number, line, is_code) in lines(text, body_start(text)) {
-        let title = line.trim_start_matches('#');
-        let level = line.len() - title.len();
-        if level > 0 && title.starts_with(' ') && !is_code {
-            open.retain(|(above, _)| *above < level);
-            open.push((level, all.len()));
-            all.push(Heading {
-                line: number,
-                name: words(title),
-                has_text: false,
+/// Splits the text below the frontmatter at the headings of a level up to this one.
+fn sections(text: &str, deepest: usize) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section<'_>> = Vec::new();
+    for line in lines(text, body_start(text)) {
+        let title = line.text.trim_start_matches('#');
+        let level = line.text.len() - title.len();
+        if (1..=deepest).contains(&level) && title.starts_with(' ') && !line.is_code {
+            sections.push(Section {
+                line: line.number,
+                level,
+                heading: title.trim(),
+                body: Vec::new(),
             });
-        } else if !line.trim().is_empty() && !line.trim_start().starts_with("<!--") {
-            for (_, index) in &open {
-                all[*index].has_text = true;
+        } else if let Some(section) = sections.last_mut() {
+            section.body.push(line);
+        }
+    }
+    sections
+}
+
+/// Returns the line of the first heading with this name, and whether there is text below one of them.
+fn find_section(sections: &[Section<'_>], name: &str) -> Option<(usize, bool)> {
+    let name = words(name);
+    let mut first = None;
+    for (at, section) in sections.iter().enumerate() {
+        if has_words(&words(section.heading), &name) {
+            first = first.or(Some(section.line));
+            let is_below = |next: &&Section<'_>| next.level > section.level;
+            let below = sections[at + 1..].iter().take_while(is_below);
+            let is_text = |line: &Line<'_>| {
+                let text = line.text.trim();
+                !text.is_empty() && !text.starts_with("<!--")
+            };
+            if std::iter::once(section)
+                .chain(below)
+                .any(|one| one.body.iter().any(is_text))
+            {
+                return Some((first?, true));
             }
         }
     }
-    all
+    Some((first?, false))
 }
 
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.
@@ -305,48 +319,6 @@ fn words(text: &str) -> String {
 
 fn has_words(text: &str, words: &str) -> bool {
     format!(" {text} ").contains(&format!(" {words} "))
-}
-
-/// A question of the file: its heading, the one above it, and the lines below it with their numbers.
-struct Question<'t> {
-    line: usize,
-    heading: &'t str,
-    above: &'t str,
-    body: Vec<(usize, &'t str)>,
-}
-
-impl Question<'_> {
-    fn words(&self) -> String {
-        let body = self.body.iter().map(|(_, line)| *line);
-        let lines = [self.above, self.heading].into_iter().chain(body);
-        lines.map(words).collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// Reads the questions: each from its heading to the next one of its level. Code is skipped.
-fn questions(text: &str) -> Vec<Question<'_>> {
-    let mut questions: Vec<Question<'_>> = Vec::new();
-    let mut above = "";
-    let mut is_open = false;
-    let body = lines(text, body_start(text));
-    for (number, line, _) in body.filter(|(_, _, is_code)| !is_code) {
-        if let Some(heading) = line.strip_prefix("# ").or(line.strip_prefix("## ")) {
-            is_open = line.starts_with("## Q-");
-            if is_open {
-                questions.push(Question {
-                    line: number,
-                    heading: heading.trim(),
-                    above,
-                    body: Vec::new(),
-                });
-            } else {
-                above = &heading[..heading.floor_char_boundary(MAX_HEADING_BYTES)];
-            }
-        } else if let Some(question) = questions.last_mut().filter(|_| is_open) {
-            question.body.push((number, line));
-        }
-    }
-    questions
 }
 
 /// Returns whether the box of a line is whole, such as `- [ ] a`, or broken, such as `- []`, `- [y]` and `-[ ]`.

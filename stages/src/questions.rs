@@ -3,13 +3,12 @@
 
 use claudex_loop::behaviours::ask::{self, Answer, Asked};
 use claudex_loop::machine::{FieldError, Raw};
-use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::{Refusal, text};
-use serde_json::{Value as Json, json};
+use claudex_loop::text;
+use serde_json::json;
 
 use crate::contract::{NextAction, Question, Stage, sha256};
 use crate::follows::mapped_action;
-use crate::state::{Keys, Open, Pipeline, new_dispatch, now};
+use crate::state::{Keys, Open, Pipeline, new_dispatch};
 use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition, Verb};
 use crate::{record, stops};
 
@@ -180,36 +179,29 @@ pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
 }
 
 /// Writes the record and the dispatch before a verb's transition.
-pub(crate) fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
-    write_record(held, verb).map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
-}
-
-fn write_record(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
+pub(crate) fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let phase = held.phase();
-    if let Some((key, value)) = key(held.raw(), phase).zip(value(verb)) {
-        let now = now();
-        let mut decisions = held.fields().user_decisions.clone();
-        decisions.insert(key.clone(), Json::from(value.as_str()));
-        decisions.insert(format!("{key}_timestamp"), Json::from(now.as_str()));
-        held.set_user_decisions(&decisions)?;
-        held.add_text(&format!("- {now}: {key} is {value}"));
-        record::note_decision(held, verb, &value)?;
+    let pipeline = Pipeline(held.raw());
+    let decision = key(held.raw(), phase).zip(value(verb));
+    let summary = pipeline.open_summary();
+    let mut open = dispatch_after(pipeline, phase, verb);
+    if let Some((key, value)) = decision {
+        record::note_decision(held, &key, &value)?;
+        record::note(held, summary.as_ref(), verb)?;
+        let question = summary.and_then(|summary| summary.flags.question_context);
+        if let Some(question) = question.filter(|_| phase == Phase::Asking) {
+            // The same question is answered from this record.
+            let mut answers = held.fields().asked.clone();
+            let key = answer_key(Pipeline(held.raw()), &question);
+            answers.insert(key, json!(value));
+            held.set_asked(&answers)?;
+            if matches!(verb, Verb::Tell { .. }) {
+                open.answer = Some(json!({ "question": question.question, "answer": value }));
+            }
+        }
     }
     if let Verb::Choose { mode, .. } = verb {
-        held.set_analysis_mode(&Json::from(mode.to_string()))?;
-    }
-    let pipeline = Pipeline(held.raw());
-    let mut open = dispatch_after(pipeline, phase, verb);
-    let summary = pipeline.open_summary().filter(|_| phase == Phase::Asking);
-    let question = summary.and_then(|summary| summary.flags.question_context);
-    if let Some((question, answer)) = question.zip(value(verb)) {
-        // The same question is answered from this record.
-        let mut answers = held.fields().asked.clone();
-        answers.insert(answer_key(pipeline, &question), json!(answer));
-        if matches!(verb, Verb::Tell { .. }) {
-            open.answer = Some(json!({ "question": question.question, "answer": answer }));
-        }
-        held.set_asked(&answers)?;
+        held.set_analysis_mode(&json!(mode.to_string()))?;
     }
     held.set_open(&open)
 }
@@ -219,6 +211,7 @@ fn value(verb: &Verb) -> Option<String> {
     let answer = match verb {
         Verb::Pause { .. } | Verb::Cancel { .. } => return None,
         Verb::Choose { mode, .. } => return Some(mode.to_string()),
+        Verb::Further { decision, .. } => return Some(decision.to_string()),
         Verb::Tell { answer, .. } => Some(answer),
         Verb::GoOn { answer, .. } | Verb::GoBack { answer, .. } | Verb::GoAgain { answer, .. } => {
             answer.as_ref()

@@ -1,4 +1,4 @@
-//! The record of a summary in the state document: the keys of schema 2, and the log below them.
+//! The record of a transition in the state document: the keys of schema 2, and the log below them.
 
 use claudex_loop::machine::FieldError;
 use claudex_loop::text;
@@ -6,33 +6,104 @@ use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
 use crate::gates;
-use crate::state::{Keys, Open, Pipeline, now};
+use crate::state::{Keys, Open, Pipeline, Scalar, now};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
 type Noted = Result<(), FieldError>;
+type Setter = fn(&mut AnyLoop, &Scalar) -> Noted;
 
-/// Records the result of the open stage: its summary, or the failure, and an entry of the log.
-pub(crate) fn note(
-    held: &mut AnyLoop,
-    summary: Option<&Summary>,
-    verb: &Verb,
-    open: &Open,
-) -> Noted {
+/// The flags that are keys of the state, and their setters.
+const KEYS: [(&str, Setter); 5] = [
+    ("analysis_mode", AnyLoop::set_analysis_mode),
+    ("prd_mode", AnyLoop::set_prd_mode),
+    ("panel_preset", AnyLoop::set_panel_preset),
+    ("panel_config_path", AnyLoop::set_panel_config_path),
+    ("panel_members_count", AnyLoop::set_panel_members_count),
+];
+
+/// Records the effect of a transition on the open stage: of its report, or of a decision of the user.
+pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, verb: &Verb) -> Noted {
     let stage = Pipeline(held.raw()).stage();
-    if let Some(summary) = summary {
-        note_flags(held, summary, verb)?;
+    let Some(status) = status_after(held.phase(), verb, stage, summary.is_some()) else {
+        return Ok(());
+    };
+    let no_flags = Flags::default();
+    let flags = summary.map_or(&no_flags, |summary| &summary.flags);
+    note_flags(held, stage, flags)?;
+    note_stage(held, stage, status, stage_values(stage, flags, held))?;
+    if status == "completed" || matches!(verb, Verb::Block { .. } | Verb::Doubt(_)) {
+        note_result(held, stage, flags)?;
     }
-    if matches!(verb, Verb::Fail(_)) {
-        note_failure(held, open)?;
-    }
-    if stage == Stage::ValidationGeneration && matches!(verb, Verb::Pass(_) | Verb::Block { .. }) {
-        note_sections(held)?;
-    }
-    held.add_text(&entry(stage, summary, verb));
     Ok(())
 }
 
-fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
+/// Returns the status of the open stage after a transition, or `None` if it stays as it is.
+fn status_after(
+    phase: Phase,
+    verb: &Verb,
+    stage: Stage,
+    has_summary: bool,
+) -> Option<&'static str> {
+    use Verb::{Accept, Back, Complete, Decide, GoAgain, GoBack, GoOn, NotReady, Stagnate};
+    Some(match verb {
+        Verb::Fail(_) => "failed",
+        Verb::Wait { .. } => "waiting_for_user",
+        Verb::Ask(_) | Verb::Repeat(_) | Verb::Block { .. } | Verb::Doubt(_) => "in_progress",
+        Verb::Skip(_) => "skipped",
+        // The gate has not checked stage 3 yet.
+        GoOn { .. } if phase == Phase::Asking && stage == Stage::AnalysisQuestions => return None,
+        // After a skip of stage 4 the user chooses the next step.
+        GoOn { .. } | GoBack { .. } if !has_summary => return None,
+        Complete(_) | Back { .. } | Decide(_) | NotReady(_) | Stagnate(_) => "completed",
+        GoOn { .. } | GoBack { .. } | GoAgain { .. } | Accept(_) => "completed",
+        _ => return None,
+    })
+}
+
+/// Writes the flags that are keys of the state.
+fn note_flags(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
+    let values = json!(flags);
+    let sets_mode = matches!(stage, Stage::Setup | Stage::AnalysisQuestions);
+    let keeps_mode = !sets_mode || held.fields().open.standard;
+    for (name, set) in KEYS {
+        let value = values.get(name);
+        if let Some(value) = value.filter(|_| name != "analysis_mode" || !keeps_mode) {
+            set(held, value)?;
+        }
+    }
+    let is = |flag: Option<bool>| flag.unwrap_or_default();
+    let tools = json!({
+        "pal_available": is(flags.pal_available),
+        "st_available": is(flags.st_available),
+        "research_mcp": {
+            "tavily": is(flags.research_mcp_tavily),
+            "ref": is(flags.research_mcp_ref),
+        },
+    });
+    match tools {
+        Json::Object(tools) if stage == Stage::Setup => held.set_mcp_availability(&tools),
+        _ => Ok(()),
+    }
+}
+
+/// Records what a stage wrote.
+fn note_result(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
+    match stage {
+        Stage::AnalysisQuestions | Stage::ResponseAnalysis => note_round(held, stage, flags),
+        Stage::ValidationGeneration => {
+            let requirements = Pipeline(held.raw()).file("requirements/PRD.md");
+            let mut known = held.fields().prd_sections.clone();
+            known.extend(gates::section_statuses(&requirements.unwrap_or_default()));
+            held.set_prd_sections(&known)
+        }
+        Stage::Completion => held.set_completed_at(&json!(now())),
+        Stage::Retrospective => held.set_retrospective_completed_at(&json!(now())),
+        Stage::Setup | Stage::Research => Ok(()),
+    }
+}
+
+/// Records the failure of the open stage.
+pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
     let stage = held.fields().stage;
     let error = match open.problem.as_str() {
         "" => "The stage failed".to_owned(),
@@ -49,8 +120,24 @@ fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
     held.set_error_log(&errors)
 }
 
-/// Returns the entry of the log below the state.
-fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
+/// Records a decision of the user, also in the failure that it answers.
+pub(crate) fn note_decision(held: &mut AnyLoop, key: &str, value: &str) -> Noted {
+    let now = now();
+    let mut decisions = held.fields().user_decisions.clone();
+    decisions.insert(key.to_owned(), json!(value));
+    decisions.insert(format!("{key}_timestamp"), json!(now));
+    held.set_user_decisions(&decisions)?;
+    held.add_text(&format!("- {now}: {key} is {value}"));
+    let mut errors = held.fields().error_log.clone();
+    match errors.last_mut() {
+        Some(error) if held.phase() == Phase::Failed => error["recovery"] = json!(value),
+        _ => return Ok(()),
+    }
+    held.set_error_log(&errors)
+}
+
+/// Returns the entry of the log for a report.
+pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
     let is_success = summary.is_some_and(|summary| {
         summary.status == Status::Completed && summary.flags.partial != Some(true)
     });
@@ -75,92 +162,6 @@ fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
     )
 }
 
-/// Writes the flags into the keys of schema 2.
-fn note_flags(held: &mut AnyLoop, summary: &Summary, verb: &Verb) -> Noted {
-    let flags = &summary.flags;
-    let stage = summary.stage;
-    if let Some(mode) = flags.prd_mode {
-        held.set_prd_mode(&json!(mode))?;
-    }
-    let sets_mode = matches!(stage, Stage::Setup | Stage::AnalysisQuestions);
-    if let Some(mode) = flags.analysis_mode
-        && sets_mode
-        && !held.fields().open.standard
-    {
-        held.set_analysis_mode(&json!(mode))?;
-    }
-    if let Some(preset) = &flags.panel_preset {
-        held.set_panel_preset(&json!(preset))?;
-    }
-    if let Some(path) = &flags.panel_config_path {
-        held.set_panel_config_path(&json!(path))?;
-    }
-    if let Some(count) = flags.panel_members_count {
-        held.set_panel_members_count(&json!(count))?;
-    }
-    if stage == Stage::Setup {
-        let is = |flag: Option<bool>| Json::from(flag.unwrap_or_default());
-        let research =
-            json!({ "tavily": is(flags.research_mcp_tavily), "ref": is(flags.research_mcp_ref) });
-        held.set_mcp_availability(&Keys::from_iter([
-            ("pal_available".to_owned(), is(flags.pal_available)),
-            ("st_available".to_owned(), is(flags.st_available)),
-            ("research_mcp".to_owned(), research),
-        ]))?;
-    }
-    let (status, is_written) = match verb {
-        Verb::Fail(_) => ("failed", false),
-        Verb::Wait { .. } => ("waiting_for_user", false),
-        Verb::Ask(_) | Verb::Repeat(_) => ("in_progress", false),
-        Verb::Block { .. } | Verb::Doubt(_) => ("in_progress", true),
-        _ => ("completed", true),
-    };
-    note_stage(held, stage, status, stage_values(stage, flags, held))?;
-    if !is_written {
-        return Ok(());
-    }
-    note_round(held, stage, flags)?;
-    match stage {
-        Stage::Completion => held.set_completed_at(&json!(now())),
-        Stage::Retrospective => held.set_retrospective_completed_at(&json!(now())),
-        _ => Ok(()),
-    }
-}
-
-/// Records the effect of a user's decision on the open stage, and on the failure that it answers.
-pub(crate) fn note_decision(held: &mut AnyLoop, verb: &Verb, value: &str) -> Noted {
-    let phase = held.phase();
-    let pipeline = Pipeline(held.raw());
-    let stage = pipeline.stage();
-    let summary = pipeline.open_summary();
-    if phase == Phase::Failed {
-        let mut errors = held.fields().error_log.clone();
-        let is_of_stage = |error: &&mut Json| error["stage"] == stage.number();
-        if let Some(error) = errors.last_mut().filter(is_of_stage) {
-            error["recovery"] = json!(value);
-            held.set_error_log(&errors)?;
-        }
-    }
-    // The gate has not checked stage 3 yet.
-    let is_checked = !(phase == Phase::Asking && stage == Stage::AnalysisQuestions);
-    // After a skip of stage 4 the user chooses the next step.
-    let was_skipped = phase == Phase::Deciding && summary.is_none();
-    let status = match verb {
-        Verb::Skip(_) => "skipped",
-        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::GoAgain { .. } | Verb::Accept(_)
-            if is_checked && !was_skipped =>
-        {
-            "completed"
-        }
-        _ => return Ok(()),
-    };
-    note_stage(held, stage, status, Json::Null)?;
-    match summary.filter(|_| phase == Phase::Asking) {
-        Some(summary) => note_round(held, stage, &summary.flags),
-        None => Ok(()),
-    }
-}
-
 fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, values: Json) -> Noted {
     let key = match stage {
         Stage::Completion => "completion".to_owned(),
@@ -178,16 +179,6 @@ fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, values: Json) -> N
     }
     stages.insert(key, Json::Object(known));
     held.set_stages(&stages)
-}
-
-/// Records the status of each section of the requirements.
-fn note_sections(held: &mut AnyLoop) -> Noted {
-    let Some(requirements) = Pipeline(held.raw()).file("requirements/PRD.md") else {
-        return Ok(());
-    };
-    let mut known = held.fields().prd_sections.clone();
-    known.extend(gates::sections(&requirements).map(|(key, status)| (key, json!(status))));
-    held.set_prd_sections(&known)
 }
 
 /// Returns the values below the key of a stage, null if they are unknown.
@@ -220,32 +211,26 @@ fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
     }
 }
 
-/// Records the questions of a round, and when they were answered.
+/// Records the questions of a round, or when they were answered.
 fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
     let round = held.fields().round;
     let mut rounds = held.fields().rounds.clone();
     let is_this = |one: &Json| one["round_number"] == round;
-    match stage {
-        Stage::AnalysisQuestions => {
-            let mode = flags.analysis_mode.map(|mode| json!(mode));
-            rounds.retain(|one| !is_this(one));
-            rounds.push(json!({
-                "round_number": round,
-                "questions_file": format!("working/QUESTIONS-{round:03}.md"),
-                "analysis_mode": mode.unwrap_or(held.fields().analysis_mode.clone()),
-                "generated_at": now(),
-                "answered_at": null,
-                "questions_count": flags.questions_count,
-                "gaps_identified": null,
-            }));
-        }
-        Stage::ResponseAnalysis => {
-            for one in rounds.iter_mut().filter(|one| is_this(one)) {
-                one["answered_at"] = json!(now());
-                one["gaps_identified"] = json!(flags.gaps_found);
-            }
-        }
-        _ => return Ok(()),
+    if stage == Stage::AnalysisQuestions {
+        let mode = flags.analysis_mode.map(|mode| json!(mode));
+        rounds.retain(|one| !is_this(one));
+        rounds.push(json!({
+            "round_number": round,
+            "questions_file": format!("working/QUESTIONS-{round:03}.md"),
+            "analysis_mode": mode.unwrap_or(held.fields().analysis_mode.clone()),
+            "generated_at": now(),
+            "answered_at": null,
+            "questions_count": flags.questions_count,
+            "gaps_identified": null,
+        }));
+    } else if let Some(one) = rounds.iter_mut().find(|one| is_this(one)) {
+        one["answered_at"] = json!(now());
+        one["gaps_identified"] = json!(flags.gaps_found);
     }
     held.set_rounds(&rounds)
 }

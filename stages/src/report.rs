@@ -252,12 +252,12 @@ fn go(
             held.set_asked(&answers)?;
         }
     }
-    record::note(
-        &mut held,
-        taken.map(|(summary, _)| summary).as_ref(),
-        &verb,
-        &open,
-    )?;
+    let summary = taken.as_ref().map(|(summary, _)| summary);
+    record::note(&mut held, summary, &verb)?;
+    if matches!(verb, Verb::Fail(_)) {
+        record::note_failure(&mut held, &open)?;
+    }
+    held.add_text(&record::entry(stage, summary, &verb));
     held.set_open(&open)?;
     Ok(held.take(verb)?)
 }

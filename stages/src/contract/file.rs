@@ -44,22 +44,41 @@ pub(super) fn split(text: &str, findings: &mut Collector) -> Option<(Range<usize
     None
 }
 
-/// Returns the lines below a byte, each with its number and whether it is code.
-pub(crate) fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &str, bool)> {
+/// A line of a text.
+pub(crate) struct Line<'t> {
+    /// The number, from 1.
+    pub(crate) number: usize,
+    pub(crate) text: &'t str,
+    /// Whether it is in a fence, or is one.
+    pub(crate) is_code: bool,
+}
+
+/// Returns the lines below a byte.
+pub(crate) fn lines(text: &str, from: usize) -> impl Iterator<Item = Line<'_>> {
     let first = text[..from].matches('\n').count() + 1;
-    let mut is_code = false;
+    let mut is_open = false;
     let lines = text[from..].split_inclusive('\n').zip(first..);
-    lines.map(move |(line, number)| {
-        let is_fence = line.trim_start().starts_with("```");
-        is_code ^= is_fence;
-        (number, line, is_code || is_fence)
+    lines.map(move |(text, number)| {
+        let is_fence = text.trim_start().starts_with("```");
+        is_open ^= is_fence;
+        let is_code = is_open || is_fence;
+        Line {
+            number,
+            text,
+            is_code,
+        }
     })
 }
 
 /// Returns the text below the heading for the next stage, up to the next heading of its level.
 pub(super) fn context(text: &str, body: usize, findings: &mut Collector) -> Option<String> {
     let mut section: Option<String> = None;
-    for (_, line, is_code) in lines(text, body) {
+    for Line {
+        text: line,
+        is_code,
+        ..
+    } in lines(text, body)
+    {
         let is_heading = !is_code && (line.starts_with("# ") || line.starts_with("## "));
         match &mut section {
             Some(_) if is_heading => break,

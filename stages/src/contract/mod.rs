@@ -35,7 +35,7 @@ pub use words::{
     Status,
 };
 
-pub(crate) use file::lines;
+pub(crate) use file::{Line, lines};
 pub(crate) use question::is_same_label;
 pub(crate) use yaml::{body_start, frontmatter};
 
