@@ -15,45 +15,36 @@ use crate::{contract, digest, report, take_up};
 
 /// Returns the commands of the program's own.
 pub(crate) fn all() -> Vec<Command> {
-    fn command(name: &'static str, group: Group, about: &'static str) -> Command {
-        Command::new(name).about(about).display_order(group.place())
+    fn look(name: &'static str, about: &'static str) -> Command {
+        let place = Group::Look.place();
+        Command::new(name).about(about).display_order(place)
     }
     fn path(argument: Arg) -> Arg {
         argument.value_parser(value_parser!(Utf8PathBuf))
     }
+    let file = arg!([FILE] "The summary [default: that of the open stage]");
     vec![
-        command(
-            "next",
-            Group::Look,
-            "Print the next instruction; changes nothing",
-        )
-        .arg(arg!([LOOP] "The pipeline [default: the active one]"))
-        .arg(arg!(--json "As JSON")),
-        command(
+        look("next", "Print the next instruction; changes nothing")
+            .arg(arg!([LOOP] "The pipeline [default: the active one]"))
+            .arg(arg!(--json "As JSON")),
+        look(
             "validate",
-            Group::Look,
             "Check summaries against the contract; changes nothing",
         )
         .arg(path(arg!(<FILE>...))),
         Command::new("report")
             .about("Take the summary of the open stage and print the next instruction")
-            .arg(path(
-                arg!([FILE] "The summary [default: that of the open stage]"),
-            ))
+            .arg(path(file))
             .arg(loop_flag()),
         Command::new("recover")
             .about("Take what a coordinator left that ended without a report")
             .arg(loop_flag()),
-        command(
-            "orchestrator",
-            Group::SetUp,
-            "Print the instructions for the orchestrator",
-        ),
-        command(
-            "take-up",
-            Group::Person,
-            "Continue from a state document that another program wrote",
-        ),
+        Command::new("orchestrator")
+            .about("Print the instructions for the orchestrator")
+            .display_order(Group::SetUp.place()),
+        Command::new("take-up")
+            .about("Continue from a state document that another program wrote")
+            .display_order(Group::Person.place()),
     ]
 }
 
@@ -101,20 +92,17 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
 }
 
 fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let active = loops::find_to_look(info, None).ok();
-    let root = match &active {
-        Some((store, _)) => store.root().to_owned(),
+    let held = loops::find_to_look(info, None)
+        .ok()
+        .and_then(|(store, id)| AnyLoop::open(&store.to_look(), &id, Actor::Person).ok());
+    let root = match &held {
+        Some(held) => held.raw().root(),
         None => loops::here()?,
     };
-    let held = active
-        .and_then(|(store, id)| AnyLoop::open(&store.to_look(), &id, Actor::Person).ok())
-        .filter(|held| held.phase() == Phase::Dispatched);
+    let open = held.filter(|held| held.phase() == Phase::Dispatched);
     let mut exit = Exit::Complete;
-    for path in matches
-        .get_many::<Utf8PathBuf>("FILE")
-        .into_iter()
-        .flatten()
-    {
+    let paths = matches.get_many::<Utf8PathBuf>("FILE");
+    for path in paths.into_iter().flatten() {
         let name = text::shown(path);
         let bytes = match files::read(path) {
             Ok(bytes) => bytes,
@@ -124,8 +112,8 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fa
                 continue;
             }
         };
-        let open = held.as_ref().map(|held| Pipeline(held.raw()));
-        let dispatch = open
+        let pipeline = open.as_ref().map(|held| Pipeline(held.raw()));
+        let dispatch = pipeline
             .filter(|pipeline| pipeline.is_summary(path))
             .map(Pipeline::dispatch);
         let reading = contract::read(&bytes, Some(&root), dispatch.as_ref());

@@ -58,20 +58,10 @@ pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestam
     ];
     let left_out = leave_out(&mut parts);
 
-    let mut modes: Vec<&str> = Vec::new();
-    for mode in rows.iter().filter_map(|row| row["mode"].as_str()) {
-        if !modes.contains(&mode) {
-            modes.push(mode);
-        }
-    }
-    let sum = |key: &str| rows.iter().filter_map(|row| row[key].as_u64()).sum::<u64>();
     let [lines, resolved, decisions, shown, open] = parts.map(|(_, lines)| lines);
     let facts = json!({
-        "rounds": rounds,
+        "all": rows,
         "generated_at": format!("{generated_at:.0}"),
-        "asked": sum("questions"),
-        "answered": sum("answered"),
-        "modes": modes,
         "rows": shown,
         "decisions": decisions,
         "gaps": Vec::from_iter(resolved.into_iter().chain(open)),
@@ -111,11 +101,14 @@ fn row(kept: &Kept, round: u32) -> Json {
     let questions = flags(Stage::AnalysisQuestions);
     let responses = flags(Stage::ResponseAnalysis);
     let validation = flags(Stage::ValidationGeneration);
-    let mode = questions
-        .analysis_mode
-        .or(responses.analysis_mode)
-        .or(flags(Stage::Research).analysis_mode)
-        .or(flags(Stage::Setup).analysis_mode);
+    let mut stages = [
+        Stage::AnalysisQuestions,
+        Stage::ResponseAnalysis,
+        Stage::Research,
+        Stage::Setup,
+    ]
+    .into_iter();
+    let mode = stages.find_map(|stage| flags(stage).analysis_mode);
     let rate = responses.completion_rate.unwrap_or_default();
     let answered = f64::from(questions.questions_count.unwrap_or_default()) * rate;
     let score = validation.validation_score;
@@ -147,26 +140,25 @@ fn gaps(kept: &Kept, rounds: &[u32]) -> Vec<Json> {
         else {
             continue;
         };
-        // By their keys, in their order.
-        let mut new: Vec<(String, String)> = Vec::new();
-        for text in named.iter().map(|gap| cell(gap)) {
-            let key = text.to_lowercase();
-            if !text.is_empty() && new.iter().all(|(known, _)| *known != key) {
-                new.push((key, text));
+        let texts: Vec<String> = named
+            .iter()
+            .map(|gap| cell(gap))
+            .filter(|text| !text.is_empty())
+            .collect();
+        let keys: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
+        let is_open = |gap: &Json| gap["resolved_in"].is_null();
+        for gap in gaps.iter_mut().filter(|gap| is_open(gap)) {
+            if keys.iter().all(|key| gap["key"] != *key) {
+                gap["resolved_in"] = json!(round);
             }
         }
-        for gap in gaps.iter_mut().filter(|gap| gap["resolved_in"].is_null()) {
-            match new.iter().position(|(key, _)| gap["key"] == *key) {
-                Some(known) => drop(new.remove(known)),
-                None => gap["resolved_in"] = json!(round),
+        for (key, text) in keys.into_iter().zip(texts) {
+            if !gaps.iter().any(|gap| gap["key"] == key && is_open(gap)) {
+                let id = format!("GAP-{:03}", gaps.len() + 1);
+                gaps.push(json!({
+                    "id": id, "section": section(&text), "key": key, "first_seen": round, "resolved_in": null,
+                }));
             }
-        }
-        for (key, text) in new {
-            let id = format!("GAP-{:03}", gaps.len() + 1);
-            let section = section(&text);
-            gaps.push(json!({
-                "id": id, "section": section, "key": key, "first_seen": round, "resolved_in": null,
-            }));
         }
     }
     gaps

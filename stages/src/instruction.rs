@@ -42,34 +42,40 @@ impl Instruction {
     pub(crate) fn current(held: &AnyLoop) -> Result<Self, String> {
         let pipeline = Pipeline(held.raw());
         let stage = pipeline.stage().number();
+        let is_summary_there = || {
+            let written = pipeline.read_summary();
+            written.is_some_and(|(_, reading)| reading.summary.is_some())
+        };
         let (template, json) = match held.phase() {
-            Phase::Dispatched if has_summary(pipeline) => {
+            Phase::Dispatched if is_summary_there() => {
                 let file = pipeline.summary_file();
-                let run = format!("stages report {file}");
                 let json = json!({
-                    "instruction": "recover", "stage": stage, "found": [file], "missing": [], "run": run,
+                    "instruction": "recover", "stage": stage, "found": [file], "missing": [],
+                    "run": format!("stages report {file}"),
                 });
                 (template!("instructions/reported.md"), json)
             }
             Phase::Dispatched => return dispatch(pipeline),
             Phase::Recovering => {
                 let (found, missing) = pipeline.artifacts();
-                let run = "stages recover";
                 let json = json!({
-                    "instruction": "recover", "stage": stage, "found": found, "missing": missing, "run": run,
+                    "instruction": "recover", "stage": stage, "found": found, "missing": missing,
+                    "run": "stages recover",
                 });
                 (template!("instructions/recover.md"), json)
             }
             Phase::Waiting => {
-                let reason = pipeline.0.text("next_step");
-                let resume = format!("stages resume {}", held.id());
                 let json = json!({
-                    "instruction": "stop", "stage": stage, "reason": reason, "resume": resume,
+                    "instruction": "stop", "stage": stage, "reason": pipeline.0.text("next_step"),
+                    "resume": format!("stages resume {}", held.id()),
                 });
                 (template!("instructions/stop.md"), json)
             }
             Phase::Completed | Phase::Cancelled => {
-                let json = json!({ "instruction": "done", "artifacts": all_artifacts(pipeline) });
+                let summaries = pipeline.kept_summaries().into_values();
+                let artifacts: BTreeSet<Utf8PathBuf> =
+                    summaries.flat_map(|summary| summary.artifacts).collect();
+                let json = json!({ "instruction": "done", "artifacts": artifacts });
                 (template!("instructions/done.md"), json)
             }
             phase => return ask(held, phase),
@@ -86,8 +92,9 @@ impl Instruction {
     ) -> Result<Self, String> {
         let mut all = json.as_object().cloned().unwrap_or_default();
         all.insert("stage_name".to_owned(), json!(pipeline.stage().to_string()));
-        let facts = facts.iter().cloned();
-        all.extend(facts.map(|(name, value)| (name.to_owned(), value)));
+        for (name, fact) in facts {
+            all.insert((*name).to_owned(), fact.clone());
+        }
         let text = template.render(&all).map_err(|error| error.to_string())?;
         Ok(Self { json, text })
     }
@@ -157,16 +164,14 @@ fn task(pipeline: Pipeline<'_>) -> Result<String, String> {
         Stage::Completion => template!("tasks/6-completion.md"),
         Stage::Retrospective => template!("tasks/7-retrospective.md"),
     };
-    let draft = pipeline.0.text("draft_file");
     let facts = json!({
-        "draft": template!("tasks/draft.md")
-            .render(&json!({ "draft_file": text::exact(draft) }))
-            .map_err(|error| error.to_string())?,
+        "draft_file": text::exact(pipeline.0.text("draft_file")),
         "round": pipeline.round(),
         "nnn": format!("{:03}", pipeline.round()),
         "summary_file": pipeline.summary_file(),
     });
-    template.render(&facts).map_err(|error| error.to_string())
+    let text = template.render_with(&[template!("tasks/draft.md")], &facts);
+    text.map_err(|error| error.to_string())
 }
 
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
@@ -187,16 +192,6 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     });
     let template = template!("instructions/ask.md");
     Instruction::new(pipeline, template, json, &[("calls", json!(texts))])
-}
-
-fn has_summary(pipeline: Pipeline<'_>) -> bool {
-    let written = pipeline.read_summary();
-    written.is_some_and(|(_, reading)| reading.summary.is_some())
-}
-
-fn all_artifacts(pipeline: Pipeline<'_>) -> BTreeSet<Utf8PathBuf> {
-    let summaries = pipeline.kept_summaries().into_values();
-    summaries.flat_map(|summary| summary.artifacts).collect()
 }
 
 /// Returns the variables of the open dispatch. An unknown one has its default.

@@ -56,7 +56,7 @@ pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
 fn transition(label: &str, action: Option<NextAction>, stage: Stage) -> Transition {
     use NextAction::{LoopQuestions, LoopResearch, Proceed};
     let answer = Some(label.to_owned());
-    let back = match (action, stage) {
+    let action = match (action, stage) {
         (Some(Proceed), _) => return Transition::GoOn { answer },
         (Some(LoopQuestions), Stage::ValidationGeneration) => {
             return Transition::GoAgain { answer };
@@ -68,10 +68,7 @@ fn transition(label: &str, action: Option<NextAction>, stage: Stage) -> Transiti
             return Transition::Tell { answer };
         }
     };
-    Transition::GoBack {
-        action: back,
-        answer,
-    }
+    Transition::GoBack { action, answer }
 }
 
 fn option(label: &str, transition: Transition, description: &str) -> Answer {
@@ -122,35 +119,34 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
     let stage = pipeline.stage();
     let open = pipeline.open();
     let is_crash = !open.problem.is_empty();
-    let mut options = vec![option("Retry", Transition::Retry, "Run the stage again.")];
+    let retry = option("Retry", Transition::Retry, "Run the stage again.");
+    // The other answers, each with its words in a question that has only one of them.
+    let mut others = Vec::new();
     if pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup) {
         let meaning = "Accept the files that the stage wrote.";
-        options.push(option("Use what is there", Transition::UseFound, meaning));
+        let answer = option("Use what is there", Transition::UseFound, meaning);
+        others.push(("use the files that it wrote", answer));
     }
     let skip = match stage {
         Stage::Research | Stage::Completion => Some("Go on without the stage."),
         Stage::ResponseAnalysis => Some("Go on without the stage and choose what comes next."),
         _ => None,
     };
-    options.extend(skip.map(|meaning| option("Skip", Transition::Skip, meaning)));
-    options.push(pause());
+    others.extend(skip.map(|meaning| ("skip it", option("Skip", Transition::Skip, meaning))));
+    others.push(("pause", pause()));
     let name = format!("Stage {} ({stage})", stage.number());
-    if !is_crash {
-        let line = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
-        let reason = line.trim_end_matches('.');
-        let colon = if reason.is_empty() { "" } else { ": " };
-        let question = format!("{name} failed{colon}{reason}. What now?");
-        return Asked::new(question, "Failed", options);
+    if is_crash {
+        let (words, other) = others.swap_remove(0);
+        let question = format!("{name} {}. Run the stage again, or {words}?", open.problem);
+        return Asked::new(question, "Crashed", vec![retry, other]);
     }
-
-    options.truncate(2);
-    let other = match options[1].label.as_str() {
-        "Use what is there" => "use the files that it wrote",
-        "Skip" => "skip it",
-        _ => "pause",
-    };
-    let question = format!("{name} {}. Run the stage again, or {other}?", open.problem);
-    Asked::new(question, "Crashed", options)
+    let line = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
+    let reason = line.trim_end_matches('.');
+    let colon = if reason.is_empty() { "" } else { ": " };
+    let question = format!("{name} failed{colon}{reason}. What now?");
+    let others = others.into_iter().map(|(_, answer)| answer);
+    let options = std::iter::once(retry).chain(others);
+    Asked::new(question, "Failed", options.collect())
 }
 
 /// Returns the key under which an answer in a phase is recorded, or `None` if it is not recorded.
@@ -232,42 +228,41 @@ pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
 
 /// Returns the dispatch after a transition: the open one if its summary can still count, else a new one.
 pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
-    use Verb::{Repeat, Resume, Retry, Standard, Tell};
-    let mut before = pipeline.open();
-    let mut open = new_dispatch(&pipeline.0.root(), pipeline.round());
-    let skips = before.skip_validation;
+    use Verb::{Cancel, CheckAgain, Force, Pause, Repeat, Resume, Retry, Standard, Tell, UseFound};
+    let before = pipeline.open();
     let is_at = |stage: Stage| pipeline.stage() == stage;
-    match verb {
-        Verb::UseFound(_) | Verb::CheckAgain(_) | Verb::Cancel(_) => return before,
-        // Skipping stage 4 asks for the next step.
-        Verb::Skip(_) if is_at(Stage::ResponseAnalysis) => return before,
-        // The summary of stage 3 still counts if it passes its gate.
-        Verb::GoOn { .. } if phase == Phase::Asking && is_at(Stage::AnalysisQuestions) => {
-            return before;
-        }
+    let keeps = match verb {
         Verb::Wait { .. } => {
-            before.re_entry = true;
-            before.answer = None;
-            return before;
+            return Open {
+                re_entry: true,
+                answer: None,
+                ..before
+            };
         }
-        Verb::Pause(_) => {
-            before.re_entry = false;
-            return before;
-        }
-        verb if keeps_dispatch(verb) => return before,
-        Verb::Resume(_) => {
-            open.re_entry = before.re_entry;
-            open.answer = before.answer;
-        }
-        Verb::Retry(_) => open.answer = before.answer,
-        Verb::Standard(_) => open.standard = true,
-        Verb::Force(_) => open.skip_validation = true,
-        _ => {}
+        UseFound(_) | CheckAgain(_) | Cancel(_) | Pause(_) => true,
+        // Skipping stage 4 asks for the next step.
+        Verb::Skip(_) => is_at(Stage::ResponseAnalysis),
+        // The summary of stage 3 still counts if it passes its gate.
+        Verb::GoOn { .. } => phase == Phase::Asking && is_at(Stage::AnalysisQuestions),
+        verb => keeps_dispatch(verb),
+    };
+    if keeps {
+        return Open {
+            re_entry: before.re_entry && !matches!(verb, Pause(_)),
+            ..before
+        };
     }
     let is_same_stage = matches!(
         verb,
         Repeat(_) | Resume(_) | Retry(_) | Standard(_) | Tell { .. }
     );
-    open.skip_validation |= is_same_stage && skips;
-    open
+    Open {
+        re_entry: before.re_entry && matches!(verb, Resume(_)),
+        answer: before
+            .answer
+            .filter(|_| matches!(verb, Resume(_) | Retry(_))),
+        standard: matches!(verb, Standard(_)),
+        skip_validation: matches!(verb, Force(_)) || is_same_stage && before.skip_validation,
+        ..new_dispatch(&pipeline.0.root(), pipeline.round())
+    }
 }

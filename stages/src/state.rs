@@ -20,8 +20,6 @@ pub(crate) type Keys = serde_json::Map<String, Json>;
 pub(crate) type List = Vec<Json>;
 /// The summaries that counted, oldest first.
 pub(crate) type CountedSummaries = Vec<CountedSummary>;
-/// Files of the project, from its root, with their digests.
-pub(crate) type KnownFiles = BTreeMap<String, String>;
 
 /// The folder of the summaries, from the project's root.
 pub(crate) const SUMMARIES: &str = "requirements/.stage-summaries";
@@ -32,8 +30,8 @@ pub(crate) const SUMMARIES: &str = "requirements/.stage-summaries";
 pub struct Open {
     /// The time of the dispatch.
     pub since: String,
-    /// The summaries and key artifacts that were there before.
-    pub before: KnownFiles,
+    /// The digests of the summaries and key artifacts that were there before.
+    pub before: BTreeMap<String, String>,
     /// The user's `question` and `answer`, for the stage that asked.
     pub answer: Option<Json>,
     /// Whether the stage comes back after an exit_cli pause.

@@ -24,10 +24,6 @@ use crate::typestate::{AnyLoop, INFO, StageStatus};
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
 
-/// The maps and lists of schema 2. A null one is left out.
-const NOT_NULL: &str =
-    "mcp_availability stages user_decisions prd_sections rounds error_log model_failures";
-
 /// The keys of schema 2 that decide where the pipeline continues.
 #[derive(Deserialize)]
 struct Schema2 {
@@ -72,8 +68,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
         }
         _ => ("in_progress", "dispatched"),
     };
-    let is_list = |key: &str| NOT_NULL.split(' ').any(|name| name == key);
-    keys.retain(|key, value| !value.is_null() || !is_list(key));
+    keys.retain(|_, value| !value.is_null());
     let round = known.current_round.unwrap_or(1).max(1);
     let default = "The pipeline waited for you when it was taken up.".to_owned();
     let reason = known.next_step.or(waits.then_some(default));
@@ -121,9 +116,6 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// The names in `requirements` that are moved.
-const MOVED_NAMES: [&str; 2] = [".stage-summaries", ".requirements-state.local.md"];
-
 /// Adds the flag to `start`.
 pub(crate) fn arguments(command: Command) -> Command {
     let anew = arg!(--anew "Move aside the state and the summaries of another program");
@@ -160,13 +152,14 @@ fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
     let Some(folder) = if_there(Folder::open(root)?.below("requirements"))? else {
         return Ok(None);
     };
-    let mut moved = MOVED_NAMES.to_vec();
+    let mut moved = vec![".stage-summaries", ".requirements-state.local.md"];
     moved.retain(|name| folder.has(name));
     if moved.is_empty() {
         return Ok(None);
     }
-    let now = Timestamp::now();
-    let name = now.strftime("before-%Y%m%dT%H%M%S%3fZ").to_string();
+    let name = Timestamp::now()
+        .strftime("before-%Y%m%dT%H%M%S%3fZ")
+        .to_string();
     let aside = folder.make(&name)?;
     for name in moved {
         folder.rename(name, &aside, name)?;

@@ -46,7 +46,7 @@ pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
     if is_task && edge.from != edge.to {
         begin_task(raw, from)?;
     }
-    let not_run = summary::not_run(raw, &directory).filter(|_| phase == Phase::Complete);
+    let not_run = summary::refused_commands(raw, &directory).filter(|_| phase == Phase::Complete);
     Ok(not_run.into_iter().collect())
 }
 

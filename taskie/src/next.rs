@@ -2,6 +2,7 @@
 
 use claudex_loop::machine::Raw;
 use claudex_loop::text;
+use serde::Serialize;
 
 use crate::Phase;
 use crate::context::{self, legal_words, parse_word, word};
@@ -22,7 +23,7 @@ pub enum State {
 }
 
 /// The fields that the table reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fields {
     /// `next_phase`, or `None` for null.
     pub next_phase: Option<String>,
@@ -227,34 +228,36 @@ fn without_state(files: &Directory) -> Next {
 
 /// Returns the state that the files of a plan imply, and the reason.
 pub fn implied_fields(files: &Directory) -> (Fields, String) {
-    let implied = |at, phase, task, why: &str| (Fields::new(at, phase, task), why.to_owned());
+    let (at, task, why) = implied_phase(files);
+    let phase = match at {
+        Phase::NewPlan | Phase::PlanReview => "new-plan",
+        Phase::CreateTasks | Phase::PostPlanReview => "plan-review",
+        Phase::CodeReview => "complete-task",
+        Phase::Standalone => "continue-plan",
+        Phase::CompleteTask if task.is_some() => "continue-task",
+        _ => "code-review",
+    };
+    (Fields::new(at, phase, task), why)
+}
+
+/// Returns the phase that the files of a plan imply, its task, and the reason.
+fn implied_phase(files: &Directory) -> (Phase, Option<u64>, String) {
     if files.tasks.is_none() && files.plan.is_some() {
         let newest = files.newest_review(Group::Plan);
         let review = newest.map(|number| Name::Review(Group::Plan, number));
-        let verdict = review.and_then(|review| files.verdicts.get(&review));
-        let (at, phase, why) = match verdict {
-            Some(true) => (
-                Phase::CreateTasks,
-                "plan-review",
-                "plan.md passed its review",
-            ),
-            Some(false) => (
-                Phase::PostPlanReview,
-                "plan-review",
-                "plan.md failed its review",
-            ),
-            None if files.has_complete_plan() => {
-                (Phase::PlanReview, "new-plan", "plan.md is complete")
-            }
-            None => (Phase::NewPlan, "new-plan", "plan.md is not complete yet"),
+        let (at, why) = match review.and_then(|review| files.verdicts.get(&review)) {
+            Some(true) => (Phase::CreateTasks, "plan.md passed its review"),
+            Some(false) => (Phase::PostPlanReview, "plan.md failed its review"),
+            None if files.has_complete_plan() => (Phase::PlanReview, "plan.md is complete"),
+            None => (Phase::NewPlan, "plan.md is not complete yet"),
         };
-        return implied(at, phase, None, why);
+        return (at, None, why.to_owned());
     }
     let is_begun = |file: &TaskFile| file.is_begun() && !file.is_completed();
     let mut pending = files.rows().filter(|row| row.status == Status::Pending);
     if let Some(row) = pending.find(|row| files.task(row.id).is_some_and(is_begun)) {
         let why = format!("task {} is in progress", row.id);
-        return implied(Phase::CompleteTask, "continue-task", Some(row.id), &why);
+        return (Phase::CompleteTask, Some(row.id), why);
     }
     let is_unreviewed = |task: &u64| {
         let is_completed = files.task(*task).is_some_and(TaskFile::is_completed);
@@ -262,7 +265,7 @@ pub fn implied_fields(files: &Directory) -> (Fields, String) {
     };
     if let Some(task) = files.active().find(is_unreviewed) {
         let why = format!("task {task} is done and not reviewed");
-        return implied(Phase::CodeReview, "complete-task", Some(task), &why);
+        return (Phase::CodeReview, Some(task), why);
     }
     let code_reviews = files.names().filter_map(|name| match name {
         Name::Review(Group::TaskCode(task), number) => Some((name, task, number)),
@@ -271,26 +274,18 @@ pub fn implied_fields(files: &Directory) -> (Fields, String) {
     let newest = code_reviews.max_by_key(|(name, _, number)| (files.modified(*name), *number));
     let verdict = newest.and_then(|(name, task, _)| Some((task, *files.verdicts.get(&name)?)));
     let is_underway = files.next_task().is_none() || files.done().next().is_some();
-    let (at, phase, task, why) = match verdict {
-        Some((_, true)) => (
-            Phase::CompleteTask,
-            "code-review",
-            None,
-            "the newest review says PASS",
-        ),
+    let (at, task, why) = match verdict {
+        Some((_, true)) => (Phase::CompleteTask, None, "the newest review says PASS"),
         Some((task, false)) => (
             Phase::PostCodeReview,
-            "code-review",
             Some(task),
             "the newest review says FAIL",
         ),
-        None if is_underway => (
-            Phase::Standalone,
-            "continue-plan",
-            None,
-            "the files do not say how far the plan is",
-        ),
-        None => (Phase::CompleteTask, "code-review", None, "no task is begun"),
+        None if is_underway => {
+            let why = "the files do not say how far the plan is";
+            (Phase::Standalone, None, why)
+        }
+        None => (Phase::CompleteTask, None, "no task is begun"),
     };
-    implied(at, phase, task, why)
+    (at, task, why.to_owned())
 }

@@ -99,7 +99,7 @@ fn stop<P: InPhase + Remind<Next = Loop<P>>>(held: Loop<P>) -> Stopped {
 
 /// Reads the directory of a loop's plan.
 pub(crate) fn directory(raw: &Raw) -> std::io::Result<Directory> {
-    Directory::of_plan(&raw.root(), raw.id().as_str())
+    Directory::read_plan(&raw.root(), raw.id().as_str())
 }
 
 /// Returns the violations in the directory of a loop. A plan being written needs no plan.md.

@@ -20,8 +20,8 @@ impl Extension for Taskie {
         commands::all()
     }
 
-    fn run(&self, program: &Program, _: &str, arguments: &ArgMatches) -> Option<Ended> {
-        commands::run(program, arguments)
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+        commands::run(program, name, arguments)
     }
 
     fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
@@ -60,7 +60,7 @@ impl Extension for Taskie {
                 raw.count("consecutive_clean")
             ));
         }
-        lines.extend(not_run(raw, &directory));
+        lines.extend(refused_commands(raw, &directory));
         lines
     }
 
@@ -103,14 +103,14 @@ impl Extension for Taskie {
             next.step, next.row
         );
         if is_task {
-            step.extend(not_run(raw, &directory).map(|line| format!("\n{line}")));
+            step.extend(refused_commands(raw, &directory).map(|line| format!("\n{line}")));
         }
         Some(NextAction::new(waits_for, step))
     }
 }
 
 /// Returns a line that names the must-run commands that the user's configuration does not allow.
-pub(crate) fn not_run(raw: &Raw, directory: &Directory) -> Option<String> {
+pub(crate) fn refused_commands(raw: &Raw, directory: &Directory) -> Option<String> {
     let permissions = raw.program_facts().permissions.get()?;
     let commands = directory.must_run(directory.active()).into_iter();
     let refused = commands.filter(|line| {

@@ -3,19 +3,7 @@
 //! [`read`] reports every broken rule as a [`Finding`], with its place and the text to write instead, and returns the
 //! summary that a lenient reader takes. A strict reader takes a file without an error.
 //!
-//! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`:
-//!
-//! ```
-//! use stages::contract::{Stage, read};
-//!
-//! let file = "---\nstage: setup\nstage_number: 1\nstatus: completed\ncheckpoint: SETUP\nartifacts_written: []\n\
-//!     summary: All is there\nflags:\n  round_number: 1\n  pal_available: maybe\n---\n\n## Context for Next Stage\nNothing yet.\n";
-//! let reading = read(file.as_bytes(), None, None);
-//! let [finding] = &*reading.findings else { panic!("one finding") };
-//! assert!(finding.line().starts_with("10:18: error[flag-type]: "));
-//! let summary = reading.summary.expect("a lenient reader takes it");
-//! assert_eq!((summary.stage, summary.flags.pal_available), (Stage::Setup, None));
-//! ```
+//! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`.
 
 mod file;
 mod flags;

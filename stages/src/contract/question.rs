@@ -40,10 +40,10 @@ pub struct QuestionOption {
 
 /// Returns whether two labels are the same without "(Recommended)".
 pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
-    fn bare(label: &str) -> &str {
+    fn strip_recommended(label: &str) -> &str {
         label.trim().trim_end_matches("(Recommended)").trim_end()
     }
-    bare(one) == bare(other)
+    strip_recommended(one) == strip_recommended(other)
 }
 
 impl Question {

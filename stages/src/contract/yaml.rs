@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use claudex_loop::text;
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::file;
@@ -112,7 +112,7 @@ fn parse(yaml: &str, findings: &mut Collector) -> Option<Json> {
             Err(error) => error,
         };
         let at = *error.marker();
-        let place = place(at.line(), at.col());
+        let place = marker_place(at);
         let mut lines: Vec<&str> = yaml.split_inclusive('\n').collect();
         let line = lines.get_mut(at.line().saturating_sub(1));
         let quoted = line.as_ref().and_then(|line| quote_value(line));
@@ -155,6 +155,10 @@ fn place(line: usize, column: usize) -> Place {
     }
 }
 
+fn marker_place(at: Marker) -> Place {
+    place(at.line(), at.col())
+}
+
 /// The places of the values of a frontmatter by paths such as `/flags/round_number`. That of the empty path is its end.
 pub(super) type Places = HashMap<String, Place>;
 
@@ -178,82 +182,83 @@ struct Loader<'y, 'f> {
 
 impl<'y> Loader<'y, '_> {
     /// Returns the next event that is not the border of a document.
-    fn next(&mut self) -> Result<(Event<'y>, Marker, Marker), ScanError> {
+    fn next(&mut self) -> Result<(Event<'y>, Span), ScanError> {
         loop {
             let end = || ScanError::new_str(Marker::default(), "the text ends");
             match self.parser.next_event().ok_or_else(end)?? {
                 (Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd, _) => {}
-                (event, span) => return Ok((event, span.start, span.end)),
+                found => return Ok(found),
             }
         }
     }
 
     fn document(&mut self) -> Result<Json, ScanError> {
-        let (event, start, _) = self.next()?;
-        let value = self.value(event, start, "", 0)?;
-        let (event, end, _) = self.next()?;
-        self.note("", end);
+        let (event, span) = self.next()?;
+        let value = self.value(event, span, "", 0)?;
+        let (event, span) = self.next()?;
+        self.note("", span.end);
         match event {
             Event::StreamEnd => Ok(value),
-            _ => Err(ScanError::new_str(end, "a second document begins")),
+            _ => Err(ScanError::new_str(span.end, "a second document begins")),
         }
     }
 
     fn value(
         &mut self,
         event: Event<'y>,
-        start: Marker,
+        span: Span,
         path: &str,
         depth: usize,
     ) -> Result<Json, ScanError> {
-        match event {
-            _ if depth > MAX_DEPTH => Err(ScanError::new_str(start, "too deeply nested")),
-            Event::Scalar(text, ScalarStyle::Plain, _, None) => Ok(plain_value(&text)),
-            Event::Scalar(text, _, _, None) => Ok(Json::from(text.into_owned())),
-            Event::SequenceStart(_, None) => self.items(path, depth + 1),
-            Event::MappingStart(_, None) => self.entries(path, depth + 1),
-            Event::Alias(_) => Err(ScanError::new_str(start, "an alias repeats a value")),
-            _ => Err(ScanError::new_str(start, "a tag is not allowed")),
-        }
+        let problem = match event {
+            _ if depth > MAX_DEPTH => "too deeply nested",
+            Event::Scalar(text, ScalarStyle::Plain, _, None) => return Ok(plain_value(&text)),
+            Event::Scalar(text, _, _, None) => return Ok(Json::from(text.into_owned())),
+            Event::SequenceStart(_, None) => return self.items(path, depth + 1),
+            Event::MappingStart(_, None) => return self.entries(path, depth + 1),
+            Event::Alias(_) => "an alias repeats a value",
+            _ => "a tag is not allowed",
+        };
+        Err(ScanError::new_str(span.start, problem))
     }
 
     fn items(&mut self, path: &str, depth: usize) -> Result<Json, ScanError> {
         let mut items = Vec::new();
         loop {
-            let (event, start, _) = self.next()?;
+            let (event, span) = self.next()?;
             if event == Event::SequenceEnd {
                 return Ok(Json::Array(items));
             }
             let path = path_below(path, &items.len().to_string());
-            self.note(&path, start);
-            items.push(self.value(event, start, &path, depth)?);
+            self.note(&path, span.start);
+            items.push(self.value(event, span, &path, depth)?);
         }
     }
 
     fn entries(&mut self, path: &str, depth: usize) -> Result<Json, ScanError> {
         let mut keys = JsonMap::new();
         loop {
-            let (event, key_start, _) = self.next()?;
-            let key = match event {
-                Event::MappingEnd => return Ok(Json::Object(keys)),
-                Event::Scalar(key, ..) => key.into_owned(),
-                _ => return Err(ScanError::new_str(key_start, "a key is not text")),
+            let (key, key_start) = match self.next()? {
+                (Event::MappingEnd, _) => return Ok(Json::Object(keys)),
+                (Event::Scalar(key, ..), span) => (key.into_owned(), span.start),
+                (_, span) => return Err(ScanError::new_str(span.start, "a key is not text")),
             };
             let path = path_below(path, &key);
-            let (event, start, end) = self.next()?;
+            let (event, span) = self.next()?;
             // A value below its key has the place of the key.
-            let is_beside = start.line() == key_start.line() && start != end;
-            self.note(&path, if is_beside { start } else { key_start });
-            let value = self.value(event, start, &path, depth)?;
+            let is_beside = span.start.line() == key_start.line() && !span.is_empty();
+            self.note(&path, if is_beside { span.start } else { key_start });
+            let value = self.value(event, span, &path, depth)?;
             if keys.insert(key.clone(), value).is_some() {
-                let place = place(key_start.line(), key_start.col());
-                self.findings.add_at(Rule::DuplicateKey, place, quote(&key));
+                let rule = Rule::DuplicateKey;
+                self.findings
+                    .add_at(rule, marker_place(key_start), quote(&key));
             }
         }
     }
 
     fn note(&mut self, path: &str, at: Marker) {
-        let place = place(at.line(), at.col());
+        let place = marker_place(at);
         self.findings.places.insert(path.to_owned(), place);
     }
 }

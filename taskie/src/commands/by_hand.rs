@@ -28,7 +28,7 @@ pub(super) fn review(
 ) -> Result<Exit, Failure> {
     let raw = held.raw();
     let id = raw.id();
-    let failed = |why: String| call.refused(format!("plan {id}: {why}"), "nothing was written");
+    let failed = |why: String| call.refusal(format!("plan {id}: {why}"), "nothing was written");
     let first = raw.path(&spec.findings_file.replace("{n}", "1"));
     let Some(Name::Review(group, _)) = first.file_name().and_then(Name::parse) else {
         return Err(failed(
@@ -111,7 +111,7 @@ fn ask(
     );
     let findings = answer.map_err(|cause| {
         let why = format!("plan {}: {reviewer} gave no verdict: {cause}", raw.id());
-        let failure = call.refused(why, "nothing was written");
+        let failure = call.refusal(why, "nothing was written");
         failure.exiting(Exit::Reviewer)
     })?;
     Ok((findings, reviewer))

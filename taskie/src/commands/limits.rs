@@ -80,14 +80,14 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
     if !directory.rows().any(is_dropped) {
         let problem = format!("plan {id} has no task {task} that is cancelled or postponed");
         let help = "have its row of tasks.md say cancelled or postponed, then drop it";
-        return Err(call.refused(problem, help));
+        return Err(call.refusal(problem, help));
     }
     // Else the directory would break rule S10 from now on.
     let active = directory.active().count() as u64;
     if active >= total {
         let problem = format!("plan {id} counts {total} tasks, without task {task}");
         let help = format!("nothing was changed; tasks.md has {active} active rows");
-        return Err(call.refused(problem, &help));
+        return Err(call.refusal(problem, &help));
     }
     let now = call.take(held, Verb::Drop(LoopArgs::default()))?;
     let total = now.fields().tasks_total;

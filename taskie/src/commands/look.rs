@@ -25,7 +25,7 @@ impl Plan {
     /// Finds the plan of a call, be it a loop or a directory alone.
     pub(super) fn find(call: &Call) -> Result<Self, Failure> {
         let (store, id) = locate_plan(call)?;
-        let directory = Directory::of_plan(store.root(), id.as_str())
+        let directory = Directory::read_plan(store.root(), id.as_str())
             .map_err(|error| call.unreadable(&error))?;
         let bytes = store.read(&store.path_of(&id)).ok();
         let document = bytes.map(|bytes| take_up::state(&bytes));

@@ -63,8 +63,6 @@ pub(crate) fn all() -> Vec<Command> {
 /// The names of the arguments.
 const FIRST: &str = "first";
 const WORDS: &str = "words";
-/// The command's own name.
-const NAME: &str = "name";
 
 fn command(name: &'static str, about: &'static str) -> Command {
     let (group, first) = match name {
@@ -102,17 +100,15 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .args(first)
         .arg(words)
         .arg(slash_arguments::flag())
-        .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
 }
 
 /// Runs a command of the program's own.
-pub(crate) fn run(program: &Program, arguments: &ArgMatches) -> Option<Ended> {
-    let is_own = arguments.try_contains_id(NAME).is_ok();
-    is_own.then(|| run_call(program.info, arguments))
+pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+    let is_own = arguments.try_contains_id(WORDS).is_ok();
+    is_own.then(|| run_call(Call::new(program.info, name, arguments)?))
 }
 
-fn run_call(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let call = Call::new(info, matches)?;
+fn run_call(call: Call) -> Result<Exit, Failure> {
     match call.name.as_str() {
         "ground-rules" => {
             out::text(include_str!("../../messages/ground-rules.md"));
@@ -147,16 +143,15 @@ struct Call {
 
 impl Call {
     /// Reads the arguments, or the text typed after the slash command of the same name.
-    fn new(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Self, Failure> {
+    fn new(info: &'static ProgramInfo, name: &str, matches: &ArgMatches) -> Result<Self, Failure> {
         let texts = |id: &str| {
             let texts = matches.try_get_many::<String>(id).ok().flatten();
             texts.into_iter().flatten().map(String::as_str)
         };
-        let name = texts(NAME).collect::<String>();
         let caller = Caller::from_env();
         let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
         let words = if from_prompt {
-            let words = slash_arguments::taken(info, &name, &caller)?;
+            let words = slash_arguments::taken(info, name, &caller)?;
             if !words.trim().is_empty() {
                 out::text(&format!(
                     "The user typed after /taskie:{name}:\n{words}\n\n"
@@ -169,7 +164,7 @@ impl Call {
         };
         Ok(Self {
             info,
-            name,
+            name: name.to_owned(),
             actor: caller.actor(from_prompt),
             caller,
             from_prompt,
@@ -207,7 +202,7 @@ impl Call {
         if !store.has_journal(&id) && !store.has_archived(&id) {
             let problem = format!("plan {id} was not taken up here");
             let help = format!("nothing was changed; take it up:\n    taskie continue-plan {id}");
-            return Err(self.refused(problem, &help));
+            return Err(self.refusal(problem, &help));
         }
         let held = self.open_loop(&store, &id, actor)?;
         loops::check_opened(self.info, held.raw(), self.actor)?;
@@ -235,14 +230,14 @@ impl Call {
         let now = held.take(verb).map_err(|refused| {
             attempts::note_refusal(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
-            self.refused(format!("plan {id}: {refused}"), &help)
+            self.refusal(format!("plan {id}: {refused}"), &help)
         })?;
-        self.entered(&now)?;
+        self.enter(&now)?;
         Ok(now)
     }
 
     /// Does the work on entering a phase.
-    fn entered(&self, now: &AnyLoop) -> Result<(), Failure> {
+    fn enter(&self, now: &AnyLoop) -> Result<(), Failure> {
         let id = now.id();
         let name = &self.name;
         let phase = messages::phase(now.raw()).name;
@@ -250,7 +245,7 @@ impl Call {
         store.log(&format!("{id} {name} by {}: now {phase}", self.actor));
         let failure = |problem| {
             let subject = format!("plan {id}: what follows from {name} was not done: {problem}");
-            let failure = self.refused(subject, "make room or the folder writable");
+            let failure = self.refusal(subject, "make room or the folder writable");
             failure.exiting(Exit::Internal)
         };
         entered::record(now.raw()).map(drop).map_err(failure)
@@ -263,7 +258,7 @@ impl Call {
 
     fn unreadable(&self, error: &std::io::Error) -> Failure {
         let problem = format!("the plan’s directory cannot be read: {error}");
-        self.refused(problem, "see who owns it")
+        self.refusal(problem, "see who owns it")
     }
 
     /// Prints a line, which is all that the command does.
@@ -272,7 +267,7 @@ impl Call {
         Ok(Exit::Complete)
     }
 
-    fn refused(&self, message: String, help: &str) -> Failure {
+    fn refusal(&self, message: String, help: &str) -> Failure {
         Failure::plain(Exit::Refused, message, help)
     }
 

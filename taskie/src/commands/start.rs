@@ -45,7 +45,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
         }
         match begin.clone().begin(&store, call.beginning(id), call.actor) {
             Ok(held) => {
-                call.entered(&held)?;
+                call.enter(&held)?;
                 out::line(&format!("Plan {} is at new-plan.\n", held.id()));
                 return call.say(&held);
             }
@@ -120,7 +120,7 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
                 // A kill may have come between the document and the rest of the entry.
                 let taken_up = entered::taken_up(held.raw());
                 taken_up
-                    .map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
+                    .map_err(|why| call.refusal(format!("plan {}: {why}", plan.id), "try again"))?;
             }
             None => {
                 let held = take_up::take_up(call, &plan.store, &plan.id, &plan.directory)?;

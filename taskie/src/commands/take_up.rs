@@ -41,7 +41,13 @@ fn number(value: &Json) -> Option<u64> {
 /// Without a document the state follows from the files.
 pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, String> {
     let mut document = match bytes {
-        None => implied_document(files)?,
+        None if files.entries.is_empty() => {
+            return Err("its directory is not there, or is empty".to_owned());
+        }
+        None => match json!(implied_fields(files).0) {
+            Json::Object(document) => document,
+            _ => Map::new(),
+        },
         Some(bytes) => object(bytes).ok_or(
             "state.json is not a JSON object of at most 1 MiB; fix it, or move it away: then the files say where the plan is",
         )?,
@@ -60,20 +66,6 @@ pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, St
     serde_json::to_vec_pretty(&document).map_err(|error| error.to_string())
 }
 
-/// Returns the state of a plan that has none, from its files.
-fn implied_document(files: &Directory) -> Result<Map<String, Json>, String> {
-    if files.entries.is_empty() {
-        return Err("its directory is not there, or is empty".to_owned());
-    }
-    let (fields, _) = implied_fields(files);
-    let document = json!({
-        "current_task": fields.current_task,
-        "phase": fields.phase,
-        "next_phase": fields.next_phase,
-    });
-    serde_json::from_value(document).map_err(|error| error.to_string())
-}
-
 /// Takes a plan's directory up, as the user decides.
 pub(super) fn take_up(
     call: &Call,
@@ -85,7 +77,7 @@ pub(super) fn take_up(
     let path = store.path_of(id);
     let refused = |why: String| {
         let help = format!("nothing was changed; see what is wrong:\n    taskie check {id}");
-        call.refused(format!("plan {id} cannot be taken up: {why}"), &help)
+        call.refusal(format!("plan {id} cannot be taken up: {why}"), &help)
     };
     let bytes = claudex_loop::files::if_there(store.read(&path))
         .map_err(|error| refused(error.to_string()))?;

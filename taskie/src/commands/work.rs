@@ -22,18 +22,11 @@ pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     } else {
         let counted = work::count_tasks(&call.directory(&held)?);
         let (total, done) = counted.ok_or_else(|| no_task(call, &held))?;
-        if call.name == "complete-task" {
-            Verb::BeginTask {
-                loop_args,
-                total,
-                done,
-            }
-        } else {
-            Verb::BeginTaskTdd {
-                loop_args,
-                total,
-                done,
-            }
+        Verb::BeginTask {
+            loop_args,
+            total,
+            done,
+            tdd: call.name == "complete-task-tdd",
         }
     };
     let now = call.take(held, verb)?;
@@ -48,24 +41,24 @@ fn is_at_command(call: &Call, held: &AnyLoop) -> Result<bool, Failure> {
     call.person_only()?;
     match held.phase() {
         Phase::Standalone => Ok(false),
-        _ => Err(not_next(call, held)),
+        _ => Err(wrong_phase(call, held)),
     }
 }
 
 /// Refuses a command that the plan is not at.
-fn not_next(call: &Call, held: &AnyLoop) -> Failure {
+fn wrong_phase(call: &Call, held: &AnyLoop) -> Failure {
     let id = held.id();
     let at = word(held.phase());
     let problem = format!("plan {id} is at {at}, and {} is not next", call.name);
     let help = format!("nothing was changed; what is next:\n    taskie next {id}");
-    call.refused(problem, &help)
+    call.refusal(problem, &help)
 }
 
 fn no_task(call: &Call, held: &AnyLoop) -> Failure {
     let id = held.id();
     let problem = format!("plan {id}: tasks.md has no pending task that can be read");
     let help = format!("nothing was changed; what is wrong with it:\n    taskie check {id}");
-    call.refused(problem, &help)
+    call.refusal(problem, &help)
 }
 
 /// Leaves automation for one task without reviews.
@@ -104,7 +97,7 @@ pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
 /// Records the last command. No edge depends on it.
 fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     if held.phase().is_terminal() {
-        return Err(not_next(call, held));
+        return Err(wrong_phase(call, held));
     }
     let store = held.raw().store();
     let name = call.name.as_str().into();
@@ -169,7 +162,7 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
         attempts::note(&store, &id, call.actor, &tried, &why);
         let problem = format!("plan {id} cannot go on to {}: {why}", word(target));
         let help = format!("nothing was changed; what is next:\n    taskie next {id}");
-        call.refused(problem, &help)
+        call.refusal(problem, &help)
     };
     if context::target(now) != Some(target) {
         let at = word(now);
@@ -188,6 +181,6 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     }
     let transition = work::look(raw, &directory).map_err(|missing| refused(missing.what))?;
     let now = work::take(held, transition).map_err(|error| refused(error.to_string()))?;
-    call.entered(&now)?;
+    call.enter(&now)?;
     call.say(&now)
 }

@@ -83,7 +83,7 @@ pub struct Directory {
 
 impl Directory {
     /// Reads the directory of a plan of a project. A directory that is not there is empty.
-    pub fn of_plan(root: &Utf8Path, plan_id: &str) -> io::Result<Self> {
+    pub fn read_plan(root: &Utf8Path, plan_id: &str) -> io::Result<Self> {
         let path = root.join(".taskie/plans").join(plan_id).join("plan.md");
         match if_there(folder_of(&[root], &path))? {
             Some((folder, _)) => Self::read(&folder),
