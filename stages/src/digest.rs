@@ -140,25 +140,26 @@ fn gaps(kept: &Kept, rounds: &[u32]) -> Vec<Json> {
         else {
             continue;
         };
-        let texts: Vec<String> = named
-            .iter()
-            .map(|gap| cell(gap))
-            .filter(|text| !text.is_empty())
-            .collect();
-        let keys: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
-        let is_open = |gap: &Json| gap["resolved_in"].is_null();
-        for gap in gaps.iter_mut().filter(|gap| is_open(gap)) {
-            if keys.iter().all(|key| gap["key"] != *key) {
-                gap["resolved_in"] = json!(round);
+        // By their keys, in their order.
+        let mut new: Vec<(String, String)> = Vec::new();
+        for text in named.iter().map(|gap| cell(gap)) {
+            let key = text.to_lowercase();
+            if !text.is_empty() && new.iter().all(|(known, _)| *known != key) {
+                new.push((key, text));
             }
         }
-        for (key, text) in keys.into_iter().zip(texts) {
-            if !gaps.iter().any(|gap| gap["key"] == key && is_open(gap)) {
-                let id = format!("GAP-{:03}", gaps.len() + 1);
-                gaps.push(json!({
-                    "id": id, "section": section(&text), "key": key, "first_seen": round, "resolved_in": null,
-                }));
+        for gap in gaps.iter_mut().filter(|gap| gap["resolved_in"].is_null()) {
+            match new.iter().position(|(key, _)| gap["key"] == *key) {
+                Some(known) => drop(new.remove(known)),
+                None => gap["resolved_in"] = json!(round),
             }
+        }
+        for (key, text) in new {
+            let id = format!("GAP-{:03}", gaps.len() + 1);
+            let section = section(&text);
+            gaps.push(json!({
+                "id": id, "section": section, "key": key, "first_seen": round, "resolved_in": null,
+            }));
         }
     }
     gaps

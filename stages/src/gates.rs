@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use claudex_loop::text;
 use serde_json::Value as Json;
 
-use crate::contract::{Flags, Line, MAX_BYTES, body_start, frontmatter, lines};
+use crate::contract::{Flags, Line, MAX_BYTES, Section, body_start, frontmatter, sections};
 use crate::state::Keys;
 
 /// The sections that need questions and that the requirements document needs.
@@ -96,7 +96,7 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
 /// heading, or MISSING.
 pub(crate) fn section_statuses(requirements: &[u8]) -> Keys {
     let text = String::from_utf8_lossy(requirements);
-    let sections = sections(&text, usize::MAX);
+    let sections = sections(&text, body_start(&text), usize::MAX);
     let all = REQUIRED_SECTIONS.into_iter().chain(OPTIONAL_SECTIONS);
     let statuses = all.map(|name| {
         let status = match find_section(&sections, name) {
@@ -172,7 +172,7 @@ impl Gate {
         let mut is_any_critical = false;
         // The headings, and the lines of the questions.
         let mut all_words = String::new();
-        for section in sections(text, 2) {
+        for section in sections(text, body_start(text), 2) {
             all_words += &format!(" {} ", words(section.heading));
             if section.level < 2 || !section.heading.starts_with("Q-") {
                 continue;
@@ -227,7 +227,7 @@ impl Gate {
     }
 
     fn check_requirements(&mut self, text: &str) {
-        let sections = sections(text, usize::MAX);
+        let sections = sections(text, body_start(text), usize::MAX);
         for name in REQUIRED_SECTIONS {
             match find_section(&sections, name) {
                 None => {
@@ -243,46 +243,18 @@ impl Gate {
         }
 
         let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
-        for line in lines(text, 0) {
-            for word in line.text.split(|one: char| !one.is_alphanumeric()) {
+        for (line, number) in text.lines().zip(1..) {
+            for word in line.split(|one: char| !one.is_alphanumeric()) {
                 let is_word = |one: &&str| one.eq_ignore_ascii_case(word);
                 // Each word is reported once.
                 if let Some(at) = technical.iter().position(is_word) {
                     technical.swap_remove(at);
                     let problem = format!("“{word}” is a technical word");
-                    self.warn(line.number, &problem, "say what people can do with it");
+                    self.warn(number, &problem, "say what people can do with it");
                 }
             }
         }
     }
-}
-
-/// A heading, and the lines below it up to the next heading.
-struct Section<'t> {
-    line: usize,
-    level: usize,
-    heading: &'t str,
-    body: Vec<Line<'t>>,
-}
-
-/// Splits the text below the frontmatter at the headings of a level up to this one.
-fn sections(text: &str, deepest: usize) -> Vec<Section<'_>> {
-    let mut sections: Vec<Section<'_>> = Vec::new();
-    for line in lines(text, body_start(text)) {
-        let title = line.text.trim_start_matches('#');
-        let level = line.text.len() - title.len();
-        if (1..=deepest).contains(&level) && title.starts_with(' ') && !line.is_code {
-            sections.push(Section {
-                line: line.number,
-                level,
-                heading: title.trim(),
-                body: Vec::new(),
-            });
-        } else if let Some(section) = sections.last_mut() {
-            section.body.push(line);
-        }
-    }
-    sections
 }
 
 /// Returns the line of the first heading with this name, and whether there is text below one of them.

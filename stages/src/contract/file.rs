@@ -7,7 +7,7 @@ use super::rule::{Collector, Place, Rule};
 /// The most bytes of a summary.
 pub const MAX_BYTES: usize = 256 * 1024;
 /// The heading of the text for the next stage.
-const CONTEXT: &str = "## Context for Next Stage";
+const CONTEXT: &str = "Context for Next Stage";
 
 /// Returns the text of a summary's bytes, without a byte order mark.
 pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b str> {
@@ -44,55 +44,66 @@ pub(super) fn split(text: &str, findings: &mut Collector) -> Option<(Range<usize
     None
 }
 
-/// A line of a text.
+/// A heading of a text, and the lines below it up to the next heading.
+pub(crate) struct Section<'t> {
+    /// The number of its line, from 1.
+    pub(crate) line: usize,
+    pub(crate) level: usize,
+    pub(crate) heading: &'t str,
+    pub(crate) body: Vec<Line<'t>>,
+}
+
+/// A line below a heading.
 pub(crate) struct Line<'t> {
-    /// The number, from 1.
     pub(crate) number: usize,
     pub(crate) text: &'t str,
     /// Whether it is in a fence, or is one.
     pub(crate) is_code: bool,
 }
 
-/// Returns the lines below a byte.
-pub(crate) fn lines(text: &str, from: usize) -> impl Iterator<Item = Line<'_>> {
+/// Splits a text below a byte at the headings of a level up to this one.
+pub(crate) fn sections(text: &str, from: usize, deepest: usize) -> Vec<Section<'_>> {
     let first = text[..from].matches('\n').count() + 1;
+    let mut sections: Vec<Section<'_>> = Vec::new();
     let mut is_open = false;
-    let lines = text[from..].split_inclusive('\n').zip(first..);
-    lines.map(move |(text, number)| {
+    for (text, number) in text[from..].split_inclusive('\n').zip(first..) {
         let is_fence = text.trim_start().starts_with("```");
         is_open ^= is_fence;
         let is_code = is_open || is_fence;
-        Line {
-            number,
-            text,
-            is_code,
+        let title = text.trim_start_matches('#');
+        let level = text.len() - title.len();
+        if !is_code && (1..=deepest).contains(&level) && title.starts_with(' ') {
+            sections.push(Section {
+                line: number,
+                level,
+                heading: title.trim().trim_end_matches(['#', ' ']),
+                body: Vec::new(),
+            });
+        } else if let Some(section) = sections.last_mut() {
+            section.body.push(Line {
+                number,
+                text,
+                is_code,
+            });
         }
-    })
+    }
+    sections
 }
 
 /// Returns the text below the heading for the next stage, up to the next heading of its level.
 pub(super) fn context(text: &str, body: usize, findings: &mut Collector) -> Option<String> {
-    let mut section: Option<String> = None;
-    for Line {
-        text: line,
-        is_code,
-        ..
-    } in lines(text, body)
-    {
-        let is_heading = !is_code && (line.starts_with("# ") || line.starts_with("## "));
-        match &mut section {
-            Some(_) if is_heading => break,
-            Some(section) => *section += line,
-            None if is_heading && line.trim_end().trim_end_matches(['#', ' ']) == CONTEXT => {
-                section = Some(String::new());
-            }
-            None => {}
-        }
-    }
-    if section.is_none() {
+    let mut sections = sections(text, body, 2).into_iter();
+    let Some(section) = sections.find(|one| one.level == 2 && one.heading == CONTEXT) else {
         let end = Place::from_byte(text, text.len());
         findings.add_at(Rule::NoContext, end, "");
-    }
+        return None;
+    };
+    let context: String = section.body.iter().map(|line| line.text).collect();
     // The first line keeps its indentation.
-    section.map(|text| text.trim_start_matches(['\r', '\n']).trim_end().to_owned())
+    Some(
+        context
+            .trim_start_matches(['\r', '\n'])
+            .trim_end()
+            .to_owned(),
+    )
 }

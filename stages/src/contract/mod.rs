@@ -23,7 +23,7 @@ pub use words::{
     Status,
 };
 
-pub(crate) use file::{Line, lines};
+pub(crate) use file::{Line, Section, sections};
 pub(crate) use question::is_same_label;
 pub(crate) use yaml::{body_start, frontmatter};
 

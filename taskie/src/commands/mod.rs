@@ -25,27 +25,14 @@ use crate::{AnyLoop, entered, stops};
 
 pub use take_up::normalized;
 
-/// The commands that are not slash commands, and their help. Others: `messages/commands/`.
-const OTHERS: [(&str, &str); 6] = [
-    (
-        "ground-rules",
-        "Print the rules that every command of the plugin follows",
-    ),
-    ("next", "Show the next step of a plan, and why"),
-    ("check", "Check the files of a plan"),
-    (
-        "advance",
-        "Go on to TARGET, the next phase, once the work is complete",
-    ),
-    (
-        "max-reviews",
-        "Set the most reviews per cycle, 0 to 99; 0: none",
-    ),
-    (
-        "drop-task",
-        "Remove task K, whose row says cancelled or postponed, from the plan",
-    ),
-];
+/// The commands that are not slash commands, each with its help. Others: `messages/commands/`.
+const OTHERS: &str = "\
+ground-rules: Print the rules that every command of the plugin follows
+next: Show the next step of a plan, and why
+check: Check the files of a plan
+advance: Go on to TARGET, the next phase, once the work is complete
+max-reviews: Set the most reviews per cycle, 0 to 99; 0: none
+drop-task: Remove task K, whose row says cancelled or postponed, from the plan";
 
 /// Returns the commands of the program's own.
 pub(crate) fn all() -> Vec<Command> {
@@ -56,7 +43,8 @@ pub(crate) fn all() -> Vec<Command> {
         let about = lines.find_map(|line| line.strip_prefix("description: "))?;
         Some((name, about.trim_matches('\'')))
     });
-    let all = slash.chain(OTHERS);
+    let others = OTHERS.lines().filter_map(|line| line.split_once(": "));
+    let all = slash.chain(others);
     all.map(|(name, about)| command(name, about)).collect()
 }
 
