@@ -38,14 +38,3 @@ fn status_in_another_session_names_adopt() {
     has(&other.out, &format!("/claudex:adopt {id}"));
     lacks(&other.out, "run the review");
 }
-
-#[test]
-fn cancel_without_id_names_a_foreign_loop() {
-    let (project, id) = Project::reviewing(&[]);
-    let elsewhere = project.root.join("another-home");
-    let project = project.with("XDG_STATE_HOME", elsewhere.to_str().unwrap());
-    let refused = project.run("cancel").exits(1);
-    has(&refused.err, &format!("loop {id} in "));
-    has(&refused.err, "is not yours");
-    has(&refused.err, &format!("claudex-loop adopt {id}"));
-}

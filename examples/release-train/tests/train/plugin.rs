@@ -186,11 +186,4 @@ fn no_command_names_the_engine() {
     }
     let protocol = format!("release-train protocol 1 ({})\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(yard.done(&["--protocol"]), protocol);
-    // A folder that is not a plugin's is left alone.
-    let yard = Yard::new();
-    yard.write("plugin/README.md", "mine\n");
-    let output = yard.run(&["plugin", "write", "plugin"]);
-    assert_eq!(output.code, Some(1), "{output:?}");
-    has(&output.err, "nothing was written");
-    assert_eq!(files(&yard.path.join("plugin")).len(), 1);
 }
