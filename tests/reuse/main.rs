@@ -5,7 +5,6 @@ mod support;
 
 mod asking;
 mod document;
-mod mismatch;
 mod new;
 mod outside;
 mod own_loop;

@@ -8,7 +8,7 @@ use claudex_testkit::has;
 use crate::project::{manifest, output_text};
 use crate::support::{Crate, ours, target};
 
-pub(crate) const MACHINE: &str = r#"name = "door"
+const MACHINE: &str = r#"name = "door"
 messages = "words"
 
 [modes.door]
@@ -41,7 +41,7 @@ set  = { tries = "tries + 1" }
 message = "remind.md"
 "#;
 
-pub(crate) const MAIN: &str = r#"//! A door.
+const MAIN: &str = r#"//! A door.
 #![deny(warnings)]
 claudex_loop::machine!(door);
 
@@ -132,16 +132,20 @@ fn machine_and_macro_give_a_loop() {
     );
 }
 
-/// Takes the method of a transition out of the types of `gate`.
+/// Takes the method of a transition out of the types of `gate`, and gives the code of `later` another format.
 const BUILD: &str = r#"fn main() {
-    for name in ["door", "ferry", "gate", "release"] {
+    for name in ["door", "ferry", "gate", "later", "release"] {
         claudex_build::Config::new().compile(format!("{name}/machine.toml"));
     }
-    let types = format!("{}/gate.rs", std::env::var("OUT_DIR").unwrap());
-    let text = std::fs::read_to_string(&types).unwrap();
-    let without = text.replace("pub fn cancel<N", "pub fn other<N");
-    assert_ne!(text, without);
-    std::fs::write(types, without).unwrap();
+    edit("gate.rs", "pub fn cancel<N", "pub fn other<N");
+    edit("later.format.rs", "generated!(2, ", "generated!(3, ");
+}
+
+fn edit(file: &str, from: &str, to: &str) {
+    let path = format!("{}/{file}", std::env::var("OUT_DIR").unwrap());
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{text}");
+    std::fs::write(path, text.replace(from, to)).unwrap();
 }
 "#;
 
@@ -165,6 +169,11 @@ fn program_that_lacks_a_part_does_not_compile() {
         ("door", MACHINE.replace(ON_STOP, ""), MAIN),
         ("ferry", shared("ferry"), "claudex_loop::main!(ferry);\n"),
         ("gate", gate + cancel, "claudex_loop::main!(gate);\n"),
+        (
+            "later",
+            MACHINE.replacen("\"door\"", "\"later\"", 1),
+            &MAIN.replace("door", "later"),
+        ),
         ("release", shared("kinds"), look),
     ] {
         stranger.write(&format!("{name}/machine.toml"), &machine);
@@ -184,6 +193,10 @@ fn program_that_lacks_a_part_does_not_compile() {
         "error[E0277]: `percent` does not exist in phase `Building`",
         "this phase does not have the field",
         "exists in: Canary, Rollout (release/machine.toml:18)",
+        // Code of another format is not looked at, nor what would use it.
+        " generates code that this claudex-loop does not know: the two crates belong together\n       \
+         in Cargo.toml, write `claudex-loop = \"",
+        "error: could not compile `failing` (bin \"later\") due to 1 previous error",
     ] {
         has(&output_text(&output), part);
     }
