@@ -164,14 +164,16 @@ fn task(pipeline: Pipeline<'_>) -> Result<String, String> {
         Stage::Completion => template!("tasks/6-completion.md"),
         Stage::Retrospective => template!("tasks/7-retrospective.md"),
     };
+    let draft = pipeline.0.text("draft_file");
     let facts = json!({
-        "draft_file": text::exact(pipeline.0.text("draft_file")),
+        "draft": template!("tasks/draft.md")
+            .render(&json!({ "draft_file": text::exact(draft) }))
+            .map_err(|error| error.to_string())?,
         "round": pipeline.round(),
         "nnn": format!("{:03}", pipeline.round()),
         "summary_file": pipeline.summary_file(),
     });
-    let text = template.render_with(&[template!("tasks/draft.md")], &facts);
-    text.map_err(|error| error.to_string())
+    template.render(&facts).map_err(|error| error.to_string())
 }
 
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
