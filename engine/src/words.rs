@@ -18,12 +18,6 @@ macro_rules! words {
             }
         }
 
-        impl From<$name> for &'static str {
-            fn from(value: $name) -> Self {
-                $crate::__private::word_of(&value)
-            }
-        }
-
         impl ::core::str::FromStr for $name {
             type Err = $crate::__private::serde::de::value::Error;
 

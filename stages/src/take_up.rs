@@ -126,8 +126,8 @@ pub(crate) fn arguments(command: Command) -> Command {
 pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
     let is_under_way = || {
-        let active = store.list_active();
-        active.iter().any(|one| store.loop_folder(&one.id).exists())
+        let mut listed = store.list().into_iter();
+        listed.any(|one| !one.terminal && store.loop_folder(&one.id).exists())
     };
     if !request.flag("anew") || is_under_way() {
         return Ok(());

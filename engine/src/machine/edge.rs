@@ -228,9 +228,9 @@ fn refusal<M: Machine>(
     let mut values: Vec<String> = Vec::new();
     for guard in edges.iter().filter_map(|edge| edge.when.as_ref()) {
         for (name, value) in (guard.values)(fields, transition) {
-            let shown = format!("{name} is {}", text::one_line(&value, MAX_VALUE));
-            if !values.contains(&shown) {
-                values.push(shown);
+            let reading = format!("{name} is {}", text::one_line(&value, MAX_VALUE));
+            if !values.contains(&reading) {
+                values.push(reading);
             }
         }
     }

@@ -159,8 +159,13 @@ impl<M: Machine> Held<M> {
         if !mode.by.is_empty() && !mode.by.contains(&actor) {
             return Err(OpenError::Actor {
                 mode: mode.name,
-                by: mode.by.iter().map(named).collect::<Vec<_>>().join(" or "),
-                actor: named(&actor),
+                by: mode
+                    .by
+                    .iter()
+                    .map(actor_name)
+                    .collect::<Vec<_>>()
+                    .join(" or "),
+                actor: actor_name(&actor),
             });
         }
         let table = M::TABLE;
@@ -259,7 +264,7 @@ impl<M: Machine> Held<M> {
         });
         match committed {
             Ok((edge, record, fields)) => Ok(Self {
-                raw: self.raw.moved(record, edge),
+                raw: self.raw.into_next(record, edge),
                 fields: Box::new(fields),
             }),
             Err(refusal) => Err(Refused::new(self, refusal)),
@@ -287,7 +292,7 @@ pub(super) fn to_map<F: Serialize>(fields: &F) -> Fields {
     }
 }
 
-fn named(actor: &Actor) -> &'static str {
+fn actor_name(actor: &Actor) -> &'static str {
     match actor {
         Actor::Hook => "the hook",
         Actor::Agent => "an agent",

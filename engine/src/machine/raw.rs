@@ -138,7 +138,7 @@ impl Raw {
     }
 
     /// Returns the loop after an edge was committed.
-    pub(super) fn moved(self, record: Record, edge: EdgeAt) -> Self {
+    pub(super) fn into_next(self, record: Record, edge: EdgeAt) -> Self {
         let old = *self.0;
         let mut next = Self::new(old.store, record, old.table, edge.to, old.actor);
         next.0.taken = Some(edge);

@@ -25,13 +25,13 @@ impl Budget {
 
     /// Returns whether nothing is left.
     pub fn is_over(&self) -> bool {
-        self.left().is_zero()
+        self.time_left().is_zero()
     }
 
     /// Runs a command of the machine without counting its time: a command may take an hour, and its result must still be
     /// committed.
     pub fn stand_still<R>(&self, work: impl FnOnce() -> R) -> R {
-        let left = self.left();
+        let left = self.time_left();
         self.with_end(|end| *end = None);
         let result = work();
         self.with_end(|end| *end = Instant::now().checked_add(left));
@@ -40,10 +40,10 @@ impl Budget {
 
     /// Returns the time that a wait may take: its own bound, or the time that is left.
     pub fn limit(&self, bound: Duration) -> Duration {
-        bound.min(self.left())
+        bound.min(self.time_left())
     }
 
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         let end = self.with_end(|end| *end);
         end.map_or(Duration::MAX, |end| {
             end.saturating_duration_since(Instant::now())
@@ -64,14 +64,14 @@ mod tests {
     #[test]
     fn budget_bounds_waits_and_stands_still() {
         let endless = Budget::default();
-        assert!(endless.left() >= LONG);
+        assert!(endless.time_left() >= LONG);
         endless.stand_still(|| ());
         assert!(!endless.is_over());
 
         let budget = Budget::until(Instant::now() + LONG);
-        assert!(budget.clone().left() <= LONG);
+        assert!(budget.clone().time_left() <= LONG);
         budget.stand_still(|| std::thread::sleep(Duration::from_millis(30)));
-        assert!(budget.left() > LONG - Duration::from_millis(20));
+        assert!(budget.time_left() > LONG - Duration::from_millis(20));
 
         let over = Budget::until(Instant::now());
         assert!(over.is_over());

@@ -61,16 +61,9 @@ impl Store {
         let mut listed: Vec<Listed> = ids
             .into_iter()
             .take_while(|_| !self.budget().is_over())
-            .filter_map(|id| self.listed(id))
+            .filter_map(|id| self.list_one(id))
             .collect();
         sort_by_time(&mut listed);
-        listed
-    }
-
-    /// Returns the loops that are not over, newest first.
-    pub fn list_active(&self) -> Vec<Listed> {
-        let mut listed = self.list();
-        listed.retain(|one| !one.terminal);
         listed
     }
 
@@ -113,7 +106,7 @@ impl Store {
         })
     }
 
-    fn listed(&self, id: LoopId) -> Option<Listed> {
+    fn list_one(&self, id: LoopId) -> Option<Listed> {
         let spec = self.spec();
         let modified = self.modified(&id)?;
         let newest = self.newest(&id).map(|(newest, _)| newest);

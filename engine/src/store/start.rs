@@ -122,10 +122,11 @@ impl Store {
     /// Keeps an imported file of the state folder, or in the place of the loop's document, as `<id>/replaced-N`.
     fn keep_imported(&self, id: &LoopId, file: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
         let is_document = file == self.path_of(id);
-        if is_document || file.parent() == Some(self.folder()) {
+        let is_here = file.parent() == Some(self.folder());
+        if is_document || is_here {
             self.keep_replaced(id, bytes)?;
         }
-        if is_document || file.parent() != Some(self.folder()) {
+        if is_document || !is_here {
             return Ok(());
         }
         self.folder_of(file)
