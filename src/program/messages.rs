@@ -1,5 +1,7 @@
 //! The texts about a loop of any machine: where it is, and the commands that continue it.
 
+use serde_json::json;
+
 use super::builder::Program;
 use super::extension::NextAction;
 use super::info::ProgramInfo;
@@ -7,9 +9,15 @@ use super::next_action;
 use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{LoopHandle, Raw};
+use crate::message::{Message, Render as _};
 use crate::review::runs;
 use crate::text;
 
+/// The note about a turn that may end.
+const ENDED: Message = Message {
+    name: "ended.txt",
+    text: include_str!("messages/ended.txt"),
+};
 /// The longest doc of a phase or an edge in a line, in characters.
 const MAX_DOC_CHARS: usize = 200;
 /// The longest caveats in a line, in characters.
@@ -26,14 +34,6 @@ pub fn is_for_any_session(table: &Table, phase: usize) -> bool {
     !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
 }
 
-/// Returns a doc for a line, without its full stop, between these two texts, or nothing.
-fn doc(before: &str, doc: &str, after: &str) -> String {
-    match text::one_line(doc, MAX_DOC_CHARS).trim_end_matches('.') {
-        "" => String::new(),
-        doc => format!("{before}{doc}{after}"),
-    }
-}
-
 /// Returns the note about a turn that may end: the loop is over, or another stop continues it. `caveats` are sentences.
 pub(super) fn ended(
     program: &Program,
@@ -41,40 +41,31 @@ pub(super) fn ended(
     caveats: &[String],
     next: Option<NextAction>,
 ) -> String {
-    let info = program.info;
     let raw = held.raw();
-    let id = raw.id();
     let phase = phase(raw);
-    let name = phase.name;
-    let taken = raw.taken().filter(|edge| edge.doc != phase.doc);
-    let cause = doc(": ", taken.map_or("", |edge| edge.doc), "");
+    let doc = |doc: &str| text::one_line(doc.trim_end_matches('.'), MAX_DOC_CHARS);
+    let cause = raw.taken().map_or("", |edge| edge.doc);
     let failure = last_failure(raw);
-    info.line(&if let Some(failure) = failure.as_ref().filter(|_| phase.terminal) {
-        let journal = format!("{} journal {id}", info.program);
-        format!(
-            "loop {id} is {name}{cause}. The last review gave no verdict: {failure}. Its files stay. To see what happened:\n    {journal}"
-        )
-    } else if let Some(failure) = failure {
-        let waiting = next_action::waiting(program, held);
-        let waiting = waiting.trim_start_matches('l');
-        let review = format!("{} review {id} --reviewer NAME", info.program);
-        format!(
-            "the review gave no verdict: {failure}. With another reviewer:\n    {review}\nL{waiting}"
-        )
-    } else if phase.terminal {
-        let caveats = text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS);
-        let gap = if caveats.is_empty() { "" } else { ". " };
-        format!("loop {id} is {name}{cause}{gap}{caveats}")
-    } else if let Some(NextAction { next, .. }) = next {
-        format!("loop {id} is in phase {}{cause}. Next: {next}", phase.stored)
-    } else {
-        let doc = doc(" (", phase.doc, ")");
-        let line = format!("loop {id} is in phase {name}{doc}, and the turn may end");
-        match possible(raw) {
-            none if none.is_empty() => line,
-            commands => format!("{line}. To continue:{commands}"),
-        }
-    })
+    let waiting = failure
+        .as_ref()
+        .map(|_| next_action::waiting(program, held));
+    let facts = json!({
+        "id": raw.id().as_str(),
+        "phase": phase.name,
+        "stored": phase.stored,
+        "is_over": phase.terminal,
+        "doc": doc(phase.doc),
+        "cause": if cause == phase.doc { String::new() } else { doc(cause) },
+        "failure": failure,
+        "waiting": waiting,
+        "caveats": text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS),
+        "next": next.map(|next| next.next),
+        "commands": possible(raw),
+        "program": program.info.program,
+    });
+    let rendered = ENDED.render(&facts);
+    let note = rendered.unwrap_or_else(|error| error.to_string());
+    program.info.line(note.trim_end())
 }
 
 /// Returns why the last review gave no verdict, if the edge that was taken just now leaves a reviewing phase.

@@ -93,12 +93,11 @@ pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
 }
 
 /// Pauses a loop, or ends its pause. Returns whether that changed anything.
-fn set_paused(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure> {
-    let is_new = store
-        .pause(id, paused)
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+fn set_paused(store: &Store, id: &LoopId, is_paused: bool) -> Result<bool, Failure> {
+    let paused = store.pause(id, is_paused);
+    let is_new = paused.map_err(|error| Failure::new(Exit::Internal, error))?;
     if is_new {
-        store.log(&format!("{id} paused: {paused}"));
+        store.log(&format!("{id} paused: {is_paused}"));
     }
     Ok(is_new)
 }

@@ -310,11 +310,11 @@ fn approve(info: &ProgramInfo, note: &str) -> Decision {
 /// Returns the note about a stop whose time was over before a loop was found. Problems that were found until then may follow from
 /// that, so they are left out.
 fn timeout_note(info: &ProgramInfo, store: &Store) -> String {
+    let seconds = HOOK_TIMEOUT.as_secs();
+    let folder = text::shown(store.folder());
+    let program = info.program;
     format!(
-        "timed out after {} s in {}; no loop was changed. Move unrelated files out, stop whatever holds .lock, or find out why \
-         git is slow (‘{} status’ has no time limit)",
-        HOOK_TIMEOUT.as_secs(),
-        text::shown(store.folder()),
-        info.program
+        "timed out after {seconds} s in {folder}; no loop was changed. Move unrelated files out, stop whatever holds .lock, or \
+         find out why git is slow (‘{program} status’ has no time limit)"
     )
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
-use crate::machine::{EdgeAt, Table};
+use crate::machine::{EdgeAt, Raw, Table};
 use crate::program::Program;
 use crate::program::arguments::Journal;
 use crate::program::caller::RUN;
@@ -34,6 +34,12 @@ impl Past {
             entries,
             table,
         }
+    }
+
+    /// Reads the journal of a loop. One that cannot be read counts as empty.
+    pub(super) fn of(raw: &Raw) -> Self {
+        let entries = raw.journal().unwrap_or_default();
+        Self::new(raw.table(), entries)
     }
 
     /// Returns the changes, oldest first.

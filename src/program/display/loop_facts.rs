@@ -73,8 +73,7 @@ pub(super) fn facts(
     let table = raw.table();
     let names = &table.state.fields;
     let phase = messages::phase(raw);
-    let journal = raw.journal().unwrap_or_default();
-    let past = Past::new(table, journal);
+    let past = Past::of(raw);
     let last_change = last_change(&past).map(|change| {
         let mut facts = past.facts(change);
         let text = dated(change.at, now, &past.change_line(change));

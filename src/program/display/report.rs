@@ -43,10 +43,7 @@ pub(in crate::program) fn report(
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
-    let journal = raw
-        .journal()
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::new(raw.table(), journal);
+    let past = Past::of(raw);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
     let events = past.entries.iter().map(|entry| {
