@@ -66,13 +66,13 @@ pub fn from_input(input: &Input) -> Vec<Answer> {
     let is_unique = |text: &str| questions.iter().filter(|one| one.question == text).count() == 1;
     let asked = questions.iter().filter(|one| is_unique(&one.question));
     asked
-        .filter_map(|one| one.answered(answers.get(&one.question)?.as_str()?))
+        .filter_map(|one| one.answer(answers.get(&one.question)?.as_str()?))
         .collect()
 }
 
 impl Question {
     /// Returns the answer, or `None` if it is blank.
-    fn answered(&self, text: &str) -> Option<Answer> {
+    fn answer(&self, text: &str) -> Option<Answer> {
         let options: Vec<(String, String)> = self.options.iter().map(label_and_rest).collect();
         let is_chosen = options.iter().any(|(label, _)| label == text.trim());
         (!text.trim().is_empty()).then(|| Answer {

@@ -132,8 +132,9 @@ fn known_tasks<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<BackgroundTask>, D::Error> {
     let tasks: Option<Vec<Box<RawValue>>> = Option::deserialize(deserializer)?;
-    let tasks = tasks.unwrap_or_default().into_iter();
     Ok(tasks
+        .unwrap_or_default()
+        .into_iter()
         .filter_map(|task| serde_json::from_str(task.get()).ok())
         .collect())
 }

@@ -100,8 +100,10 @@ fn command_of<'i>(input: &'i Input, plugin: &str) -> Option<(&'i str, &'i str)> 
             // A bare name is ours only if the user typed it with ours before it.
             let is_typed = typed.is_some_and(|(command, _)| command == name);
             let command = name.strip_prefix(&prefix).or(is_typed.then_some(name))?;
-            let arguments = input.command_args.as_deref();
-            let arguments = arguments.or(typed.map(|(_, arguments)| arguments));
+            let arguments = input
+                .command_args
+                .as_deref()
+                .or(typed.map(|(_, arguments)| arguments));
             (command, arguments.unwrap_or_default())
         }
         _ => return None,

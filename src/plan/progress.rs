@@ -33,7 +33,7 @@ impl Progress {
     /// Shows that a round begins.
     pub(super) fn show_round(&mut self, round: u64, max_rounds: u64, persona: &str) {
         let line = format!("Round {round} of {max_rounds}, {persona}");
-        self.console.toned(&line, &line, Tone::Heading);
+        self.console.emphasize(&line, &line, Tone::Heading);
     }
 
     /// Shows an event of the reviewer or the drafter. Breaks after a signal, or if another process has ended the loop.
@@ -54,7 +54,7 @@ impl Progress {
     /// Shows the findings of a round, and the notes about its report.
     pub(super) fn show_report(&self, report: &Report, notes: &[String]) {
         let result = format!("  {}", review::result(report));
-        self.console.toned(&result, rounds::CLEAN, Tone::Good);
+        self.console.emphasize(&result, rounds::CLEAN, Tone::Good);
 
         let mut findings: Vec<_> = report.run.findings().iter().collect();
         findings.sort_by_key(|finding| finding.severity);
@@ -62,7 +62,7 @@ impl Progress {
             let severity = finding.severity.to_string().to_lowercase();
             let line = format!("    {severity:<6}  {}", bullet(finding));
             self.console
-                .toned(&line, &severity, finding.severity.into());
+                .emphasize(&line, &severity, finding.severity.into());
         }
         let more = findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
         if more > 0 {
@@ -76,6 +76,6 @@ impl Progress {
 
     /// Shows a line.
     pub(super) fn show(&self, line: &str) {
-        self.console.toned(line, "", Tone::Heading);
+        self.console.emphasize(line, "", Tone::Heading);
     }
 }

@@ -27,8 +27,10 @@ pub(super) struct Group {
 impl Group {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
         let head = begin(command.process_group(0))?;
-        let id = i32::try_from(head.id()).ok().and_then(Pid::from_raw);
-        let id = id.ok_or_else(|| io::Error::other("the system gave a process id that is none"))?;
+        let id = i32::try_from(head.id())
+            .ok()
+            .and_then(Pid::from_raw)
+            .ok_or_else(|| io::Error::other("the system gave an invalid process id"))?;
         Ok(Self {
             head,
             id,

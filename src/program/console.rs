@@ -84,15 +84,15 @@ impl Console {
 
     /// Shows a line with the prefix.
     pub fn line(&self, line: &str) {
-        self.toned(&format!("{}{line}", self.prefix), "", Tone::Heading);
+        self.emphasize(&format!("{}{line}", self.prefix), "", Tone::Heading);
     }
 
     /// Shows a line as it is, with a coloured word.
-    pub fn toned(&self, line: &str, word: &str, tone: Tone) {
+    pub fn emphasize(&self, line: &str, word: &str, tone: Tone) {
         if self.is_stderr {
             out::note(line);
         } else {
-            out::toned(line, word, tone);
+            out::emphasize(line, word, tone);
         }
     }
 }

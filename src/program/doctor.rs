@@ -80,7 +80,7 @@ impl Check {
         };
         let found = text::lines(&self.found, MAX_TEXT_CHARS);
         let line = format!("{:<7}  {:<13}  {found}", self.result, self.name);
-        out::toned(&line, self.result, tone);
+        out::emphasize(&line, self.result, tone);
         if let Some(help) = &self.help {
             let help = text::lines(help, MAX_TEXT_CHARS);
             out::line(&format!("         help: {help}"));

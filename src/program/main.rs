@@ -140,7 +140,9 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Verify { id } => verify::verify(program, id.as_deref()),
         Command::Use { id } => resume::choose(program, &id),
-        Command::Answer { id, label } => question_answer::by_hand(program, id.as_deref(), &label),
+        Command::Answer { id, label } => {
+            question_answer::answer_in_terminal(program, id.as_deref(), &label)
+        }
         Command::Resume(target) => resume::resume(program, &target),
         Command::Pause(target) => resume::pause(program, &target),
         Command::Adopt { target, yes } => adopt::adopt(program, &target, yes),

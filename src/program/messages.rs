@@ -14,9 +14,9 @@ use crate::review::runs;
 use crate::text;
 
 /// The note about a turn that may end.
-const ENDED: Message = Message {
-    name: "ended.txt",
-    text: include_str!("messages/ended.txt"),
+const TURN_END: Message = Message {
+    name: "turn-end.txt",
+    text: include_str!("messages/turn-end.txt"),
 };
 /// The longest doc of a phase or an edge in a line, in characters.
 const MAX_DOC_CHARS: usize = 200;
@@ -35,7 +35,7 @@ pub fn is_for_any_session(table: &Table, phase: usize) -> bool {
 }
 
 /// Returns the note about a turn that may end: the loop is over, or another stop continues it. `caveats` are sentences.
-pub(super) fn ended(
+pub(super) fn turn_end_note(
     program: &Program,
     held: &dyn LoopHandle,
     caveats: &[String],
@@ -63,7 +63,7 @@ pub(super) fn ended(
         "commands": possible(raw),
         "program": program.info.program,
     });
-    let rendered = ENDED.render(&facts);
+    let rendered = TURN_END.render(&facts);
     let note = rendered.unwrap_or_else(|error| error.to_string());
     program.info.line(note.trim_end())
 }

@@ -57,14 +57,14 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         }
         _ => {}
     }
-    let asked = question.ok().flatten();
-    let verbs = loop_message::person_commands(raw, asked.as_ref());
+    let open = question.as_ref().ok().and_then(Option::as_ref);
+    let verbs = loop_message::person_commands(raw, open);
     let next = if verbs.is_empty() {
         text::one_line(phase.doc, 200)
     } else {
         format!("the user continues it:{}", text::command_lines(&verbs))
     };
-    NextAction::new(loop_message::awaited(raw, asked.as_ref()), next)
+    NextAction::new(loop_message::awaited(raw, open), next)
 }
 
 fn end_turn(why: &str) -> NextAction {
@@ -87,7 +87,7 @@ fn write_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
 
 fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     let review = format!("{} review {}", info.program, raw.id());
-    let of = rounds::named(raw, spec);
+    let of = rounds::name(raw, spec);
     if raw.store().is_running(raw.id()) {
         return NextAction::new(
             format!("the review of {of}, which is running"),
@@ -116,9 +116,9 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
         ),
         Some(_) => {
             let subject = subject::title(raw, spec);
-            let marks = raw.open_edges().into_iter().filter(is_mark);
-            let marks = marks.map(|edge| loop_message::command_line(raw, &edge));
-            let marks: String = marks.map(|mark| format!(", or:\n    {mark}")).collect();
+            let edges = raw.open_edges().into_iter().filter(is_mark);
+            let commands = edges.map(|edge| loop_message::command_line(raw, &edge));
+            let marks: String = commands.map(|mark| format!(", or:\n    {mark}")).collect();
             NextAction::new(
                 format!("the agent, to deal with the findings of {of}"),
                 format!("revise {subject} and end the turn{marks}"),
@@ -153,8 +153,8 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     if program.extension.next_action(held).as_ref() == Some(&action) {
         return format!("loop {id} waits for {awaited}. Next: {}", action.next);
     }
-    let asked = program.question(held).ok().flatten();
-    let mut commands = Vec::from_iter(asked.map(|_| loop_message::answering(raw)));
+    let question = program.question(held).ok().flatten();
+    let mut commands = Vec::from_iter(question.map(|_| loop_message::answering(raw)));
     if messages::phase(raw).review().is_some() {
         commands.push(format!("{} review {id}", program.info.program));
     }

@@ -42,11 +42,11 @@ pub(super) fn disable_color_inside_client() {
 
 /// Prints lines on stdout. Their paths stay exact: people and agents copy them.
 pub fn line(text: &str) {
-    toned(text, "", Tone::Heading);
+    emphasize(text, "", Tone::Heading);
 }
 
 /// Prints a line on stdout with the first occurrence of the word coloured.
-pub fn toned(text: &str, word: &str, tone: Tone) {
+pub fn emphasize(text: &str, word: &str, tone: Tone) {
     let style = match tone {
         _ if word.is_empty() => Style::new(),
         Tone::Heading => Style::new().bold(),
@@ -65,7 +65,7 @@ pub fn markdown(text: &str) {
         is_fenced ^= line.trim_start().starts_with("```");
         let is_heading = line.trim_start_matches('#').starts_with(' ') && line.starts_with('#');
         let word = if is_heading && !is_fenced { line } else { "" };
-        toned(line, word, Tone::Heading);
+        emphasize(line, word, Tone::Heading);
     }
 }
 
@@ -128,9 +128,11 @@ pub(super) fn table(lines: &str) -> String {
         if let [only] = row[..] {
             return only.to_owned();
         }
-        let cells = row.iter().zip(&widths);
-        let cells = cells.map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        let padded = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     });
     padded.collect::<Vec<_>>().join("\n")
 }

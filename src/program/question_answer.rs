@@ -55,7 +55,11 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
 }
 
 /// Takes an answer that the user gives in a terminal.
-pub(super) fn by_hand(program: &Program, id: Option<&str>, label: &str) -> Result<Exit, Failure> {
+pub(super) fn answer_in_terminal(
+    program: &Program,
+    id: Option<&str>,
+    label: &str,
+) -> Result<Exit, Failure> {
     let info = program.info;
     let actor = Caller::from_env().actor(false);
     loops::person_only(info, actor, "answer LABEL", id)?;

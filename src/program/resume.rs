@@ -36,7 +36,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
         let raw = held.raw();
         let phase = messages::phase(raw);
         let spec = phase.review().filter(|spec| !spec.is_numbered());
-        let round = spec.map(|spec| format!(", {}", rounds::of_most(raw, spec)));
+        let round = spec.map(|spec| format!(", {}", rounds::full_name(raw, spec)));
         out::line(&format!(
             "Loop {id} goes on in phase {}{}.",
             phase.name,

@@ -71,7 +71,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     let mut console = Console::new(info.line(""), false);
     let personas = settings.personas.of_phase(spec);
     let persona = &personas.of_round(raw.count(spec.round)).label;
-    console.line(&format!("{}, {persona}", rounds::of_most(raw, spec)));
+    console.line(&format!("{}, {persona}", rounds::full_name(raw, spec)));
     let mut listener = |event: RoundEvent<'_>| console.event(event);
     let report = run(
         program,
@@ -94,7 +94,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     })?;
 
     let run = &report.run;
-    console.toned(&info.line(&result(&report)), rounds::CLEAN, Tone::Good);
+    console.emphasize(&info.line(&result(&report)), rounds::CLEAN, Tone::Good);
     let output = round::output_path(&store, &id, &run.began.run);
     if run.cause().is_some() && output.exists() {
         console.line(&format!("what it wrote: {}", text::exact(&output)));
@@ -145,7 +145,7 @@ pub fn run(
         verified: verify::text(raw),
         failed: verify::failed(raw),
     };
-    chosen.in_turn(
+    chosen.ask_in_turn(
         |report: &Result<Report, RoundError>| report.as_ref().ok()?.run.cause(),
         |next, line| {
             // A listener that cancels does so again at the next event.

@@ -55,7 +55,7 @@ impl Chosen {
     }
 
     /// Asks the reviewer and, if it cannot run, the next one, with a line about that. `cause_of` returns why there is no verdict.
-    pub fn in_turn<T>(
+    pub fn ask_in_turn<T>(
         &self,
         cause_of: impl Fn(&T) -> Option<&Cause>,
         mut ask: impl FnMut(&Self, Option<&str>) -> T,

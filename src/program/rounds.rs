@@ -41,7 +41,7 @@ pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
 }
 
 /// Returns the name of a loop's round, as `round 2`, or its phase if findings files have their own numbers.
-pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
+pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
     if spec.is_numbered() {
         format!("phase {}", raw.table().phases[raw.phase()].stored)
     } else {
@@ -50,12 +50,12 @@ pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
 }
 
 /// Returns the name of the round with the last one, as `round 2 of 3`, if the machine has that field.
-pub fn of_most(raw: &Raw, spec: &ReviewSpec) -> String {
-    let named = named(raw, spec);
+pub fn full_name(raw: &Raw, spec: &ReviewSpec) -> String {
+    let name = name(raw, spec);
     if spec.is_numbered() || raw.table().field(MAX_ROUNDS).is_none() {
-        return named;
+        return name;
     }
-    format!("{named} of {}", raw.count(MAX_ROUNDS))
+    format!("{name} of {}", raw.count(MAX_ROUNDS))
 }
 
 /// Returns the rows of the table, one for each round, or one for each findings file if these have their own numbers.
@@ -138,9 +138,9 @@ pub(super) fn began(table: &Table, journal: &[Entry]) -> Option<Timestamp> {
 /// Returns the seconds from the loop's start until now, or until its last change if it is over.
 pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     let journal = raw.journal().unwrap_or_default();
+    let is_over = raw.table().phases[raw.phase()].terminal;
     let last = journal.iter().filter_map(Entry::change).next_back();
-    let last = last.filter(|_| raw.table().phases[raw.phase()].terminal);
-    let until = last.map_or(now, |last| last.at);
+    let until = last.filter(|_| is_over).map_or(now, |last| last.at);
     began(raw.table(), &journal).map_or(0, |began| between(began, until))
 }
 
@@ -175,14 +175,16 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
         ));
     }
     let records = journal.iter().filter_map(Entry::change).filter_map(record);
-    let waived = records.filter(|record| record.waived);
-    let mut waived: Vec<String> = waived.map(|record| record.round.to_string()).collect();
+    let mut waived: Vec<String> = records
+        .filter(|record| record.waived)
+        .map(|record| record.round.to_string())
+        .collect();
     waived.dedup();
     if !waived.is_empty() {
         let variable = ProgramInfo::new(raw.table()).variable("EVIDENCE");
-        let waived = waived.join(", ");
+        let rounds = waived.join(", ");
         caveats.push(format!(
-            "Not reviewed ({variable}=optional): round {waived}."
+            "Not reviewed ({variable}=optional): round {rounds}."
         ));
     }
     let history = spec(raw).and_then(|spec| evidence::history(raw, spec).ok());

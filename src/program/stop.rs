@@ -177,8 +177,10 @@ impl Stop<'_> {
     fn render_wait(&self, held: &dyn LoopHandle) -> Decision {
         let note = next_action::waiting(self.program, held);
         let first = note.lines().next().unwrap_or_default();
-        let reason = first.replacen(&format!("loop {}", self.id), "it", 1);
-        let reason = reason.trim_end_matches([':', '.']);
+        let reason =
+            first
+                .trim_end_matches([':', '.'])
+                .replacen(&format!("loop {}", self.id), "it", 1);
         self.log(&format!("{LET_END}{reason}"));
         approve(self.program.info, &note)
     }
@@ -261,7 +263,7 @@ impl Stop<'_> {
             .extension
             .next_action(held)
             .or_else(|| review.map(|_| next_action::describe(program, held)));
-        let note = messages::ended(program, held, caveats, next);
+        let note = messages::turn_end_note(program, held, caveats, next);
         Decision::approve(Some(note))
     }
 
@@ -272,7 +274,7 @@ impl Stop<'_> {
         let to = &table.phases[edge.to];
         let mut line = format!("{}: {from} -> {}", edge.transition, to.name);
         if let Some(spec) = rounds::spec(raw) {
-            line += &format!(", {}", rounds::of_most(raw, spec));
+            line += &format!(", {}", rounds::full_name(raw, spec));
         }
         if to.terminal {
             let elapsed = rounds::elapsed(rounds::seconds(raw, Timestamp::now()));

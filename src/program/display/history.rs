@@ -74,8 +74,8 @@ impl Past {
         // The transition's purpose names the outcome of a command.
         if let Some(id) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
             let run = self.runs.iter().find(|run| run.began.run == *id);
-            let outcome = run.map(rounds::outcome);
-            let outcome = outcome.unwrap_or("which the journal does not tell of".to_owned());
+            let outcome =
+                run.map_or_else(|| "which is not in the journal".to_owned(), rounds::outcome);
             reasons.push(format!("for run {}: {outcome}", text::one_line(id, 60)));
         }
         let record = rounds::record(change);

@@ -108,8 +108,8 @@ pub(in crate::program) fn list(
     )?;
     for line in out::table(&text).lines() {
         match line {
-            _ if line.starts_with("LOOP ") => out::toned(line, line, Tone::Heading),
-            _ => out::toned(line, "  ! ", Tone::Bad),
+            _ if line.starts_with("LOOP ") => out::emphasize(line, line, Tone::Heading),
+            _ => out::emphasize(line, "  ! ", Tone::Bad),
         }
     }
     Ok(Exit::Complete)

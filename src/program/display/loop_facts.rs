@@ -138,8 +138,8 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let personas = settings.personas.of_phase(spec);
     let is_over = messages::phase(raw).terminal;
     let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
-    let last = past.runs.last();
-    let last = last.map(|run| text::one_line(&run.began.reviewer, 80));
+    let last_run = past.runs.last();
+    let last = last_run.map(|run| text::one_line(&run.began.reviewer, 80));
     let chosen = || {
         let root = raw.store().root();
         let chosen = reviewers::choose(None, Some((raw, spec)), settings, root);

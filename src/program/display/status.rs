@@ -87,7 +87,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
     }
     for problem in &problems {
         let line = format!("problem:   {}", text::lines(problem, 1000));
-        out::toned(&line, "problem:", Tone::Bad);
+        out::emphasize(&line, "problem:", Tone::Bad);
     }
     Ok(Exit::Complete)
 }
@@ -122,9 +122,9 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     for line in super::render(STATUS, &values)?.lines() {
         let label = line.split_inclusive(':').next().unwrap_or_default();
         match label {
-            "note:" => out::toned(line, label, Tone::Warning),
+            "note:" => out::emphasize(line, label, Tone::Warning),
             _ if line.starts_with(' ') || !label.ends_with(':') => out::line(line),
-            _ => out::toned(line, label, Tone::Heading),
+            _ => out::emphasize(line, label, Tone::Heading),
         }
     }
     Ok(())

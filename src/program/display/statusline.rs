@@ -36,7 +36,7 @@ fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option
     let mut parts = Vec::from_iter(program.extension.status_line(&*held));
     if parts.is_empty() {
         parts.push(messages::phase(raw).stored.to_owned());
-        parts.extend(spec.map(|spec| rounds::of_most(raw, spec)));
+        parts.extend(spec.map(|spec| rounds::full_name(raw, spec)));
     }
     if store.is_running(&id) {
         parts.push("a review is running".to_owned());

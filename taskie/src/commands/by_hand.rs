@@ -102,7 +102,7 @@ fn ask(
     };
     let console = Console::new(String::new(), false);
     let mut watch = |_: Event<'_>| console.flow();
-    let (answer, reviewer) = chosen.in_turn(
+    let (answer, reviewer) = chosen.ask_in_turn(
         |(answer, _): &(Result<Findings, Cause>, String)| answer.as_ref().err(),
         |next, _| {
             let answer = question.ask(next.reviewer.as_ref(), &request, &mut watch);
