@@ -51,26 +51,24 @@ fn illegal_programs_do_not_compile() {
     }
 }
 
-/// Returns a message without the path and the line numbers of the generated file, and without the width that they take.
+/// Returns a message without the paths and the line numbers of other files, and without the width that they take.
 fn normalize(message: &str) -> String {
     let indent = message.lines().find_map(|line| line.find("--> ")).unwrap();
-    let shift = if message.contains("/out/") {
-        " ".repeat(indent - 1)
-    } else {
-        String::new()
-    };
+    let shift = " ".repeat(indent - 1);
     let mut text = String::new();
-    let mut is_generated = false;
+    let mut is_elsewhere = false;
     for line in message.trim_end().lines() {
         let mut line = line.to_owned();
-        if let Some((before, place)) = line.split_once("--> ") {
-            is_generated = !place.starts_with("ui-tests/");
-            if is_generated {
-                let (_, file) = place.split_once("/out/").expect(place);
-                let (file, _) = file.split_once(':').unwrap();
-                line = format!("{before}--> $OUT_DIR/{file}");
+        let mut marks = ["--> ", "::: "].into_iter();
+        if let Some(mark) = marks.find(|mark| line.trim_start().starts_with(mark)) {
+            let (before, place) = line.split_once(mark).unwrap();
+            is_elsewhere = !place.starts_with("ui-tests/");
+            if is_elsewhere {
+                let name = place.rsplit('/').next().unwrap();
+                let file = name.split(':').next().unwrap();
+                line = format!("{before}{mark}$DIR/{file}");
             }
-        } else if is_generated {
+        } else if is_elsewhere {
             let number = |c: char| c == ' ' || c.is_ascii_digit();
             let width = line.len() - line.trim_start_matches(number).len();
             line.replace_range(..width, &" ".repeat(width));

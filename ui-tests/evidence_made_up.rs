@@ -4,7 +4,7 @@ use claudex_loop::plan::typestate::{Loop, Reviewing};
 use claudex_loop::{EvidenceRecord, Reviewed};
 
 fn revise(review: Loop<Reviewing>, record: EvidenceRecord) {
-    let made_up = Reviewed { record, findings: Default::default() };
+    let made_up = Reviewed(record);
     let _ = review.revise(&made_up);
 }
 
