@@ -18,10 +18,10 @@ use crate::text;
 /// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
 pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<Exit, Failure> {
     let info = program.info;
-    let id = loops::named_by_user(info, target, "adopt")?;
-    let (store, id) = match &id {
-        Some(id) => loops::find(info, Some(id))?,
+    loops::person_only(info, target.actor(), "adopt", target.id.as_deref())?;
+    let (store, id) = match target.id.as_deref() {
         None => loops::find_active(info)?,
+        id => loops::find(info, id)?,
     };
     if !yes && !target.from_prompt {
         check_consent(info, &id)?;

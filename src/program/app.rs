@@ -76,9 +76,6 @@ pub trait App {
     /// Parses a verb.
     fn parse(&self, matches: &ArgMatches) -> clap::error::Result<ParsedVerb>;
 
-    /// Returns the verb of a transition that takes nothing but the loop: no evidence, no arguments.
-    fn plain(&self, transition: &str, id: &LoopId) -> Option<ParsedVerb>;
-
     /// Starts a loop.
     fn begin(
         &self,

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::SystemTime;
 
-use super::arguments::LoopArgs;
+use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, locate, loops, out};
@@ -35,11 +35,8 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> Result<Exit, Failure> {
 
 /// Archives every loop. Asks first, unless the user passed `--yes` or typed the slash command.
 pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
-    let target = LoopArgs {
-        id: None,
-        from_prompt,
-    };
-    loops::named_by_user(info, &target, "rollback")?;
+    let actor = Caller::from_env().actor(from_prompt);
+    loops::person_only(info, actor, "rollback", None)?;
     let program = info.program;
     let stores = locate::stores(info.state, &[&loops::here()?]);
     let mut names = Vec::new();

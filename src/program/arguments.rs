@@ -231,7 +231,7 @@ impl Report {
         let format = *own.try_get_one(FORMAT).ok()??;
         let target = LoopArgs {
             id: own.get_one(LOOP).cloned(),
-            from_prompt: false,
+            ..LoopArgs::default()
         };
         Some(Self { target, format })
     }
@@ -270,18 +270,15 @@ pub struct LoopArgs {
     /// The loop [default: the active one]
     #[arg(value_name = "LOOP")]
     pub id: Option<String>,
-    /// Take the id from what the command's prompt hook stored.
-    #[arg(long, hide = true, conflicts_with = "id")]
+    /// Whether the user typed a slash command.
+    #[arg(long, hide = true)]
     pub from_prompt: bool,
 }
 
 impl LoopArgs {
-    /// Returns the arguments that name this loop.
-    pub fn with_id(id: impl Into<String>) -> Self {
-        Self {
-            id: Some(id.into()),
-            from_prompt: false,
-        }
+    /// Returns the actor of a call with these arguments.
+    pub(super) fn actor(&self) -> Actor {
+        Caller::from_env().actor(self.from_prompt)
     }
 }
 

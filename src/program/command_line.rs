@@ -61,6 +61,12 @@ pub(super) fn command(program: &Program) -> clap::Command {
     add_groups(program.extension.arguments(command))
 }
 
+/// Returns the command with this path, such as `start plan`, of the whole command line.
+pub(super) fn find<'c>(whole: &'c clap::Command, path: &str) -> Option<&'c clap::Command> {
+    path.split(' ')
+        .try_fold(whole, |command, name| command.find_subcommand(name))
+}
+
 /// Returns the verbs of the machine's transitions, but not those that the program writes itself.
 fn machine_verbs(program: &Program) -> clap::Command {
     let whole = || clap::Command::new(program.info.program);

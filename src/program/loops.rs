@@ -9,7 +9,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{attempts, incompatible, locate, messages, out, session_loops, slash_arguments};
+use super::{attempts, incompatible, locate, messages, out, session_loops};
 use crate::machine::{Actor, OpenError, Raw};
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
@@ -221,42 +221,14 @@ pub(super) fn owner(raw: &Raw) -> Option<String> {
     Some(session).filter(|session| ![UNKNOWN, ""].contains(&session.as_str()))
 }
 
-/// Returns the id that the user typed here or after the slash command.
-///
-/// # Errors
-/// Returns an error if the call comes from an agent.
-pub(super) fn named_by_user(
+/// Finds the loop that a command of the user's is about.
+pub(super) fn find_for_person(
     info: &ProgramInfo,
     target: &LoopArgs,
     command: &str,
-) -> Result<Option<String>, Failure> {
-    let caller = Caller::from_env();
-    if !target.from_prompt {
-        person_only(info, caller.actor(false), command, target.id.as_deref())?;
-        return Ok(target.id.clone());
-    }
-    let typed = slash_arguments::taken(info, command, &caller)?;
-    let words = typed.split_whitespace().filter(|word| *word != "--yes");
-    let id = words.collect::<Vec<_>>().join(" ");
-    Ok(Some(id).filter(|id| !id.is_empty()))
-}
-
-/// Returns the id that was typed here or after one of these slash commands, which only show a loop.
-pub(super) fn id_to_show(
-    info: &ProgramInfo,
-    target: &LoopArgs,
-    commands: &[&str],
-) -> Result<Option<String>, Failure> {
-    if !target.from_prompt {
-        return Ok(target.id.clone());
-    }
-    let caller = Caller::from_env();
-    for command in commands {
-        if let Some(typed) = slash_arguments::take(info, command, &caller)? {
-            return Ok(Some(typed.trim().to_owned()).filter(|id| !id.is_empty()));
-        }
-    }
-    Ok(None)
+) -> Result<(Store, LoopId), Failure> {
+    person_only(info, target.actor(), command, target.id.as_deref())?;
+    find(info, target.id.as_deref())
 }
 
 /// Loads the settings of a project for a command about a loop of this session, and prints the settings that are ignored.

@@ -9,6 +9,7 @@ use super::builder::{PROTOCOL, Program};
 use super::caller::Caller;
 use super::exit::{self, Exit, Failure};
 use super::settings::Settings;
+use super::slash_arguments::{self, LOOKS};
 use super::surroundings::Surroundings;
 use super::{
     adopt, archive, command_line, compaction, config, display, doctor, hooks, import, loops, out,
@@ -17,8 +18,6 @@ use super::{
 };
 use crate::hooks::HookOutput;
 
-/// The commands that show loops and change nothing.
-const LOOKS: [&str; 4] = ["status", "list", "journal", "report"];
 /// The commands for which loops need not be usable. Of those of `state`, each checks for itself whether it changes any.
 const WITHOUT_LOOPS: [&str; 8] = [
     "config",
@@ -48,7 +47,7 @@ impl Program {
             Ok(matches) => matches,
             Err(error) => return exit::bad_usage(&error).into(),
         };
-        match dispatch(&self, &matches) {
+        match dispatch(&self, matches) {
             Ok(exit) => exit.into(),
             Err(failure) => {
                 failure.print();
@@ -92,7 +91,7 @@ fn frequent() -> Option<(Option<String>, Command)> {
 }
 
 /// Runs the command that the arguments name.
-fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
+fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
     Settings::seen(info, &Caller::from_env(), None);
@@ -100,6 +99,15 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
     if let Some(ended) = protocol.and_then(|wanted| speak(program, wanted)) {
         return Ok(ended);
     }
+    let Some(name) = matches.subcommand_name() else {
+        return Ok(Exit::Usage);
+    };
+    let is_look = LOOKS.contains(&name);
+    let is_harmless = is_look || WITHOUT_LOOPS.contains(&name);
+    if !is_harmless {
+        verbs::outside_reviewer(name)?;
+    }
+    let matches = &slash_arguments::resolve(program, matches)?;
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
@@ -107,16 +115,11 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
         loops::all_usable(info)?;
         return display::report(program, &report);
     }
-    let is_look = LOOKS.contains(&name);
-    let is_harmless = is_look || WITHOUT_LOOPS.contains(&name);
-    if !is_harmless {
-        verbs::outside_reviewer(name)?;
-    }
     if let Some(result) = program.extension.run(program, name, arguments) {
         return result;
     }
     if name == "start" {
-        return start::start(program, arguments);
+        return start::begin(program, arguments, false);
     }
     if is_look || !is_harmless {
         loops::all_usable(info)?;

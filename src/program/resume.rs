@@ -16,8 +16,7 @@ use crate::text;
 /// takes it over into the caller's session.
 pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
     let info = program.info;
-    let id = loops::named_by_user(info, target, "resume")?;
-    let (store, id) = loops::find(info, id.as_deref())?;
+    let (store, id) = loops::find_for_person(info, target, "resume")?;
     let settings = loops::settings(info, store.root(), None)?;
     bring_back(info, &store, &id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
@@ -30,7 +29,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
     let is_over = messages::phase(held.raw()).terminal;
     let is_for_any = messages::is_for_any_session(info.table, phase);
     let has_edge = info.table.edges_at("resume", phase).next().is_some();
-    let verb = program.app.plain("resume", &id);
+    let verb = verbs::parse(program, "resume", Vec::new(), &id).ok();
     if let Some(verb) = verb.filter(|_| is_over || has_edge) {
         let held = verbs::take(program, verb, held, &settings)?;
         let raw = held.raw();
@@ -60,8 +59,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
 /// Pauses a loop.
 pub(super) fn pause(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
     let info = program.info;
-    let id = loops::named_by_user(info, target, "pause")?;
-    let (store, id) = loops::find(info, id.as_deref())?;
+    let (store, id) = loops::find_for_person(info, target, "pause")?;
     loops::open_active(program, &store, &id, Actor::Person)?;
     set_paused(&store, &id, true)?;
     out::line(&format!(

@@ -3,16 +3,20 @@
 //! The prompt hook keeps them byte for byte. No shell splits them: flags come first and end at white space, and the rest is one
 //! argument. If a command takes only flags, a flag's value ends at the next flag.
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::{command_line, loops};
 use crate::hooks::prompt;
-use crate::store::{LoopId, StateHome};
+use crate::store::{IdForm, LoopId, StateHome};
 
 /// The hidden flag by which a command takes what was typed.
 pub const FROM_PROMPT: &str = "from_prompt";
+/// The commands that show loops and change nothing. They need no arguments to be stored.
+pub(super) const LOOKS: [&str; 4] = ["status", "list", "journal", "report"];
 
 /// Returns the flag.
 pub fn flag() -> Arg {
@@ -23,17 +27,54 @@ pub fn flag() -> Arg {
         .help("Take what the command's prompt hook stored")
 }
 
+/// Replaces the arguments of a call with `--from-prompt` by those that the user typed after the slash command. They are removed
+/// from the store, and the flag stays: a command that has it is the user's.
+pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatches, Failure> {
+    let mut path = Vec::new();
+    let mut arguments = &matches;
+    while let Some((name, below)) = arguments.subcommand() {
+        path.push(name.to_owned());
+        arguments = below;
+    }
+    let has_flag = matches!(arguments.try_get_one(FROM_PROMPT), Ok(Some(true)));
+    let (true, Some(name)) = (has_flag, path.first().cloned()) else {
+        return Ok(matches);
+    };
+    let slash = path.last().unwrap_or(&name).replace('_', "-");
+    let slash = if slash == "journal" { "history" } else { &slash };
+    let typed = match take(program.info, slash)? {
+        None if LOOKS.contains(&name.as_str()) => String::new(),
+        typed => typed.ok_or_else(|| missing(program.info))?,
+    };
+
+    let whole = command_line::command(program).no_binary_name(true);
+    let command = command_line::find(&whole, &path.join(" ")).unwrap_or(&whole);
+    let mut own = program.extension.commands().into_iter();
+    let (flags, text) = if own.any(|own| own.get_name() == name) {
+        (Vec::new(), typed)
+    } else if command_line::is_machine_verb(program, &name) {
+        split_verb(command, &typed, program.info)
+    } else {
+        let (flags, text) = split(command, &typed);
+        (flags.into_iter().map(str::to_owned).collect(), text.to_owned())
+    };
+    let mut words = path;
+    words.push("--from-prompt".to_owned());
+    words.extend(flags);
+    if !text.trim().is_empty() {
+        words.extend(["--".to_owned(), text]);
+    }
+    let matches = whole.try_get_matches_from(words);
+    matches.map_err(|error| Failure::usage(&error))
+}
+
 /// Takes and removes the text typed after a slash command of this session, or returns `None` if nothing was kept.
-pub(super) fn take(
-    info: &ProgramInfo,
-    command: &str,
-    caller: &Caller,
-) -> Result<Option<String>, Failure> {
+fn take(info: &ProgramInfo, command: &str) -> Result<Option<String>, Failure> {
     let home = StateHome::of_user(info.program);
-    let (Some(home), Some(session)) = (home.folder(), caller.session.as_deref()) else {
+    let (Some(home), Some(session)) = (home.folder(), Caller::from_env().session) else {
         return Ok(None);
     };
-    prompt::take(session, command, home).map_err(|error| {
+    prompt::take(&session, command, home).map_err(|error| {
         Failure::plain(
             Exit::Internal,
             format!("cannot read the command that was typed: {error}"),
@@ -42,26 +83,18 @@ pub(super) fn take(
     })
 }
 
-/// Takes and removes the text typed after a slash command of the user's.
-///
-/// # Errors
-/// Returns an error if nothing was typed after it in the last ten minutes, or if the text cannot be read.
-pub fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<String, Failure> {
-    take(info, command, caller)?.ok_or_else(|| {
-        Failure::plain(
-            Exit::Usage,
-            "no arguments of this command are stored for this session".to_owned(),
-            &format!(
-                "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
-                 If it was typed, the client does not run this plugin's hooks: {} doctor says why",
-                info.program
-            ),
-        )
-    })
+fn missing(info: &ProgramInfo) -> Failure {
+    let help = format!(
+        "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
+         If it was typed, the client does not run this plugin's hooks: {} doctor says why",
+        info.program
+    );
+    let problem = "no arguments of this command are stored for this session".to_owned();
+    Failure::plain(Exit::Usage, problem, &help)
 }
 
 /// Splits what was typed into the flags of a command that stand first, and the rest, byte for byte up to trailing white space.
-pub(super) fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t str) {
+fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t str) {
     let takes_words = command.get_positionals().next().is_some();
     let takes_value = |flag: &str| {
         let mut arguments = command.get_arguments();
@@ -101,26 +134,28 @@ fn value(text: &str) -> (&str, &str) {
     (value.trim_end(), after)
 }
 
-/// Returns the arguments of a verb: flags, the id of a loop, and the value of its one argument, in any order.
-pub(super) fn split_verb(
-    verb: &Command,
-    typed: &str,
-    is_id: impl Fn(&LoopId) -> bool,
-    info: &ProgramInfo,
-) -> Vec<String> {
-    let as_id = |word: &str| LoopId::parse(word, info.state.ids).ok().filter(&is_id);
-    let (mut arguments, mut rest) = split(verb, typed);
+/// Splits what was typed into the flags of a verb, with the value of its one argument, and the id of a loop, in any order.
+fn split_verb(verb: &Command, typed: &str, info: &ProgramInfo) -> (Vec<String>, String) {
+    let as_id = |word: &str| {
+        let id = LoopId::parse(word, info.state.ids).ok()?;
+        let is_there = info.state.ids == IdForm::Stamp || loops::find(info, Some(word)).is_ok();
+        is_there.then_some(id)
+    };
+    let (mut flags, mut rest) = split(verb, typed);
     let (first, after) = word(rest);
     let mut id = as_id(first);
     if id.is_some() {
-        let (flags, text) = split(verb, after);
-        arguments.extend(flags);
+        let (more, text) = split(verb, after);
+        flags.extend(more);
         rest = text;
     }
-    let mut arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
+    let mut flags: Vec<String> = flags.into_iter().map(str::to_owned).collect();
 
     let is_its_own = |argument: &&Arg| {
-        !argument.is_positional() && !argument.is_hide_set() && argument.get_id() != "rejecting"
+        argument.get_action().takes_values()
+            && !argument.is_positional()
+            && !argument.is_hide_set()
+            && argument.get_id() != "rejecting"
     };
     let mut own = verb.get_arguments().filter(is_its_own);
     let only = own.next().filter(|_| own.next().is_none());
@@ -129,13 +164,12 @@ pub(super) fn split_verb(
         let (first, last) = word(rest);
         let last = as_id(last).filter(|_| id.is_none());
         let value = if last.is_some() { first } else { rest };
-        arguments.extend([format!("--{long}"), value.to_owned()]);
+        flags.push(format!("--{long}={value}"));
         id = id.or(last);
     } else if !rest.is_empty() {
-        arguments.push(rest.to_owned());
+        flags.push(rest.to_owned());
     }
-    arguments.extend(id.map(|id| id.to_string()));
-    arguments
+    (flags, id.map_or_else(String::new, |id| id.to_string()))
 }
 
 #[cfg(test)]

@@ -63,12 +63,6 @@ pub(super) fn command(program: &Program) -> Command {
         .subcommand_help_heading("Modes")
 }
 
-/// Returns the command that starts a loop in a mode, of the whole command line.
-pub(super) fn of_mode(whole: &Command, mode: &str) -> Option<Command> {
-    let start = whole.find_subcommand("start")?;
-    Some(start.find_subcommand(mode).unwrap_or(start).clone())
-}
-
 /// Adds the arguments of a start in a mode.
 fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> Command {
     let table = program.info.table;
@@ -176,26 +170,6 @@ fn mode<'a>(info: &ProgramInfo, matches: &'a ArgMatches) -> (&'static ModeInfo, 
 /// The most bytes of a text that a start takes.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// Starts a loop with the arguments of the command line, or with those that were typed after the slash command of its mode.
-pub(super) fn start(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (mode, arguments) = mode(program.info, matches);
-    if !arguments.get_flag(slash_arguments::FROM_PROMPT) {
-        return begin(program, matches, false);
-    }
-    let has_modes = program.info.table.modes.len() > 1;
-    let name = if has_modes { mode.name } else { "start" };
-    let typed = slash_arguments::taken(program.info, &kebab(name), &Caller::from_env())?;
-    let command = of_mode(&command_line::command(program), mode.name);
-    let (flags, text) = slash_arguments::split(&command.unwrap_or_default(), &typed);
-    let mut arguments = Vec::from_iter(has_modes.then_some(name));
-    arguments.extend(flags);
-    arguments.push("--from-prompt");
-    if !text.is_empty() {
-        arguments.extend(["--", text]);
-    }
-    start_with(program, arguments)
-}
-
 /// Starts a loop with the user's arguments, first the mode if there are several.
 pub(super) fn start_with(
     program: &Program,
@@ -212,10 +186,15 @@ pub(super) fn start_with(
 
 /// Starts a loop: reads the arguments, lets the extension and the configuration add fields, begins the loop, and prints its first
 /// message. `by_user`: the user decided so, also inside a session.
-fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Result<Exit, Failure> {
+pub(super) fn begin(
+    program: &Program,
+    matches: &ArgMatches,
+    by_user: bool,
+) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
     let (mode, matches) = mode(info, matches);
+    let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
     let id = match info.table.state.ids {
         IdForm::Stamp => None,
         IdForm::Name => matches.get_one::<String>(ID),

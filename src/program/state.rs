@@ -194,7 +194,8 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
         .filter(|edge| from != to && stored(edge.from) == from && stored(edge.to) == to)
         .collect();
     let mut plain = edges.iter().filter(|edge| edge.requires.is_none());
-    let verb = plain.find_map(|edge| program.app.plain(edge.transition, &own.id));
+    let verb =
+        plain.find_map(|edge| verbs::parse(program, edge.transition, Vec::new(), &own.id).ok());
     let verb = verb.ok_or_else(|| {
         let why = match edges.last() {
             Some(edge) => {

@@ -5,32 +5,24 @@ use clap::ArgMatches;
 use super::app::{HeldLoop, ParsedVerb};
 use super::arguments::LOOP;
 use super::builder::Program;
-use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::{NotTaken, Variables};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
+use super::{attempts, incompatible, loops, messages, out, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::{Actor, LoopHandle, OpenError, Refusal, Refused};
 use crate::process::environment::GUARD;
-use crate::store::{IdForm, LoopId, Store};
+use crate::store::{LoopId, Store};
 use crate::text;
 
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
 pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure> {
     let info = program.info;
-    let caller = Caller::from_env();
+    let actor = verb.loop_args.actor();
     let name = verb.name();
-    let (verb, actor) = if verb.loop_args.from_prompt {
-        let typed = slash_arguments::taken(info, &name, &caller)?;
-        (from_typed(program, &name, &typed)?, caller.actor(true))
-    } else {
-        (verb, caller.actor(false))
-    };
-    let named = verb.loop_args.id.as_deref();
-    let (store, id) = loops::find_to_look(info, named)?;
+    let (store, id) = loops::find_to_look(info, verb.loop_args.id.as_deref())?;
     let settings = settings(info, verb.transition, &store)?;
     let opened = program.app.open(&store, &id, actor);
     if let Err(OpenError::Loop { .. }) = opened
@@ -131,36 +123,41 @@ pub(super) fn parse_answer(
     answer: &Answer,
     id: &LoopId,
 ) -> Result<ParsedVerb, String> {
-    let transition = answer.transition;
-    if answer.arguments.is_empty()
-        && let Some(verb) = program.app.plain(transition, id)
-    {
-        return Ok(verb);
-    }
-    let name = transition.replace('_', "-");
-    let command = clap::Command::new(program.info.program).no_binary_name(true);
-    let command = program.app.add_verbs(command);
+    let name = answer.transition.replace('_', "-");
+    let command = program.app.add_verbs(clap::Command::default());
     let is_switch = |flag: &str| {
         let verb = command.find_subcommand(&name);
         let mut arguments = verb.into_iter().flat_map(clap::Command::get_arguments);
         arguments.any(|one| one.get_long() == Some(flag) && !one.get_action().takes_values())
     };
-    let mut words = vec![name.clone()];
+    let mut flags = Vec::new();
     for (argument, value) in &answer.arguments {
         let flag = argument.replace('_', "-");
         match (is_switch(&flag), value.as_str()) {
-            (true, "true") => words.push(format!("--{flag}")),
+            (true, "true") => flags.push(format!("--{flag}")),
             (true, "false") => {}
-            _ => words.push(format!("--{flag}={value}")),
+            _ => flags.push(format!("--{flag}={value}")),
         }
     }
-    words.extend(["--".to_owned(), id.to_string()]);
-    let refused = |error: clap::Error| {
+    parse(program, answer.transition, flags, id).map_err(|error| {
         let why = Failure::usage(&error).to_string();
         format!("{name} cannot be taken: {}", text::one_line(&why, 300))
-    };
-    let matches = command.try_get_matches_from(words).map_err(refused)?;
-    program.app.parse(&matches).map_err(refused)
+    })
+}
+
+/// Parses the verb of a transition of a loop, as if it had been typed with these flags.
+pub(super) fn parse(
+    program: &Program,
+    transition: &str,
+    flags: Vec<String>,
+    id: &LoopId,
+) -> clap::error::Result<ParsedVerb> {
+    let command = clap::Command::new(program.info.program).no_binary_name(true);
+    let mut words = vec![transition.replace('_', "-")];
+    words.extend(flags);
+    words.extend(["--".to_owned(), id.to_string()]);
+    let matches = program.app.add_verbs(command).try_get_matches_from(words)?;
+    program.app.parse(&matches)
 }
 
 /// Loads the settings for a verb. A verb that ends loops takes the defaults if a file is wrong, so that it always works.
@@ -173,21 +170,6 @@ fn settings(
         Err(_) if incompatible::ends_anywhere(info.table, transition) => Ok(Settings::usual(info)),
         settings => settings,
     }
-}
-
-/// Parses the text typed after a verb's slash command as if it had been typed in a terminal.
-fn from_typed(program: &Program, name: &str, typed: &str) -> Result<ParsedVerb, Failure> {
-    let info = program.info;
-    let command = command_line::command(program).no_binary_name(true);
-    let verb = command.find_subcommand(name).cloned().unwrap_or_default();
-    let is_there = |id: &LoopId| {
-        info.state.ids == IdForm::Stamp || loops::find(info, Some(id.as_str())).is_ok()
-    };
-    let mut words = vec![name.to_owned()];
-    words.extend(slash_arguments::split_verb(&verb, typed, is_there, info));
-    let matches = command.try_get_matches_from(words);
-    let verb = matches.and_then(|matches| program.app.parse(&matches));
-    verb.map_err(|error| Failure::usage(&error))
 }
 
 /// Takes a verb's transition.

@@ -208,11 +208,11 @@ pub(in crate::program) fn journal(
 ) -> Result<Exit, Failure> {
     let info = program.info;
     let json = look.format.json;
-    let Some(id) = loops::id_to_show(info, &look.target, &["history", "journal"])? else {
+    let Some(id) = &look.target.id else {
         let command = info.named_command("history", "journal LOOP");
         return super::list(info, json, Some(format!("The history of one:{command}")));
     };
-    let (found, id) = loops::find(info, Some(&id))?;
+    let (found, id) = loops::find(info, Some(id))?;
     let store = if found.has_archived(&id) {
         found.archived_store(id.as_str())
     } else {

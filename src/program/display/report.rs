@@ -36,8 +36,7 @@ pub(in crate::program) fn report(
     Arguments { target, format }: &Arguments,
 ) -> Result<Exit, Failure> {
     let info = program.info;
-    let id = loops::id_to_show(info, target, &["report"])?;
-    let (store, id) = loops::find_to_look(info, id.as_deref())?;
+    let (store, id) = loops::find_to_look(info, target.id.as_deref())?;
     let store = store.to_look();
     let held = loops::open(program, &store, &id, Actor::Person)?;
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));

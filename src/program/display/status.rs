@@ -28,8 +28,7 @@ const STATUS: Message = Message {
 pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit, Failure> {
     let info = program.info;
     let now = Timestamp::now();
-    let id = loops::id_to_show(info, &look.target, &["status"])?;
-    let found = match &id {
+    let found = match &look.target.id {
         Some(id) => vec![loops::find(info, Some(id))?],
         None => loops::newest(info)?,
     };

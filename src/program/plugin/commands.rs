@@ -74,19 +74,15 @@ fn render(
         Does::Take(_) => name.to_owned(),
         Does::Own => name.replace("history", "journal"),
     };
-    let about = path
-        .split(' ')
-        .try_fold(whole, |command, name| command.find_subcommand(name))
-        .and_then(Command::get_about)
-        .map(ToString::to_string);
-    let description = match command.doc {
-        "" => about.unwrap_or_default(),
-        doc => doc.to_owned(),
+    let called = command_line::find(whole, &path);
+    let description = match (command.doc, called.and_then(Command::get_about)) {
+        ("", Some(about)) => about.to_string(),
+        (doc, _) => doc.to_owned(),
     };
     let description = text::one_line(description.trim_end_matches('.'), 300);
     let arguments = match command.arguments {
         Some(arguments) => arguments.to_owned(),
-        None => arguments(program, whole, command),
+        None => arguments(program, called, command),
     };
     let call = format!("{path}{}", if by_user { " --from-prompt" } else { "" });
     let mut rules = Vec::new();
@@ -141,23 +137,22 @@ fn body(does: Does, name: &str, goes_on: bool) -> Message {
 }
 
 /// Returns the arguments of a command in the menu: `[--soak <SOAK>] <version>`.
-fn arguments(program: &Program, whole: &Command, command: &CommandInfo) -> String {
-    let (command, required, in_words, id) = match command.does {
-        Does::Start(mode) => {
-            let words = start::in_words(program).map(|field| field.name);
-            (start::of_mode(whole, mode), program.required, words, None)
-        }
-        Does::Own if ["rollback", "doctor", "status"].contains(&command.name) => {
-            return String::new();
-        }
-        does => {
-            let found = whole.find_subcommand(command.name);
-            let verb = found.filter(|_| does != Does::Own).cloned();
-            let id = program.info.table.state.fields.id;
-            (verb, &[][..], None, Some(id))
-        }
+fn arguments(program: &Program, called: Option<&Command>, command: &CommandInfo) -> String {
+    let is_start = matches!(command.does, Does::Start(_));
+    let words = start::in_words(program).map(|field| field.name);
+    let in_words = words.filter(|_| is_start);
+    let required = if is_start { program.required } else { &[] };
+    let id = match command {
+        CommandInfo {
+            name: "rollback" | "doctor" | "status",
+            does: Does::Own,
+            ..
+        } => return String::new(),
+        _ if is_start => None,
+        _ => Some(program.info.table.state.fields.id),
     };
-    let all = command.iter().flat_map(Command::get_arguments);
+    let flagged = called.filter(|_| command.does != Does::Own);
+    let all = flagged.into_iter().flat_map(Command::get_arguments);
     let shown = all.filter(|flag| {
         let is_special = flag.get_id() == "help" || in_words == Some(flag.get_id().as_str());
         !flag.is_hide_set() && !flag.is_positional() && !is_special

@@ -93,7 +93,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
 /// Runs a command of the program's own.
 pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
     let is_own = arguments.try_contains_id(WORDS).is_ok();
-    is_own.then(|| run_call(Call::new(program.info, name, arguments)?))
+    is_own.then(|| run_call(Call::new(program.info, name, arguments)))
 }
 
 fn run_call(call: Call) -> Result<Exit, Failure> {
@@ -131,33 +131,28 @@ struct Call {
 
 impl Call {
     /// Reads the arguments, or the text typed after the slash command of the same name.
-    fn new(info: &'static ProgramInfo, name: &str, matches: &ArgMatches) -> Result<Self, Failure> {
+    fn new(info: &'static ProgramInfo, name: &str, matches: &ArgMatches) -> Self {
         let texts = |id: &str| {
             let texts = matches.try_get_many::<String>(id).ok().flatten();
             texts.into_iter().flatten().map(String::as_str)
         };
         let caller = Caller::from_env();
         let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
-        let words = if from_prompt {
-            let words = slash_arguments::taken(info, name, &caller)?;
-            if !words.trim().is_empty() {
-                out::text(&format!(
-                    "The user typed after /taskie:{name}:\n{words}\n\n"
-                ));
-            }
-            words
-        } else {
-            let words: Vec<&str> = texts(FIRST).chain(texts(WORDS)).collect();
-            words.join(" ")
-        };
-        Ok(Self {
+        let words: Vec<&str> = texts(FIRST).chain(texts(WORDS)).collect();
+        let words = words.join(" ");
+        if from_prompt && !words.trim().is_empty() {
+            out::text(&format!(
+                "The user typed after /taskie:{name}:\n{words}\n\n"
+            ));
+        }
+        Self {
             info,
             name: name.to_owned(),
             actor: caller.actor(from_prompt),
             caller,
             from_prompt,
             words,
-        })
+        }
     }
 
     fn first(&self) -> Option<&str> {
