@@ -43,12 +43,12 @@ impl ClientFiles {
     /// Reads the files that a client reads if it is opened at `here`, in the project at `root`.
     pub(super) fn read(here: &Utf8Path, root: &Utf8Path) -> Self {
         let absolute = |name| {
-            let path = std::env::var(name).ok().map(Utf8PathBuf::from);
-            path.filter(|path| path.is_absolute())
+            let path = Utf8PathBuf::from(std::env::var(name).ok()?);
+            path.is_absolute().then_some(path)
         };
-        let config =
-            absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute("HOME")?.join(".claude")));
-        let config = config.unwrap_or_default();
+        let config = absolute("CLAUDE_CONFIG_DIR")
+            .or_else(|| Some(absolute("HOME")?.join(".claude")))
+            .unwrap_or_default();
         let mut files = vec![config.join("settings.json")];
         let is_project = |folder: &&Utf8Path| folder.starts_with(root);
         let project: Vec<_> = here.ancestors().take_while(is_project).collect();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use miette::{Diagnostic, MietteDiagnostic, Severity};
+use miette::Diagnostic;
 use serde::Serialize;
 
 use super::builder::Program;
@@ -34,62 +34,89 @@ const MAX_TEXT_CHARS: usize = 500;
 #[derive(Serialize)]
 struct Check {
     name: &'static str,
+    #[serde(flatten)]
+    finding: Finding,
+}
+
+/// The finding of a check.
+#[derive(Serialize)]
+struct Finding {
+    /// `ok`, `warning` (loops run) or `problem` (no loop runs as it should).
     result: &'static str,
     found: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<String>,
 }
 
-/// The finding of a check. An error is a warning (loops run) or a problem (no loop runs as it should).
-type Checked = Result<String, Box<MietteDiagnostic>>;
+/// The text of a check that is well, or else its finding.
+type Checked = Result<String, Finding>;
 
-fn warning(found: impl Into<String>, help: impl Into<String>) -> Box<MietteDiagnostic> {
-    Box::new(problem(found, help).with_severity(Severity::Warning))
+fn warning(found: impl Into<String>, help: impl Into<String>) -> Finding {
+    Finding {
+        result: "warning",
+        ..problem(found, help)
+    }
 }
 
-fn problem(found: impl Into<String>, help: impl Into<String>) -> Box<MietteDiagnostic> {
-    Box::new(MietteDiagnostic::new(found).with_help(help))
+fn problem(found: impl Into<String>, help: impl Into<String>) -> Finding {
+    Finding {
+        result: "problem",
+        found: found.into(),
+        help: Some(help.into()),
+    }
 }
 
 /// Returns a problem with the help of an error, or else this one.
-fn from_error(error: &dyn Diagnostic, help: &str) -> Box<MietteDiagnostic> {
+fn from_error(error: &dyn Diagnostic, help: &str) -> Finding {
     let help = error.help().map_or(help.to_owned(), |own| own.to_string());
     problem(error.to_string(), help)
 }
 
-impl Check {
-    fn new(name: &'static str, checked: Checked) -> Self {
-        let (result, found, help) = match checked {
-            Ok(found) => ("ok", found, None),
-            Err(wrong) if wrong.severity.is_some() => ("warning", wrong.message, wrong.help),
-            Err(wrong) => ("problem", wrong.message, wrong.help),
-        };
-        Self {
-            name,
-            result,
-            found,
-            help,
-        }
+/// Runs the checks. The exit code is 1 if one of them found a problem.
+pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
+    let checks: Vec<Check> = run_checks(program)?
+        .into_iter()
+        .map(|(name, checked)| {
+            let finding = checked.map_or_else(
+                |finding| finding,
+                |found| Finding {
+                    result: "ok",
+                    found,
+                    help: None,
+                },
+            );
+            Check { name, finding }
+        })
+        .collect();
+    let is_sound = checks.iter().all(|check| check.finding.result != "problem");
+    if json {
+        out::json(&checks);
+        return Ok(is_sound.into());
     }
-
-    fn print(&self) {
-        let tone = match self.result {
+    for Check { name, finding } in &checks {
+        let tone = match finding.result {
             "ok" => Tone::Good,
             "warning" => Tone::Warning,
             _ => Tone::Bad,
         };
-        let found = text::lines(&self.found, MAX_TEXT_CHARS);
-        let line = format!("{:<7}  {:<13}  {found}", self.result, self.name);
-        out::emphasize(&line, self.result, tone);
-        if let Some(help) = &self.help {
+        let found = text::lines(&finding.found, MAX_TEXT_CHARS);
+        let line = format!("{:<7}  {name:<13}  {found}", finding.result);
+        out::emphasize(&line, finding.result, tone);
+        if let Some(help) = &finding.help {
             let help = text::lines(help, MAX_TEXT_CHARS);
             out::line(&format!("         help: {help}"));
         }
     }
+    out::line(if is_sound {
+        "Loops can run."
+    } else {
+        "Fix each problem first: until then no loop runs as it should."
+    });
+    Ok(is_sound.into())
 }
 
-/// Runs the checks. The exit code is 1 if one of them found a problem.
-pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
+/// Returns the name and the finding of each check.
+fn run_checks(program: &Program) -> Result<Vec<(&'static str, Checked)>, Failure> {
     let info = program.info;
     let here = loops::here()?;
     let root = locate::root(info.state, &here);
@@ -121,22 +148,7 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
     if info.reviews() {
         checks.push(("reviewer", check_reviewer(&settings, &root)));
     }
-    let checks = checks.into_iter();
-    let checks: Vec<Check> = checks
-        .map(|(name, checked)| Check::new(name, checked))
-        .collect();
-    let is_sound = checks.iter().all(|check| check.result != "problem");
-    if json {
-        out::json(&checks);
-    } else {
-        checks.iter().for_each(Check::print);
-        out::line(if is_sound {
-            "Loops can run."
-        } else {
-            "Fix each problem first: until then no loop runs as it should."
-        });
-    }
-    Ok(is_sound.into())
+    Ok(checks)
 }
 
 /// Runs a program and returns the first line that it prints.

@@ -12,8 +12,7 @@ use crate::store::Entry;
 pub(super) fn render(program: &Program, held: &dyn LoopHandle) -> Option<String> {
     let raw = held.raw();
     // Without usable settings the message lacks the personas' names. The next stop reports the problem.
-    let settings = Settings::load(program.info, raw.store().root())
-        .unwrap_or_else(|_| Settings::usual(program.info));
+    let settings = Settings::load_or_usual(program.info, raw.store().root());
     let message = entered_by(raw)
         .and_then(|edge| edge.words(raw.table()))
         .or(messages::phase(raw).message);

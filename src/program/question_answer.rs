@@ -127,7 +127,7 @@ fn take(
     let transition = chosen.transition;
     let verb = verbs::parse_answer(program, &chosen, id)?;
     // The answer counts even if the settings cannot be used. The next stop reports that.
-    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    let settings = Settings::load_or_usual(info, store.root());
     let now = match verbs::try_take(program, verb, held, &settings) {
         Ok(now) => now,
         // Another process was faster. The next stop reports that change.

@@ -28,33 +28,30 @@ pub(super) fn locate(
 ) -> Result<Option<(Store, LoopId)>, String> {
     let mut loops = locate::loops_in(stores);
     loops.retain(|(_, listed)| !listed.terminal);
-    let mut drivable = drivable(info, loops.clone()).into_iter();
-    let found = drivable.find(|(_, one)| is_unowned(one) || one.session.as_deref() == session);
+    let found = drivable(info, loops.clone())
+        .into_iter()
+        .find(|(_, one)| is_unowned(one) || one.session.as_deref() == session);
     if let Some((store, listed)) = found {
         return Ok(Some((store, listed.id)));
     }
-    let refusal = || {
-        let error = stores.iter().find_map(Store::refusal)?;
-        Some(text::note(&with_help(&error), MAX_PROBLEM_CHARS))
-    };
-    let problem = || loops.iter().find_map(|found| problem(info, found));
-    let too_many = || {
-        (stores.len() == MAX_FOLDERS).then(|| {
-            format!("{MAX_FOLDERS} state folders or more are above this one; only the nearest were searched")
-        })
-    };
-    let archived = || {
-        let (_, id) = archived(stores, session?)?;
+    if let Some(error) = stores.iter().find_map(Store::refusal) {
+        return Err(text::note(&with_help(&error), MAX_PROBLEM_CHARS));
+    }
+    if let Some(problem) = loops.iter().find_map(|found| problem(info, found)) {
+        return Err(problem);
+    }
+    if stores.len() == MAX_FOLDERS {
+        return Err(format!(
+            "{MAX_FOLDERS} state folders or more are above this one; only the nearest were searched"
+        ));
+    }
+    if let Some((_, id)) = session.and_then(|session| archived(stores, session)) {
         let resume = info.command(&format!("resume {id}"));
-        Some(format!(
+        return Err(format!(
             "loop {id} was archived because it was idle for too long. To continue it:{resume}"
-        ))
-    };
-    let note = refusal()
-        .or_else(problem)
-        .or_else(too_many)
-        .or_else(archived);
-    note.map_or(Ok(None), Err)
+        ));
+    }
+    Ok(None)
 }
 
 /// Returns why an active loop cannot be driven.

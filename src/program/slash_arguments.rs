@@ -41,7 +41,11 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
         return Ok(matches);
     };
     let slash = path.last().unwrap_or(&name).replace('_', "-");
-    let slash = if slash == "journal" { "history" } else { &slash };
+    let slash = if slash == "journal" {
+        "history"
+    } else {
+        &slash
+    };
     let typed = match take(program.info, slash)? {
         None if LOOKS.contains(&name.as_str()) => String::new(),
         typed => typed.ok_or_else(|| missing(program.info))?,
@@ -56,7 +60,10 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
         split_verb(command, &typed, program.info)
     } else {
         let (flags, text) = split(command, &typed);
-        (flags.into_iter().map(str::to_owned).collect(), text.to_owned())
+        (
+            flags.into_iter().map(str::to_owned).collect(),
+            text.to_owned(),
+        )
     };
     let mut words = path;
     words.push("--from-prompt".to_owned());

@@ -73,6 +73,7 @@ fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> C
                 .long(if is_taken { "loop-id" } else { "id" })
                 .value_name("NAME")
                 .required(true)
+                .value_parser(|name: &str| LoopId::parse(name, IdForm::Name))
                 .help("The loop's id: 1 to 64 of A-Z, a-z, 0-9, _ and -"),
         );
     }
@@ -195,14 +196,7 @@ pub(super) fn begin(
     let caller = Caller::from_env();
     let (mode, matches) = mode(info, matches);
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
-    let id = match info.table.state.ids {
-        IdForm::Stamp => None,
-        IdForm::Name => matches.get_one::<String>(ID),
-    };
-    let id = id
-        .map(|name| LoopId::parse(name, IdForm::Name))
-        .transpose()
-        .map_err(|error| Failure::plain(Exit::Usage, error.to_string(), "nothing was started"))?;
+    let id = matches.try_get_one::<LoopId>(ID).ok().flatten().cloned();
     let given: Vec<_> = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(program, field, matches)?)))

@@ -17,7 +17,7 @@ use super::{archive, attempts, incompatible, locate, loops, out, rounds, state_f
 use crate::files;
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
-use crate::store::{Document, Form, LoopId, StateHome, Store, StoreError, parse_plain};
+use crate::store::{LoopId, StateHome, Store, StoreError, parse_plain};
 
 /// The longest value that is read from stdin, in bytes.
 const MAX_STDIN_BYTES: u64 = 1024 * 1024;
@@ -34,19 +34,22 @@ pub(super) fn changes(command: &State) -> bool {
 pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> {
     let info = program.info;
     let here = loops::here()?;
-    let persona =
-        |round| Ok::<_, Failure>(loops::settings_here(info)?.personas.of_round(round).clone());
+    let persona = |round| {
+        let settings = loops::settings_here(info)?;
+        Ok::<_, Failure>(settings.personas.of_round(round).clone())
+    };
     let value = match command {
         State::NewId => {
             let id = LoopId::new_stamp(Timestamp::now());
-            Some(
-                id.map_err(|error| failure(Exit::Internal, error))?
-                    .to_string(),
-            )
+            let id = id.map_err(|error| failure(Exit::Internal, error))?;
+            Some(id.to_string())
         }
         State::ValidId { id } => return Ok(LoopId::parse(&id, info.state.ids).is_ok().into()),
         State::Write { file } => return write(info, &here.join(file)),
-        State::Get { file, field } => read(info, &here.join(file)).map_err(refused)?.text(&field),
+        State::Get { file, field } => {
+            let document = state_file::read(info.state, &here.join(file)).map_err(refused)?;
+            document.text(&field)
+        }
         State::Set { file, field, value } => return set(info, &here.join(file), &field, value),
         State::Move { file, from, to } => {
             return move_phase(program, &here.join(file), &from, &to);
@@ -91,15 +94,6 @@ fn stdin() -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Reads a file: as the machine reads it if the extension is the machine's, else as scripts write it.
-fn read(info: &ProgramInfo, file: &Utf8Path) -> Result<Document, StoreError> {
-    let is_ours = file.extension() == Some(info.state.extension);
-    state_file::read(file, |bytes| match is_ours.then_some(info.state) {
-        Some(spec) => spec.parse(bytes),
-        None => Form::Lines.parse(bytes),
-    })
-}
-
 /// A loop of this machine that a helper names by its file.
 struct OwnLoop {
     store: Store,
@@ -110,9 +104,8 @@ struct OwnLoop {
 impl OwnLoop {
     /// Returns the loop whose state a file is, or `None` if the file does not name this machine.
     fn of_file(info: &ProgramInfo, file: &Utf8Path) -> Option<Self> {
-        let document = read(info, file).ok()?;
-        let machine = document.text(info.state.fields.machine)?;
-        if machine != info.state.machine {
+        let document = state_file::read(info.state, file).ok()?;
+        if document.text(info.state.fields.machine)? != info.state.machine {
             return None;
         }
         let folder = file.parent()?;
@@ -189,23 +182,25 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
         return Ok(Exit::Refused);
     }
     let stored = |phase: usize| info.table.phases[phase].stored;
-    let edges = info.table.edges();
-    let edges: Vec<_> = edges
+    let edges: Vec<_> = info
+        .table
+        .edges()
         .filter(|edge| from != to && stored(edge.from) == from && stored(edge.to) == to)
         .collect();
-    let mut plain = edges.iter().filter(|edge| edge.requires.is_none());
-    let verb =
-        plain.find_map(|edge| verbs::parse(program, edge.transition, Vec::new(), &own.id).ok());
-    let verb = verb.ok_or_else(|| {
-        let why = match edges.last() {
-            Some(edge) => {
-                let name = edge.transition;
-                format!("shell helpers cannot take ‘{name}’ from {from} to {to}")
-            }
-            None => format!("the machine declares no transition from {from} to {to}"),
-        };
-        own.refuse(&format!("state move {from} {to}"), &why)
-    })?;
+    let verb = edges
+        .iter()
+        .filter(|edge| edge.requires.is_none())
+        .find_map(|edge| verbs::parse(program, edge.transition, Vec::new(), &own.id).ok())
+        .ok_or_else(|| {
+            let why = match edges.last() {
+                Some(edge) => {
+                    let name = edge.transition;
+                    format!("shell helpers cannot take ‘{name}’ from {from} to {to}")
+                }
+                None => format!("the machine declares no transition from {from} to {to}"),
+            };
+            own.refuse(&format!("state move {from} {to}"), &why)
+        })?;
     let settings = loops::settings(info, own.store.root(), None)?;
     verbs::take(program, verb, held, &settings)?;
     Ok(Exit::Complete)

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::durations;
 use crate::files::{Folder, Lock};
-use crate::store::{Document, Form, MAX_BYTES, StoreError, is_field_name};
+use crate::store::{Document, Form, MAX_BYTES, StateSpec, StoreError, is_field_name};
 
 /// The field whose presence makes a file a machine's.
 const MACHINE: &str = "machine";
@@ -22,13 +22,15 @@ const EXTENSION: &str = "state";
 const LOCK: &str = ".lock";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Reads a document by `parse`.
-pub(super) fn read(
-    path: &Utf8Path,
-    parse: impl Fn(&[u8]) -> io::Result<Document>,
-) -> Result<Document, StoreError> {
+/// Reads a document: as the machine reads it if the extension is the machine's, else as scripts write it.
+pub(super) fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreError> {
     in_folder("read", path, |folder, name| {
-        parse(&folder.read(name, MAX_BYTES as u64)?)
+        let bytes = folder.read(name, MAX_BYTES as u64)?;
+        if path.extension() == Some(spec.extension) {
+            spec.parse(&bytes)
+        } else {
+            Form::Lines.parse(&bytes)
+        }
     })
 }
 
@@ -39,28 +41,13 @@ pub(super) fn set_field(path: &Utf8Path, field: &str, value: &Json) -> Result<()
         let why = format!("`{}` cannot name a field", field.escape_debug());
         return Err(StoreError::input("set a field of", path.to_owned(), why));
     }
-    edit(path, |document| {
-        set_updated(document);
-        document.set(field, value);
-        true
-    })?;
+    edit(path, None, field, value)?;
     Ok(())
 }
 
 /// Sets `phase` to `to` if it is `from`, and `last_updated_at` to now in the same write. Returns whether it was.
 pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
-    edit(path, |document| {
-        let is_from = document.text(PHASE).is_some_and(|phase| phase == from);
-        if is_from {
-            document.set(PHASE, &to.into());
-            set_updated(document);
-        }
-        is_from
-    })
-}
-
-fn set_updated(document: &mut Document) {
-    document.set(UPDATED, &durations::time(Timestamp::now()).into());
+    edit(path, Some(from), PHASE, &to.into())
 }
 
 /// Replaces the file, with any bytes. A reader sees the old file or the new one.
@@ -74,17 +61,24 @@ pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     })
 }
 
-/// Changes a document that names no machine, if `change` returns `true`. Returns whether it did.
-fn edit(path: &Utf8Path, change: impl FnOnce(&mut Document) -> bool) -> Result<bool, StoreError> {
+/// Sets a field of a document that names no machine, if the document is in the phase `from`. Returns whether it was.
+fn edit(
+    path: &Utf8Path,
+    from: Option<&str>,
+    field: &str,
+    value: &Json,
+) -> Result<bool, StoreError> {
     locked("change", path, |folder, name| {
         let mut document = read_unowned(folder, name)?;
-        let is_changed = change(&mut document);
-        if is_changed {
-            let bytes = document.to_bytes();
-            Form::Lines.parse(&bytes)?;
-            folder.replace(name, &bytes)?;
+        if from.is_some() && document.text(PHASE).as_deref() != from {
+            return Ok(false);
         }
-        Ok(is_changed)
+        document.set(UPDATED, &durations::time(Timestamp::now()).into());
+        document.set(field, value);
+        let bytes = document.to_bytes();
+        Form::Lines.parse(&bytes)?;
+        folder.replace(name, &bytes)?;
+        Ok(true)
     })
 }
 
@@ -92,13 +86,11 @@ fn edit(path: &Utf8Path, change: impl FnOnce(&mut Document) -> bool) -> Result<b
 fn read_unowned(folder: &Folder, name: &str) -> io::Result<Document> {
     let bytes = folder.read(name, MAX_BYTES as u64)?;
     let document = Form::Lines.parse(&bytes)?;
-    match document.text(MACHINE) {
-        None => Ok(document),
-        Some(machine) => {
-            let why = format!("only the machine `{machine}` changes it");
-            Err(io::Error::new(ErrorKind::InvalidInput, why))
-        }
-    }
+    let Some(machine) = document.text(MACHINE) else {
+        return Ok(document);
+    };
+    let why = format!("only the machine `{machine}` changes it");
+    Err(io::Error::new(ErrorKind::InvalidInput, why))
 }
 
 /// Works on a file under its lock.
@@ -151,7 +143,10 @@ mod tests {
     use crate::store::parse_plain;
 
     fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
-        Ok(read(path, |bytes| Form::Lines.parse(bytes))?.text(field))
+        let document = in_folder("read", path, |folder, name| {
+            Form::Lines.parse(&folder.read(name, MAX_BYTES as u64)?)
+        })?;
+        Ok(document.text(field))
     }
 
     fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {

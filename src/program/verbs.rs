@@ -7,7 +7,6 @@ use super::arguments::LOOP;
 use super::builder::Program;
 use super::exit::{Exit, Failure};
 use super::extension::{NotTaken, Variables};
-use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, incompatible, loops, messages, out, start};
 use crate::behaviours::ask::Answer;
@@ -23,10 +22,15 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     let actor = verb.loop_args.actor();
     let name = verb.name();
     let (store, id) = loops::find_to_look(info, verb.loop_args.id.as_deref())?;
-    let settings = settings(info, verb.transition, &store)?;
+    // A verb that ends loops always works, also if the settings or the loop are wrong.
+    let ends = incompatible::ends_anywhere(info.table, verb.transition);
+    let settings = match loops::settings(info, store.root(), None) {
+        Err(_) if ends => Settings::usual(info),
+        settings => settings?,
+    };
     let opened = program.app.open(&store, &id, actor);
     if let Err(OpenError::Loop { .. }) = opened
-        && incompatible::ends_anywhere(info.table, verb.transition)
+        && ends
     {
         return give_up(&store, &id);
     }
@@ -158,18 +162,6 @@ pub(super) fn parse(
     words.extend(["--".to_owned(), id.to_string()]);
     let matches = program.app.add_verbs(command).try_get_matches_from(words)?;
     program.app.parse(&matches)
-}
-
-/// Loads the settings for a verb. A verb that ends loops takes the defaults if a file is wrong, so that it always works.
-fn settings(
-    info: &'static ProgramInfo,
-    transition: &str,
-    store: &Store,
-) -> Result<Settings, Failure> {
-    match loops::settings(info, store.root(), None) {
-        Err(_) if incompatible::ends_anywhere(info.table, transition) => Ok(Settings::usual(info)),
-        settings => settings,
-    }
 }
 
 /// Takes a verb's transition.

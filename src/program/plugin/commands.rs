@@ -29,15 +29,6 @@ pub(super) struct Written {
     pub(super) text: String,
 }
 
-macro_rules! body {
-    ($name:literal) => {
-        Message {
-            name: $name,
-            text: include_str!(concat!("commands/", $name)),
-        }
-    };
-}
-
 /// All commands of a program.
 pub(super) fn all(
     program: &Program,
@@ -126,13 +117,13 @@ fn render(
 /// Returns the engine's text for the agent.
 fn body(does: Does, name: &str, goes_on: bool) -> Message {
     match (does, name) {
-        (Does::Start(_), _) => body!("start.md"),
-        (Does::Own, "status") => body!("status.md"),
-        (Does::Own, "history") => body!("history.md"),
-        (Does::Own, "rollback") => body!("rollback.md"),
-        (Does::Own, "doctor") => body!("doctor.md"),
-        _ if goes_on => body!("goes-on.md"),
-        _ => body!("ends.md"),
+        (Does::Start(_), _) => template!("commands/start.md"),
+        (Does::Own, "status") => template!("commands/status.md"),
+        (Does::Own, "history") => template!("commands/history.md"),
+        (Does::Own, "rollback") => template!("commands/rollback.md"),
+        (Does::Own, "doctor") => template!("commands/doctor.md"),
+        _ if goes_on => template!("commands/goes-on.md"),
+        _ => template!("commands/ends.md"),
     }
 }
 

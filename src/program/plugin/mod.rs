@@ -3,6 +3,16 @@
 //! `[plugin]` of a machine file gives the name. The rest follows from the machine and the program's name. The text of a
 //! command is Markdown of the machine's own, or one of the short texts in `commands/`.
 
+/// A template of this folder.
+macro_rules! template {
+    ($name:literal) => {
+        Message {
+            name: $name,
+            text: include_str!($name),
+        }
+    };
+}
+
 mod commands;
 pub(super) mod info;
 mod write;
@@ -21,15 +31,6 @@ use crate::process::environment::GUARD;
 use crate::text;
 
 pub use info::{CommandInfo, Does, PluginInfo};
-
-macro_rules! template {
-    ($name:literal) => {
-        Message {
-            name: $name,
-            text: include_str!($name),
-        }
-    };
-}
 
 /// The verbs of the hooks that are silent if something is wrong.
 const QUIET_HOOKS: [&str; 5] = [

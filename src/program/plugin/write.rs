@@ -15,35 +15,30 @@ pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 /// Writes the files into an empty folder, which is created if necessary, or into one that is a plugin's already.
 pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     let folder = text::shown(dir);
-    let is_written = try_write(dir, files).map_err(|error| {
-        let message = format!("the plugin cannot be written to {folder}: {error}");
-        let help = "make the folder writable, or give another one";
-        Failure::plain(Exit::Internal, message, help)
-    })?;
-    if !is_written {
+    let has_files = fs_err::read_dir(dir).is_ok_and(|mut found| found.next().is_some());
+    if has_files && !dir.join(MANIFEST).is_file() {
         let message = format!("{folder} has files and is not a plugin’s; nothing was written");
         let help = "give a new folder, or move the files away";
         return Err(Failure::plain(Exit::Refused, message, help));
     }
-    Ok(())
+    write_files(dir, files).map_err(|error| {
+        let message = format!("the plugin cannot be written to {folder}: {error}");
+        let help = "make the folder writable, or give another one";
+        Failure::plain(Exit::Internal, message, help)
+    })
 }
 
-/// Writes the files, unless the folder has others and is not a plugin's. Returns whether it did.
-fn try_write(dir: &Utf8Path, files: &Files) -> io::Result<bool> {
+fn write_files(dir: &Utf8Path, files: &Files) -> io::Result<()> {
     fs_err::create_dir_all(dir)?;
     let folder = Folder::open(dir)?;
-    if !folder.list()?.is_empty() && !dir.join(MANIFEST).is_file() {
-        return Ok(false);
-    }
     for (path, text) in files {
         let (below, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_script = text.starts_with("#!");
-        let below = folder.make(below)?;
-        let prepared = below.prepare(text.as_bytes())?;
+        let prepared = folder.make(below)?.prepare(text.as_bytes())?;
         prepared.set_mode(if is_script { 0o755 } else { 0o644 })?;
         prepared.rename(name)?;
     }
-    Ok(true)
+    Ok(())
 }
 
 #[cfg(test)]

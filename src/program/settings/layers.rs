@@ -123,15 +123,17 @@ impl Settings {
             row.source = "default".to_owned();
         }
         let table = info.table;
-        let modes = table.modes.iter();
-        let rounds = modes.map(|mode| (format!("rounds.{}", mode.name), mode, MAX_ROUNDS));
-        let first_mode = table.modes.first();
-        let failures = first_mode.map(|mode| (MAX_FAILURES_KEY.to_owned(), mode, MAX_FAILURES));
-        for (key, mode, field) in rounds.chain(failures) {
+        let mut add_number = |key: &str, mode: &ModeInfo, field: &str| {
             if let Some(number) = start_value(table, mode, field) {
                 let source = format!("default ({})", table.file);
-                rows.push(Row::new(&key, number.into(), source));
+                rows.push(Row::new(key, number.into(), source));
             }
+        };
+        for mode in table.modes {
+            add_number(&format!("rounds.{}", mode.name), mode, MAX_ROUNDS);
+        }
+        if let Some(mode) = table.modes.first() {
+            add_number(MAX_FAILURES_KEY, mode, MAX_FAILURES);
         }
         for (order, persona) in (1..).zip(Personas::declared(declared_personas(table)).all()) {
             for (key, value) in [
@@ -163,32 +165,32 @@ impl Settings {
 
     /// Adds the user's file. In it, the table of this program goes over the tables for all programs.
     pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), SettingsError> {
-        let mut of_program = Vec::new();
-        for mut row in parse("user", file, text)? {
-            let names: Vec<&str> = row.path.iter().map(String::as_str).collect();
-            match names[..] {
-                ["programs", program, _, ..] => {
-                    if program == self.info.program {
-                        row.path.drain(..2);
-                        of_program.push(row);
-                    }
-                }
-                ["programs", ..] => {
-                    return Err(error(&row.place, "expected a table", EXAMPLE_HELP));
-                }
-                [name @ ("rounds" | "personas"), ..] => {
-                    let message = format!("`{name}` belongs to one program");
-                    let help = format!("write it below [programs.{}]", self.info.program);
-                    return Err(error(&row.place, &message, &help));
-                }
-                ["reviewers", _, "sandbox"] => self.ignored.push(format!(
-                    "{}: ignored `sandbox`: it is retired; Codex and Claude run read-only",
-                    row.place
-                )),
-                _ => self.add(row),
+        let rows = parse("user", file, text)?.into_iter();
+        let (of_programs, rows): (Vec<Row>, Vec<Row>) =
+            rows.partition(|row| row.path[0] == "programs");
+        for row in rows {
+            let name = row.path[0].as_str();
+            if ["rounds", "personas"].contains(&name) {
+                let message = format!("`{name}` belongs to one program");
+                let help = format!("write it below [programs.{}]", self.info.program);
+                return Err(error(&row.place, &message, &help));
+            }
+            if name == "reviewers" && row.path.get(2).is_some_and(|key| key == "sandbox") {
+                let why = "`sandbox`: it is retired; Codex and Claude run read-only";
+                self.ignored.push(format!("{}: ignored {why}", row.place));
+            } else {
+                self.add(row);
             }
         }
-        of_program.into_iter().for_each(|row| self.add(row));
+        for mut row in of_programs {
+            if row.path.len() < 3 {
+                return Err(error(&row.place, "expected a table", EXAMPLE_HELP));
+            }
+            if row.path[1] == self.info.program {
+                row.path.drain(..2);
+                self.add(row);
+            }
+        }
         Ok(())
     }
 
@@ -255,24 +257,26 @@ impl Settings {
 
     /// Returns a description of an error at the row that brings it. A message of two lines has its help in the second.
     fn value_error(&self, message: &str) -> SettingsError {
-        let rows = &self.rows;
-        let is_there = |count: &usize| {
-            let error = values(&rows[..*count], self.info).err();
+        let has_error = |count: &usize| {
+            let error = values(&self.rows[..*count], self.info).err();
             error.as_deref() == Some(message)
         };
-        let counts = (1..=rows.len()).rev().take_while(is_there);
-        let place = &rows[counts.last().unwrap_or(rows.len()) - 1].place;
+        let counts = (1..=self.rows.len()).rev().take_while(has_error);
+        let place = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1].place;
         if let Some((message, help)) = message.split_once('\n') {
             return error(place, message, help);
         }
-        let message = message.replace("expected i64", "expected an integer");
-        let unknown = message.strip_prefix("unknown ");
-        let Some((start, names)) = unknown.and(message.split_once(", expected ")) else {
-            return error(place, &message, EXAMPLE_HELP);
-        };
-        let name = start.split('`').nth(1).unwrap_or_default();
-        let known: Vec<&str> = names.split('`').skip(1).step_by(2).collect();
-        error(place, start, &suggest::among(name, &known))
+        match message.split_once(", expected ") {
+            Some((start, names)) if start.starts_with("unknown ") => {
+                let name = start.split('`').nth(1).unwrap_or_default();
+                let known: Vec<&str> = names.split('`').skip(1).step_by(2).collect();
+                error(place, start, &suggest::among(name, &known))
+            }
+            _ => {
+                let message = message.replace("expected i64", "expected an integer");
+                error(place, &message, EXAMPLE_HELP)
+            }
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use camino::Utf8Path;
 use serde_json::Value;
 
 use self::values::Values;
+use crate::files;
 use crate::hooks::seen::{Seen, SessionRecord as _};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
@@ -117,7 +118,7 @@ impl Settings {
     ) -> Result<Self, SettingsError> {
         let user = seen.configuration.clone().map_or_else(user_path, Ok)?;
         let mut settings = Self::usual(info);
-        if let Some(text) = paths::read_user(&user)? {
+        if let Some(text) = paths::if_there(files::read(&user), &user)? {
             settings.add_user(&user, &text)?;
         }
         if let Some((path, text)) = paths::read_project(info, root)? {
@@ -125,6 +126,11 @@ impl Settings {
         }
         settings.add_environment(seen);
         settings.finish()
+    }
+
+    /// Reads the settings as [`Self::load`] does, or returns the defaults if they cannot be used.
+    pub(super) fn load_or_usual(info: &'static ProgramInfo, root: &Utf8Path) -> Self {
+        Self::load(info, root).unwrap_or_else(|_| Self::usual(info))
     }
 
     /// Returns the environment that the hooks saw in the session that a command is made in, or `None` outside a client and before the

@@ -37,11 +37,6 @@ pub fn user_path() -> Result<Utf8PathBuf, SettingsError> {
         })
 }
 
-/// Reads the user's file, through symlinks; `None` if there is none.
-pub(super) fn read_user(path: &Utf8Path) -> Result<Option<String>, SettingsError> {
-    if_there(files::read(path), path)
-}
-
 /// Reads the project's file, and returns it with its path; `None` if there is none. No symlink is followed below the root.
 pub(super) fn read_project(
     info: &ProgramInfo,
@@ -56,7 +51,10 @@ pub(super) fn read_project(
 }
 
 /// Returns the text of a file that was read, or `None` if it is not there.
-fn if_there(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<Option<String>, SettingsError> {
+pub(super) fn if_there(
+    read: io::Result<Vec<u8>>,
+    path: &Utf8Path,
+) -> Result<Option<String>, SettingsError> {
     files::if_there(read.and_then(files::text)).map_err(|error| {
         let message = format!("cannot read {}: {error}", text::exact(path));
         SettingsError::new(message, "put a TOML file there, or move it away")
