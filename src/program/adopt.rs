@@ -26,8 +26,8 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<E
     if !yes && !target.from_prompt {
         check_consent(info, &id)?;
     }
-    let taken = store.take_over(&id, &Actor::Person.to_string());
-    if taken.map_err(|error| Failure::new(Exit::Refused, error))? {
+    let taken_over = store.take_over(&id, &Actor::Person.to_string());
+    if taken_over.map_err(Failure::refusal)? {
         store.log(&format!("{id} taken over by the user"));
         let root = store.root();
         out::line(&format!(
@@ -52,7 +52,7 @@ pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
     let owner = session.as_deref().unwrap_or(UNKNOWN);
     store
         .set_session(raw.record(), owner, "adopt", &raw.actor().to_string())
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+        .map_err(Failure::internal)?;
     store.log(&format!("{id} adopted by session {owner}"));
     out::line(&match session {
         Some(_) => format!("Loop {id} belongs to this session now."),
@@ -89,10 +89,12 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let Some((_, listed)) = active.into_iter().find(|(_, listed)| is_anothers(listed)) else {
         return Ok(());
     };
-    let idle = SystemTime::now().duration_since(listed.modified);
-    let Some(idle) = Some(idle.unwrap_or_default()).filter(|idle| *idle < RECENT) else {
+    let idle = SystemTime::now()
+        .duration_since(listed.modified)
+        .unwrap_or_default();
+    if idle >= RECENT {
         return Ok(());
-    };
+    }
     let owner = text::one_line(listed.session.as_deref().unwrap_or_default(), 100);
     let age = durations::elapsed(idle.as_secs());
     let problem =
@@ -102,16 +104,12 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
             return Ok(());
         }
         let problem = format!("loop {id} stays with its session");
-        return Err(Failure::plain(
-            Exit::Refused,
-            problem,
-            "nothing was changed",
-        ));
+        return Err(Failure::refuse(problem, "nothing was changed"));
     }
     let help = format!(
         "nothing was changed; if that session is over:\n    {} adopt {id} --yes",
         info.program
     );
     let problem = format!("{problem}; you cannot be asked without a terminal");
-    Err(Failure::plain(Exit::Refused, problem, &help))
+    Err(Failure::refuse(problem, &help))
 }

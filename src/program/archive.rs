@@ -46,7 +46,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         if store.is_running(&id) {
             let problem = format!("cannot archive loop {id}: a review of it is running");
             let help = format!("wait for it, or stop it; `{program} status` shows it");
-            return Err(Failure::plain(Exit::Refused, problem, &help));
+            return Err(Failure::refuse(problem, &help));
         }
         active += usize::from(!listed.terminal);
         names.push(id.to_string());
@@ -56,7 +56,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         names.extend(foreign.path.file_name().map(str::to_owned));
     }
     if names.is_empty() {
-        out::line("There are no loops to archive.");
+        out::line("No loops to archive.");
         return Ok(Exit::Complete);
     }
     if !yes && !from_prompt {
@@ -66,13 +66,14 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             let problem = format!("cannot archive {counted} without a terminal to ask on");
             let help =
                 format!("run it in a terminal, or confirm with:\n    {program} rollback --yes");
-            return Err(Failure::plain(Exit::Refused, problem, &help));
+            return Err(Failure::refuse(problem, &help));
         }
-        let shown = names.iter().take(MAX_NAMED_LOOPS);
-        let shown: String = shown
+        let list: String = names
+            .iter()
+            .take(MAX_NAMED_LOOPS)
             .map(|name| format!("  {}\n", text::one_line(name, 100)))
             .collect();
-        let question = format!("{shown}{counted}. Move all to the archive? Nothing is deleted.");
+        let question = format!("{list}{counted}. Move all to the archive? Nothing is deleted.");
         if !adopt::confirm(&question) {
             out::line("Nothing was changed.");
             return Ok(Exit::Refused);
@@ -80,7 +81,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     }
     for store in stores {
         let moved = store.archive_all();
-        for name in moved.map_err(|error| Failure::new(Exit::Internal, error))? {
+        for name in moved.map_err(Failure::internal)? {
             store.log(&format!("{name} rolled back by the user"));
             let name = text::one_line(&name, 100);
             let folder = text::shown(store.folder());

@@ -48,8 +48,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
             .display_order(place(info.table, verb.get_name()))
     }));
     // The program's own command replaces the one of that name that every program has.
-    let common = Command::augment_subcommands(clap::Command::new(info.program));
-    let common: Vec<_> = common
+    let common: Vec<_> = Command::augment_subcommands(clap::Command::new(info.program))
         .get_subcommands()
         .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
         .map(|one| one.clone().display_order(group(one.get_name()).place()))
@@ -71,8 +70,8 @@ pub(super) fn find<'c>(whole: &'c clap::Command, path: &str) -> Option<&'c clap:
 fn machine_verbs(program: &Program) -> clap::Command {
     let whole = || clap::Command::new(program.info.program);
     let all = program.app.add_verbs(whole());
-    let shown = all.get_subcommands().filter(|verb| !verb.is_hide_set());
-    whole().subcommands(shown.cloned())
+    let visible = all.get_subcommands().filter(|verb| !verb.is_hide_set());
+    whole().subcommands(visible.cloned())
 }
 
 /// Returns whether a name is a verb of the machine.

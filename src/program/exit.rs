@@ -87,6 +87,21 @@ impl Failure {
         Self::plain(Exit::Usage, first, help)
     }
 
+    /// Makes a fault of an error.
+    pub fn internal(error: impl Diagnostic) -> Self {
+        Self::new(Exit::Internal, error)
+    }
+
+    /// Makes a refusal of an error.
+    pub fn refusal(error: impl Diagnostic) -> Self {
+        Self::new(Exit::Refused, error)
+    }
+
+    /// Makes a refusal that has no error type.
+    pub fn refuse(message: impl Into<String>, help: &str) -> Self {
+        Self::plain(Exit::Refused, message.into(), help)
+    }
+
     /// Makes a failure that has no error type.
     pub fn plain(exit: Exit, message: String, help: &str) -> Self {
         Self::new(exit, MietteDiagnostic::new(message).with_help(help))

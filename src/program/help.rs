@@ -50,15 +50,15 @@ impl Group {
 pub(super) fn add_groups(command: Command) -> Command {
     let header = command.get_styles().get_header();
     let literal = command.get_styles().get_literal();
-    let mut shown: Vec<&Command> = command.get_subcommands().collect();
-    shown.retain(|one| !one.is_hide_set());
-    shown.sort_by_key(|one| one.get_display_order().max(GROUP_PLACES));
-    let described = shown.iter().filter(|one| Group::find(one).has_abouts());
+    let mut visible: Vec<&Command> = command.get_subcommands().collect();
+    visible.retain(|one| !one.is_hide_set());
+    visible.sort_by_key(|one| one.get_display_order().max(GROUP_PLACES));
+    let described = visible.iter().filter(|one| Group::find(one).has_abouts());
     let width = described.map(|one| one.get_name().len()).max().unwrap_or(0);
 
     let mut groups = Vec::new();
     for (group, heading) in Group::ALL {
-        let commands = shown.iter().filter(|one| Group::find(one) == group);
+        let commands = visible.iter().filter(|one| Group::find(one) == group);
         let lines = commands.map(|one| {
             let name = one.get_name();
             let about = one.get_about().unwrap_or_default();

@@ -25,7 +25,7 @@ pub(super) fn import(
     loops::person_only(info, actor, "import", None)?;
     let refused = |why: String, help: &str| {
         let message = format!("cannot import {}: {why}", text::shown(file));
-        Failure::plain(Exit::Refused, message, help)
+        Failure::refuse(message, help)
     };
     let unread =
         |error: std::io::Error| refused(error.to_string(), "name a state document of this program");

@@ -44,10 +44,11 @@ pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
 /// Returns how a user takes over a loop that is not theirs. The command is on its own line, so that no shell runs it.
 pub(super) fn take_over(info: &ProgramInfo, id: &str) -> String {
     let words = format!("adopt {id}");
-    let typed = info.slash(&words).map(|typed| format!(" with {typed}"));
-    let typed = typed.unwrap_or_default();
+    let slash = info
+        .slash(&words)
+        .map_or_else(String::new, |slash| format!(" with {slash}"));
     let program = info.program;
-    format!("if you trust it, take it over{typed}, in a terminal:\n    {program} {words}")
+    format!("if you trust it, take it over{slash}, in a terminal:\n    {program} {words}")
 }
 
 /// Returns the user's options for a loop that cannot be opened, or `None` if the error has them.
@@ -78,7 +79,7 @@ fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
 /// Returns the error of a command for a loop that could not be opened.
 pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
     let Some(help) = help(info, &error) else {
-        return Failure::new(Exit::Internal, error);
+        return Failure::internal(error);
     };
     let exit = match error {
         OpenError::Store(_) => Exit::Refused,

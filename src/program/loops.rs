@@ -16,14 +16,11 @@ use crate::text;
 
 pub use super::locate::here;
 
-/// Checks that every state folder above the working directory can be used.
-///
-/// # Errors
-/// Returns an error if one cannot be used, because its loops are unknown then.
-pub fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
+/// Checks that every state folder above the working directory can be used: the loops of another one are unknown.
+pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
     let stores = locate::stores(info.state, &[&here()?]);
     let refusal = stores.iter().find_map(Store::refusal);
-    refusal.map_or(Ok(()), |error| Err(Failure::new(Exit::Refused, error)))
+    refusal.map_or(Ok(()), |error| Err(Failure::refusal(error)))
 }
 
 /// Finds the loop with an id. Without one: the loop that the stops of the caller's session drive, or an archived one of the
@@ -35,14 +32,15 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     let here = here()?;
     let stores = locate::stores(info.state, &[&here]);
     let Some(id) = id else {
-        let own = Caller::from_env().session.and_then(|session| {
-            let loops = session_loops::of_session(info, locate::loops_in(&stores), &session);
-            let first = loops.into_iter().next();
-            first.or_else(|| session_loops::archived(&stores, &session))
-        });
-        return own.map_or_else(|| find_active(info), Ok);
+        let Some(session) = Caller::from_env().session else {
+            return find_active(info);
+        };
+        let loops = session_loops::of_session(info, locate::loops_in(&stores), &session);
+        let found = loops.into_iter().next();
+        return found
+            .or_else(|| session_loops::archived(&stores, &session))
+            .map_or_else(|| find_active(info), Ok);
     };
-
     let list = format!("`{} list` shows the loops of this project", info.program);
     let id = LoopId::parse(id, info.state.ids).map_err(|_| {
         let problem = format!("`{}` is not the id of a loop", text::one_line(id, 60));
@@ -54,7 +52,7 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     };
     let store = stores.into_iter().find(has_loop).ok_or_else(|| {
         let problem = format!("loop {id} not found in {}", text::shown(&here));
-        Failure::plain(Exit::Refused, problem, &list)
+        Failure::refuse(problem, &list)
     })?;
     Ok((store, id))
 }
@@ -63,22 +61,21 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let here = here()?;
     let all = locate::active_loops(info.state, &here);
-    let usable = all.iter().filter(|(_, one)| one.problem.is_none());
-    let usable: Vec<_> = usable.map(|(store, one)| (store, &one.id)).collect();
-    if let [(store, id)] = usable[..] {
-        return Ok((store.clone(), id.clone()));
+    let usable: Vec<_> = all
+        .iter()
+        .filter(|(_, one)| one.problem.is_none())
+        .collect();
+    if let [(store, one)] = usable[..] {
+        return Ok((store.clone(), one.id.clone()));
     }
     if !usable.is_empty() {
-        let ids: Vec<_> = usable.iter().map(|(_, id)| id.as_str()).collect();
+        let ids: Vec<_> = usable.iter().map(|(_, one)| one.id.as_str()).collect();
         let problem = format!("more than one loop is active: {}", ids.join(", "));
-        return Err(Failure::plain(
-            Exit::Refused,
-            problem,
-            "give one of these ids",
-        ));
+        return Err(Failure::refuse(problem, "give one of these ids"));
     }
-    let mut others = all.iter();
-    let not_ours = others.find(|(store, one)| one.left_alone && store.has_journal(&one.id));
+    let not_ours = all
+        .iter()
+        .find(|(store, one)| one.left_alone && store.has_journal(&one.id));
     let archived = locate::archived(info.state, &here);
     let help = if let Some((_, Listed { id, .. })) = not_ours {
         let help = incompatible::take_over(info, id.as_str());
@@ -91,19 +88,16 @@ pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure
         format!("to see finished loops:{list}")
     };
     let problem = format!("no loop is active in {}", text::shown(&here));
-    Err(Failure::plain(Exit::Refused, problem, &help))
+    Err(Failure::refuse(problem, &help))
 }
 
 /// Returns the active loops of the working directory, or else the one that finished last.
 pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure> {
-    let mut loops = locate::loops(info.state, &here()?);
-    if loops.iter().any(|(_, listed)| !listed.terminal) {
-        loops.retain(|(_, listed)| !listed.terminal);
-    } else {
-        loops.truncate(1);
-    }
-    let ids = loops.into_iter().map(|(store, listed)| (store, listed.id));
-    Ok(ids.collect())
+    let loops = locate::loops(info.state, &here()?);
+    let (over, active): (Vec<_>, Vec<_>) = loops.into_iter().partition(|(_, one)| one.terminal);
+    let last = over.into_iter().take(usize::from(active.is_empty()));
+    let newest = active.into_iter().chain(last);
+    Ok(newest.map(|(store, listed)| (store, listed.id)).collect())
 }
 
 /// Finds the loop with an id, or the active one, or the one that finished last.
@@ -145,7 +139,7 @@ pub fn person_only(
             info.command(command)
         ),
     };
-    Err(Failure::plain(Exit::Refused, problem, &help))
+    Err(Failure::refuse(problem, &help))
 }
 
 /// Opens a loop for a change, and prints the repairs.
@@ -208,8 +202,7 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
     let id = raw.id();
     attempts::note(raw.store(), id, actor, "a change", "of another session");
     let adopt = info.command(&format!("adopt {id}"));
-    Err(Failure::plain(
-        Exit::Refused,
+    Err(Failure::refuse(
         format!("loop {id} belongs to another session"),
         &format!("ask the user to take it over:{adopt}"),
     ))
@@ -259,9 +252,5 @@ pub(super) fn check_active(raw: &Raw) -> Result<(), Failure> {
         return Ok(());
     }
     let problem = format!("loop {} is over", raw.id());
-    Err(Failure::plain(
-        Exit::Refused,
-        problem,
-        &messages::unchanged(raw),
-    ))
+    Err(Failure::refuse(problem, &messages::unchanged(raw)))
 }

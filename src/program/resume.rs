@@ -78,11 +78,9 @@ pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
     if let (None, Some(session)) = (loops::owner(held.raw()), &caller.session) {
         store
             .set_session(held.raw().record(), session, "bind", &actor.to_string())
-            .map_err(|error| Failure::new(Exit::Internal, error))?;
+            .map_err(Failure::internal)?;
     }
-    store
-        .touch(&id)
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    store.touch(&id).map_err(Failure::internal)?;
     store.log(&format!("{id} chosen by {actor}"));
     out::line(&format!(
         "The stops of its session drive loop {id} now, until another of its loops is changed or chosen."
@@ -92,8 +90,7 @@ pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
 
 /// Pauses a loop, or ends its pause. Returns whether that changed anything.
 fn set_paused(store: &Store, id: &LoopId, is_paused: bool) -> Result<bool, Failure> {
-    let paused = store.pause(id, is_paused);
-    let is_new = paused.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let is_new = store.pause(id, is_paused).map_err(Failure::internal)?;
     if is_new {
         store.log(&format!("{id} paused: {is_paused}"));
     }
@@ -126,9 +123,7 @@ fn print_session(info: &ProgramInfo, raw: &Raw, is_for_any: bool) -> Result<Exit
 /// Brings a loop back if it is archived, and writes its document again if an older one was put back, such as by a checkout.
 fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<(), Failure> {
     if store.has_archived(id) {
-        store
-            .unarchive(id)
-            .map_err(|error| Failure::new(Exit::Refused, error))?;
+        store.unarchive(id).map_err(Failure::refusal)?;
         let folder = text::shown(store.folder());
         out::line(&format!("Loop {id} was brought back from {folder}/archive"));
     }

@@ -197,7 +197,7 @@ pub(super) fn begin(
     let (mode, matches) = mode(info, matches);
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
     let id = matches.try_get_one::<LoopId>(ID).ok().flatten().cloned();
-    let given: Vec<_> = fields(info.table)
+    let values: Vec<_> = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(program, field, matches)?)))
         .collect();
@@ -207,22 +207,22 @@ pub(super) fn begin(
     let settings = loops::settings(info, store.root(), None)?;
     let now = Timestamp::now();
     remove_scratch_on_signals();
-    let own = program.extension.start(StartRequest {
+    let extended = program.extension.start(StartRequest {
         mode,
-        given: given.clone(),
+        given: values.clone(),
         arguments: matches,
         here: &here,
         store: &store,
         now,
     })?;
-    let fields = merged(own.fields, given, settings.start_values(mode));
+    let fields = merged(extended.fields, values, settings.start_values(mode));
     check(program, mode, &fields)?;
 
     let beginning = Beginning {
         now,
         stale_after: Some(settings.stale_after()),
         session: caller.session.clone().unwrap_or(UNKNOWN.to_owned()),
-        id: id.or(own.id),
+        id: id.or(extended.id),
     };
     let actor = caller.actor(by_user);
     let held = program
@@ -355,16 +355,18 @@ pub fn refusal(info: &ProgramInfo, error: OpenError) -> Failure {
             "move it away, or the user takes it up as it is:{}",
             incompatible::import(info, Utf8Path::new(""), path)
         ),
-        OpenError::Store(StoreError::Active { .. }) => return Failure::new(Exit::Refused, error),
-        _ => return Failure::new(Exit::Internal, error),
+        OpenError::Store(StoreError::Active { .. }) => return Failure::refusal(error),
+        _ => return Failure::internal(error),
     };
-    Failure::plain(Exit::Refused, error.to_string(), &help)
+    Failure::refuse(error.to_string(), &help)
 }
 
 /// Returns the ways out if another loop blocks a start: its own, or those of a document that no start made here.
 fn in_the_way(info: &ProgramInfo, id: &str) -> String {
-    let active = loops::here().map(|here| locate::active_loops(info.state, &here));
-    let mut active = active.unwrap_or_default().into_iter();
+    let mut active = loops::here()
+        .map(|here| locate::active_loops(info.state, &here))
+        .unwrap_or_default()
+        .into_iter();
     let first = match active.find(|(_, listed)| listed.id.as_str() == id) {
         Some((_, listed)) if listed.left_alone => {
             format!("it is not yours; {}", incompatible::take_over(info, id))

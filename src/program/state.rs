@@ -75,7 +75,7 @@ pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> 
 }
 
 fn refused(error: StoreError) -> Failure {
-    Failure::new(Exit::Refused, error)
+    Failure::refusal(error)
 }
 
 fn failure(exit: Exit, problem: impl ToString) -> Failure {

@@ -54,8 +54,7 @@ pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
     if std::env::var_os(GUARD).is_none() {
         return Ok(());
     }
-    Err(Failure::plain(
-        Exit::Refused,
+    Err(Failure::refuse(
         format!("a reviewer or drafter may not run ‘{command}’, which changes loops"),
         "run status, list or journal instead",
     ))
@@ -63,9 +62,7 @@ pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
 
 /// Archives a loop that this version of the machine cannot open.
 fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    store
-        .archive(id)
-        .map_err(|error| Failure::new(Exit::Refused, error))?;
+    store.archive(id).map_err(Failure::refusal)?;
     out::line(&format!(
         "Loop {id} was given up; its files were moved to {}/archive/{id}",
         text::shown(store.folder())
@@ -85,8 +82,8 @@ pub(super) fn change_by(
     let named = arguments.get_one::<String>(LOOP).map(String::as_str);
     let (held, settings) = loops::open_found(program, named)?;
     let before = held.raw().record().revision();
-    let changed = change(program, name, held, &settings, run);
-    let now = changed.map_err(|why| failure(program, name, why))?;
+    let now =
+        change(program, name, held, &settings, run).map_err(|why| failure(program, name, why))?;
     if now.raw().record().revision() != before {
         tell(program, name, &*now, &settings);
     }
@@ -248,8 +245,8 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         |edge| loop_message::call(id.as_str(), &edge),
     );
     let unchanged = || {
-        let own = program.extension.refusal_help(&*refused.held, &transition);
-        own.unwrap_or_else(|| messages::unchanged(raw))
+        let help = program.extension.refusal_help(&*refused.held, &transition);
+        help.unwrap_or_else(|| messages::unchanged(raw))
     };
     let (message, help) = match &*refused.refusal {
         Refusal::Actor { .. } if raw.actor() == Actor::Person => (
@@ -272,5 +269,5 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         ),
         _ => (format!("loop {id}: {refused}"), unchanged()),
     };
-    Failure::plain(Exit::Refused, message, &help)
+    Failure::refuse(message, &help)
 }

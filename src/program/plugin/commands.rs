@@ -144,11 +144,11 @@ fn arguments(program: &Program, called: Option<&Command>, command: &CommandInfo)
     };
     let flagged = called.filter(|_| command.does != Does::Own);
     let all = flagged.into_iter().flat_map(Command::get_arguments);
-    let shown = all.filter(|flag| {
+    let visible = all.filter(|flag| {
         let is_special = flag.get_id() == "help" || in_words == Some(flag.get_id().as_str());
         !flag.is_hide_set() && !flag.is_positional() && !is_special
     });
-    let flags = shown.map(|flag| {
+    let flags = visible.map(|flag| {
         let is_required = required.contains(&flag.get_id().as_str());
         if is_required || flag.is_required_set() {
             flag.to_string()

@@ -48,9 +48,9 @@ pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> 
         let file = program.info.table.file;
         let message = format!("{file} names no plugin, so none can be written");
         let help = "add [plugin] with a name to it, and build the program again";
-        return Err(Failure::plain(Exit::Refused, message, help));
+        return Err(Failure::refuse(message, help));
     };
-    let files = files(program, name, &info).map_err(|error| Failure::new(Exit::Internal, error))?;
+    let files = files(program, name, &info).map_err(Failure::internal)?;
     write::write(dir, &files)?;
     let count = files.len();
     let dir = text::shown(dir);

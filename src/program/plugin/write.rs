@@ -19,7 +19,7 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     if has_files && !dir.join(MANIFEST).is_file() {
         let message = format!("{folder} has files and is not a plugin’s; nothing was written");
         let help = "give a new folder, or move the files away";
-        return Err(Failure::plain(Exit::Refused, message, help));
+        return Err(Failure::refuse(message, help));
     }
     write_files(dir, files).map_err(|error| {
         let message = format!("the plugin cannot be written to {folder}: {error}");

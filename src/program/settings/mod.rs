@@ -28,7 +28,7 @@ mod values;
 mod tests;
 
 pub use layers::Row;
-pub use paths::user_path;
+pub(super) use paths::user_path;
 
 /// Settings that cannot be used: the problem with its place, and the next step.
 #[derive(Debug, thiserror::Error)]
@@ -85,19 +85,13 @@ impl Deref for Settings {
 
 impl Settings {
     /// Reads the settings that hold in a project, in the environment of this process.
-    ///
-    /// # Errors
-    /// Returns an error for the first problem of a file or a variable.
-    pub fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, SettingsError> {
+    pub(super) fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, SettingsError> {
         Self::read(info, root, &own_environment(info))
     }
 
     /// Reads the settings for a command. Inside a client's session they are those of the user whose hooks run there: of
     /// the session of the command's loop, else of the command's own. An agent's own environment chooses nothing.
-    ///
-    /// # Errors
-    /// Returns an error for the first problem of a file or a variable.
-    pub fn for_call(
+    pub(super) fn for_call(
         info: &'static ProgramInfo,
         root: &Utf8Path,
         caller: &Caller,
@@ -145,10 +139,7 @@ impl Settings {
     }
 
     /// Keeps, in a hook, the user's environment of its session, for commands inside that session.
-    ///
-    /// # Errors
-    /// Returns an error if the folder in the user's state home is not safely the user's, or the system refuses.
-    pub fn keep_seen(&self, session: &str) -> std::io::Result<()> {
+    pub(super) fn keep_seen(&self, session: &str) -> std::io::Result<()> {
         match StateHome::of_user(self.info.program).folder() {
             Some(home) => own_environment(self.info).keep(session, home),
             None => Ok(()),

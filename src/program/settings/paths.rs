@@ -19,10 +19,7 @@ const MAX_PROJECT_BYTES: u64 = 64 * 1024;
 
 /// Returns the path of the user's file, which may be missing: below `XDG_CONFIG_HOME` if that is absolute, else below
 /// `~/.config`.
-///
-/// # Errors
-/// Returns an error if there is no home, or its path is not absolute or not UTF-8.
-pub fn user_path() -> Result<Utf8PathBuf, SettingsError> {
+pub(in crate::program) fn user_path() -> Result<Utf8PathBuf, SettingsError> {
     // The XDG specification has a relative path ignored.
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     named
