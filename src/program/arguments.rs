@@ -121,8 +121,14 @@ pub(super) enum Command {
         hook: Hook,
     },
     /// Read and change state files, for scripts
-    #[command(subcommand, hide = true)]
-    State(State),
+    #[command(hide = true)]
+    State {
+        /// The helper
+        helper: String,
+        /// The arguments of the helper
+        #[arg(allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 /// A hook.
@@ -287,46 +293,6 @@ impl LoopArgs {
 pub(super) enum Config {
     /// Print every setting that holds here, with its source
     Show(Format),
-}
-
-/// The subcommands of `state`.
-#[derive(Debug, Subcommand)]
-pub(super) enum State {
-    /// Print a new id
-    NewId,
-    /// Exit 0 if this is an id, or 1
-    #[command(name = "valid-id")]
-    ValidId {
-        #[arg(allow_hyphen_values = true)]
-        id: String,
-    },
-    /// Replace a file atomically by stdin
-    Write { file: Utf8PathBuf },
-    /// Print a field's value; exit 1 if there is none
-    Get { file: Utf8PathBuf, field: String },
-    /// Set a field; `-` reads the value from stdin
-    Set {
-        file: Utf8PathBuf,
-        field: String,
-        #[arg(allow_hyphen_values = true)]
-        value: String,
-    },
-    /// Change the phase if it is FROM; exit 1 if it is not
-    Move {
-        file: Utf8PathBuf,
-        from: String,
-        to: String,
-    },
-    /// Archive inactive loops, as a start does
-    Sweep,
-    /// Print the newest state file; exit 1 if there is none
-    Find,
-    /// Print high=N medium=N low=N of a findings file; zeros for a missing one
-    Counts { file: Utf8PathBuf },
-    /// Print the persona of a round
-    Persona { round: u64 },
-    /// Print the label of the persona of a round
-    PersonaLabel { round: u64 },
 }
 
 /// The commands of `plugin`.

@@ -2,16 +2,13 @@
 
 use std::fmt;
 
-use clap::ArgMatches;
 use jiff::Timestamp;
 
 use super::app::{App, into_typed, into_untyped};
-use super::exit::{Exit, Failure};
-use super::extension::{Extension, NotTaken, Variables};
+use super::extension::{Extension, Variables};
 use super::info::ProgramInfo;
 use super::plugin::info::PluginInfo;
 use super::settings::Settings;
-use super::verbs;
 use crate::behaviours::ask::{self, Asked};
 use crate::behaviours::{Step, loop_message, verify};
 use crate::machine::table::Message;
@@ -117,26 +114,6 @@ impl Program {
         }
         variables.extend(more);
         loop_message::render(raw, message, variables).map_err(|error| error.to_string())
-    }
-
-    /// Changes the loop that [`loop_flag`](super::loop_flag) names, or else the active one, on behalf of its caller, and prints
-    /// the next step. A command of the program's own thus chooses its transitions in Rust, also those with `own` in the machine file.
-    ///
-    /// # Errors
-    /// Returns an error if the loop is not found or `change` fails.
-    pub fn change<A: LoopHandle>(
-        &self,
-        name: &str,
-        arguments: &ArgMatches,
-        change: impl FnOnce(A) -> Result<A, NotTaken<A>>,
-    ) -> Result<Exit, Failure> {
-        verbs::change_by(self, name, arguments, |held| {
-            match change(into_typed(held)) {
-                Ok(held) => Ok(into_untyped(held)),
-                Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
-                Err(NotTaken::Failed(failure)) => Err(failure.into()),
-            }
-        })
     }
 
     /// Sets the command of the program that imports a document of another program. The default is `import`.

@@ -6,7 +6,6 @@ use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
-use super::caller::Caller;
 use super::exit::{self, Exit, Failure};
 use super::settings::Settings;
 use super::slash_arguments::{self, LOOKS};
@@ -94,7 +93,7 @@ fn frequent() -> Option<(Option<String>, Command)> {
 fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
-    Settings::seen(info, &Caller::from_env(), None);
+    Settings::seen(info, None);
     let protocol = matches.get_one::<String>("protocol");
     if let Some(ended) = protocol.and_then(|wanted| speak(program, wanted)) {
         return Ok(ended);
@@ -159,12 +158,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(display::statusline(program)),
         Command::Hook { hook } => Ok(answer_hook(program, hook)),
-        Command::State(command) => {
-            if state::changes(&command) {
-                verbs::outside_reviewer("state")?;
-            }
-            state::state(program, command)
-        }
+        Command::State { helper, arguments } => state::state(program, &helper, &arguments),
     }
 }
 

@@ -8,7 +8,6 @@ use std::io::{self, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::arguments::State;
 use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
@@ -22,51 +21,61 @@ use crate::store::{LoopId, StateHome, Store, StoreError, parse_plain};
 /// The longest value that is read from stdin, in bytes.
 const MAX_STDIN_BYTES: u64 = 1024 * 1024;
 
-/// Returns whether a helper changes a file.
-pub(super) fn changes(command: &State) -> bool {
-    matches!(
-        command,
-        State::Write { .. } | State::Set { .. } | State::Move { .. } | State::Sweep
-    )
-}
+/// The helpers that change a file.
+const CHANGES: [&str; 4] = ["write", "set", "move", "sweep"];
 
-/// Runs a helper.
-pub(super) fn state(program: &Program, command: State) -> Result<Exit, Failure> {
+/// Runs a helper. One that prints a value, such as `get FILE FIELD`, exits 1 if there is none.
+pub(super) fn state(
+    program: &Program,
+    helper: &str,
+    arguments: &[String],
+) -> Result<Exit, Failure> {
+    if CHANGES.contains(&helper) {
+        verbs::outside_reviewer("state")?;
+    }
     let info = program.info;
     let here = loops::here()?;
-    let persona = |round| {
-        let settings = loops::settings_here(info)?;
-        Ok::<_, Failure>(settings.personas.of_round(round).clone())
-    };
-    let value = match command {
-        State::NewId => {
-            let id = LoopId::new_stamp(Timestamp::now());
-            let id = id.map_err(|error| failure(Exit::Internal, error))?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let value = match (helper, &arguments[..]) {
+        ("new-id", []) => {
+            let id = LoopId::new_stamp(Timestamp::now())
+                .map_err(|error| failure(Exit::Internal, error))?;
             Some(id.to_string())
         }
-        State::ValidId { id } => return Ok(LoopId::parse(&id, info.state.ids).is_ok().into()),
-        State::Write { file } => return write(info, &here.join(file)),
-        State::Get { file, field } => {
+        ("valid-id", [id]) => return Ok(LoopId::parse(id, info.state.ids).is_ok().into()),
+        ("write", [file]) => return write(info, &here.join(file)),
+        ("get", [file, field]) => {
             let document = state_file::read(info.state, &here.join(file)).map_err(refused)?;
-            document.text(&field)
+            document.text(field)
         }
-        State::Set { file, field, value } => return set(info, &here.join(file), &field, value),
-        State::Move { file, from, to } => {
-            return move_phase(program, &here.join(file), &from, &to);
-        }
-        State::Sweep => return archive::sweep(info),
-        State::Find => {
-            let stores = locate::stores(info.state, &[&here]);
-            let mut stores = stores.iter().filter(|store| store.refusal().is_none());
-            let newest = stores.find_map(|store| state_file::find_newest(store.folder()));
-            newest.map(Utf8PathBuf::into_string)
-        }
-        State::Counts { file } => {
-            let bytes = files::read(&file).unwrap_or_default();
+        ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
+        ("move", [file, from, to]) => return move_phase(program, &here.join(file), from, to),
+        ("sweep", []) => return archive::sweep(info),
+        ("find", []) => locate::stores(info.state, &[&here])
+            .iter()
+            .filter(|store| store.refusal().is_none())
+            .find_map(|store| state_file::find_newest(store.folder()))
+            .map(Utf8PathBuf::into_string),
+        ("counts", [file]) => {
+            let bytes = files::read(&here.join(file)).unwrap_or_default();
             Some(rounds::counts_of(&bytes).unwrap_or_default().to_string())
         }
-        State::Persona { round } => Some(persona(round)?.prompt),
-        State::PersonaLabel { round } => Some(persona(round)?.label),
+        ("persona" | "persona-label", [round]) => {
+            let round = round
+                .parse()
+                .map_err(|error| failure(Exit::Usage, format!("round {round}: {error}")))?;
+            let settings = loops::settings_here(info)?;
+            let persona = settings.personas.of_round(round);
+            Some(match helper {
+                "persona" => persona.prompt.clone(),
+                _ => persona.label.clone(),
+            })
+        }
+        _ => {
+            let count = arguments.len();
+            let problem = format!("no helper ‘{helper}’ takes {count} arguments");
+            return Err(failure(Exit::Usage, problem));
+        }
     };
     if let Some(value) = &value {
         out::exact(value);
@@ -143,12 +152,12 @@ fn set(
     info: &'static ProgramInfo,
     file: &Utf8Path,
     field: &str,
-    text: String,
+    text: &str,
 ) -> Result<Exit, Failure> {
     let value = parse_plain(&if text == "-" {
         String::from_utf8(stdin()?).map_err(|error| failure(Exit::Usage, error))?
     } else {
-        text
+        text.to_owned()
     });
     let Some(own) = OwnLoop::of_file(info, file) else {
         state_file::set_field(file, field, &value).map_err(refused)?;

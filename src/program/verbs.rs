@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 
-use super::app::{HeldLoop, ParsedVerb};
+use super::app::{HeldLoop, ParsedVerb, into_typed, into_untyped};
 use super::arguments::LOOP;
 use super::builder::Program;
 use super::exit::{Exit, Failure};
@@ -70,24 +70,35 @@ fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Runs the program's own verb.
-pub(super) fn change_by(
-    program: &Program,
-    name: &str,
-    arguments: &ArgMatches,
-    run: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>,
-) -> Result<Exit, Failure> {
-    outside_reviewer(name)?;
-    loops::all_usable(program.info)?;
-    let named = arguments.get_one::<String>(LOOP).map(String::as_str);
-    let (held, settings) = loops::open_found(program, named)?;
-    let before = held.raw().record().revision();
-    let now =
-        change(program, name, held, &settings, run).map_err(|why| failure(program, name, why))?;
-    if now.raw().record().revision() != before {
-        tell(program, name, &*now, &settings);
+impl Program {
+    /// Changes the loop that [`loop_flag`](super::loop_flag) names, or else the active one, on behalf of its caller, and prints
+    /// the next step. A command of the program's own thus chooses its transitions in Rust, also those with `own` in the machine file.
+    ///
+    /// # Errors
+    /// Returns an error if the loop is not found or `run` fails.
+    pub fn change<A: LoopHandle>(
+        &self,
+        name: &str,
+        arguments: &ArgMatches,
+        run: impl FnOnce(A) -> Result<A, NotTaken<A>>,
+    ) -> Result<Exit, Failure> {
+        outside_reviewer(name)?;
+        loops::all_usable(self.info)?;
+        let named = arguments.get_one::<String>(LOOP).map(String::as_str);
+        let (held, settings) = loops::open_found(self, named)?;
+        let before = held.raw().record().revision();
+        let run = |held| match run(into_typed(held)) {
+            Ok(held) => Ok(into_untyped(held)),
+            Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
+            Err(NotTaken::Failed(failure)) => Err(failure.into()),
+        };
+        let now =
+            change(self, name, held, &settings, run).map_err(|why| failure(self, name, why))?;
+        if now.raw().record().revision() != before {
+            tell(self, name, &*now, &settings);
+        }
+        Ok(Exit::Complete)
     }
-    Ok(Exit::Complete)
 }
 
 /// Prints the result of a verb, and the next step.

@@ -94,12 +94,11 @@ impl Settings {
     pub(super) fn for_call(
         info: &'static ProgramInfo,
         root: &Utf8Path,
-        caller: &Caller,
         session: Option<&str>,
     ) -> Result<Self, SettingsError> {
-        let seen = match Self::seen(info, caller, session) {
+        let seen = match Self::seen(info, session) {
             Some(seen) => seen,
-            None if caller.inside => Seen::default(),
+            None if Caller::from_env().inside => Seen::default(),
             None => own_environment(info),
         };
         Self::read(info, root, &seen)
@@ -129,7 +128,8 @@ impl Settings {
 
     /// Returns the environment that the hooks saw in the session that a command is made in, or `None` outside a client and before the
     /// first hook. Programs that the command starts get the variables that the hooks saw.
-    pub(super) fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
+    pub(super) fn seen(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
+        let caller = Caller::from_env();
         let state_home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
         let home = state_home.folder()?;
         let sessions = [session, caller.session.as_deref()];
