@@ -73,7 +73,7 @@ pub(super) fn state(
         }
         _ => {
             let count = arguments.len();
-            let problem = format!("no helper ‘{helper}’ takes {count} arguments");
+            let problem = format!("cannot run ‘state {helper}’ with {count} arguments");
             return Err(failure(Exit::Usage, problem));
         }
     };
