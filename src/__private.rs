@@ -2,12 +2,8 @@
 
 pub use crate::__extra as extra;
 pub use crate::behaviours::ask::Asked;
-pub use crate::behaviours::observe::{
-    self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, VerifySeen,
-    WaitForSeen,
-};
-pub use crate::behaviours::verify::{self, Verified};
-pub use crate::behaviours::{Step, attempt, look, or_else, settle};
+pub use crate::behaviours::observe::{self, ReviewSeen, RunSeen};
+pub use crate::behaviours::{Step, attempt, decide, or_else, settle, verify};
 pub use crate::generated;
 pub use crate::machine::facts::{LoopFacts, PhaseDeclaration};
 pub use crate::machine::persona::{Focus, PersonaInfo};

@@ -37,7 +37,6 @@ use claudex_loop_engine::digest;
 pub use claudex_loop_engine::{files, store};
 
 pub use behaviours::Step;
-pub use behaviours::verify::Verified;
 pub use jiff::Timestamp;
 pub use machine::{
     Actor, Beginning, EvidenceRecord, Machine, OpenError, Refusal, Refused, Requirement, Table,

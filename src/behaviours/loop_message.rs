@@ -7,7 +7,6 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ask::{self, Asked, MORE};
 use super::command_runs;
-use super::verify;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeInfo, LoopFacts as _, Raw};
 use crate::message::{Message, MessageError, Render as _, facts};
@@ -50,7 +49,6 @@ pub fn render(
     let engines = [
         ("question", json!(question)),
         ("last_run", json!(command_runs::last(raw))),
-        ("verified", json!(verify::text(raw))),
         ("violations", json!(raw.violations())),
         (
             "verbs",
@@ -175,11 +173,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     };
     Some(match behaviour.name {
         "run" => waited_for_command(raw, behaviour.parameter("command")?),
-        "verify" => verify::awaited(raw),
-        "wait-for" => match behaviour.parameter("field") {
-            Some(field) => format!("the field {field}"),
-            None => format!("{} to be there", filled("file")?),
-        },
+        "wait-for" => format!("{} to be there", filled("file")?),
         _ => return None,
     })
 }

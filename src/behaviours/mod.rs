@@ -1,7 +1,7 @@
 //! The behaviours of a stop, for any machine: look by reference, then try the outcome's transitions in turn.
 //!
-//! The generated `OnStop` methods call this module: [`observe`] looks and never moves the loop; [`attempt`], [`or_else`] and
-//! [`settle`] carry it through the transitions that an outcome names. Guards decide which edge it is.
+//! The generated `OnStop` methods call this module: [`observe`] looks and never moves the loop; [`decide`] takes it through
+//! the transitions that an outcome names. Guards decide which edge it is.
 
 pub mod ask;
 mod command_runs;
@@ -11,7 +11,6 @@ pub mod verify;
 
 use self::observe::Observed;
 use crate::machine::{EdgeAt, LoopHandle, Refusal, Refused};
-use crate::store::RunLock;
 
 /// The outcome of a stop.
 #[derive(Debug)]
@@ -54,37 +53,28 @@ pub enum Attempt<L, A> {
     Failed(Refused<A>),
 }
 
-/// A loop that was looked at, and the outcome.
-#[derive(Debug)]
-pub struct Looked<L, A, S> {
-    /// The loop, before any transition.
-    pub attempt: Attempt<L, A>,
-    /// The outcome.
-    pub seen: S,
-    /// Held until the transition was taken: another process must not see the same again.
-    _lock: Option<RunLock>,
-}
-
-/// Begins an attempt with a loop and the result of a look at it. `note` sets the run that the next change counts.
+/// Takes a loop through the transitions that `attempts` tries for the result of a look at it. `note` sets the run that the
+/// next change counts. The run lock is held until then: another process must not see the same again.
 ///
 /// # Errors
-/// Returns the loop and the reason if the look failed.
-pub fn look<L: Into<A>, A, S>(
+/// Returns the loop and the reason if the look failed, or a transition was refused for another reason than its guard.
+pub fn decide<L, A, S>(
     held: L,
     observed: Result<Observed<S>, Refusal>,
     note: impl FnOnce(L, Option<String>) -> L,
-) -> Result<Looked<L, A, S>, Refused<A>> {
+    attempts: impl FnOnce(Attempt<L, A>, S) -> Attempt<L, A>,
+) -> Result<Step<A>, Refused<A>>
+where
+    L: Into<A>,
+    A: LoopHandle,
+{
     match observed {
-        Ok(observed) => Ok(Looked {
-            attempt: Attempt::Open(note(held, observed.run)),
-            seen: observed.seen,
-            _lock: observed.lock,
-        }),
+        Ok(Observed { seen, run, lock: _lock }) => settle(attempts(attempt(note(held, run)), seen)),
         Err(refusal) => Err(Refused::new(held.into(), refusal)),
     }
 }
 
-/// Begins an attempt with the loop that was looked at.
+/// Begins an attempt.
 pub fn attempt<L, A>(held: L) -> Attempt<L, A> {
     Attempt::Open(held)
 }

@@ -1,24 +1,20 @@
-//! The behaviours of the catalogue: their observations and outcomes. A look never changes a loop.
+//! The looks of the behaviours. A look never changes a loop.
 //!
-//! `claudex_build::model::Behaviour` has the same names, and generated code matches the enums exhaustively, so that the two
-//! cannot drift apart.
+//! `claudex_build::model::Behaviour` has the same names, and generated code matches the outcomes exhaustively, so that the
+//! two cannot drift apart.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
-
 use super::command_runs::{self, CommandEnd, ENDED, unobserved};
-use super::verify::{self, Missing, Purpose, Verified};
 use crate::files::{Distrust, UntrustedError, if_there};
-use crate::machine::table::{FieldKind, ReviewSpec};
+use crate::machine::table::ReviewSpec;
 use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
 use crate::review::digest::Digest;
 use crate::review::evidence;
 pub use crate::review::evidence::Found as ReviewSeen;
-use crate::store::{FieldValue as _, RunLock};
+use crate::store::RunLock;
 use crate::text;
 
 /// The outcome of a look, and the run that a change on its account is counted for.
@@ -42,44 +38,6 @@ impl<S> From<S> for Observed<S> {
     }
 }
 
-/// The outcome of `announce`, whose transition blocks with its message.
-#[derive(Debug)]
-pub enum AnnounceSeen {
-    /// The only one.
-    Then,
-}
-
-/// The outcome of `approve`, whose transition lets the turn end.
-pub type ApproveSeen = AnnounceSeen;
-
-/// Looks at nothing. It never fails.
-pub fn announce(_raw: &Raw) -> Result<Observed<AnnounceSeen>, Refusal> {
-    Ok(AnnounceSeen::Then.into())
-}
-
-pub use self::announce as approve;
-
-/// The outcome of `ask`.
-#[derive(Debug)]
-pub enum AskSeen {
-    /// The loop is still here, so nobody has answered.
-    Unanswered,
-}
-
-/// Looks at nothing: an answer is taken when it is given, by the hook of the client's dialog or by a verb. It never fails.
-pub fn ask(_raw: &Raw) -> Result<Observed<AskSeen>, Refusal> {
-    Ok(AskSeen::Unanswered.into())
-}
-
-/// The outcome of `require-file`.
-#[derive(Debug)]
-pub enum RequireFileSeen {
-    /// The file was written after the loop's start.
-    Written,
-    /// The file is not there, is empty, or is as it was.
-    Missing,
-}
-
 /// Returns whether a file was written since the loop's start: whether its content has another digest than `before`, which the
 /// start took of it, or, if that is empty, whether it is there.
 ///
@@ -88,18 +46,10 @@ pub enum RequireFileSeen {
 ///
 /// # Errors
 /// Returns an error if the file is there and cannot be read.
-pub fn require_file(
-    raw: &Raw,
-    path: &str,
-    before: &str,
-) -> Result<Observed<RequireFileSeen>, Refusal> {
-    let is_written =
-        is_written(raw, path, &raw.fill(before)).map_err(unobserved(raw.path(path).as_str()))?;
-    Ok(if is_written {
-        RequireFileSeen::Written.into()
-    } else {
-        RequireFileSeen::Missing.into()
-    })
+pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<bool>, Refusal> {
+    let is_written = is_written(raw, path, &raw.fill(before));
+    let is_written = is_written.map_err(unobserved(raw.path(path).as_str()))?;
+    Ok(is_written.into())
 }
 
 fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
@@ -192,65 +142,14 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     })
 }
 
-/// The outcome of `verify`.
-#[derive(Debug)]
-pub enum VerifySeen {
-    /// Every command passed.
-    Passed(Verified),
-    /// One did not, or they changed the work tree.
-    Failed,
-    /// The user's configuration does not allow them all, or there is none.
-    Missing,
-    /// Another stop runs them, or a review is at work in this loop.
-    Running,
-}
-
-/// Runs the phase's commands and waits for their end, or takes the result that is there.
-///
-/// # Errors
-/// See [`verify::verify`].
-pub fn verify(raw: &Raw) -> Result<Observed<VerifySeen>, Refusal> {
-    let ran = verify::verify(raw, Purpose::Stop, &mut |_| ControlFlow::Continue(()))?;
-    let seen = match ran.came_to {
-        Ok(verified) => VerifySeen::Passed(verified),
-        Err(Missing::NotPassed(_)) => VerifySeen::Failed,
-        Err(Missing::NotRun(_)) => VerifySeen::Missing,
-        Err(Missing::Running | Missing::Interrupted) => VerifySeen::Running,
-    };
-    Ok(Observed {
-        seen,
-        run: ran.run,
-        lock: ran.lock,
-    })
-}
-
-/// The outcome of `wait-for`.
-#[derive(Debug)]
-pub enum WaitForSeen {
-    /// The file is there, or the field is set.
-    There,
-    /// The file is not there, or the field is not set.
-    Waiting,
-}
-
-/// Returns whether `file`, a path template, is there, or, if that is empty, whether `field` is set. claudex-build lets a
-/// machine give exactly one of them.
+/// Returns whether `file`, a path template, is there.
 ///
 /// # Errors
 /// Returns an error if the system does not say whether the file is there, or a symlink is in the way.
-pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSeen>, Refusal> {
-    let is_there = if file.is_empty() {
-        let field = raw.table().field(field);
-        field.is_some_and(|field| says_yes(field.kind, &raw.value(field.name)))
-    } else {
-        let subject = text::one_line(raw.path(file).as_str(), 300);
-        is_file(raw, file).map_err(unobserved(&subject))?
-    };
-    Ok(if is_there {
-        WaitForSeen::There.into()
-    } else {
-        WaitForSeen::Waiting.into()
-    })
+pub fn wait_for(raw: &Raw, file: &str) -> Result<Observed<bool>, Refusal> {
+    let subject = text::one_line(raw.path(file).as_str(), 300);
+    let is_there = is_file(raw, file).map_err(unobserved(&subject))?;
+    Ok(is_there.into())
 }
 
 /// Returns whether a regular file is there, regardless of its content: an empty one is a sign, too. A folder is none, and a pipe or a
@@ -274,16 +173,5 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
         // Opening a symlink is an error, which names it.
         Some(found) if found.is_symlink() => folder.file(&name).map(|_| false),
         found => Ok(found.is_some_and(|found| found.is_file())),
-    }
-}
-
-/// Returns whether a field is set: true, a count above 0, or a text that is not empty.
-fn says_yes(kind: FieldKind, value: &Value) -> bool {
-    match kind {
-        FieldKind::Flag => value.as_flag().unwrap_or_default(),
-        FieldKind::Count => value.as_count().is_some_and(|count| count > 0),
-        FieldKind::Text | FieldKind::Path => !value.to_plain().trim().is_empty(),
-        // claudex-build refuses a machine that waits for one of these: they mean neither yes nor no.
-        FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held => false,
     }
 }

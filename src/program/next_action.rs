@@ -5,7 +5,7 @@ use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::{messages, rounds};
 use crate::behaviours::loop_message;
-use crate::behaviours::observe::{RequireFileSeen, require_file};
+use crate::behaviours::observe::require_file;
 use crate::machine::LoopHandle;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeAt, LoopFacts as _, PhaseDeclaration as _, Raw, Requirement};
@@ -75,8 +75,7 @@ fn write_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     let path = behaviour.parameter("path").unwrap_or_default();
     let before = behaviour.parameter("before").unwrap_or_default();
     let name = text::shown(raw.fill(path));
-    let seen = require_file(raw, path, before);
-    if seen.is_ok_and(|looked| matches!(looked.seen, RequireFileSeen::Written)) {
+    if require_file(raw, path, before).is_ok_and(|is_written| is_written.seen) {
         return end_turn(&format!("{name} is written"));
     }
     NextAction::new(

@@ -11,7 +11,7 @@ use super::exit::{Exit, Failure};
 use super::reviewers::Chosen;
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, rounds};
-use crate::behaviours::verify::{self, Missing, Purpose};
+use crate::behaviours::verify::{self, NotRun};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::process::limits::Limits;
 use crate::review::prompt::Prompt;
@@ -172,24 +172,27 @@ fn verify_first(
     if !verify::is_used_in(raw) || is_reviewed() {
         return Ok(());
     }
-    let ran = verify::verify(raw, Purpose::Review, &mut |line| match line {
+    let ran = verify::verify(raw, &mut |line| match line {
         Some(line) => {
             let line = format!("running {}", text::one_line(line, 200));
             listener(RoundEvent::Line(&line))
         }
         None => listener(RoundEvent::Tick),
     });
-    let ran = ran.map_err(|refusal| RoundError::Refused {
-        message: refusal.to_string(),
-        help: "fix that, then run the review again".to_owned(),
-    })?;
-    match ran.came_to {
-        Err(Missing::Interrupted) => return Err(RoundError::Interrupted),
-        Err(Missing::NotRun(why)) => {
-            let line = format!("commands that verify the work were not run: {why}");
-            let _ = listener(RoundEvent::Line(&text::lines(&line, 500)));
+    let not_run = match ran {
+        Ok(ran) => ran.not_allowed(raw),
+        Err(NotRun::NothingAllowed(why)) => Some(why),
+        Err(NotRun::Interrupted) => return Err(RoundError::Interrupted),
+        Err(NotRun::Refused(refusal)) => {
+            return Err(RoundError::Refused {
+                message: refusal.to_string(),
+                help: "fix that, then run the review again".to_owned(),
+            });
         }
-        Ok(_) | Err(Missing::NotPassed(_) | Missing::Running) => {}
+    };
+    if let Some(why) = not_run {
+        let line = format!("commands that verify the work were not run: {why}");
+        let _ = listener(RoundEvent::Line(&text::lines(&line, 500)));
     }
     Ok(())
 }

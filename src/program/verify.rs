@@ -4,7 +4,7 @@ use super::builder::Program;
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out};
-use crate::behaviours::verify::{self, Missing, Purpose};
+use crate::behaviours::verify::{self, NotRun};
 use crate::text;
 
 /// Runs the commands of the phase that a loop is in.
@@ -19,7 +19,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     };
     let console = Console::new(info.line(""), false);
     let mut is_silent = true;
-    let ran = verify::verify(raw, Purpose::Verb, &mut |line| {
+    let ran = verify::verify(raw, &mut |line| {
         let waits = "another run, or a review, is at work in this loop; waiting for its end";
         let line = line.map(|line| format!("running {}", text::one_line(line, 200)));
         if line.is_some() || is_silent {
@@ -28,20 +28,20 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
         }
         console.flow()
     });
-    let ran = ran.map_err(|refusal| refused(refusal.to_string()))?;
-    if ran.run.is_some() {
-        out::text(&format!("\n{}\n\n", verify::text(raw)));
-    }
-    match ran.came_to {
-        Ok(_) => {
+    let ran = match ran {
+        Ok(ran) => ran,
+        Err(NotRun::Interrupted) => return Ok(Exit::Interrupted),
+        Err(why) => return Err(refused(why.to_string())),
+    };
+    out::text(&format!("\n{}\n\n", verify::text(raw)));
+    match ran.problem(raw) {
+        None => {
             console.line("all commands passed on the work tree as it is");
             Ok(Exit::Complete)
         }
-        Err(Missing::NotPassed(why)) => {
-            out::note(&info.line(&why));
+        Some(problem) => {
+            out::note(&info.line(&problem));
             Ok(Exit::Refused)
         }
-        Err(Missing::Interrupted) => Ok(Exit::Interrupted),
-        Err(why) => Err(refused(why.to_string())),
     }
 }

@@ -21,7 +21,6 @@ version   = { type = "text" }
 round     = { type = "count", initial = 1 }
 reminders = { type = "count" }
 failures  = { type = "count" }
-approved  = { type = "flag" }
 
 [phases.finished]
 terminal = true

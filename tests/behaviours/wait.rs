@@ -1,4 +1,4 @@
-//! `wait-for`: a file that is there, a field that is set.
+//! `wait-for`: a file that is there.
 
 use super::support::Project;
 
@@ -17,7 +17,7 @@ fn empty_file_counts() {
     );
     std::fs::remove_file(project.file("signs/GO näw")).unwrap();
     project.write("signs/GO näw", "");
-    assert_eq!(project.stop(), "moved begin building\nends false\n");
+    assert_eq!(project.stop(), "moved finish done\nends true\n");
 }
 
 #[test]
@@ -38,21 +38,4 @@ fn pipe_is_not_opened() {
         .unwrap();
     assert!(made.success());
     assert!(project.stop().starts_with("waits\n"));
-}
-
-#[test]
-fn awaited_field_is_set_by_user() {
-    let project = Project::start("wait", "GO");
-    project.write("GO", "");
-    project.stop();
-    assert_eq!(project.stop(), "moved remind building\nends false\n");
-    assert_eq!(project.stop(), "waits\nthe field approved\n");
-    assert_eq!(project.say(&["take", "approve"]), "took building\n");
-    assert_eq!(project.stop(), "moved finish noting\nends false\n");
-    assert!(
-        project.stop().starts_with("waits\n"),
-        "a text that is empty says no"
-    );
-    assert_eq!(project.say(&["take", "scribble"]), "took noting\n");
-    assert_eq!(project.stop(), "moved close done\nends true\n");
 }

@@ -72,40 +72,29 @@ const RUN: &str = "echo ran >> ran.ignored";
 fn verify_runs_only_the_lines_that_are_allowed() {
     let other = "echo 'two words' && true";
     let project = project(&[RUN, other]);
-    let message = project.stop_saying();
-    assert_eq!(message["decision"], "approve");
-    let note = message["systemMessage"].as_str().unwrap();
-    has(
-        note,
+    refuses(
+        &project,
+        "verify",
         "the user’s configuration does not allow:\n    echo ran",
     );
-    has(note, "can add these lines to allow_commands in ");
-    refuses(&project, "verify", "does not allow:\n");
+    refuses(&project, "verify", "can add these lines to allow_commands in ");
     assert_eq!(ran(&project), 0);
     assert!(!journal(&project).contains("verify-ended"));
 
-    // One character more is another line. A stop runs all of them or none.
+    // One character more is another line.
     allow(&project, &[RUN, "echo 'two words' &&  true"]);
-    assert_eq!(project.stop(), "trying");
-    assert_eq!(ran(&project), 0);
     let not_run = format!("$ {other}\nnot run: the user’s configuration does not allow it");
     refuses(&project, "verify", &not_run);
     assert_eq!(ran(&project), 1);
-    refuses(&project, "sign", "does not allow");
 
     allow(&project, &[RUN, other]);
     let printed = "$ echo 'two words' && true\nexit status 0\ntwo words\n";
     does(&project, "verify", printed);
     assert_eq!(ran(&project), 2);
-    // The result is there for this work tree: the stop takes it.
-    assert_eq!(project.stop(), "reviewing");
+    // The result is there for this work tree: the review takes it.
+    project.review("fine");
     assert_eq!(ran(&project), 2);
-    let journal = journal(&project);
-    let edge = journal
-        .lines()
-        .find(|line| line.contains("\"what\":\"pass\""));
-    has(edge.unwrap(), "\"kind\":\"verified\"");
-    has(edge.unwrap(), "\"run\":\"c-");
+    has(&project.read("PROMPT.ignored"), printed);
 }
 
 #[test]
@@ -116,7 +105,7 @@ fn forged_notes_do_not_pass_a_changed_list() {
     does(&project, "verify", "");
     let before = journal(&project);
     add(&project, more);
-    assert_eq!(project.stop(), "trying");
+    allow(&project, &[RUN, more]);
     let notes: Vec<&str> = before
         .lines()
         .filter(|line| line.contains("\"verify-"))
@@ -124,10 +113,7 @@ fn forged_notes_do_not_pass_a_changed_list() {
     assert_eq!(notes.len(), 1, "{before}");
     let file = project.loop_folder(".depot").join("journal.jsonl");
     fs::write(&file, journal(&project) + &notes.join("\n") + "\n").unwrap();
-    refuses(&project, "sign", "does not allow");
-    assert_eq!(project.stop(), "trying");
     assert_eq!(ran(&project), 1);
-    allow(&project, &[RUN, more]);
     does(&project, "verify", "");
     assert_eq!(ran(&project), 3);
 }
@@ -136,43 +122,8 @@ fn forged_notes_do_not_pass_a_changed_list() {
 fn configured_name_is_allowed() {
     let project = project(&[]);
     refuses(&project, "verify", "the program gives no command to run");
-    refuses(
-        &project,
-        "sign",
-        "is not open: the program gives no command to run",
-    );
     add(&project, "tidy");
-    refuses(&project, "sign", "the commands were not run yet; run them:");
     does(&project, "verify", "$ tidy\nexit status 0\ntidied");
-    does(&project, "sign", "");
-    assert_eq!(project.status("phase"), "reviewing");
-}
-
-#[test]
-fn failing_command_is_shown_and_proves_nothing() {
-    let lines = ["echo first; exit 3", RUN, "test -e MENDED.md"];
-    let project = project(&lines);
-    allow(&project, &lines);
-    let failed = "echo first; exit 3 failed (exit status 3); fix that, then:";
-    refuses(&project, "verify", failed);
-    assert_eq!(ran(&project), 1, "the others run all the same");
-    refuses(&project, "sign", "failed (exit status 3)");
-    // The result that is there is told once; the next stop runs them again.
-    for count in [1, 2] {
-        let message = project.stop_saying();
-        assert_eq!(message["decision"], "block");
-        let reason = message["reason"].as_str().unwrap();
-        let start = "Mend this:\n$ echo first; exit 3\nexit status 3\nfirst\n\n$ echo ran";
-        assert!(reason.starts_with(start), "{reason}");
-        has(reason, "$ test -e MENDED.md\nexit status 1\n");
-        assert_eq!(ran(&project), count);
-    }
-    let output = project.run(&format!("journal {}", project.status("id")));
-    assert_eq!(
-        output.matches(": 1 of 3 commands passed").count(),
-        2,
-        "{output}"
-    );
 }
 
 #[test]
@@ -180,23 +131,15 @@ fn pass_counts_for_its_own_work_tree() {
     let project = project(&[RUN]);
     allow(&project, &[RUN]);
     does(&project, "verify", "");
-    project.write("TEXT.md", "Another text.\n");
-    let changed = "the work tree was changed after the commands began";
-    refuses(&project, "sign", changed);
     // What git ignores is none of it.
-    does(&project, "verify", "");
     project.write("x.ignored", "");
-    does(&project, "sign", "");
+    does(&project, "verify", "");
+    assert_eq!(ran(&project), 1);
+    project.write("TEXT.md", "Another text.\n");
+    does(&project, "verify", "");
     assert_eq!(ran(&project), 2);
-    // Another visit of the phase needs its own run, though nothing has changed.
-    project.run("back");
-    refuses(&project, "sign", "were not run yet");
-    assert_eq!(project.stop(), "reviewing");
-    assert_eq!(ran(&project), 3);
 
     // What the commands change themselves is not what they have verified.
-    project.run("leave");
-    project.run("start");
     let more = "echo more >> TEXT.md";
     project.write("COMMANDS.ignored", more);
     allow(&project, &[more]);
@@ -205,19 +148,13 @@ fn pass_counts_for_its_own_work_tree() {
         "verify",
         "the commands changed the work tree themselves",
     );
-    refuses(&project, "sign", "");
-    assert_eq!(project.stop_saying()["decision"], "block");
 }
 
 #[test]
 fn killed_run_is_no_result() {
     let line = "if [ -e go.ignored ]; then exit 0; fi; echo $$ > pid.ignored; exec sleep 600";
     let project = project(&[line]);
-    project.write("go.ignored", "");
     allow(&project, &[line]);
-    does(&project, "verify", "");
-    fs::remove_file(project.root.join("go.ignored")).unwrap();
-    project.write("TEXT.md", "Another text.\n");
     let mut run = project.command("verify");
     run.stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -229,24 +166,20 @@ fn killed_run_is_no_result() {
         assert!(begun.elapsed() < Duration::from_secs(30), "it never began");
         std::thread::sleep(Duration::from_millis(10));
     }
-    refuses(&project, "sign", "the commands are still running");
     run.kill().unwrap();
     run.wait().unwrap();
-    refuses(&project, "sign", "changed after the commands began");
     // It is in a process group of its own and outlives the kill.
     let killed = Command::new("kill").arg(pid().trim()).status();
     assert!(killed.unwrap().success());
     project.write("go.ignored", "");
     does(&project, "verify", "");
     let journal = journal(&project);
-    assert_eq!(journal.matches("\"verify-ended\"").count(), 2, "{journal}");
-    does(&project, "sign", "");
+    assert_eq!(journal.matches("\"verify-ended\"").count(), 1, "{journal}");
 }
 
 #[test]
 fn line_that_cannot_be_shown_is_not_run() {
     let project = project(&[]);
-    project.run("leave");
     for (hostile, shown) in [
         (
             "echo fine\rrm -r x",
@@ -262,31 +195,21 @@ fn line_that_cannot_be_shown_is_not_run() {
         ),
         (" ", "command 1 is empty"),
     ] {
-        project.run("start");
         project.write("COMMANDS.ignored", hostile);
         refuses(&project, "verify", shown);
-        let decision = project.stop_saying().to_string();
-        assert!(
-            decision.contains("cannot be shown") || decision.contains("is empty"),
-            "{decision}"
-        );
         assert_eq!(ran(&project), 0);
-        project.run("leave");
     }
     allow(&project, &[RUN, "echo \u{202e}enif ohce"]);
     let refusal = r"the command ‘echo \u{202e}enif ohce’ has characters that cannot be shown";
-    refuses(&project, "start", refusal);
+    refuses(&project, "verify", refusal);
 }
 
 #[test]
 fn reviewer_is_shown_what_ran_and_what_failed() {
-    let project = project(&["tidy"]);
-    assert_eq!(project.stop(), "reviewing");
-    let prompt = || project.read("PROMPT.ignored");
-    // The program gives the commands here. What is not allowed is not run, and the reviewer sees that.
     let mended = "test -e MENDED.md";
-    let lines = format!("{RUN}\n{mended}\necho never\n");
-    project.write("COMMANDS.ignored", &lines);
+    let project = project(&[RUN, mended, "echo never"]);
+    let prompt = || project.read("PROMPT.ignored");
+    // What is not allowed is not run, and the reviewer sees that.
     let message = project.review("fine");
     let not_run =
         "commands that verify the work were not run: the user’s configuration does not allow:";
@@ -308,6 +231,10 @@ fn reviewer_is_shown_what_ran_and_what_failed() {
         "the command test -e MENDED.md failed: exit status 1",
     );
     assert_eq!(project.stop(), "reviewing", "what failed is open");
+    let output = project.run(&format!("journal {}", project.status("id")));
+    has(&output, ": 1 of 3 commands passed");
+    let failed = "test -e MENDED.md failed (exit status 1); fix that, then:";
+    refuses(&project, "verify", failed);
 
     project.write("MENDED.md", "");
     project.write("TEXT.md", "A third text.\n");

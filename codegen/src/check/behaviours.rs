@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::types::{describe, misfit, no_count};
+use super::types::{misfit, no_count};
 use super::{Check, strs};
 use crate::diagnostic::list;
 use crate::model::{
@@ -163,17 +163,6 @@ fn parameters(check: &Check<'_>, phase: &Named<Phase>, behaviour: &Behaviour) {
             let words = &review.verdicts;
             if !words.is_empty() && (words.len() != 2 || review.findings_file.is_none()) {
                 check.add_at("review_verdicts", &words[0].span, &[]);
-            }
-        }
-        Behaviour::WaitFor(wait) => {
-            if wait.file.is_some() == wait.field.is_some() {
-                check.add("wait_for", &phase.name, &[]);
-            }
-            if let Some(name) = &wait.field
-                && let Some(field) = check.field(name)
-                && let FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held(_) = field.kind
-            {
-                check.add("wait_for_kind", name, &[describe(&field.kind)]);
             }
         }
         Behaviour::Ask(ask) => {

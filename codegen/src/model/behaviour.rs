@@ -135,16 +135,9 @@ behaviours! {
         outcomes { passed: required, failed: required, missing: optional, }
     }
 
-    /// Runs the commands that verify the work.
-    Verify = "verify" {
-        parameters { commands: At<FromProgram>, }
-        others {}
-        outcomes { passed: required Verified, failed: required, missing: optional, }
-    }
-
-    /// Waits until a file is there or a field is set.
+    /// Waits until a file is there.
     WaitFor = "wait-for" {
-        parameters { file: Option<At<Template>>, field: Option<At<String>>, }
+        parameters { file: At<Template>, }
         others {}
         outcomes { there: required, waiting: optional, }
     }
@@ -207,7 +200,7 @@ impl<'m> Parameter<'m> {
     pub(crate) fn fields(&self) -> impl Iterator<Item = &'m str> {
         let names = interpolated(self.value).unwrap_or_default().into_iter();
         let engine_names = self.engine_names();
-        let is_field = matches!(self.key, "round" | "field");
+        let is_field = self.key == "round";
         let names = names.filter(move |name| !engine_names.contains(name));
         names.chain(is_field.then_some(self.value))
     }
@@ -217,7 +210,7 @@ impl<'m> Parameter<'m> {
         match self.key {
             "subject" => &["changes", "n", "program"],
             "findings_file" => &["n"],
-            "verify" | "commands" => &["program"],
+            "verify" => &["program"],
             _ => &[],
         }
     }
@@ -288,11 +281,8 @@ impl Behaviour {
         subjects.any(|subject| subject.as_str() == PROGRAM)
     }
 
-    /// Returns whether it runs the commands that verify the work, which the program gives, in Rust.
+    /// Returns whether commands verify the work before a review. The program gives them, in Rust.
     pub(crate) fn verifies(&self) -> bool {
-        match self {
-            Self::Review(review) => review.verify.is_some(),
-            other => matches!(other, Self::Verify(_)),
-        }
+        self.review().is_some_and(|review| review.verify.is_some())
     }
 }

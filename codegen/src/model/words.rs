@@ -50,8 +50,8 @@ words! {
     /// The effect of a transition on the turn: it may end although the phase that is entered is not terminal.
     Turn { End = "end", }
 
-    /// The evidence that an edge needs: a review, a review without findings, or a run of the commands that verify the work.
-    Evidence { Reviewed = "reviewed", Settled = "settled", Verified = "verified", }
+    /// The evidence that an edge needs: a review, or a review without findings.
+    Evidence { Reviewed = "reviewed", Settled = "settled", }
 
     /// An actor that may take an edge by a verb: the coding agent, or the user.
     Actor { Agent = "agent", Person = "person", }
@@ -120,7 +120,7 @@ impl Held {
 }
 
 impl Evidence {
-    /// Returns whether this evidence is enough. A settled round is also reviewed; a verified one is neither.
+    /// Returns whether this evidence is enough. A settled round is also reviewed.
     pub fn suffices(self, needed: Evidence) -> bool {
         self == needed || (self, needed) == (Evidence::Settled, Evidence::Reviewed)
     }

@@ -12,13 +12,11 @@ pub enum Requirement {
     Reviewed,
     /// This round was reviewed, the subject is unchanged, and no material finding is open unless its rejection has a reason.
     Settled,
-    /// The commands of this visit passed on the work tree as it is.
-    Verified,
 }
 
 crate::words!(Requirement);
 
-/// Evidence as the journal has it. Only the reviews and verifications of claudex-loop make one.
+/// Evidence as the journal has it. Only the reviews of claudex-loop make one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceRecord {
     /// The requirement that it meets.
@@ -32,7 +30,7 @@ pub struct EvidenceRecord {
     /// The number of the run's findings file, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<u64>,
-    /// The round that was reviewed, or 0 if commands verified the work.
+    /// The round that was reviewed.
     pub round: u64,
     /// The revision of the loop at which it was gathered. It serves one change only.
     pub revision: u64,

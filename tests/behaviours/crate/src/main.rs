@@ -141,7 +141,6 @@ fn main() {
     let by_person = matches!(rest, ["answer" | "take", ..]);
     match machine {
         "ask" if by_person => person!(ask, root, rest, (Asking, promote), (Asking, roll_back)),
-        "wait" if by_person => person!(wait, root, rest, (Building, approve), (Noting, scribble)),
         "turns" => step!(
             turns,
             Usual,

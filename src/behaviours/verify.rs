@@ -1,0 +1,388 @@
+//! Commands that verify the work before a review: which of them may run, their run, and their results.
+//!
+//! A command is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`. A line runs only if
+//! `allow_commands` of that configuration has exactly this line: anyone who can write a document, a journal or a task file
+//! must not get past the client's permissions. One run at a time is at work in a loop, and the journal has its result.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, tail, unobserved};
+use crate::files::{Folder, if_there};
+use crate::machine::table::{BehaviourInfo, PhaseInfo};
+use crate::machine::{LoopFacts as _, Raw, Refusal, Table};
+use crate::process::configured::ConfiguredCommand;
+use crate::process::limits::Spelled;
+use crate::review::Digest;
+use crate::review::findings::{Finding, Severity};
+use crate::review::worktree::{self, OwnFiles};
+use crate::store::{RunLock, StoreError};
+use crate::text;
+
+/// The most commands of a list.
+const MAX_COMMANDS: usize = 32;
+/// The longest command, in characters.
+const MAX_COMMAND_CHARS: usize = 1000;
+/// The subject of an error.
+const WHAT: &str = "the commands that verify the work";
+/// The time between two looks of a caller that waits for another's run.
+const POLL: Duration = Duration::from_millis(100);
+/// The most characters of output that are shown of all commands.
+const MAX_OUTPUT_CHARS: usize = 6000;
+/// The characters of output that each command may have, however many commands there are.
+const MIN_COMMAND_OUTPUT_CHARS: usize = 200;
+/// The journal's note of a run.
+const ENDED: &str = "verify-ended";
+
+/// Returns whether a phase of this machine has the work verified.
+pub fn is_used(table: &Table) -> bool {
+    table.phases.iter().any(verifies)
+}
+
+/// Returns whether the phase that a loop is in has the work verified.
+pub fn is_used_in(raw: &Raw) -> bool {
+    verifies(&raw.table().phases[raw.phase()])
+}
+
+fn verifies(phase: &PhaseInfo) -> bool {
+    let has_parameter = |behaviour: &BehaviourInfo| behaviour.parameter("verify").is_some();
+    phase.on_stop.as_ref().is_some_and(has_parameter)
+}
+
+/// Sets the program's commands in a loop, if its phase has the work verified.
+pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
+    if is_used_in(raw) {
+        let _ = raw.program_facts().commands.set(commands());
+    }
+}
+
+/// One of the commands, a plain line.
+#[derive(Debug)]
+struct Command {
+    line: String,
+    /// Whether the line is the name of a configured command, or exactly a line of `allow_commands`.
+    is_allowed: bool,
+}
+
+/// The commands that verify the work in a loop's phase; at least one.
+#[derive(Debug)]
+struct Commands(Vec<Command>);
+
+impl Commands {
+    /// Returns those of the phase that a loop is in, or the reason for which there are none.
+    fn load(raw: &Raw) -> Result<Self, String> {
+        let facts = raw.program_facts();
+        let lines = match facts.commands.get() {
+            None => Err("the program has not set the commands that verify the work".to_owned()),
+            Some(Err(why)) => Err(text::one_line(why, MAX_COMMAND_CHARS)),
+            Some(Ok(lines)) => check_lines(lines).map(|()| lines),
+        };
+        let is_allowed = |line: &String| {
+            facts.permissions.get().is_some_and(|known| {
+                known.commands.contains_key(line) || known.allow_commands.contains(line)
+            })
+        };
+        let commands = lines?.iter().map(|line| Command {
+            line: line.clone(),
+            is_allowed: is_allowed(line),
+        });
+        Ok(Self(commands.collect()))
+    }
+
+    /// Returns a digest of the lines, and of which of them may run.
+    fn digest(&self) -> Digest {
+        let all = self.0.iter().map(|command| {
+            let end = if command.is_allowed { "\0" } else { "\0\0" };
+            format!("{}{end}", command.line)
+        });
+        Digest::from_bytes(all.collect::<String>().as_bytes())
+    }
+}
+
+fn check_lines(lines: &[String]) -> Result<(), String> {
+    let count = lines.len();
+    if count == 0 {
+        return Err("the program gives no command to run".to_owned());
+    }
+    if count > MAX_COMMANDS {
+        return Err(format!(
+            "there are {count} commands, and {MAX_COMMANDS} are the most"
+        ));
+    }
+    for (at, line) in lines.iter().enumerate() {
+        if let Some(problem) = line_problem(line) {
+            let shown = text::one_line(&text::shown(line), 200);
+            return Err(format!("command {} {problem}: {shown}", at + 1));
+        }
+    }
+    Ok(())
+}
+
+/// Returns why a line cannot be a command, or `None` if it can.
+pub fn line_problem(line: &str) -> Option<&'static str> {
+    if line.trim().is_empty() {
+        Some("is empty")
+    } else if line.chars().count() > MAX_COMMAND_CHARS {
+        Some("has more than 1,000 characters")
+    } else if text::exact(line) != *line {
+        // The user must see the whole line that they allow.
+        Some("has characters that cannot be shown")
+    } else {
+        None
+    }
+}
+
+/// Returns the sentence about lines that the user's configuration does not allow.
+fn not_allowed(raw: &Raw, lines: &[String]) -> String {
+    let permissions = raw.program_facts().permissions.get();
+    let file = permissions.and_then(|known| known.file.as_ref());
+    let file = file.map_or("your configuration".to_owned(), text::shown);
+    format!(
+        "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
+        text::command_lines(lines)
+    )
+}
+
+/// A run of all commands that came to its end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct VerifyRun {
+    run: String,
+    /// The digest of the list.
+    list: Digest,
+    #[serde(rename = "before")]
+    tree_before: Digest,
+    commands: Vec<CommandEnd>,
+    #[serde(rename = "work")]
+    tree_after: Digest,
+}
+
+impl VerifyRun {
+    /// Returns the newest run of these commands, or without them the newest of all.
+    fn newest(raw: &Raw, commands: Option<&Commands>) -> Result<Option<Self>, StoreError> {
+        let list = commands.map(Commands::digest);
+        let journal = raw.recent()?;
+        let mut runs = journal.iter().rev().filter_map(|entry| entry.noted(ENDED));
+        Ok(runs.find(|run: &Self| list.as_ref().is_none_or(|list| run.list == *list)))
+    }
+
+    /// Returns the commands that were run and did not pass.
+    fn failed(&self) -> impl Iterator<Item = &CommandEnd> {
+        let has_failed = |exit: &Exit| !exit.has_passed() && *exit != Exit::NotAllowed;
+        self.commands
+            .iter()
+            .filter(move |command| has_failed(&command.exit))
+    }
+
+    /// Returns the sentence about the commands that were not allowed, or `None` if all of them were.
+    pub fn not_allowed(&self, raw: &Raw) -> Option<String> {
+        let lines = self.commands.iter();
+        let lines = lines.filter(|command| command.exit == Exit::NotAllowed);
+        let lines: Vec<String> = lines.map(|command| command.command.clone()).collect();
+        (!lines.is_empty()).then(|| not_allowed(raw, &lines))
+    }
+
+    /// Returns why the run does not verify the work tree that it began with, or `None` if all commands passed on it.
+    pub fn problem(&self, raw: &Raw) -> Option<String> {
+        let why = if let Some(failed) = self.failed().next() {
+            let command = text::one_line(&text::shown(&failed.command), 200);
+            format!("{command} failed ({}); fix that, then", failed.exit)
+        } else if let Some(lines) = self.not_allowed(raw) {
+            return Some(lines);
+        } else if self.tree_after != self.tree_before {
+            "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then"
+                .to_owned()
+        } else {
+            return None;
+        };
+        let program = raw.table().state.program;
+        Some(format!("{why}:\n    {program} verify {}", raw.id()))
+    }
+
+    /// Returns each command with its end and the last of what it wrote.
+    fn text(&self, raw: &Raw) -> String {
+        let newest = Self::newest(raw, None).ok().flatten();
+        let has_logs = newest.is_some_and(|newest| newest.run == self.run);
+        let share = MAX_OUTPUT_CHARS / self.commands.len().max(1);
+        let max_chars = share.clamp(MIN_COMMAND_OUTPUT_CHARS, MAX_TAIL_CHARS);
+        let ends = self.commands.iter().enumerate().map(|(at, command)| {
+            let line = text::one_line(&text::shown(&command.command), MAX_COMMAND_CHARS);
+            let file = raw.store().loop_folder(raw.id()).join(log_name(at + 1));
+            let written = raw.store().read(&file).ok().filter(|_| has_logs);
+            let end = tail(&written.unwrap_or_default(), max_chars);
+            format!("$ {line}\n{}\n{end}", command.exit)
+                .trim_end()
+                .to_owned()
+        });
+        ends.collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// Returns the name of the file in the loop's folder that has the output of the command of this number.
+fn log_name(number: usize) -> String {
+    format!("verify-{number}.log")
+}
+
+/// Returns the digest of the work tree, without our own files and the loop's document.
+fn tree(raw: &Raw) -> io::Result<Digest> {
+    let root = raw.root();
+    let mut own_files = OwnFiles::in_store(raw.store(), &root);
+    if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {
+        own_files = own_files.file(document.as_str());
+    }
+    worktree::digest(&root, &own_files).map_err(io::Error::other)
+}
+
+/// Returns the results of the commands for users and models: each with its end and the last of what it wrote, or why it was
+/// not run. Empty if nothing is verified and nothing was.
+pub fn text(raw: &Raw) -> String {
+    let commands = match is_used_in(raw).then(|| Commands::load(raw)).transpose() {
+        Ok(commands) => commands,
+        Err(why) => return format!("Not run: {why}"),
+    };
+    match VerifyRun::newest(raw, commands.as_ref()) {
+        Err(error) => format!("Not known: {error}"),
+        Ok(Some(run)) => run.text(raw),
+        Ok(None) => {
+            let commands = commands.into_iter().flat_map(|commands| commands.0);
+            let lines = commands.map(|Command { line, is_allowed }| {
+                if is_allowed {
+                    format!("$ {line}\nnot run")
+                } else {
+                    format!("$ {line}\n{}", Exit::NotAllowed)
+                }
+            });
+            lines.collect::<Vec<_>>().join("\n\n")
+        }
+    }
+}
+
+/// Returns a high finding for each command that failed in the newest run.
+pub fn failed(raw: &Raw) -> Vec<Finding> {
+    let commands = Commands::load(raw).ok();
+    let run = commands.and_then(|commands| VerifyRun::newest(raw, Some(&commands)).ok()?);
+    let failed = run.iter().flat_map(VerifyRun::failed);
+    failed
+        .map(|command| {
+            let line = text::one_line(&text::shown(&command.command), 200);
+            let problem = format!("the command {line} failed: {}", command.exit);
+            Finding {
+                recommendation: Some("fix what it shows".to_owned()),
+                ..Finding::new(Severity::High, problem)
+            }
+        })
+        .collect()
+}
+
+/// The reason for which no command was run.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRun {
+    /// No command to run, or none that the user's configuration allows.
+    #[error("{0}")]
+    NothingAllowed(String),
+    /// The watcher wanted the end.
+    #[error("interrupted")]
+    Interrupted,
+    /// The loop moved on meanwhile, the journal or the work tree cannot be read, or this is a process of a reviewer or a command.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Progress callback. It gets each command that begins, and `None` about ten times a second.
+/// Returning `Break` ends the run.
+pub type Watch<'w> = dyn FnMut(Option<&str>) -> ControlFlow<()> + 'w;
+
+/// Runs the phase's commands, unless they have passed on this work tree. If another process runs them, waits for its result.
+///
+/// # Errors
+/// See [`NotRun`].
+pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
+    command_runs::refuse_inside(WHAT)?;
+    let commands = Commands::load(raw).map_err(NotRun::NothingAllowed)?;
+    if !commands.0.iter().any(|command| command.is_allowed) {
+        let lines: Vec<String> = commands.0.into_iter().map(|command| command.line).collect();
+        return Err(NotRun::NothingAllowed(not_allowed(raw, &lines)));
+    }
+
+    let folder = raw.store().open_loop_folder(raw.id());
+    let folder = folder.map_err(unobserved(WHAT))?;
+    let mut has_waited = false;
+    let _lock = loop {
+        if let Some(lock) = RunLock::try_take(&folder).map_err(Refusal::Store)? {
+            break lock;
+        }
+        if watch(None).is_break() {
+            return Err(NotRun::Interrupted);
+        }
+        has_waited = true;
+        std::thread::sleep(POLL);
+    };
+    command_runs::refuse_moved(raw)?;
+
+    let tree_before = tree(raw).map_err(unobserved(WHAT))?;
+    let newest = VerifyRun::newest(raw, Some(&commands)).map_err(Refusal::Store)?;
+    let newest = newest.filter(|run| run.tree_before == tree_before);
+    if let Some(run) = newest.filter(|run| has_waited || run.problem(raw).is_none()) {
+        return Ok(run);
+    }
+    let ends = perform(raw, &folder, &commands, watch).map_err(unobserved(WHAT))?;
+    let run = VerifyRun {
+        run: command_runs::new_run_id().map_err(unobserved(WHAT))?,
+        list: commands.digest(),
+        tree_before,
+        commands: ends.ok_or(NotRun::Interrupted)?,
+        tree_after: tree(raw).map_err(unobserved(WHAT))?,
+    };
+    let noted = raw.store().note(raw.id(), ENDED, &run);
+    noted.map_err(Refusal::Store)?;
+    Ok(run)
+}
+
+/// Runs each allowed command to its end, also after one that failed. Returns `None` if the watcher wanted the end.
+fn perform(
+    raw: &Raw,
+    folder: &Folder,
+    commands: &Commands,
+    watch: &mut Watch<'_>,
+) -> io::Result<Option<Vec<CommandEnd>>> {
+    // Remove the previous run's output first.
+    for number in 1..=MAX_COMMANDS {
+        if_there(folder.remove(&log_name(number)))?;
+    }
+    let timeout = ConfiguredCommand::LONGEST_TIMEOUT;
+    let deadline = Instant::now() + timeout;
+    let permissions = raw.program_facts().permissions.get();
+    let mut ends = Vec::new();
+    for (at, command) in commands.0.iter().enumerate() {
+        let line = &command.line;
+        let named = permissions.and_then(|permitted| permitted.commands.get(line));
+        let time_left = deadline.saturating_duration_since(Instant::now());
+        let shell = || ConfiguredCommand::of_shell(line, time_left);
+        let configured = named.cloned().unwrap_or_else(shell);
+        let exit = if !command.is_allowed {
+            Exit::NotAllowed
+        } else if configured.timeout.is_zero() {
+            let problem = format!("not run: the {} of all commands are over", Spelled(timeout));
+            Exit::Failed { problem }
+        } else {
+            if watch(Some(line)).is_break() {
+                return Ok(None);
+            }
+            let log = log_name(at + 1);
+            let mut is_unwanted = || watch(None).is_break();
+            let exit = command_runs::run(raw, &configured, folder, &log, &mut is_unwanted);
+            if is_unwanted() {
+                return Ok(None);
+            }
+            exit
+        };
+        ends.push(CommandEnd {
+            run: None,
+            command: text::one_line(line, MAX_COMMAND_CHARS),
+            exit,
+        });
+    }
+    Ok(Some(ends))
+}
