@@ -69,7 +69,11 @@ where
     A: LoopHandle,
 {
     match observed {
-        Ok(Observed { seen, run, lock: _lock }) => settle(attempts(attempt(note(held, run)), seen)),
+        Ok(Observed {
+            seen,
+            run,
+            lock: _lock,
+        }) => settle(attempts(attempt(note(held, run)), seen)),
         Err(refusal) => Err(Refused::new(held.into(), refusal)),
     }
 }

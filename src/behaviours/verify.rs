@@ -149,7 +149,6 @@ fn not_allowed(raw: &Raw, lines: &[String]) -> String {
 /// A run of all commands that came to its end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VerifyRun {
-    run: String,
     /// The digest of the list.
     list: Digest,
     #[serde(rename = "before")]
@@ -160,12 +159,12 @@ pub struct VerifyRun {
 }
 
 impl VerifyRun {
-    /// Returns the newest run of these commands, or without them the newest of all.
-    fn newest(raw: &Raw, commands: Option<&Commands>) -> Result<Option<Self>, StoreError> {
-        let list = commands.map(Commands::digest);
+    /// Returns the newest run, if it is one of these commands.
+    fn newest(raw: &Raw, commands: &Commands) -> Result<Option<Self>, StoreError> {
         let journal = raw.recent()?;
-        let mut runs = journal.iter().rev().filter_map(|entry| entry.noted(ENDED));
-        Ok(runs.find(|run: &Self| list.as_ref().is_none_or(|list| run.list == *list)))
+        let mut entries = journal.iter().rev();
+        let newest: Option<Self> = entries.find_map(|entry| entry.noted(ENDED));
+        Ok(newest.filter(|run| run.list == commands.digest()))
     }
 
     /// Returns the commands that were run and did not pass.
@@ -203,15 +202,12 @@ impl VerifyRun {
 
     /// Returns each command with its end and the last of what it wrote.
     fn text(&self, raw: &Raw) -> String {
-        let newest = Self::newest(raw, None).ok().flatten();
-        let has_logs = newest.is_some_and(|newest| newest.run == self.run);
         let share = MAX_OUTPUT_CHARS / self.commands.len().max(1);
         let max_chars = share.clamp(MIN_COMMAND_OUTPUT_CHARS, MAX_TAIL_CHARS);
         let ends = self.commands.iter().enumerate().map(|(at, command)| {
             let line = text::one_line(&text::shown(&command.command), MAX_COMMAND_CHARS);
             let file = raw.store().loop_folder(raw.id()).join(log_name(at + 1));
-            let written = raw.store().read(&file).ok().filter(|_| has_logs);
-            let end = tail(&written.unwrap_or_default(), max_chars);
+            let end = tail(&raw.store().read(&file).unwrap_or_default(), max_chars);
             format!("$ {line}\n{}\n{end}", command.exit)
                 .trim_end()
                 .to_owned()
@@ -236,18 +232,20 @@ fn tree(raw: &Raw) -> io::Result<Digest> {
 }
 
 /// Returns the results of the commands for users and models: each with its end and the last of what it wrote, or why it was
-/// not run. Empty if nothing is verified and nothing was.
+/// not run. Empty if the loop's phase has nothing verified.
 pub fn text(raw: &Raw) -> String {
-    let commands = match is_used_in(raw).then(|| Commands::load(raw)).transpose() {
+    if !is_used_in(raw) {
+        return String::new();
+    }
+    let commands = match Commands::load(raw) {
         Ok(commands) => commands,
         Err(why) => return format!("Not run: {why}"),
     };
-    match VerifyRun::newest(raw, commands.as_ref()) {
+    match VerifyRun::newest(raw, &commands) {
         Err(error) => format!("Not known: {error}"),
         Ok(Some(run)) => run.text(raw),
         Ok(None) => {
-            let commands = commands.into_iter().flat_map(|commands| commands.0);
-            let lines = commands.map(|Command { line, is_allowed }| {
+            let lines = commands.0.into_iter().map(|Command { line, is_allowed }| {
                 if is_allowed {
                     format!("$ {line}\nnot run")
                 } else {
@@ -262,7 +260,7 @@ pub fn text(raw: &Raw) -> String {
 /// Returns a high finding for each command that failed in the newest run.
 pub fn failed(raw: &Raw) -> Vec<Finding> {
     let commands = Commands::load(raw).ok();
-    let run = commands.and_then(|commands| VerifyRun::newest(raw, Some(&commands)).ok()?);
+    let run = commands.and_then(|commands| VerifyRun::newest(raw, &commands).ok()?);
     let failed = run.iter().flat_map(VerifyRun::failed);
     failed
         .map(|command| {
@@ -322,14 +320,13 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
     command_runs::refuse_moved(raw)?;
 
     let tree_before = tree(raw).map_err(unobserved(WHAT))?;
-    let newest = VerifyRun::newest(raw, Some(&commands)).map_err(Refusal::Store)?;
+    let newest = VerifyRun::newest(raw, &commands).map_err(Refusal::Store)?;
     let newest = newest.filter(|run| run.tree_before == tree_before);
     if let Some(run) = newest.filter(|run| has_waited || run.problem(raw).is_none()) {
         return Ok(run);
     }
     let ends = perform(raw, &folder, &commands, watch).map_err(unobserved(WHAT))?;
     let run = VerifyRun {
-        run: command_runs::new_run_id().map_err(unobserved(WHAT))?,
         list: commands.digest(),
         tree_before,
         commands: ends.ok_or(NotRun::Interrupted)?,

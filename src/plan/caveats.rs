@@ -30,40 +30,30 @@ pub(super) fn all(held: &AnyLoop) -> Vec<String> {
     caveats
 }
 
-/// Returns the caveats that only a plan loop has: a change since the last review, and rounds whose
-/// material findings no later review has covered, if the loop counts as clean.
+/// Returns the caveats that only a plan loop has: a change since the last review, and material
+/// findings on the text that counts as clean.
 pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
     let verdicts = runs::verdicts(runs::read(&journal));
+    let is_rejected = !rounds::rejections(&journal).is_empty();
     let last = verdicts.values().next_back();
-    let Some(last) = last.filter(|run| counts_as_clean(held, run)) else {
+    let Some(clean) = last.filter(|run| counts_as_clean(held, run) && !is_rejected) else {
         return caveats;
     };
 
-    let is_rejected = !rounds::rejections(&journal).is_empty();
-    let (unchanged, changed) = if reviews_changes(held) {
-        ("nothing was changed since", "the files were changed since")
+    let subject = if reviews_changes(held) {
+        "nothing was changed"
     } else {
-        ("the plan is unchanged since", "the plan was revised since")
+        "the plan is unchanged"
     };
-    let has_last_text = |run: &Run| run.began.subject == last.began.subject;
     for (round, run) in &verdicts {
         let counts = run.counts().unwrap_or_default();
-        if counts.material() == 0 {
-            continue;
-        }
-        let persona = text::one_line(&run.began.persona, 100);
-        let found = format!("Round {round} ({persona}) found {counts}");
-        let is_seen_again = verdicts
-            .values()
-            .any(|later| has_last_text(later) && later.began.persona == run.began.persona);
-        if !has_last_text(run) && !is_seen_again {
+        if counts.material() > 0 && run.began.subject == clean.began.subject {
+            let persona = text::one_line(&run.began.persona, 100);
             caveats.push(format!(
-                "{found}; {changed}, and no later round looked from that point of view."
+                "Round {round} ({persona}) found {counts}; {subject} since, so they are open."
             ));
-        } else if has_last_text(run) && !is_rejected {
-            caveats.push(format!("{found}; {unchanged}, so they are open."));
         }
     }
     caveats
@@ -87,7 +77,7 @@ pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
     if let Err(error) = store.note(raw.id(), CHANGED, &json!({})) {
         store.log(&format!("{} cannot note {CHANGED}: {error}", raw.id()));
     }
-    Some(sentence(held))
+    Some(change_sentence(held))
 }
 
 /// Returns the sentence about a change that the journal notes, unless a later review covers it.
@@ -96,7 +86,7 @@ fn noted_change(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
         .iter()
         .rposition(|entry| entry.noted::<Value>(CHANGED).is_some())?;
     let is_covered = runs::read(&journal[at..]).iter().any(has_verdict);
-    (is_closing(held) && !is_covered).then(|| sentence(held))
+    (is_closing(held) && !is_covered).then(|| change_sentence(held))
 }
 
 fn is_closing(held: &AnyLoop) -> bool {
@@ -107,7 +97,7 @@ fn has_verdict(run: &Run) -> bool {
     run.verdict().is_some()
 }
 
-fn sentence(held: &AnyLoop) -> String {
+fn change_sentence(held: &AnyLoop) -> String {
     if reviews_changes(held) {
         CHANGED_SINCE_REVIEW.to_owned()
     } else {
@@ -115,8 +105,8 @@ fn sentence(held: &AnyLoop) -> String {
     }
 }
 
-/// Returns whether the work tree, or a plan that counts as clean, differs from the text that the last review
-/// read. Returns `false` if that is unknown.
+/// Returns whether the work tree, or a plan that counts as clean, differs from the text that the
+/// last review read. Returns `false` if that is unknown.
 fn has_changed(held: &AnyLoop) -> bool {
     let raw = held.raw();
     let Some(last) = rounds::runs(raw).into_iter().rfind(has_verdict) else {
@@ -127,7 +117,7 @@ fn has_changed(held: &AnyLoop) -> bool {
         let now = tree_id(raw.store(), Some(Instant::now() + timeout));
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }
-    let now = raw.read("{subject}").ok();
-    let now = now.map(|bytes| Digest::from_bytes(&bytes));
+    let content = raw.read("{subject}").ok();
+    let now = content.map(|bytes| Digest::from_bytes(&bytes));
     counts_as_clean(held, &last) && now.as_ref() != Some(&last.began.subject)
 }

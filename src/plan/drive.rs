@@ -32,7 +32,7 @@ const DRAFT: Message = Message {
 
 /// Drives one loop.
 pub(super) struct Driver<'d> {
-    pub(super) program: Program,
+    pub(super) program: &'d Program,
     pub(super) settings: &'d Settings,
     pub(super) reviewer: &'d Chosen,
     /// Time limits of a review and of the drafter.
@@ -113,7 +113,7 @@ impl Driver<'_> {
         progress.show_round(fields.round, fields.max_rounds, &persona.label);
 
         let report = review::run(
-            &self.program,
+            self.program,
             held,
             &REVIEWING_REVIEW,
             self.settings,

@@ -81,12 +81,13 @@ impl Extension for PlanLoop {
     }
 
     fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
-        let info = program.info;
         match name {
-            "run" => Some(run::run(info, arguments)),
-            "new" => Some(new::run(info, arguments)),
+            "run" => Some(run::run(program, arguments)),
+            "new" => Some(new::run(arguments)),
             "machine" => Some(machine::run(arguments)),
-            "review" if arguments.get_flag(run::CHANGES) => Some(run::run_changes(info, arguments)),
+            "review" if arguments.get_flag(run::CHANGES) => {
+                Some(run::run_changes(program, arguments))
+            }
             _ => None,
         }
     }
@@ -95,7 +96,7 @@ impl Extension for PlanLoop {
         start::arguments(command)
     }
 
-    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
+    fn start(&self, request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         start::fields(request)
     }
 

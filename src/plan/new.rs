@@ -6,7 +6,6 @@ use std::io::{self, Write as _};
 use camino::Utf8Path;
 use clap::{Arg, ArgMatches, Command};
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, out};
 use claudex_loop::text;
 
@@ -45,18 +44,15 @@ pub(super) fn command() -> Command {
 }
 
 /// Runs the subcommand.
-pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let name: &String = matches.get_one("name").expect("clap requires it");
     // Crates from a registry lie beside each other.
     let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
     if !is_crate_name(name) {
         let name = text::one_line(&text::shown(name), 80);
         let message = format!("`{name}` cannot be the name of a crate and its machine");
-        let help = format!(
-            "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no word of Rust:\n    {} new release-train",
-            info.program
-        );
-        return Err(Failure::plain(Exit::Usage, message, &help));
+        let help = "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no word of Rust:\n    claudex-loop new release-train";
+        return Err(Failure::plain(Exit::Usage, message, help));
     }
 
     let folder = Utf8Path::new(name);

@@ -130,16 +130,3 @@ pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), F
         &format!("{}\nto have a session take it over:{adopt}", help(held)),
     ))
 }
-
-/// Returns how to resume or cancel a loop of `run` because of which another one cannot start.
-pub(super) fn in_the_way(store: &Store, id: &str) -> Option<String> {
-    let id = LoopId::parse(id, INFO.state.ids).ok()?;
-    let held = AnyLoop::open(store, &id, Actor::Person).ok()?;
-    let is_run = held.raw().record().session().as_deref() == Some(RUN);
-    is_run.then(|| {
-        format!(
-            "{}\nto give it up:\n    claudex-loop cancel {id}",
-            help(&held)
-        )
-    })
-}

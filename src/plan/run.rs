@@ -5,9 +5,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use claudex_loop::Actor;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Time, locate, loops, review, reviewers};
+use claudex_loop::program::{Program, Time, locate, loops, review, reviewers};
 
 use super::drive::Driver;
 use super::progress::Progress;
@@ -83,12 +82,12 @@ pub(super) fn review_arguments(review: Command) -> Command {
 }
 
 /// Runs the subcommand `run`.
-pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
     if let Some(id) = &arguments.resume {
         let held = resume::open(id)?;
         let root = held.raw().store().root().to_owned();
-        return drive(info, &root, &arguments, |_| Ok(held));
+        return drive(program, &root, &arguments, |_| Ok(held));
     }
     let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
     let (plan, topic) = start::read_plan(&loops::here()?, plan)?;
@@ -99,16 +98,13 @@ pub(super) fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Ex
     ];
     fields.extend(arguments.rounds.map(|rounds| ("max_rounds", rounds.into())));
     let folder = plan.parent().unwrap_or(&plan);
-    drive(info, folder, &arguments, |settings| {
-        start::begin(Mode::Plan, fields, folder, matches, settings)
+    drive(program, folder, &arguments, |settings| {
+        start::begin(program, Mode::Plan, fields, folder, matches, settings)
     })
 }
 
 /// Runs `review` with the flag `--changes`.
-pub(super) fn run_changes(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
+pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
     let usage = |error: clap::Error| Failure::usage(&error);
     let changes = Changes::from_arg_matches(matches).map_err(usage)?;
     let text = |name: &str| matches.get_one::<String>(name).cloned();
@@ -126,20 +122,20 @@ pub(super) fn run_changes(
         json: changes.json,
     };
     let here = loops::here()?;
-    drive(info, &here, &arguments, |settings| {
-        start::begin(Mode::Review, fields, &here, matches, settings)
+    drive(program, &here, &arguments, |settings| {
+        start::begin(program, Mode::Review, fields, &here, matches, settings)
     })
 }
 
 /// Begins a loop once the settings and the reviewer are known, and drives it to its end. `folder` is one of its project.
 fn drive(
-    info: &'static ProgramInfo,
+    program: &Program,
     folder: &Utf8Path,
     arguments: &Run,
     begin: impl FnOnce(&Settings) -> Result<AnyLoop, Failure>,
 ) -> Result<Exit, Failure> {
     let root = locate::root(INFO.state, folder);
-    let settings = loops::settings(info, &root, None)?;
+    let settings = loops::settings(INFO, &root, None)?;
     let named = arguments.reviewer.as_deref();
     if named.is_some_and(|named| named != settings.reviewer)
         && Caller::from_env().actor(false) == Actor::Agent
@@ -152,7 +148,7 @@ fn drive(
 
     let held = begin(&settings)?;
     let mut driver = Driver {
-        program: super::program(),
+        program,
         settings: &settings,
         reviewer: &reviewer,
         limits,

@@ -7,14 +7,14 @@ use claudex_loop::files::{MAX_BYTES, folder_of, if_there};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
-use claudex_loop::program::start::{StartFields, StartRequest, merged, refusal};
-use claudex_loop::program::{locate, loops};
+use claudex_loop::program::start::{StartFields, StartRequest, begin_loop};
+use claudex_loop::program::{Program, locate, loops};
 use claudex_loop::review::Digest;
 use claudex_loop::review::changes;
 use claudex_loop::review::round::RoundError;
 use claudex_loop::review::worktree::WorktreeError;
-use claudex_loop::store::{LoopId, StoreError};
-use claudex_loop::{Actor, Beginning, OpenError, text};
+use claudex_loop::store::LoopId;
+use claudex_loop::{Actor, Timestamp, text};
 use serde_json::Value;
 
 use super::{AnyLoop, INFO, Mode, resume, run};
@@ -95,7 +95,7 @@ pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
 }
 
 /// Returns the fields of a loop that starts.
-pub(super) fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
+pub(super) fn fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let mode = request.mode.name.parse().unwrap_or(Mode::Plan);
     let mut others = ONE_MODE.into_iter().filter(|(_, _, only)| *only != mode);
     let is_set = |field| request.text(field).is_some() || request.flag(field);
@@ -106,8 +106,8 @@ pub(super) fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> 
         ));
     }
     match mode {
-        Mode::Plan => plan_fields(&request),
-        Mode::Review => review_fields(&request),
+        Mode::Plan => plan_fields(request),
+        Mode::Review => review_fields(request),
     }
 }
 
@@ -205,51 +205,34 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     }
 }
 
-/// Starts a loop of `run` or `review --changes` with the fields that `start` would set. `folder` is
-/// one of its project. If another loop is active, the exit code says so.
+/// Starts a loop of `run` or `review --changes` as `start` would. `folder` is one of its project. If
+/// another loop is active, the exit code says so.
 pub(super) fn begin(
+    program: &Program,
     mode: Mode,
     given: Vec<(&'static str, Value)>,
     folder: &Utf8Path,
-    matches: &ArgMatches,
+    arguments: &ArgMatches,
     settings: &Settings,
 ) -> Result<AnyLoop, Failure> {
-    let mode = &INFO.table.modes[mode as usize];
     let store = locate::for_start(INFO.state, folder);
-    let beginning = Beginning {
-        stale_after: Some(settings.stale_after()),
-        ..Beginning::now(RUN)
-    };
-    let planned = fields(StartRequest {
-        mode,
-        given: given.clone(),
-        arguments: matches,
+    let request = StartRequest {
+        mode: &INFO.table.modes[mode as usize],
+        given,
+        arguments,
         here: folder,
         store: &store,
-        now: beginning.now,
-    })?;
-    let fields = merged(planned.fields, given, settings.start_values(mode));
-    let beginning = Beginning {
-        id: planned.id,
-        ..beginning
+        now: Timestamp::now(),
+        id: None,
+        session: RUN,
+        actor: Actor::Person,
     };
-    let begun = AnyLoop::begin(&store, mode, fields, beginning, Actor::Person);
-    let begun = begun.map_err(|error| {
-        let exit = match &error {
-            OpenError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }) => {
-                Exit::Active
-            }
-            _ => Exit::Internal,
-        };
-        if let OpenError::Store(StoreError::Active { id, .. }) = &error
-            && let Some(help) = resume::in_the_way(&store, id)
-        {
-            return Failure::plain(exit, error.to_string(), &help);
-        }
-        refusal(INFO, error).exiting(exit)
+    let begun = begin_loop(program, request, settings).map_err(|failure| match failure.exit {
+        Exit::Refused => failure.exiting(Exit::Active),
+        _ => failure,
     })?;
     // The user starts a loop. All later changes are those of the Stop hook.
-    AnyLoop::open(&store, begun.id(), Actor::Hook)
+    AnyLoop::open(&store, begun.raw().id(), Actor::Hook)
         .map_err(|error| Failure::new(Exit::Internal, error))
 }
 

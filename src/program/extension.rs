@@ -11,9 +11,8 @@ use super::exit::{Ended, Exit, Failure};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input};
-use crate::machine::FieldError;
 use crate::machine::table::ModeInfo;
-use crate::machine::{LoopHandle, Refusal, Refused};
+use crate::machine::{Actor, FieldError, LoopHandle, Refusal, Refused};
 use crate::store::{LoopId, Store};
 
 /// Variables of a template by their names.
@@ -45,7 +44,7 @@ pub trait Extension {
     ///
     /// # Errors
     /// Returns an error if the loop must not start.
-    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
+    fn start(&self, request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         Ok(StartFields::default())
     }
 
@@ -150,6 +149,12 @@ pub struct StartRequest<'a> {
     pub store: &'a Store,
     /// The time of the start.
     pub now: Timestamp,
+    /// The id, if the caller chooses it.
+    pub id: Option<LoopId>,
+    /// The session that has the loop.
+    pub session: &'a str,
+    /// The actor.
+    pub actor: Actor,
 }
 
 impl StartRequest<'_> {

@@ -11,6 +11,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
@@ -19,9 +20,9 @@ use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{command_line, incompatible, locate, loops, messages, out, slash_arguments};
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
-use crate::machine::{Beginning, LoopHandle, OpenError};
+use crate::machine::{Actor, Beginning, LoopHandle, OpenError};
 use crate::review::scratch;
-use crate::store::{IdForm, LoopId, MOST_COUNT, StoreError, WhyNotOurs};
+use crate::store::{IdForm, LoopId, MOST_COUNT, Store, StoreError, WhyNotOurs};
 use crate::text;
 
 /// The name of the argument that takes the text without a flag; no field's name has a space.
@@ -185,8 +186,7 @@ pub(super) fn start_with(
     begin(program, &matches, true)
 }
 
-/// Starts a loop: reads the arguments, lets the extension and the configuration add fields, begins the loop, and prints its first
-/// message. `by_user`: the user decided so, also inside a session.
+/// Starts a loop by the arguments, and prints its first message. `by_user`: the user decided so, also inside a session.
 pub(super) fn begin(
     program: &Program,
     matches: &ArgMatches,
@@ -205,41 +205,74 @@ pub(super) fn begin(
     let here = loops::here()?;
     let store = locate::for_start(info.state, &here);
     let settings = loops::settings(info, store.root(), None)?;
-    let now = Timestamp::now();
     remove_scratch_on_signals();
-    let extended = program.extension.start(StartRequest {
+    let request = StartRequest {
         mode,
-        given: values.clone(),
+        given: values,
         arguments: matches,
         here: &here,
         store: &store,
-        now,
-    })?;
-    let fields = merged(extended.fields, values, settings.start_values(mode));
-    check(program, mode, &fields)?;
-
-    let beginning = Beginning {
-        now,
-        stale_after: Some(settings.stale_after()),
-        session: caller.session.clone().unwrap_or(UNKNOWN.to_owned()),
-        id: id.or(extended.id),
+        now: Timestamp::now(),
+        id,
+        session: caller.session.as_deref().unwrap_or(UNKNOWN),
+        actor: caller.actor(by_user),
     };
-    let actor = caller.actor(by_user);
-    let held = program
-        .app
-        .begin(&store, mode, fields, beginning, actor)
-        .map_err(|error| refusal(info, error))?;
-    store.log(&format!("{} start by {actor}", held.raw().id()));
-    // There is no stop before the first phase that would do it; a failure here is reported at the next one.
-    if let Err(error) = program.extension.entered(&*held, &settings) {
-        store.log(&format!("{} start: {error}", held.raw().id()));
-    }
+    let held = begin_loop(program, request, &settings)?;
     print(program, mode, &*held, matches, by_user, &settings);
     Ok(Exit::Complete)
 }
 
+/// Begins a loop with its fields, those that the extension adds, and those of the configuration.
+///
+/// # Errors
+/// Returns an error if a field is missing or wrong, or if the extension or the store refuses.
+pub fn begin_loop(
+    program: &Program,
+    request: StartRequest<'_>,
+    settings: &Settings,
+) -> Result<HeldLoop, Failure> {
+    let StartRequest {
+        mode, store, actor, ..
+    } = request;
+    let own = program.extension.start(&request)?;
+    let fields = merged(own.fields, request.given, settings.start_values(mode));
+    check(program, mode, &fields)?;
+
+    let beginning = Beginning {
+        now: request.now,
+        stale_after: Some(settings.stale_after()),
+        session: request.session.to_owned(),
+        id: request.id.or(own.id),
+    };
+    let begun = program.app.begin(store, mode, fields, beginning, actor);
+    let held = begun.map_err(|error| {
+        blocked(program, store, &error).unwrap_or_else(|| refusal(program.info, error))
+    })?;
+    let raw = held.raw();
+    store.log(&format!("{} start by {actor}", raw.id()));
+    // There is no stop before the first phase that would do it; a failure here is reported at the next one.
+    if let Err(error) = program.extension.entered(&*held, settings) {
+        store.log(&format!("{} start: {error}", raw.id()));
+    }
+    Ok(held)
+}
+
+/// Returns the failure of a start if the loop in its way is one whose next action the program itself sets.
+fn blocked(program: &Program, store: &Store, error: &OpenError) -> Option<Failure> {
+    let OpenError::Store(StoreError::Active { id, .. }) = error else {
+        return None;
+    };
+    let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
+    let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
+    let next = program.extension.next_action(&*held)?.next;
+    let way_out = incompatible::way_out(program.info, id);
+    let give_up = way_out.map(|line| format!("\nto give it up:\n    {line}"));
+    let help = next + &give_up.unwrap_or_default();
+    Some(Failure::refuse(error.to_string(), &help))
+}
+
 /// Returns the fields of a start: those that the extension sets, else those of the arguments, else those of the configuration.
-pub fn merged(
+fn merged(
     mut fields: Vec<(&'static str, Value)>,
     given: Vec<(&'static str, Value)>,
     configured: impl IntoIterator<Item = (&'static str, Value)>,

@@ -32,8 +32,8 @@ impl Extension for Stages {
         take_up::arguments(command)
     }
 
-    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
-        take_up::before_start(&request)?;
+    fn start(&self, request: &StartRequest<'_>) -> Result<StartFields, Failure> {
+        take_up::before_start(request)?;
         let open = json!(new_dispatch(request.store.root(), 1));
         let created = json!(format!("{:.0}", request.now));
         Ok(StartFields {

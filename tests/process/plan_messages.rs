@@ -126,8 +126,6 @@ Loop `[id]`, plan `PLAN.md`. Reviewed by: fake-findings, fake-clean. Total time:
 
 - Round 1: The plan has no way back when the migration fails half way (`[project]/.claude/claudex/[id]/findings-round-1.md`)
 
-**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan was revised since, and no later round looked from that point of view.
-
 Findings in full: `[project]/.claude/claudex/[id]/findings-round-2.md`; what happened: `claudex-loop journal [id]`
 
 **Print this summary to the user so they see the loop landed.** Then end your turn. The Stop hook will allow exit cleanly.

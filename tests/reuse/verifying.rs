@@ -77,7 +77,11 @@ fn verify_runs_only_the_lines_that_are_allowed() {
         "verify",
         "the user’s configuration does not allow:\n    echo ran",
     );
-    refuses(&project, "verify", "can add these lines to allow_commands in ");
+    refuses(
+        &project,
+        "verify",
+        "can add these lines to allow_commands in ",
+    );
     assert_eq!(ran(&project), 0);
     assert!(!journal(&project).contains("verify-ended"));
 
