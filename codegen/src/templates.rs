@@ -29,7 +29,7 @@ pub(crate) enum TemplateKind {
 /// before it.
 pub const ANY: &str = "id phase machine root";
 /// The names of a message.
-pub const MESSAGE: &str = "violations verbs verbs.agent verbs.person question question.question question.header \
+pub const MESSAGE: &str = "violations question question.question question.header \
                            question.options question.calls question.more question.line last_run last_run.command \
                            last_run.exit last_run.passed last_run.tail last_run.log";
 /// The names of a mode's message in addition to those.

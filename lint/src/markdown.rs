@@ -129,41 +129,26 @@ impl Reader<'_> {
             Event::Text(text) => self.push(text, range.start),
             Event::Code(code) => self.push(&format!("`{code}`"), range.start),
             Event::SoftBreak | Event::HardBreak => self.push("\n", range.start),
-            Event::Start(Tag::Strikethrough) => self.unread += 1,
-            Event::End(TagEnd::Strikethrough) => self.unread -= 1,
-            Event::Start(Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. })
-            | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link | TagEnd::Image) => {}
             Event::Start(tag) => {
-                self.end_block();
+                self.cross_edge(tag.to_end());
+                self.unread += usize::from(is_unread(tag.to_end()));
                 match tag {
                     Tag::Heading { level, .. } => self.begin_section(*level as u8, range),
-                    Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::MetadataBlock(_) => {
-                        self.unread += 1;
-                    }
                     Tag::Item | Tag::TableRow => self.document.entries += 1,
                     _ => {}
                 }
             }
             Event::End(tag) => {
-                self.end_block();
-                let is_unread = matches!(
-                    tag,
-                    TagEnd::BlockQuote(_)
-                        | TagEnd::CodeBlock
-                        | TagEnd::Heading(_)
-                        | TagEnd::MetadataBlock(_)
-                );
-                self.unread -= usize::from(is_unread);
+                self.cross_edge(*tag);
+                self.unread -= usize::from(is_unread(*tag));
             }
             _ => {}
         }
     }
 
-    /// Begins a section, whose heading makes no sentence.
     fn begin_section(&mut self, level: u8, range: Range<usize>) {
-        self.unread += 1;
-        let title = self.source[range].lines().next().unwrap_or_default();
-        let title = title.trim_matches(['#', ' ']);
+        let heading = self.source[range].lines().next().unwrap_or_default();
+        let title = heading.trim_matches(['#', ' ']);
         self.aside = self.aside.filter(|aside| *aside < level);
         // The title of the whole plan says nothing about its first part.
         let words = words(title);
@@ -184,22 +169,28 @@ impl Reader<'_> {
         self.block.push_str(text);
     }
 
+    /// Ends the block at the edge of an element, unless that lies within a block.
+    fn cross_edge(&mut self, tag: TagEnd) {
+        use TagEnd::{Emphasis, Image, Link, Strikethrough, Strong};
+        if !matches!(tag, Emphasis | Image | Link | Strikethrough | Strong) {
+            self.end_block();
+        }
+    }
+
     /// Adds the sentences of the block that ends here.
     fn end_block(&mut self) {
         let block = std::mem::take(&mut self.block);
         let first_line = self.lines.line_at(self.block_start);
-        let lines = Lines::new(&block);
         let read = blank_quotations(&block);
         for range in sentences(&read) {
             let text = block[range.clone()].trim_end();
             let indent = text.len() - text.trim_start().len();
-            let line = lines.line_at(range.start + indent) - 1;
-            let read: Vec<&str> = read[range].split_whitespace().collect();
-            let read = read.join(" ");
+            let line = block[..range.start + indent].matches('\n').count();
+            let read = read[range].split_whitespace().collect::<Vec<_>>().join(" ");
             let words = words(&read);
             let is_other = read.ends_with('?') || matches_any(OTHER_THAN_WORK, &words);
             self.document.sentences.push(Sentence {
-                line: first_line.saturating_add(line),
+                line: first_line.saturating_add(u32::try_from(line).unwrap_or(u32::MAX)),
                 text: text.trim_start().to_owned(),
                 read,
                 is_below_questions: self.is_below_questions,
@@ -208,6 +199,15 @@ impl Reader<'_> {
             });
         }
     }
+}
+
+/// Returns whether the text of an element makes no sentences.
+fn is_unread(tag: TagEnd) -> bool {
+    use TagEnd::{BlockQuote, CodeBlock, Heading, MetadataBlock, Strikethrough};
+    matches!(
+        tag,
+        BlockQuote(_) | CodeBlock | Heading(_) | MetadataBlock(_) | Strikethrough
+    )
 }
 
 /// Replaces code and text between double quotation marks by as many blanks. Of the name of a

@@ -179,14 +179,14 @@ fn find_open_questions(document: &Document) -> Option<Finding> {
     } else {
         (Severity::High, marked)
     };
-    let what = match open.len() {
+    let problem = match open.len() {
         1 => "1 open question".to_owned(),
         count => format!("{count} open questions"),
     };
     let recommendation = "decide, or add a step that decides, with an owner and a date";
     let line = open.first()?.line;
     Some(with_quotes(
-        finding("ENG-OPEN-QUESTION", severity, line, what, recommendation),
+        finding("ENG-OPEN-QUESTION", severity, line, problem, recommendation),
         &open,
     ))
 }

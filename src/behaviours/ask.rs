@@ -113,12 +113,19 @@ fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
     fields.filter_map(argument).collect()
 }
 
-/// Returns the question of the phase that a loop is in, or `None` if it asks none or the program asks it.
+/// Returns the question of the phase that a loop is in, as it can be put: the program's own, or else that of the machine file.
 ///
 /// # Errors
-/// Returns the reason if the question or its header is empty.
-pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
-    let Some(question) = raw.table().phases[raw.phase()].question() else {
+/// Returns the reason if the question or its header is empty, or if one of the program's labels cannot be shown.
+pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
+    let declared = raw.table().phases[raw.phase()].question();
+    if let Some(own) = own {
+        let labels: Vec<&str> = own.options.iter().map(|one| one.label.trim()).collect();
+        check_labels(&labels)?;
+        let text = declared.and_then(|question| question.text);
+        return own.into_plain(text).map(Some);
+    }
+    let Some(question) = declared else {
         return Ok(None);
     };
     let Options::These(choices) = question.options else {
@@ -129,23 +136,13 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
         label: dialog_text(choice.label, MAX_QUESTION_CHARS),
         ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
     });
-    let asked = Asked::new(
+    Asked::new(
         raw.fill(question.question),
         raw.fill(question.header),
         options.collect(),
-    );
-    asked.plain(question.text).map(Some)
-}
-
-/// Returns a question that the program asks, as it can be put: its texts made plain.
-///
-/// # Errors
-/// Returns the reason if one of its labels cannot be shown.
-pub fn checked(raw: &Raw, asked: Asked) -> Result<Asked, String> {
-    let labels: Vec<&str> = asked.options.iter().map(|one| one.label.trim()).collect();
-    check_labels(&labels)?;
-    let question = raw.table().phases[raw.phase()].question();
-    asked.plain(question.and_then(|question| question.text))
+    )
+    .into_plain(question.text)
+    .map(Some)
 }
 
 /// Refuses labels that a dialog cannot show as they are, or that cannot be told apart.
@@ -188,7 +185,7 @@ impl Asked {
     }
 
     /// Makes every text as a dialog shows it.
-    fn plain(mut self, text: Option<Taker>) -> Result<Self, String> {
+    fn into_plain(mut self, text: Option<Taker>) -> Result<Self, String> {
         self.text = text;
         self.question = dialog_text(&self.question, MAX_QUESTION_CHARS);
         self.header = dialog_text(&self.header, MAX_HEADER_CHARS);
@@ -294,10 +291,11 @@ fn dialog_text(text: &str, max_chars: usize) -> String {
 mod tests {
     use super::*;
 
-    fn asked(labels: &[&str], text: Option<Taker>) -> Asked {
+    fn asking(labels: &[&str], text: Option<Taker>) -> Asked {
         let options = labels.iter().map(|label| Answer::new(*label, "choose"));
-        let asked = Asked::new("Roll 1.2 out to everyone?", "Rollout", options.collect());
-        asked.plain(text).unwrap()
+        Asked::new("Roll 1.2 out to everyone?", "Rollout", options.collect())
+            .into_plain(text)
+            .unwrap()
     }
 
     fn label(answer: Result<Option<Answer>, String>) -> Option<String> {
@@ -306,7 +304,7 @@ mod tests {
 
     #[test]
     fn answer_is_a_label_letter_by_letter() {
-        let asked = asked(&["Roll out", "Roll back"], None);
+        let asked = asking(&["Roll out", "Roll back"], None);
         let take = |answer: &str| label(asked.answer(answer, true));
         assert_eq!(take("Roll out").as_deref(), Some("Roll out"));
         assert_eq!(take(" Roll back\r\n").as_deref(), Some("Roll back"));
@@ -333,11 +331,12 @@ mod tests {
     #[test]
     fn dialog_with_other_descriptions_is_not_offered() {
         let answers = (1..=5).map(|n| Answer::new(format!("{n}"), "go").description("risky"));
-        let asked = Asked::new("Which?", "Which", answers.collect());
-        let asked = asked.plain(None).unwrap();
+        let asked = Asked::new("Which?", "Which", answers.collect())
+            .into_plain(None)
+            .unwrap();
         let options = |options: &[(&str, &str)]| {
-            let own = |(label, what): &(&str, &str)| (label.to_string(), what.to_string());
-            asked.offers(&options.iter().map(own).collect::<Vec<_>>())
+            let owned = |(label, what): &(&str, &str)| (label.to_string(), what.to_string());
+            asked.offers(&options.iter().map(owned).collect::<Vec<_>>())
         };
         assert!(options(&[("4", "risky"), ("5", "risky")]));
         let first = [("1", "risky"), ("2", "risky"), ("3", "risky")];
@@ -357,7 +356,7 @@ mod tests {
             argument: Some("why"),
             with: &[],
         };
-        let asked = asked(&["Roll out"], Some(taker));
+        let asked = asking(&["Roll out"], Some(taker));
         let words = "  not yet: it's \"red\" `x`\n$(y) ";
         let taken = asked.answer(words, true).unwrap().unwrap();
         assert_eq!(taken.transition, "note");
@@ -389,7 +388,7 @@ mod tests {
             .collect();
         for count in 2..=MAX_OPTIONS {
             let labels: Vec<&str> = all[..count].iter().map(String::as_str).collect();
-            let asked = asked(&labels, None);
+            let asked = asking(&labels, None);
             let dialogs = asked.dialogs();
             let sizes = dialogs.iter().map(Vec::len);
             assert!(sizes.min() >= Some(2) && dialogs[0].len() <= MAX_DIALOG_OPTIONS);
@@ -399,12 +398,12 @@ mod tests {
             let more = dialogs.iter().filter(|page| page.last().unwrap().0 == MORE);
             assert_eq!(more.count(), dialogs.len() - 1, "{count}");
         }
-        assert_eq!(asked(&["Only"], None).dialogs()[0][1].0, NO);
+        assert_eq!(asking(&["Only"], None).dialogs()[0][1].0, NO);
         let taker = Taker {
             transition: "note",
             argument: Some("why"),
             with: &[],
         };
-        assert_eq!(asked(&["Only"], Some(taker)).dialogs()[0][1].0, ELSE);
+        assert_eq!(asking(&["Only"], Some(taker)).dialogs()[0][1].0, ELSE);
     }
 }

@@ -15,8 +15,6 @@ use crate::text;
 
 /// The most characters of a field that a message shows.
 const MAX_FIELD_CHARS: usize = 300;
-/// The most verbs that a line for the user names.
-const MAX_VERBS: usize = 6;
 
 /// The message of a phase that asks, unless the machine has another one.
 const ASK: Message = Message {
@@ -34,26 +32,17 @@ pub fn render(
     message: Option<Message>,
     own: Map<String, Json>,
 ) -> Result<Option<String>, MessageError> {
-    let asked = ask::asked(raw).ok().flatten();
+    let asked = ask::question(raw, None).ok().flatten();
     let asks = asked.is_some() || own.contains_key("question");
     let Some(message) = message.or(asks.then_some(ASK)) else {
         return Ok(None);
     };
     let mut context = facts(raw, MAX_FIELD_CHARS);
     let question = asked.map(|asked| question(raw, &asked));
-    let ways = ways(raw);
-    let verbs = |is_open: fn(&Way) -> bool| -> Vec<&str> {
-        let open = ways.iter().filter(|way| is_open(way));
-        open.map(|way| &*way.command).collect()
-    };
     let engines = [
         ("question", json!(question)),
         ("last_run", json!(command_runs::last(raw))),
         ("violations", json!(raw.violations())),
-        (
-            "verbs",
-            json!({ "agent": verbs(|way| way.agent), "person": verbs(|way| way.person) }),
-        ),
     ];
     context.extend(engines.map(|(name, value)| (name.to_owned(), value)));
     context.extend(own);
@@ -125,16 +114,6 @@ pub fn ways(raw: &Raw) -> Vec<Way> {
     ways
 }
 
-/// Returns the command lines by which the user answers a loop's question, if it has one, or takes a transition.
-pub fn person_commands(raw: &Raw, asked: Option<&Asked>) -> Vec<String> {
-    let answer = asked.map(|_| answering(raw)).into_iter();
-    let ways = ways(raw).into_iter().filter(|way| way.person);
-    answer
-        .chain(ways.map(|way| way.command))
-        .take(MAX_VERBS)
-        .collect()
-}
-
 /// Returns the command line of an edge's verb.
 pub(crate) fn command_line(raw: &Raw, edge: &EdgeInfo) -> String {
     let program = raw.table().state.program;
@@ -183,10 +162,10 @@ fn waited_for_command(raw: &Raw, name: &str) -> String {
     let Some(permitted) = raw.program_facts().permissions.get() else {
         return format!("the command {name}");
     };
-    let file = permitted.file.as_ref();
-    let file = file.map_or("your configuration".to_owned(), |file| {
-        text::one_line(file.as_str(), MAX_FIELD_CHARS)
-    });
+    let file = match &permitted.file {
+        Some(file) => text::one_line(file.as_str(), MAX_FIELD_CHARS),
+        None => "your configuration".to_owned(),
+    };
     let command = permitted.commands.get(name);
     if command.is_some_and(|command| is_installed(command, &raw.root())) {
         format!("the command {name}")

@@ -47,9 +47,9 @@ impl<S> From<S> for Observed<S> {
 /// # Errors
 /// Returns an error if the file is there and cannot be read.
 pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<bool>, Refusal> {
-    let is_written = is_written(raw, path, &raw.fill(before));
-    let is_written = is_written.map_err(unobserved(raw.path(path).as_str()))?;
-    Ok(is_written.into())
+    is_written(raw, path, &raw.fill(before))
+        .map(Observed::from)
+        .map_err(unobserved(raw.path(path).as_str()))
 }
 
 fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
@@ -112,8 +112,10 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let Some(configured) = configured.filter(|command| is_installed(command, &raw.root())) else {
         return Ok(RunSeen::Missing.into());
     };
-    let folder = raw.store().open_loop_folder(raw.id());
-    let folder = folder.map_err(unobserved("the loop's folder"))?;
+    let folder = raw
+        .store()
+        .open_loop_folder(raw.id())
+        .map_err(unobserved("the loop's folder"))?;
     let Some(lock) = RunLock::try_take(&folder).map_err(Refusal::Store)? else {
         return Ok(RunSeen::Running.into());
     };
@@ -148,8 +150,9 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
 /// Returns an error if the system does not say whether the file is there, or a symlink is in the way.
 pub fn wait_for(raw: &Raw, file: &str) -> Result<Observed<bool>, Refusal> {
     let subject = text::one_line(raw.path(file).as_str(), 300);
-    let is_there = is_file(raw, file).map_err(unobserved(&subject))?;
-    Ok(is_there.into())
+    is_file(raw, file)
+        .map(Observed::from)
+        .map_err(unobserved(&subject))
 }
 
 /// Returns whether a regular file is there, regardless of its content: an empty one is a sign, too. A folder is none, and a pipe or a

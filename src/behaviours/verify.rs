@@ -29,7 +29,7 @@ const MAX_COMMAND_CHARS: usize = 1000;
 /// The subject of an error.
 const WHAT: &str = "the commands that verify the work";
 /// The time between two looks of a caller that waits for another's run.
-const POLL: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The most characters of output that are shown of all commands.
 const MAX_OUTPUT_CHARS: usize = 6000;
 /// The characters of output that each command may have, however many commands there are.
@@ -136,10 +136,11 @@ pub fn line_problem(line: &str) -> Option<&'static str> {
 }
 
 /// Returns the sentence about lines that the user's configuration does not allow.
-fn not_allowed(raw: &Raw, lines: &[String]) -> String {
+fn permission_problem(raw: &Raw, lines: &[String]) -> String {
     let permissions = raw.program_facts().permissions.get();
-    let file = permissions.and_then(|known| known.file.as_ref());
-    let file = file.map_or("your configuration".to_owned(), text::shown);
+    let file = permissions
+        .and_then(|known| known.file.as_ref())
+        .map_or("your configuration".to_owned(), text::shown);
     format!(
         "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
         text::command_lines(lines)
@@ -176,11 +177,11 @@ impl VerifyRun {
     }
 
     /// Returns the sentence about the commands that were not allowed, or `None` if all of them were.
-    pub fn not_allowed(&self, raw: &Raw) -> Option<String> {
-        let lines = self.commands.iter();
-        let lines = lines.filter(|command| command.exit == Exit::NotAllowed);
-        let lines: Vec<String> = lines.map(|command| command.command.clone()).collect();
-        (!lines.is_empty()).then(|| not_allowed(raw, &lines))
+    pub fn permission_problem(&self, raw: &Raw) -> Option<String> {
+        let not_allowed = |end: &&CommandEnd| end.exit == Exit::NotAllowed;
+        let ends = self.commands.iter().filter(not_allowed);
+        let lines: Vec<String> = ends.map(|end| end.command.clone()).collect();
+        (!lines.is_empty()).then(|| permission_problem(raw, &lines))
     }
 
     /// Returns why the run does not verify the work tree that it began with, or `None` if all commands passed on it.
@@ -188,8 +189,8 @@ impl VerifyRun {
         let why = if let Some(failed) = self.failed().next() {
             let command = text::one_line(&text::shown(&failed.command), 200);
             format!("{command} failed ({}); fix that, then", failed.exit)
-        } else if let Some(lines) = self.not_allowed(raw) {
-            return Some(lines);
+        } else if let Some(problem) = self.permission_problem(raw) {
+            return Some(problem);
         } else if self.tree_after != self.tree_before {
             "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then"
                 .to_owned()
@@ -301,11 +302,13 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
     let commands = Commands::load(raw).map_err(NotRun::NothingAllowed)?;
     if !commands.0.iter().any(|command| command.is_allowed) {
         let lines: Vec<String> = commands.0.into_iter().map(|command| command.line).collect();
-        return Err(NotRun::NothingAllowed(not_allowed(raw, &lines)));
+        return Err(NotRun::NothingAllowed(permission_problem(raw, &lines)));
     }
 
-    let folder = raw.store().open_loop_folder(raw.id());
-    let folder = folder.map_err(unobserved(WHAT))?;
+    let folder = raw
+        .store()
+        .open_loop_folder(raw.id())
+        .map_err(unobserved(WHAT))?;
     let mut has_waited = false;
     let _lock = loop {
         if let Some(lock) = RunLock::try_take(&folder).map_err(Refusal::Store)? {
@@ -315,14 +318,15 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
             return Err(NotRun::Interrupted);
         }
         has_waited = true;
-        std::thread::sleep(POLL);
+        std::thread::sleep(POLL_INTERVAL);
     };
     command_runs::refuse_moved(raw)?;
 
     let tree_before = tree(raw).map_err(unobserved(WHAT))?;
-    let newest = VerifyRun::newest(raw, &commands).map_err(Refusal::Store)?;
-    let newest = newest.filter(|run| run.tree_before == tree_before);
-    if let Some(run) = newest.filter(|run| has_waited || run.problem(raw).is_none()) {
+    if let Some(run) = VerifyRun::newest(raw, &commands).map_err(Refusal::Store)?
+        && run.tree_before == tree_before
+        && (has_waited || run.problem(raw).is_none())
+    {
         return Ok(run);
     }
     let ends = perform(raw, &folder, &commands, watch).map_err(unobserved(WHAT))?;

@@ -26,13 +26,13 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 pub(super) fn all(held: &AnyLoop) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = rounds::caveats(held.raw(), &journal);
-    caveats.extend(of_plan_loop(held));
+    caveats.extend(loop_caveats(held));
     caveats
 }
 
 /// Returns the caveats that only a plan loop has: a change since the last review, and material
 /// findings on the text that counts as clean.
-pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
+pub(super) fn loop_caveats(held: &AnyLoop) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
     let verdicts = runs::verdicts(runs::read(&journal));

@@ -161,8 +161,8 @@ impl Driver<'_> {
     fn draft(&mut self, held: &AnyLoop, drafter: &str) -> Result<(), Failure> {
         let raw = held.raw();
         let path = findings_file::findings_path(raw.store(), raw.id(), held.fields().round);
-        let findings = raw.store().read(&path).and_then(files::text);
-        let findings = findings.map_err(|error| {
+        let content = raw.store().read(&path).and_then(files::text);
+        let findings = content.map_err(|error| {
             let problem = format!("cannot read {}: {error}", text::shown(&path));
             internal_failure(held, &problem)
         })?;

@@ -24,8 +24,9 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let owned = session_loops::owned(INFO, input, surroundings, session);
     let (store, id) = owned.into_iter().next()?;
-    let held = AnyLoop::open(&store, &id, Actor::Person);
-    let held = held.ok().filter(takes_answers)?;
+    let held = AnyLoop::open(&store, &id, Actor::Person)
+        .ok()
+        .filter(takes_answers)?;
     Some(match record(&held, &parts) {
         Ok(()) => HookOutput {
             agent: Some(INFO.line(&format!("the answers are in the topic of loop {id}."))),

@@ -160,7 +160,7 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         }
         notes.push(outcome);
     }
-    notes.extend(caveats::of_plan_loop(held));
+    notes.extend(caveats::loop_caveats(held));
     let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
     if waits && held.fields().reminders > 0 {
         notes.push(format!(

@@ -86,8 +86,11 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         _ => snapshot.as_ref().ok().map(Snapshot::tree),
     };
     let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
-    let copy = held.raw().read("{subject}").and_then(files::text);
-    let copy = copy.unwrap_or_default();
+    let copy = held
+        .raw()
+        .read("{subject}")
+        .and_then(files::text)
+        .unwrap_or_default();
     let compared = copy.lines().map_while(|line| line.strip_prefix("# "));
     let facts = json!({
         "id": held.id().as_str(),

@@ -113,8 +113,8 @@ pub(super) fn fields(request: &StartRequest<'_>) -> Result<StartFields, Failure>
 
 fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let store = request.store;
-    let continued = request.text("continues").map(open_continued).transpose()?;
-    let continued = continued.as_ref();
+    let continues = request.text("continues").map(open_continued).transpose()?;
+    let continued = continues.as_ref();
     let from_draft = request.flag("from_draft") || continued.is_some();
     let topic = match (request.text("topic").unwrap_or_default().trim(), continued) {
         ("", Some(continued)) => &continued.fields().topic,

@@ -89,10 +89,7 @@ impl Program {
 
     /// Returns the question of the phase that a loop is in, from the program or from the machine file.
     pub(super) fn question(&self, held: &dyn LoopHandle) -> Result<Option<Asked>, String> {
-        match self.app.asks(held)? {
-            Some(asked) => ask::checked(held.raw(), asked).map(Some),
-            None => ask::asked(held.raw()),
-        }
+        ask::question(held.raw(), self.app.asks(held)?)
     }
 
     /// Renders a message about a loop, with the variables that only this program has and `more`.

@@ -58,11 +58,14 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         _ => {}
     }
     let open = question.as_ref().ok().and_then(Option::as_ref);
-    let verbs = loop_message::person_commands(raw, open);
-    let next = if verbs.is_empty() {
+    let answer = open.map(|_| loop_message::answering(raw));
+    let ways = loop_message::ways(raw).into_iter();
+    let verbs = ways.filter(|way| way.person).map(|way| way.command);
+    let commands: Vec<String> = answer.into_iter().chain(verbs).take(MAX_COMMANDS).collect();
+    let next = if commands.is_empty() {
         text::one_line(phase.doc, 200)
     } else {
-        format!("the user continues it:{}", text::command_lines(&verbs))
+        format!("the user continues it:{}", text::command_lines(&commands))
     };
     NextAction::new(loop_message::awaited(raw, open), next)
 }

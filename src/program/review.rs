@@ -180,7 +180,7 @@ fn verify_first(
         None => listener(RoundEvent::Tick),
     });
     let not_run = match ran {
-        Ok(ran) => ran.not_allowed(raw),
+        Ok(ran) => ran.permission_problem(raw),
         Err(NotRun::NothingAllowed(why)) => Some(why),
         Err(NotRun::Interrupted) => return Err(RoundError::Interrupted),
         Err(NotRun::Refused(refusal)) => {

@@ -21,10 +21,7 @@ const MAX_REASON_CHARS: usize = 300;
 
 /// Returns the question of a pipeline's phase, or a sentence if it cannot be asked.
 pub(crate) fn current(held: &AnyLoop) -> Result<Option<Asked>, String> {
-    match stops::Stages.asks(held)? {
-        Some(own) => ask::checked(held.raw(), own).map(Some),
-        None => ask::asked(held.raw()),
-    }
+    ask::question(held.raw(), stops::Stages.asks(held)?)
 }
 
 /// Returns the question of the open stage's summary, or a sentence if the summary is gone.

@@ -81,7 +81,7 @@ macro_rules! step {
                         print!("{}", words.unwrap().unwrap_or_default());
                     }
                     Ok(Step::Waits(held)) => {
-                        let question = question::asked(held.raw()).unwrap();
+                        let question = question::question(held.raw(), None).unwrap();
                         println!("waits\n{}", loop_message::awaited(held.raw(), question.as_ref()));
                     }
                     Ok(Step::Over(_)) => println!("over"),
@@ -102,7 +102,7 @@ macro_rules! person {
         let held = AnyLoop::open(&store, &id, Actor::Person).unwrap();
         let transition = match $rest {
             ["answer", header, asked, answer] => {
-                let question = question::asked(held.raw()).unwrap();
+                let question = question::question(held.raw(), None).unwrap();
                 let answer = question
                     .filter(|question| question.is(header, asked))
                     .and_then(|question| question.answer(answer, true).unwrap());
