@@ -18,7 +18,7 @@ use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::review::Digest;
 use crate::review::findings::{Finding, Severity};
-use crate::review::worktree::{self, OwnFiles};
+use crate::review::worktree::{self, own_files};
 use crate::store::{RunLock, StoreError};
 use crate::text;
 
@@ -225,9 +225,9 @@ fn log_name(number: usize) -> String {
 /// Returns the digest of the work tree, without our own files and the loop's document.
 fn tree(raw: &Raw) -> io::Result<Digest> {
     let root = raw.root();
-    let mut own_files = OwnFiles::in_store(raw.store(), &root);
+    let mut own_files = own_files(raw.store(), &root);
     if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {
-        own_files = own_files.file(document.as_str());
+        own_files.push(own_files::without(document.as_str()));
     }
     worktree::digest(&root, &own_files).map_err(io::Error::other)
 }
