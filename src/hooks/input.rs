@@ -1,11 +1,12 @@
 //! The input that Claude Code gives a hook: one JSON object on stdin.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -95,9 +96,17 @@ pub fn read(stream: impl AsFd, timeout: Duration) -> serde_json::Result<Input> {
 
 /// Reads an input without a limit of time or size.
 fn read_from(reader: impl Read) -> serde_json::Result<Input> {
-    Input::deserialize(&mut serde_json::Deserializer::from_reader(BufReader::new(
-        reader,
-    )))
+    let mut reader = BufReader::new(reader);
+    // serde takes a list for a struct, too.
+    let is_list = reader
+        .fill_buf()
+        .is_ok_and(|bytes| bytes.trim_ascii_start().starts_with(b"["));
+    if is_list {
+        return Err(serde_json::Error::custom(
+            "expected an object, found a list",
+        ));
+    }
+    Input::deserialize(&mut serde_json::Deserializer::from_reader(reader))
 }
 
 impl Input {
@@ -235,6 +244,7 @@ mod tests {
                 "7",
                 "invalid type: integer `7`, expected a JSON object at line 1 column 1",
             ),
+            ("[]", "expected an object, found a list"),
             (
                 "{\"session_id\": 7}",
                 "invalid type: integer `7`, expected a string at line 1 column 17",

@@ -33,7 +33,7 @@ fn rollback_archives_every_loop_with_its_bytes() {
             .any(|(_, bytes)| bytes.as_ref() == Some(&findings))
     );
     assert_eq!(project.fire().approved(), "");
-    project.answers("rollback --yes", 0, "no loops");
+    project.answers("rollback --yes", 0, "No loops to archive.");
     project.start(&[]);
 }
 

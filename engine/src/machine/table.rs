@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::edge::Rules;
 use crate::store::StateSpec;
-pub use crate::store::{FieldInfo, FieldKind};
+pub use crate::store::{FieldInfo, FieldKind, InitialValue};
 
 /// A whole machine.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub struct ModeInfo {
     /// Index of the first phase.
     pub start: usize,
     /// Initial values that differ from the fields' own.
-    pub initial: &'static [(&'static str, fn() -> Json)],
+    pub initial: &'static [(&'static str, InitialValue)],
     /// The actors that may start a loop in it. If empty, the agent and the user may.
     pub by: &'static [Actor],
     /// The template that a start prints, unless it is that of the first phase.

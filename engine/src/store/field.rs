@@ -9,6 +9,9 @@ use thiserror::Error;
 
 use super::value::FieldValue as _;
 
+/// Returns the value of a field at the start.
+pub type InitialValue = fn() -> Json;
+
 /// A field of a machine.
 #[derive(Debug)]
 pub struct FieldInfo {
@@ -18,8 +21,8 @@ pub struct FieldInfo {
     pub doc: &'static str,
     /// The kind of its value.
     pub kind: FieldKind,
-    /// Returns the value at the start.
-    pub initial: fn() -> Json,
+    /// The value at the start.
+    pub initial: InitialValue,
     /// Whether a start takes it.
     pub at_start: bool,
     /// The indices of the phases in which it exists, or `None` for all. In any other phase the document has null.

@@ -57,7 +57,7 @@ pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 pub use error::{Snapshot, StoreError, WhyNotOurs};
-pub use field::{FieldError, FieldInfo, FieldKind, default_data, is_data};
+pub use field::{FieldError, FieldInfo, FieldKind, InitialValue, default_data, is_data};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use loop_folder::{LoopFolder, RunLock};
