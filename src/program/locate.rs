@@ -105,7 +105,7 @@ pub fn here() -> Result<Utf8PathBuf, Failure> {
     })
 }
 
-/// Returns the root of the project of a folder, as [`nearest`] finds it.
+/// Returns the root of the project of a folder, as `nearest` finds it.
 pub fn root(state: &'static StateSpec, from: &Utf8Path) -> Utf8PathBuf {
     nearest(state, from).root().to_owned()
 }

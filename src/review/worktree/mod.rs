@@ -1,7 +1,7 @@
 //! A work tree at one moment, read without a change to it, to its index or to its repository.
 //!
 //! [`Snapshot`] writes everything that git would add as a tree, with a scratch index and a scratch folder of objects. It leaves
-//! out the [`own_files`] of the loop.
+//! out the [`own_files()`] of the loop.
 
 pub mod file_name;
 pub mod own_files;
