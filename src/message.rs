@@ -94,13 +94,13 @@ pub fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
         };
         facts.insert(field.name.to_owned(), value);
     }
-    let own = [
+    let engine_facts = [
         ("id", raw.id().as_str().to_owned()),
         ("phase", table.phases[raw.phase()].name.to_owned()),
         ("machine", table.name.to_owned()),
         ("root", text::one_line(raw.root().as_str(), most)),
     ];
-    facts.extend(own.map(|(name, value)| (name.to_owned(), json!(value))));
+    facts.extend(engine_facts.map(|(name, value)| (name.to_owned(), json!(value))));
     facts
 }
 

@@ -78,7 +78,7 @@ macro_rules! __include {
             include!(concat!(
                 env!(
                     "OUT_DIR",
-                    "there is no build script: write build.rs beside Cargo.toml, with `fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }`"
+                    "the build script is missing: write build.rs beside Cargo.toml, with `fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }`"
                 ),
                 "/",
                 stringify!($name),

@@ -119,8 +119,12 @@ impl Check {
     fn run(&self, file: &PatchFile) -> Option<Finding> {
         let severity = self.severities[file.role as usize]?;
         let is_match = |(_, text): &&(u32, String)| self.finds.has(&file.extension, text);
-        let lines = file.lines.iter().filter(is_match);
-        let lines: Vec<u32> = lines.map(|(number, _)| *number).collect();
+        let lines: Vec<u32> = file
+            .lines
+            .iter()
+            .filter(is_match)
+            .map(|(number, _)| *number)
+            .collect();
         let (first, further) = lines.split_first()?;
         let named = further.iter().take(MAX_LINES);
         let mut evidence: Vec<String> = named.map(|line| format!("also line {line}")).collect();

@@ -57,8 +57,10 @@ pub(crate) fn finding(
 /// Quotes the first of these sentences in a finding.
 pub(crate) fn with_quotes(finding: Finding, sentences: &[&Sentence]) -> Finding {
     const MAX_QUOTES: usize = 3;
-    let quotes = sentences.iter().take(MAX_QUOTES);
-    let quotes = quotes.map(|sentence| format!("line {}: {}", sentence.line, quote(sentence)));
+    let quotes = sentences
+        .iter()
+        .take(MAX_QUOTES)
+        .map(|sentence| format!("line {}: {}", sentence.line, quote(sentence)));
     Finding {
         evidence: quotes.collect(),
         ..finding
@@ -71,8 +73,10 @@ fn quote(sentence: &Sentence) -> String {
     let text = sentence
         .text
         .replace(char::is_control, " ")
-        .replace('"', "'");
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        .replace('"', "'")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("\"{}...\"", text[..end].trim_end()),
         None => format!("\"{text}\""),
@@ -84,8 +88,10 @@ fn quote(sentence: &Sentence) -> String {
 fn find_empty(document: &Document) -> Option<Finding> {
     const MIN_WORDS: usize = 12;
     let titles = document.titles.iter().map(|title| words(title).len());
-    let sentences = document.sentences.iter();
-    let sentences = sentences.map(|sentence| sentence.words.len());
+    let sentences = document
+        .sentences
+        .iter()
+        .map(|sentence| sentence.words.len());
     let count: usize = titles.chain(sentences).sum();
     (count < MIN_WORDS).then(|| {
         finding(

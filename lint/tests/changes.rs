@@ -3,7 +3,7 @@
 use claudex_lint::{Severity, review_changes};
 
 /// Returns what is found in a new file with these lines.
-fn found(path: &str, text: &str) -> Vec<(&'static str, Severity, Option<u32>)> {
+fn findings(path: &str, text: &str) -> Vec<(&'static str, Severity, Option<u32>)> {
     let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
     let count = text.lines().count();
     let diff = format!(
@@ -32,11 +32,11 @@ fn only_added_lines_count() {
 fn conflict_markers_are_found() {
     let merge = "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x\n";
     let conflict = [("DIFF-CONFLICT", Severity::High, Some(2))];
-    assert_eq!(found("a.py", merge), conflict);
-    let shown = [("DIFF-CONFLICT", Severity::Medium, Some(2))];
-    assert_eq!(found("a.md", merge), shown);
-    assert_eq!(found("a.md", "Title\n=======\n"), []);
-    assert_eq!(found("a.rs", "let x = a <<<<<<<< b;\n"), []);
+    assert_eq!(findings("a.py", merge), conflict);
+    let in_document = [("DIFF-CONFLICT", Severity::Medium, Some(2))];
+    assert_eq!(findings("a.md", merge), in_document);
+    assert_eq!(findings("a.md", "Title\n=======\n"), []);
+    assert_eq!(findings("a.rs", "let x = a <<<<<<<< b;\n"), []);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn leftovers_are_found_by_language() {
         ("a.js", "let TODO = 1;", ""),
         ("a.md", "# TODO", ""),
     ] {
-        let findings = found(path, line);
+        let findings = findings(path, line);
         let first = findings
             .first()
             .map(|(check, severity, _)| format!("{check} {severity:?}"));
@@ -81,8 +81,10 @@ fn findings_are_bounded() {
     );
     let findings = review_changes(&diff);
     assert_eq!(findings.len(), 1);
-    let further = (3..8).map(|line| format!("also line {line}"));
-    let further: Vec<String> = further.chain(["and 3 more lines".to_owned()]).collect();
+    let further: Vec<String> = (3..8)
+        .map(|line| format!("also line {line}"))
+        .chain(["and 3 more lines".to_owned()])
+        .collect();
     assert_eq!(findings[0].evidence, further);
     let file = |at| {
         format!(
@@ -105,7 +107,7 @@ fn hostile_lines_are_read_in_seconds() {
     let size = 256 * 1024;
     for line in ["debugger;\n", "TODO#", "// \"", "\n"] {
         let begun = std::time::Instant::now();
-        found("a.js", &line.repeat(size / line.len()));
+        findings("a.js", &line.repeat(size / line.len()));
         assert!(
             begun.elapsed() < std::time::Duration::from_secs(20),
             "{line:?}"

@@ -304,8 +304,8 @@ mod tests {
 
     #[test]
     fn answer_is_a_label_letter_by_letter() {
-        let asked = asking(&["Roll out", "Roll back"], None);
-        let take = |answer: &str| label(asked.answer(answer, true));
+        let dialog = asking(&["Roll out", "Roll back"], None);
+        let take = |answer: &str| label(dialog.answer(answer, true));
         assert_eq!(take("Roll out").as_deref(), Some("Roll out"));
         assert_eq!(take(" Roll back\r\n").as_deref(), Some("Roll back"));
         for answer in [
@@ -323,20 +323,20 @@ mod tests {
             assert_eq!(take(answer), None, "{answer:.40}");
         }
         let question = "Roll 1.2 out to everyone?";
-        assert!(asked.is(" Rollout\n", &format!("\t{question} ")));
-        assert!(!asked.is("Rollout", "Roll 1.3 out to everyone?"));
-        assert!(!asked.is("Rollout", "") && !asked.is("Other", question));
+        assert!(dialog.is(" Rollout\n", &format!("\t{question} ")));
+        assert!(!dialog.is("Rollout", "Roll 1.3 out to everyone?"));
+        assert!(!dialog.is("Rollout", "") && !dialog.is("Other", question));
     }
 
     #[test]
     fn dialog_with_other_descriptions_is_not_offered() {
         let answers = (1..=5).map(|n| Answer::new(format!("{n}"), "go").description("risky"));
-        let asked = Asked::new("Which?", "Which", answers.collect())
+        let dialog = Asked::new("Which?", "Which", answers.collect())
             .into_plain(None)
             .unwrap();
         let options = |options: &[(&str, &str)]| {
             let owned = |(label, what): &(&str, &str)| (label.to_string(), what.to_string());
-            asked.offers(&options.iter().map(owned).collect::<Vec<_>>())
+            dialog.offers(&options.iter().map(owned).collect::<Vec<_>>())
         };
         assert!(options(&[("4", "risky"), ("5", "risky")]));
         let first = [("1", "risky"), ("2", "risky"), ("3", "risky")];
@@ -356,27 +356,27 @@ mod tests {
             argument: Some("why"),
             with: &[],
         };
-        let asked = asking(&["Roll out"], Some(taker));
+        let dialog = asking(&["Roll out"], Some(taker));
         let words = "  not yet: it's \"red\" `x`\n$(y) ";
-        let taken = asked.answer(words, true).unwrap().unwrap();
-        assert_eq!(taken.transition, "note");
+        let answer = dialog.answer(words, true).unwrap().unwrap();
+        assert_eq!(answer.transition, "note");
         assert_eq!(
-            taken.arguments,
+            answer.arguments,
             [("why".to_owned(), words.trim().to_owned())]
         );
         assert_eq!(
-            asked.answer("Roll out", true).unwrap().unwrap().transition,
+            dialog.answer("Roll out", true).unwrap().unwrap().transition,
             "choose"
         );
         // A label that is none of ours was chosen, not typed.
-        assert_eq!(asked.answer("not yet", false), Ok(None));
+        assert_eq!(dialog.answer("not yet", false), Ok(None));
         for nothing in ["", " \n", ELSE, NO, MORE] {
-            assert_eq!(asked.answer(nothing, true), Ok(None), "{nothing}");
+            assert_eq!(dialog.answer(nothing, true), Ok(None), "{nothing}");
         }
         let long = "é".repeat(MAX_TYPED_CHARS);
-        assert!(asked.answer(&long, true).is_ok());
+        assert!(dialog.answer(&long, true).is_ok());
         assert_eq!(
-            asked.answer(&format!("{long}!"), true).unwrap_err(),
+            dialog.answer(&format!("{long}!"), true).unwrap_err(),
             "the answer has 2001 characters, and 2000 are the most"
         );
     }
@@ -388,12 +388,16 @@ mod tests {
             .collect();
         for count in 2..=MAX_OPTIONS {
             let labels: Vec<&str> = all[..count].iter().map(String::as_str).collect();
-            let asked = asking(&labels, None);
-            let dialogs = asked.dialogs();
+            let dialog = asking(&labels, None);
+            let dialogs = dialog.dialogs();
             let sizes = dialogs.iter().map(Vec::len);
             assert!(sizes.min() >= Some(2) && dialogs[0].len() <= MAX_DIALOG_OPTIONS);
-            let offered = dialogs.iter().flatten().map(|(label, _)| *label);
-            let offered: Vec<&str> = offered.filter(|label| *label != MORE).collect();
+            let offered: Vec<&str> = dialogs
+                .iter()
+                .flatten()
+                .map(|(label, _)| *label)
+                .filter(|label| *label != MORE)
+                .collect();
             assert_eq!(offered, labels);
             let more = dialogs.iter().filter(|page| page.last().unwrap().0 == MORE);
             assert_eq!(more.count(), dialogs.len() - 1, "{count}");

@@ -82,7 +82,7 @@ impl Exit {
 pub(super) fn last(raw: &Raw) -> Option<Json> {
     let journal = raw.journal().ok()?;
     let mut notes = journal.iter().rev();
-    let CommandEnd { command, exit, .. } = notes.find_map(|entry| entry.noted(ENDED))?;
+    let CommandEnd { command, exit, .. } = notes.find_map(|entry| entry.note_data(ENDED))?;
     let folder = raw.store().loop_folder(raw.id());
     let log = folder.join(log_name(&command));
     Some(json!({
@@ -105,8 +105,11 @@ pub(super) fn tail(bytes: &[u8], max_chars: usize) -> String {
     let most = MAX_TAIL_LINES * 4 * MAX_LINE_CHARS;
     let bytes = &bytes[bytes.len().saturating_sub(most)..];
     let plain = text::plain(&String::from_utf8_lossy(bytes));
-    let lines = plain.lines().rev().take(MAX_TAIL_LINES);
-    let lines = lines.map(|line| line.trim_end().chars().take(MAX_LINE_CHARS).collect());
+    let lines = plain
+        .lines()
+        .rev()
+        .take(MAX_TAIL_LINES)
+        .map(|line| line.trim_end().chars().take(MAX_LINE_CHARS).collect());
     let mut chars = 0;
     let fits = |line: &String| {
         chars += line.chars().count() + 1;

@@ -32,13 +32,13 @@ pub fn render(
     message: Option<Message>,
     own: Map<String, Json>,
 ) -> Result<Option<String>, MessageError> {
-    let asked = ask::question(raw, None).ok().flatten();
-    let asks = asked.is_some() || own.contains_key("question");
+    let dialog = ask::question(raw, None).ok().flatten();
+    let asks = dialog.is_some() || own.contains_key("question");
     let Some(message) = message.or(asks.then_some(ASK)) else {
         return Ok(None);
     };
     let mut context = facts(raw, MAX_FIELD_CHARS);
-    let question = asked.map(|asked| question(raw, &asked));
+    let question = dialog.map(|dialog| question(raw, &dialog));
     let engines = [
         ("question", json!(question)),
         ("last_run", json!(command_runs::last(raw))),

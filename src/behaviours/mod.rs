@@ -113,7 +113,7 @@ where
 {
     match attempt {
         Attempt::Open(held) => Ok(Step::Waits(held.into())),
-        Attempt::Taken(now) => match now.raw().taken() {
+        Attempt::Taken(now) => match now.raw().last_edge() {
             Some(edge) => Ok(Step::Moved { now, edge }),
             None => Ok(Step::Waits(now)),
         },

@@ -104,8 +104,8 @@ pub enum RunSeen {
 /// Returns an error if the loop moved on meanwhile, its journal cannot be written, or this is a process that a reviewer or a
 /// command of ours started.
 pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
-    let what = format!("command {command}");
-    command_runs::refuse_inside(&what)?;
+    let name = format!("command {command}");
+    command_runs::refuse_inside(&name)?;
     let permissions = raw.program_facts().permissions.get();
     let configured = permissions.and_then(|permitted| permitted.commands.get(command));
     // A program that is not there is nothing that the agent could fix.
@@ -122,8 +122,8 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     command_runs::refuse_moved(raw)?;
 
     let log = command_runs::log_name(command);
-    if_there(folder.remove(&log)).map_err(unobserved(&what))?;
-    let run = command_runs::new_run_id().map_err(unobserved(&what))?;
+    if_there(folder.remove(&log)).map_err(unobserved(&name))?;
+    let run = command_runs::new_run_id().map_err(unobserved(&name))?;
     let exit = command_runs::run(raw, configured, &folder, &log, &mut || false);
     let seen = if exit.has_passed() {
         RunSeen::Passed

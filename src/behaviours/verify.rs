@@ -114,8 +114,8 @@ fn check_lines(lines: &[String]) -> Result<(), String> {
     }
     for (at, line) in lines.iter().enumerate() {
         if let Some(problem) = line_problem(line) {
-            let shown = text::one_line(&text::shown(line), 200);
-            return Err(format!("command {} {problem}: {shown}", at + 1));
+            let short = text::one_line(&text::shown(line), 200);
+            return Err(format!("command {} {problem}: {short}", at + 1));
         }
     }
     Ok(())
@@ -164,7 +164,7 @@ impl VerifyRun {
     fn newest(raw: &Raw, commands: &Commands) -> Result<Option<Self>, StoreError> {
         let journal = raw.recent()?;
         let mut entries = journal.iter().rev();
-        let newest: Option<Self> = entries.find_map(|entry| entry.noted(ENDED));
+        let newest: Option<Self> = entries.find_map(|entry| entry.note_data(ENDED));
         Ok(newest.filter(|run| run.list == commands.digest()))
     }
 
@@ -360,7 +360,7 @@ fn perform(
         let line = &command.line;
         let named = permissions.and_then(|permitted| permitted.commands.get(line));
         let time_left = deadline.saturating_duration_since(Instant::now());
-        let shell = || ConfiguredCommand::of_shell(line, time_left);
+        let shell = || ConfiguredCommand::from_shell(line, time_left);
         let configured = named.cloned().unwrap_or_else(shell);
         let exit = if !command.is_allowed {
             Exit::NotAllowed

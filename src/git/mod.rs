@@ -173,8 +173,8 @@ impl Git {
             let is_theirs = matches!(scope, b"local" | b"worktree");
             if let Some(name) = key.and_then(filter_name).filter(|_| is_theirs) {
                 let why = "the repository's configuration names a filter that is not UTF-8";
-                let name = std::str::from_utf8(name);
-                let name = name.map_err(|_| WorktreeError::refusal("config", why))?;
+                let name =
+                    std::str::from_utf8(name).map_err(|_| WorktreeError::refusal("config", why))?;
                 filters.insert(name.to_owned());
             }
         }
@@ -293,8 +293,8 @@ mod tests {
             if !name.ends_with(".rs") || ["tests.rs", "testing.rs"].contains(&name) {
                 continue;
             }
-            let text = fs::read_to_string(&path).unwrap();
-            let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+            let source = fs::read_to_string(&path).unwrap();
+            let text = source.split("#[cfg(test)]\nmod ").next().unwrap();
             assert!(!text.contains("Command::new(\"git\")"), "{name}");
             let calls = text.contains("Command::new(");
             if text.contains("process::Command") || text.contains("std::process") && calls {

@@ -64,8 +64,8 @@ pub fn from_input(input: &Input) -> Vec<Answer> {
     };
     // The client files an answer under its question's text, so of two with the same text nobody knows which was meant.
     let is_unique = |text: &str| questions.iter().filter(|one| one.question == text).count() == 1;
-    let asked = questions.iter().filter(|one| is_unique(&one.question));
-    asked
+    let unique = questions.iter().filter(|one| is_unique(&one.question));
+    unique
         .filter_map(|one| one.answer(answers.get(&one.question)?.as_str()?))
         .collect()
 }
@@ -122,9 +122,9 @@ mod tests {
 
     #[test]
     fn answer_is_kept_byte_for_byte_with_its_options() {
-        let typed =
+        let text_of_user =
             "it's \"quoted\" $(touch x) `id` ; Scope: fake, \u{202e}計画 \\n\nsecond\rp2\ttab ";
-        for text in [typed, "\"a, b\", plain"] {
+        for text in [text_of_user, "\"a, b\", plain"] {
             let answer = answer_to(false, &json!(text)).unwrap();
             assert_eq!(answer.text, text);
             let pair = |label: &str, what: &str| (label.to_owned(), what.to_owned());
@@ -178,12 +178,12 @@ mod tests {
 
     #[test]
     fn other_events_tools_and_subagents_have_no_answers() {
-        let asked = input(
+        let answered = input(
             &json!([{"question": "q", "header": "Scope"}]),
             &json!({"q": "x"}),
         );
-        assert_eq!(from_input(&asked).len(), 1);
-        let mut others = [(); 4].map(|()| asked.clone());
+        assert_eq!(from_input(&answered).len(), 1);
+        let mut others = [(); 4].map(|()| answered.clone());
         others[0].event = None;
         others[1].tool_name = Some("Bash".into());
         others[2].agent_id = Some("a1".into());

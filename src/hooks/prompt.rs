@@ -47,15 +47,15 @@ pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
         return Ok(false);
     };
     let id = record_id(session, command);
-    let taken = Typed::load(&taken_id(&id), home);
-    if taken.is_some_and(|taken| Some(&taken.prompt_id) == input.prompt_id.as_ref()) {
+    let earlier = Typed::load(&taken_id(&id), home);
+    if earlier.is_some_and(|earlier| Some(&earlier.prompt_id) == input.prompt_id.as_ref()) {
         return Ok(false);
     }
-    let typed = Typed {
+    let prompt = Typed {
         prompt_id: input.prompt_id.clone().unwrap_or_default(),
         arguments: Some(arguments.to_owned()),
     };
-    typed.keep(&id, home)?;
+    prompt.keep(&id, home)?;
     Ok(true)
 }
 
@@ -69,11 +69,11 @@ pub fn take(session: &str, command: &str, home: &Utf8Path) -> io::Result<Option<
     let Some(typed) = Typed::load(&id, home) else {
         return Ok(None);
     };
-    let taken = Typed {
+    let mark = Typed {
         prompt_id: typed.prompt_id,
         arguments: None,
     };
-    taken.keep(&taken_id(&id), home)?;
+    mark.keep(&taken_id(&id), home)?;
     // A crash from here on costs a prompt, but never gives it out twice.
     let is_first = Typed::remove(&id, home)?;
     Ok(typed.arguments.filter(|_| is_first))
@@ -92,18 +92,18 @@ fn command_of<'i>(input: &'i Input, plugin: &str) -> Option<(&'i str, &'i str)> 
     let prefix = format!("{plugin}:");
     let prompt = input.prompt.as_deref().unwrap_or_default();
     let after = prompt.strip_prefix('/');
-    let typed = after.and_then(|rest| rest.strip_prefix(&prefix)).map(split);
+    let parts = after.and_then(|rest| rest.strip_prefix(&prefix)).map(split);
     let (command, arguments) = match input.event? {
-        Event::UserPromptSubmit => typed?,
+        Event::UserPromptSubmit => parts?,
         Event::UserPromptExpansion => {
             let name = input.command_name.as_deref()?;
             // A bare name is ours only if the user typed it with ours before it.
-            let is_typed = typed.is_some_and(|(command, _)| command == name);
+            let is_typed = parts.is_some_and(|(command, _)| command == name);
             let command = name.strip_prefix(&prefix).or(is_typed.then_some(name))?;
             let arguments = input
                 .command_args
                 .as_deref()
-                .or(typed.map(|(_, arguments)| arguments));
+                .or(parts.map(|(_, arguments)| arguments));
             (command, arguments.unwrap_or_default())
         }
         _ => return None,

@@ -35,7 +35,7 @@ pub struct Seen {
 
 impl Seen {
     /// Returns the environment of this process; the names of the program's own variables begin with `ours`.
-    pub fn here(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
+    pub fn current(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
         let kept = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
             let is_kept = VARIABLES.contains(&&*name) || name.starts_with(ours);

@@ -84,7 +84,7 @@ pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
 fn noted_change(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
     let at = journal
         .iter()
-        .rposition(|entry| entry.noted::<Value>(CHANGED).is_some())?;
+        .rposition(|entry| entry.note_data::<Value>(CHANGED).is_some())?;
     let is_covered = runs::read(&journal[at..]).iter().any(has_verdict);
     (is_closing(held) && !is_covered).then(|| change_sentence(held))
 }

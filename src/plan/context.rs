@@ -55,7 +55,7 @@ pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> 
         "plan": path(&fields.subject),
         "plan_name": text::exact(&fields.subject),
         "plan_path": path(raw.path("{subject}").as_str()),
-        "plan_argument": shell::quoted(raw.path("{subject}").as_str()),
+        "plan_argument": shell::quote(raw.path("{subject}").as_str()),
         "plan_is_there": raw.read("{subject}").is_ok(),
         "review_line": runner::line(raw),
         "findings": text::exact(findings_file::findings_path(raw.store(), raw.id(), round)),

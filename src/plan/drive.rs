@@ -74,7 +74,7 @@ impl Driver<'_> {
                 }
                 Err(refused) => return Err(internal_failure(&refused.held, &refused.to_string())),
             };
-            super::entered(&now, self.settings)
+            super::entry_message(&now, self.settings)
                 .map_err(|problem| internal_failure(&now, &problem))?;
             if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
                 return self.print(&now, &summary);
@@ -252,7 +252,7 @@ impl Driver<'_> {
             };
             let id = held.id();
             let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
-            return Err(Failure::plain(Exit::Reviewer, message, help));
+            return Err(Failure::with_help(Exit::Reviewer, message, help));
         } else {
             out::line("");
             out::markdown(summary);

@@ -108,8 +108,8 @@ impl Extension for PlanLoop {
         runner::history(held.typed())
     }
 
-    fn entered(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
-        entered(held.typed(), settings)
+    fn on_enter(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
+        entry_message(held.typed(), settings)
     }
 
     fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
@@ -120,7 +120,7 @@ impl Extension for PlanLoop {
         resume::refuse_session_resume(held.typed(), verb.typed())
     }
 
-    fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+    fn on_answer(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
         interview::take(input, surroundings)
     }
 
@@ -174,7 +174,7 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 /// Prepares the phase that a loop has entered: writes the runner of a round, notes changes since
 /// the last review, and removes the files of a loop that is over. Returns the caveats of a loop
 /// that is over.
-fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+fn entry_message(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
     let phase = held.phase();
     if phase.review().is_some() {
         runner::write(held, &settings.personas)?;

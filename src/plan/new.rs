@@ -52,7 +52,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let name = text::one_line(&text::shown(name), 80);
         let message = format!("`{name}` cannot be the name of a crate and its machine");
         let help = "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no word of Rust:\n    claudex-loop new release-train";
-        return Err(Failure::plain(Exit::Usage, message, help));
+        return Err(Failure::with_help(Exit::Usage, message, help));
     }
 
     let folder = Utf8Path::new(name);
@@ -62,7 +62,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             _ => format!("cannot write {folder}: {error}"),
         };
         let help = "choose another name, or go to another folder";
-        Failure::plain(Exit::Refused, message, help)
+        Failure::with_help(Exit::Refused, message, help)
     })?;
 
     let names = FILES.map(|(file, _)| file).join(", ");

@@ -28,11 +28,11 @@ pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     if let Some(phase) = ended_phase(held) {
         let message = format!("loop {id} is {phase}: another process ended it");
         let help = format!("what happened:\n    claudex-loop journal {id}");
-        return Failure::plain(Exit::Refused, message, &help);
+        return Failure::with_help(Exit::Refused, message, &help);
     }
     let problem = problem.trim_end_matches(['.', ' ']);
     let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");
-    Failure::plain(exit, message, &help(held))
+    Failure::with_help(exit, message, &help(held))
 }
 
 /// Returns the phase of a loop that is over on disk.
@@ -60,7 +60,7 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     if !problem.is_empty() {
         let message = format!("run does not go on with loop {id}: {problem}");
         let help = format!("to see where it is:\n    claudex-loop status {id}");
-        return Err(Failure::plain(Exit::Refused, message, &help));
+        return Err(Failure::with_help(Exit::Refused, message, &help));
     }
 
     if store.has_archived(&id) {
@@ -124,7 +124,7 @@ pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), F
         return Ok(());
     }
     let adopt = INFO.command(&format!("adopt {id}"));
-    Err(Failure::plain(
+    Err(Failure::with_help(
         Exit::Refused,
         format!("loop {id} belongs to `run`; a session does not drive it"),
         &format!("{}\nto have a session take it over:{adopt}", help(held)),

@@ -15,7 +15,7 @@ use claudex_loop::machine::{Actor, Raw};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::process::environment::find_program;
 use claudex_loop::program::caller::Caller;
-use claudex_loop::program::shell::quoted;
+use claudex_loop::program::shell::quote;
 use claudex_loop::review::findings_file;
 use claudex_loop::review::personas::Personas;
 use claudex_loop::store::LoopId;
@@ -52,7 +52,7 @@ pub(super) fn line(raw: &Raw) -> String {
     if Caller::from_env().inside && (is_on_path() || plugin().as_ref().is_some_and(is_in_plugin)) {
         format!("{program} review {}", raw.id())
     } else {
-        format!("bash {}", quoted(path(raw).as_str()))
+        format!("bash {}", quote(path(raw).as_str()))
     }
 }
 
@@ -77,9 +77,9 @@ pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
         "round": fields.round,
         "max_rounds": fields.max_rounds,
         "persona": text::one_line(&personas.of_round(fields.round).label, 100),
-        "root": quoted(store.root().as_str()),
-        "state_dir": (!is_usual).then(|| quoted(store.folder().as_str())),
-        "binary": quoted(binary.to_str().unwrap_or("claudex-loop")),
+        "root": quote(store.root().as_str()),
+        "state_dir": (!is_usual).then(|| quote(store.folder().as_str())),
+        "binary": quote(binary.to_str().unwrap_or("claudex-loop")),
     }));
     let script = script.map_err(|error| error.to_string())?;
     store

@@ -36,7 +36,7 @@ struct Place {
 }
 
 impl Place {
-    fn below(&self, open: &str, close: &str) -> Self {
+    fn nested(&self, open: &str, close: &str) -> Self {
         Self {
             before: format!("{}{open}", self.before),
             after: format!("{close}{}", self.after),
@@ -92,7 +92,7 @@ impl Place {
             Answer::WrongType(expected)
                 if expected.ends_with("list") || expected.ends_with("sequence") =>
             {
-                let items = self.below("[", "]").schema();
+                let items = self.nested("[", "]").schema();
                 forms.push(json!({ "type": "array", "items": items, "minItems": 1 }));
             }
             Answer::WrongType(_) => {}
@@ -109,7 +109,7 @@ impl Place {
                 forms.push(table);
             }
             Answer::Allowed => {
-                let values = self.below("{a = ", "}").schema();
+                let values = self.nested("{a = ", "}").schema();
                 forms.push(json!({ "type": "object", "additionalProperties": values }));
             }
         }
@@ -121,7 +121,7 @@ impl Place {
 
     fn table(&self, keys: Vec<String>) -> Value {
         let schema = |key: String| {
-            let schema = self.below(&format!("{{{key} = "), "}").schema();
+            let schema = self.nested(&format!("{{{key} = "), "}").schema();
             (key, schema)
         };
         let properties: Map<String, Value> = keys.into_iter().map(schema).collect();

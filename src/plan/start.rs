@@ -268,11 +268,11 @@ pub(super) fn read_plan(
 }
 
 fn usage(message: &str, help: &str) -> Failure {
-    Failure::plain(Exit::Usage, message.to_owned(), help)
+    Failure::with_help(Exit::Usage, message.to_owned(), help)
 }
 
 fn unreadable(path: &Utf8Path, error: &std::io::Error) -> Failure {
-    Failure::plain(
+    Failure::with_help(
         Exit::Internal,
         format!("cannot read {}: {error}", text::shown(path)),
         "check that the file is regular and that you may read it",

@@ -44,7 +44,7 @@ impl ConfiguredCommand {
     pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(540);
 
     /// Makes a command that runs a line in a shell.
-    pub fn of_shell(line: &str, timeout: Duration) -> Self {
+    pub fn from_shell(line: &str, timeout: Duration) -> Self {
         Self {
             program: "/bin/sh".to_owned(),
             arguments: vec!["-c".to_owned(), line.to_owned()],

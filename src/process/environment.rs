@@ -241,8 +241,10 @@ mod tests {
     #[test]
     fn program_is_found_in_absolute_folders_outside_project() {
         let made = tempfile::tempdir().unwrap();
-        let top = Utf8Path::from_path(made.path()).unwrap();
-        let top = top.canonicalize_utf8().unwrap();
+        let top = Utf8Path::from_path(made.path())
+            .unwrap()
+            .canonicalize_utf8()
+            .unwrap();
         let project = top.join("project");
         let outside = top.join("it's outside");
         let bin = project.join("node_modules/.bin");

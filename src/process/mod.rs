@@ -87,7 +87,7 @@ pub fn supervise_events(
 ) -> ProcessOutput {
     let begun = Instant::now();
     let mut output = Output::default();
-    let how = match Running::start(call, interpret, begun) {
+    let end = match Running::start(call, interpret, begun) {
         Err(error) => ProcessEnd::CouldNotStart(error),
         Ok(mut running) => {
             let ended_by_us = running.follow(call.limits, watch);
@@ -98,7 +98,7 @@ pub fn supervise_events(
         }
     };
     ProcessOutput {
-        how,
+        how: end,
         stdout_end: output.stdout_end().to_vec(),
         stderr_tail: output.stderr_tail(),
         stdout: output.stdout,
@@ -217,8 +217,8 @@ impl<'i, 'f> Running<'i, 'f> {
     fn end(&mut self, watch: &mut Watch<'_>) {
         if !self.is_over() {
             self.group.signal(Signal::TERM);
-            let asked = Instant::now();
-            while !self.is_over() && asked.elapsed() < TERM_GRACE_TIME {
+            let request_time = Instant::now();
+            while !self.is_over() && request_time.elapsed() < TERM_GRACE_TIME {
                 // It is being ended already: a second request to stop says nothing new.
                 let _ = self.take(watch);
             }
@@ -260,10 +260,10 @@ impl<'i, 'f> Running<'i, 'f> {
         };
         match self.messages.recv_timeout(wait) {
             Ok(Message::Bytes(stream, bytes)) => {
-                let taken = self.output.take(stream, &bytes, &mut hand);
+                let flow = self.output.take(stream, &bytes, &mut hand);
                 // Behind that: a watcher that takes its time is no silence.
                 self.last_output = Instant::now();
-                taken
+                flow
             }
             Ok(Message::End(stream)) => {
                 self.open -= 1;

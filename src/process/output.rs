@@ -62,17 +62,17 @@ impl Output {
             }
             Stream::Stderr => keep_end(&mut self.stderr, bytes),
         }
-        let mut asked = ControlFlow::Continue(());
+        let mut flow = ControlFlow::Continue(());
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
         for piece in bytes.split_inclusive(is_end) {
             let partial = &mut self.partial[stream as usize];
             let room = MAX_LINE_BYTES - partial.len();
             partial.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.last().is_some_and(is_end) && self.end(stream, hand).is_break() {
-                asked = ControlFlow::Break(());
+                flow = ControlFlow::Break(());
             }
         }
-        asked
+        flow
     }
 
     /// Hands over the line that is there, complete or not.
@@ -131,8 +131,10 @@ mod tests {
             b"\n\n10%\r20%\rla",
             b"st",
         ];
-        let lines = lines(&mut Output::default(), Stream::Stderr, &chunks);
-        let lines: Vec<_> = lines.iter().map(|line| plain_line(line)).collect();
+        let lines: Vec<_> = lines(&mut Output::default(), Stream::Stderr, &chunks)
+            .iter()
+            .map(|line| plain_line(line))
+            .collect();
         assert_eq!(lines, ["Überü", "10%", "20%", "last"]);
     }
 

@@ -57,8 +57,11 @@ impl Bench {
 
     /// Checks that none of the processes is alive whose ids the script wrote to `pids`. KILL takes effect soon, not at once.
     fn check_all_dead(&self, expected: usize) {
-        let ids = fs::read_to_string(self.path().join("pids")).unwrap();
-        let ids: Vec<i32> = ids.lines().map(|id| id.parse().unwrap()).collect();
+        let ids: Vec<i32> = fs::read_to_string(self.path().join("pids"))
+            .unwrap()
+            .lines()
+            .map(|id| id.parse().unwrap())
+            .collect();
         assert_eq!(ids.len(), expected, "the script did not get far enough");
         let since = Instant::now();
         while let Some(id) = ids.iter().find(|id| is_alive(**id)) {

@@ -187,7 +187,7 @@ impl Time {
         };
         let is_shorter = limits.timeout < usual.timeout || limits.idle < usual.idle;
         if is_shorter && Caller::from_env().actor(false) == Actor::Agent {
-            return Err(Failure::plain(
+            return Err(Failure::with_help(
                 Exit::Refused,
                 "an agent may not shorten the user’s time limits".to_owned(),
                 "leave --timeout and --idle-timeout out",

@@ -308,7 +308,7 @@ fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
 fn check_state_home(info: &ProgramInfo) -> Checked {
     let home = StateHome::of_user(info.program);
     let folder = home
-        .checked()
+        .usable_path()
         .map_err(|error| from_error(&error, "set HOME to your home folder"))?;
     let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
     let found = check_writable(folder, help)?;
@@ -371,8 +371,11 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
         let found = format!("the program of {name} is not on PATH outside of the project");
         return Err(problem(found, format!("install it, or {help}")));
     }
-    let installed: Vec<&str> = installed.into_iter().map(String::as_str).collect();
-    let installed = installed.join(", ");
+    let installed = installed
+        .into_iter()
+        .map(String::as_str)
+        .collect::<Vec<&str>>()
+        .join(", ");
     Ok(format!("{}; installed: {installed}", chosen.shown))
 }
 

@@ -84,7 +84,7 @@ impl Failure {
         let mut parts = message.trim_start_matches("error: ").splitn(2, "\n\n");
         let first = parts.next().unwrap_or_default().trim().to_owned();
         let help = parts.next().unwrap_or("see --help").trim();
-        Self::plain(Exit::Usage, first, help)
+        Self::with_help(Exit::Usage, first, help)
     }
 
     /// Makes a fault of an error.
@@ -99,11 +99,11 @@ impl Failure {
 
     /// Makes a refusal that has no error type.
     pub fn refuse(message: impl Into<String>, help: &str) -> Self {
-        Self::plain(Exit::Refused, message.into(), help)
+        Self::with_help(Exit::Refused, message.into(), help)
     }
 
     /// Makes a failure that has no error type.
-    pub fn plain(exit: Exit, message: String, help: &str) -> Self {
+    pub fn with_help(exit: Exit, message: String, help: &str) -> Self {
         Self::new(exit, MietteDiagnostic::new(message).with_help(help))
     }
 

@@ -62,7 +62,7 @@ pub trait Extension {
     ///
     /// # Errors
     /// Returns an error if the work failed. The transition stays.
-    fn entered(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
+    fn on_enter(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
 
@@ -80,7 +80,7 @@ pub trait Extension {
     }
 
     /// Handles the user's answers to questions that are not a phase's own. Returns `None` if they are for the phase.
-    fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+    fn on_answer(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
         None
     }
 

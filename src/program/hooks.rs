@@ -9,7 +9,7 @@ use super::info::ProgramInfo;
 use super::locate;
 use super::out;
 use super::settings::Settings;
-use super::shell::quoted;
+use super::shell::quote;
 use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input, Permission, prompt};
 use crate::store::StateHome;
@@ -82,13 +82,13 @@ pub(super) fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exi
     let name = Some(info.program.to_owned());
     let call = if by_name { name } else { path };
     let program = call.ok_or_else(|| {
-        Failure::plain(
+        Failure::with_help(
             Exit::Internal,
             "the path of this program is unknown or not UTF-8".to_owned(),
             "put the program on the PATH, and use --by-name",
         )
     })?;
-    let word = quoted(&program);
+    let word = quote(&program);
     let call = |verb: &str| json!({"type": "command", "command": format!("{word} hook {verb}")});
     let mut hooks = json!({
         "Stop": [{"hooks": [call("stop")]}],

@@ -73,7 +73,7 @@ pub(super) fn import(
     let raw = held.raw();
     store.log(&format!("{} import by {actor}", raw.id()));
     loops::check_opened(info, raw, actor)?;
-    if let Err(error) = program.extension.entered(&*held, &settings) {
+    if let Err(error) = program.extension.on_enter(&*held, &settings) {
         store.log(&format!("{} import: {error}", raw.id()));
     }
     out::line(&format!(

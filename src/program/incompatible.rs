@@ -32,7 +32,7 @@ pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
 /// root, because a message cannot have the quotes that another path may need.
 pub(super) fn import(info: &ProgramInfo, root: &Utf8Path, document: &Utf8Path) -> String {
     let document = document.strip_prefix(root).unwrap_or(document);
-    let import = || format!("import {}", shell::quoted(document.as_str()));
+    let import = || format!("import {}", shell::quote(document.as_str()));
     info.command(&info.take_up.map_or_else(import, str::to_owned))
 }
 
@@ -65,7 +65,7 @@ fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
             WhyNotOurs::Journal(_) => take_over(info, id),
             WhyNotOurs::PutBack { .. } => {
                 let program = info.program;
-                let file = shell::quoted(path.as_str());
+                let file = shell::quote(path.as_str());
                 format!(
                     "{program} resume {id} keeps the loop’s state, {program} import {file} takes the file’s"
                 )
@@ -85,7 +85,7 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
         OpenError::Store(_) => Exit::Refused,
         _ => Exit::Internal,
     };
-    Failure::plain(exit, error.to_string(), &help)
+    Failure::with_help(exit, error.to_string(), &help)
 }
 
 /// Returns the error of a loop that could not be opened in one line, with its path and help.

@@ -101,7 +101,7 @@ pub fn here() -> Result<Utf8PathBuf, Failure> {
     })
     .map_err(|problem| {
         let help = "change to a folder that exists and has a UTF-8 path";
-        Failure::plain(Exit::Internal, problem, help)
+        Failure::with_help(Exit::Internal, problem, help)
     })
 }
 

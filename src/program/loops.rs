@@ -44,7 +44,7 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     let list = format!("`{} list` shows the loops of this project", info.program);
     let id = LoopId::parse(id, info.state.ids).map_err(|_| {
         let problem = format!("`{}` is not the id of a loop", text::one_line(id, 60));
-        Failure::plain(Exit::Usage, problem, &list)
+        Failure::with_help(Exit::Usage, problem, &list)
     })?;
     let has_loop = |store: &Store| {
         let folder = store.loop_folder(&id);

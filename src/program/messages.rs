@@ -44,7 +44,7 @@ pub(super) fn turn_end_note(
     let raw = held.raw();
     let phase = phase(raw);
     let doc = |doc: &str| text::one_line(doc.trim_end_matches('.'), MAX_DOC_CHARS);
-    let cause = raw.taken().map_or("", |edge| edge.doc);
+    let cause = raw.last_edge().map_or("", |edge| edge.doc);
     let failure = last_failure(raw);
     let waiting = failure
         .as_ref()
@@ -70,7 +70,7 @@ pub(super) fn turn_end_note(
 
 /// Returns why the last review gave no verdict, if the edge that was taken just now leaves a reviewing phase.
 fn last_failure(raw: &Raw) -> Option<String> {
-    let edge = raw.taken()?;
+    let edge = raw.last_edge()?;
     let reviewed = raw.table().phases[edge.from].on_stop.as_ref()?.name == "review";
     let journal = raw.recent().ok().filter(|_| reviewed)?;
     let last = runs::read(&journal)

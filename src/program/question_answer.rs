@@ -26,7 +26,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     if surroundings.reviewer_child {
         return HookOutput::default();
     }
-    if let Some(output) = program.extension.answered(input, surroundings) {
+    if let Some(output) = program.extension.on_answer(input, surroundings) {
         return output;
     }
     let answers = answers::from_input(input);
@@ -66,13 +66,17 @@ pub(super) fn answer_in_terminal(
     let (held, settings) = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
     let unchanged = messages::unchanged(held.raw());
-    let refused =
-        |why: String, help: &str| Failure::plain(Exit::Refused, format!("loop {id}: {why}"), help);
-    let question = program.question(&*held);
-    let question = question.map_err(|why| refused(format!("cannot ask: {why}"), &unchanged))?;
+    let refused = |why: String, help: &str| {
+        Failure::with_help(Exit::Refused, format!("loop {id}: {why}"), help)
+    };
+    let question = program
+        .question(&*held)
+        .map_err(|why| refused(format!("cannot ask: {why}"), &unchanged))?;
     let Some(asked) = question else {
-        let help = program.extension.refusal_help(&*held, "answer");
-        let help = help.unwrap_or(unchanged);
+        let help = program
+            .extension
+            .refusal_help(&*held, "answer")
+            .unwrap_or(unchanged);
         return Err(refused("it asks nothing now".to_owned(), &help));
     };
     let answer = asked.answer(label, true);
@@ -141,7 +145,7 @@ fn take(
     let phase = messages::phase(raw);
 
     // The next stop does not repeat the message of this phase.
-    let message = raw.taken().and_then(|edge| edge.words(raw.table()));
+    let message = raw.last_edge().and_then(|edge| edge.words(raw.table()));
     let message = program
         .render(&*now, message, &settings, Variables::new())
         .unwrap_or_else(|problem| {

@@ -21,7 +21,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
     bring_back(info, &store, &id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
     if set_paused(&store, &id, false)? {
-        out::line(&format!("Loop {id} is no longer paused."));
+        out::line(&format!("Loop {id} continues."));
     }
     program.prepare(&*held, &settings, Actor::Person);
 

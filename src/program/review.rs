@@ -57,7 +57,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     let chosen = reviewers::choose(named, review, &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let Some((_, spec)) = review else {
-        return Err(Failure::plain(
+        return Err(Failure::with_help(
             Exit::Refused,
             format!(
                 "loop {id} is in phase {}, where nothing is reviewed",
@@ -208,7 +208,7 @@ fn follow(program: &Program, raw: &Raw) -> Result<Exit, Failure> {
         })
     });
     let is_running = is_running.map_err(|error| match error {
-        RoundError::Interrupted => Failure::plain(
+        RoundError::Interrupted => Failure::with_help(
             Exit::Interrupted,
             "no longer followed; the review itself goes on".to_owned(),
             &format!(
@@ -242,7 +242,7 @@ fn follow(program: &Program, raw: &Raw) -> Result<Exit, Failure> {
 
 /// Returns the refusal of an agent's choice of a reviewer; `review` is the command without the choice.
 pub fn users_choice(review: &str) -> Failure {
-    Failure::plain(
+    Failure::with_help(
         Exit::Refused,
         USERS_CHOICE.to_owned(),
         &format!(

@@ -133,15 +133,18 @@ fn choose_installed(
     }
     let chosen = names.into_iter().map(|name| {
         let mut found = settings.reviewers[name].clone();
-        let mut shown = format!("{name} (auto)");
+        let mut label = format!("{name} (auto)");
         if let Some((_, model)) = preferred.as_ref().filter(|(first, _)| first == name) {
             found.model = found.model.or(model.clone());
             if let Some(model) = &found.model {
-                shown = format!("{name} (auto, {})", text::one_line(model, 60));
+                label = format!("{name} (auto, {})", text::one_line(model, 60));
             }
         }
         let chosen = Chosen::configured(name, found, settings);
-        Chosen { shown, ..chosen }
+        Chosen {
+            shown: label,
+            ..chosen
+        }
     });
     let mut chosen: Vec<Chosen> = chosen.collect();
     let next = chosen.split_off(1);

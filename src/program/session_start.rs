@@ -189,6 +189,6 @@ fn phase(listed: &Listed) -> &str {
 pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &Listed) -> bool {
     let phase = listed.phase.as_deref();
     phase
-        .and_then(|phase| info.table.stored(phase))
+        .and_then(|phase| info.table.phase_position(phase))
         .is_some_and(|phase| messages::is_for_any_session(info.table, phase))
 }

@@ -8,7 +8,7 @@ use crate::text;
 ///
 /// Text that cannot be shown as it is (see [`text::shown`]) is written as `$'…'` with escapes, which bash, zsh and ksh read, so
 /// that a command can be printed and pasted.
-pub fn quoted(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
     if !text.is_empty() && text.bytes().all(plain) {
         return text.to_owned();
@@ -29,14 +29,14 @@ pub fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::quote;
 
     #[test]
     fn quoted_path_is_one_shell_word() {
-        assert_eq!(quoted("/a/b-c.sh"), "/a/b-c.sh");
-        assert_eq!(quoted("/a b"), "'/a b'");
-        assert_eq!(quoted("it's $(x)`y`"), r"'it'\''s $(x)`y`'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("naïve"), "'naïve'");
+        assert_eq!(quote("/a/b-c.sh"), "/a/b-c.sh");
+        assert_eq!(quote("/a b"), "'/a b'");
+        assert_eq!(quote("it's $(x)`y`"), r"'it'\''s $(x)`y`'");
+        assert_eq!(quote(""), "''");
+        assert_eq!(quote("naïve"), "'naïve'");
     }
 }

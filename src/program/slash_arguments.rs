@@ -46,20 +46,20 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     } else {
         &slash
     };
-    let typed = match take(program.info, slash)? {
+    let arguments = match take(program.info, slash)? {
         None if LOOKS.contains(&name.as_str()) => String::new(),
         typed => typed.ok_or_else(|| missing(program.info))?,
     };
 
     let whole = command_line::command(program).no_binary_name(true);
     let command = command_line::find(&whole, &path.join(" ")).unwrap_or(&whole);
-    let mut own = program.extension.commands().into_iter();
-    let (flags, text) = if own.any(|own| own.get_name() == name) {
-        (Vec::new(), typed)
+    let mut commands = program.extension.commands().into_iter();
+    let (flags, text) = if commands.any(|command| command.get_name() == name) {
+        (Vec::new(), arguments)
     } else if command_line::is_machine_verb(program, &name) {
-        split_verb(command, &typed, program.info)
+        split_verb(command, &arguments, program.info)
     } else {
-        let (flags, text) = split(command, &typed);
+        let (flags, text) = split(command, &arguments);
         (
             flags.into_iter().map(str::to_owned).collect(),
             text.to_owned(),
@@ -82,7 +82,7 @@ fn take(info: &ProgramInfo, command: &str) -> Result<Option<String>, Failure> {
         return Ok(None);
     };
     prompt::take(&session, command, home).map_err(|error| {
-        Failure::plain(
+        Failure::with_help(
             Exit::Internal,
             format!("cannot read the command that was typed: {error}"),
             &format!("make {home} writable, and free disk space"),
@@ -97,7 +97,7 @@ fn missing(info: &ProgramInfo) -> Failure {
         info.program
     );
     let problem = "no arguments of this command are stored for this session".to_owned();
-    Failure::plain(Exit::Usage, problem, &help)
+    Failure::with_help(Exit::Usage, problem, &help)
 }
 
 /// Splits what was typed into the flags of a command that stand first, and the rest, byte for byte up to trailing white space.
@@ -164,8 +164,8 @@ fn split_verb(verb: &Command, typed: &str, info: &ProgramInfo) -> (Vec<String>, 
             && !argument.is_hide_set()
             && argument.get_id() != "rejecting"
     };
-    let mut own = verb.get_arguments().filter(is_its_own);
-    let only = own.next().filter(|_| own.next().is_none());
+    let mut candidates = verb.get_arguments().filter(is_its_own);
+    let only = candidates.next().filter(|_| candidates.next().is_none());
     if let Some(long) = only.and_then(Arg::get_long).filter(|_| !rest.is_empty()) {
         // A number may stand before the id; a text is all that is left.
         let (first, last) = word(rest);

@@ -234,15 +234,19 @@ pub fn begin_loop(
     let StartRequest {
         mode, store, actor, ..
     } = request;
-    let own = program.extension.start(&request)?;
-    let fields = merged(own.fields, request.given, settings.start_values(mode));
+    let extension_fields = program.extension.start(&request)?;
+    let fields = merged(
+        extension_fields.fields,
+        request.given,
+        settings.start_values(mode),
+    );
     check(program, mode, &fields)?;
 
     let beginning = Beginning {
         now: request.now,
         stale_after: Some(settings.stale_after()),
         session: request.session.to_owned(),
-        id: request.id.or(own.id),
+        id: request.id.or(extension_fields.id),
     };
     let begun = program.app.begin(store, mode, fields, beginning, actor);
     let held = begun.map_err(|error| {
@@ -251,7 +255,7 @@ pub fn begin_loop(
     let raw = held.raw();
     store.log(&format!("{} start by {actor}", raw.id()));
     // There is no stop before the first phase that would do it; a failure here is reported at the next one.
-    if let Err(error) = program.extension.entered(&*held, settings) {
+    if let Err(error) = program.extension.on_enter(&*held, settings) {
         store.log(&format!("{} start: {error}", raw.id()));
     }
     Ok(held)
@@ -352,7 +356,7 @@ fn check(
             Some(_) => format!("give it after the flags: start {} <{name}>", mode.name),
             None => format!("give it: --{} <{name}>", kebab(name)),
         };
-        return Err(Failure::plain(Exit::Usage, problem, &help));
+        return Err(Failure::with_help(Exit::Usage, problem, &help));
     }
     let mut texts = fields
         .iter()
@@ -363,7 +367,7 @@ fn check(
     let name = name.replace('_', " ");
     let problem = format!("the {name} is {bytes} bytes long, and {MAX_TEXT_BYTES} are the most");
     let help = "put the details into a file of the project and name it there";
-    Err(Failure::plain(Exit::Usage, problem, help))
+    Err(Failure::with_help(Exit::Usage, problem, help))
 }
 
 /// Returns a start that the store refused as a failure, with the ways out.

@@ -45,7 +45,7 @@ pub(super) fn state(
         ("valid-id", [id]) => return Ok(LoopId::parse(id, info.state.ids).is_ok().into()),
         ("write", [file]) => return write(info, &here.join(file)),
         ("get", [file, field]) => {
-            let document = state_file::read(info.state, &here.join(file)).map_err(refused)?;
+            let document = state_file::read(info.state, &here.join(file)).map_err(refusal)?;
             document.text(field)
         }
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
@@ -83,12 +83,12 @@ pub(super) fn state(
     Ok(value.is_some().into())
 }
 
-fn refused(error: StoreError) -> Failure {
+fn refusal(error: StoreError) -> Failure {
     Failure::refusal(error)
 }
 
 fn failure(exit: Exit, problem: impl ToString) -> Failure {
-    Failure::plain(exit, problem.to_string(), "nothing was changed")
+    Failure::with_help(exit, problem.to_string(), "nothing was changed")
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {
@@ -112,7 +112,7 @@ struct OwnLoop {
 
 impl OwnLoop {
     /// Returns the loop whose state a file is, or `None` if the file does not name this machine.
-    fn of_file(info: &ProgramInfo, file: &Utf8Path) -> Option<Self> {
+    fn from_file(info: &ProgramInfo, file: &Utf8Path) -> Option<Self> {
         let document = state_file::read(info.state, file).ok()?;
         if document.text(info.state.fields.machine)? != info.state.machine {
             return None;
@@ -139,11 +139,11 @@ impl OwnLoop {
 }
 
 fn write(info: &ProgramInfo, file: &Utf8Path) -> Result<Exit, Failure> {
-    if let Some(own) = OwnLoop::of_file(info, file) {
+    if let Some(own) = OwnLoop::from_file(info, file) {
         let why = "it would go past the machine’s transitions";
         return Err(own.refuse("state write", why));
     }
-    state_file::replace(file, &stdin()?).map_err(refused)?;
+    state_file::replace(file, &stdin()?).map_err(refusal)?;
     Ok(Exit::Complete)
 }
 
@@ -159,8 +159,8 @@ fn set(
     } else {
         text.to_owned()
     });
-    let Some(own) = OwnLoop::of_file(info, file) else {
-        state_file::set_field(file, field, &value).map_err(refused)?;
+    let Some(own) = OwnLoop::from_file(info, file) else {
+        state_file::set_field(file, field, &value).map_err(refusal)?;
         return Ok(Exit::Complete);
     };
     let settings = loops::settings(info, own.store.root(), None)?;
@@ -172,7 +172,7 @@ fn set(
     {
         own.refuse(&format!("state set {field}"), &source.to_string());
     }
-    set.map_err(refused)?;
+    set.map_err(refusal)?;
     Ok(Exit::Complete)
 }
 
@@ -180,12 +180,14 @@ fn set(
 /// if it needs no evidence and is open to the caller.
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;
-    let Some(own) = OwnLoop::of_file(info, file) else {
+    let Some(own) = OwnLoop::from_file(info, file) else {
         let is_set = state_file::set_phase(file, from, to);
-        return Ok(is_set.map_err(refused)?.into());
+        return Ok(is_set.map_err(refusal)?.into());
     };
-    let held = program.app.open(&own.store, &own.id, own.actor);
-    let held = held.map_err(|error| incompatible::failure(info, error))?;
+    let held = program
+        .app
+        .open(&own.store, &own.id, own.actor)
+        .map_err(|error| incompatible::failure(info, error))?;
     loops::check_opened(info, held.raw(), own.actor)?;
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);

@@ -128,12 +128,16 @@ fn in_folder<T>(
 /// Returns the newest state file of a folder by time of modification, regardless of its name or phase; the greater name of two
 /// with the same time.
 pub(super) fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
-    let files = Folder::open(folder).ok()?.list().ok()?;
-    let files = files.into_iter().filter_map(|(name, found)| {
-        let path = folder.join(name);
-        let fits = found.is_file() && path.extension() == Some(EXTENSION);
-        fits.then_some((found.modified(), path))
-    });
+    let files = Folder::open(folder)
+        .ok()?
+        .list()
+        .ok()?
+        .into_iter()
+        .filter_map(|(name, found)| {
+            let path = folder.join(name);
+            let fits = found.is_file() && path.extension() == Some(EXTENSION);
+            fits.then_some((found.modified(), path))
+        });
     files.max().map(|(_, path)| path)
 }
 

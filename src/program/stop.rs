@@ -198,7 +198,7 @@ impl Stop<'_> {
         let table = raw.table();
         program.prepare(held, settings, Actor::Hook);
         self.log(&self.describe_move(raw, edge));
-        let caveats = program.extension.entered(held, settings)?;
+        let caveats = program.extension.on_enter(held, settings)?;
 
         if edge.lets_turn_end(table) || runs::is_parked(raw) {
             messages::clear(raw);

@@ -57,7 +57,7 @@ impl Surroundings {
     pub(super) fn stores(&self, info: &ProgramInfo, input: &Input) -> Vec<Store> {
         locate::stores(info.state, &self.folders(input))
             .into_iter()
-            .map(|store| store.within(&self.budget))
+            .map(|store| store.with_budget(&self.budget))
             .collect()
     }
 }

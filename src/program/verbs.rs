@@ -105,7 +105,7 @@ impl Program {
 pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings: &Settings) {
     let raw = now.raw();
     let id = raw.id();
-    let edge = raw.taken();
+    let edge = raw.last_edge();
     let phase = messages::phase(raw);
     let has_own_message = edge.is_some_and(|edge| edge.message.is_some());
     if !has_own_message || phase.terminal {
@@ -224,10 +224,10 @@ fn change(
     messages::clear(now.raw());
     program
         .extension
-        .entered(&*now, settings)
+        .on_enter(&*now, settings)
         .map_err(|error| {
             let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
-            Failure::plain(
+            Failure::with_help(
                 Exit::Internal,
                 format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}"),
                 &format!("free disk space or make the folder writable, then:{resume}"),

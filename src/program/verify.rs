@@ -15,7 +15,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     let id = raw.id();
     let refused = |why: String| {
         let help = messages::unchanged(raw);
-        Failure::plain(Exit::Refused, format!("loop {id}: {why}"), &help)
+        Failure::with_help(Exit::Refused, format!("loop {id}: {why}"), &help)
     };
     let console = Console::new(info.line(""), false);
     let mut is_silent = true;

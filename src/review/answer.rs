@@ -132,8 +132,9 @@ fn without_escapes(text: &str) -> String {
 /// Drops the thoughts in front of an answer, if their tag is closed.
 fn without_thoughts(answer: &str) -> &str {
     let after = THOUGHTS.iter().find_map(|tag| {
-        let thoughts = answer.trim_start_matches(is_blank);
-        let thoughts = thoughts.strip_prefix(&format!("<{tag}>"))?;
+        let thoughts = answer
+            .trim_start_matches(is_blank)
+            .strip_prefix(&format!("<{tag}>"))?;
         Some(thoughts.split_once(&format!("</{tag}>"))?.1)
     });
     after.map_or(answer, without_thoughts)

@@ -149,8 +149,12 @@ impl Client {
         if invocation.read.is_some() {
             prompt = format!("{prompt}\n{CLOSING}");
         }
-        let program = self.settings.program.as_deref();
-        let program = program.unwrap_or(self.settings.kind.program()).to_owned();
+        let program = self
+            .settings
+            .program
+            .as_deref()
+            .unwrap_or(self.settings.kind.program())
+            .to_owned();
         let path = find_installed(&program, request.root);
         let Some(path) = path.and_then(|path| path.into_os_string().into_string().ok()) else {
             let error = StartError::NotInstalled { program };

@@ -133,8 +133,11 @@ fn arguments(
     }
     let root = toml_text(root.as_str());
     set(format!("projects={{{root}={{trust_level=\"untrusted\"}}}}"));
-    let names = FOR_COMMANDS.split_whitespace().chain([GUARD]);
-    let names: Vec<String> = names.map(toml_text).collect();
+    let names: Vec<String> = FOR_COMMANDS
+        .split_whitespace()
+        .chain([GUARD])
+        .map(toml_text)
+        .collect();
     set(format!(
         "shell_environment_policy={{inherit=\"all\",include_only=[{}]}}",
         names.join(",")

@@ -132,8 +132,8 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str, doc
     for is_same in ways {
         for (at, (finding, words)) in found.iter().enumerate() {
             let is_taken = |id: &Option<String>| {
-                let mut taken = repeated.iter().flatten();
-                taken.any(|one| one.finding.id == *id)
+                let mut matches = repeated.iter().flatten();
+                matches.any(|one| one.finding.id == *id)
             };
             let is_repeated =
                 |old: &&Known<'_>| is_same(old, finding, words) && !is_taken(&old.finding.id);
@@ -179,8 +179,10 @@ fn line_start(line: &str) -> &str {
 /// Returns the words of a text, without numbers, punctuation and case.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphabetic());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty())
+        .collect();
     words.join(" ")
 }
 
@@ -217,10 +219,11 @@ pub fn standings(rounds: &[Run]) -> Vec<FindingHistory> {
 
 /// Returns the standing of a finding that was found in some of the rounds. Only the personas that found it count as having looked.
 fn standing(found: &[u64], rounds: &[Run]) -> Standing {
-    let finders = rounds
+    let finders: Vec<&str> = rounds
         .iter()
-        .filter(|round| found.contains(&round.began.round));
-    let finders: Vec<&str> = finders.map(|round| &*round.began.persona).collect();
+        .filter(|round| found.contains(&round.began.round))
+        .map(|round| &*round.began.persona)
+        .collect();
     let has_looked = |after: u64, before: u64| {
         rounds.iter().any(|round| {
             (after + 1..before).contains(&round.began.round)

@@ -15,8 +15,11 @@ impl Reviewer for Lint {
     }
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
-        let lines = request.parts.iter().map(|part| part.text.lines().count());
-        let lines: usize = lines.sum();
+        let lines: usize = request
+            .parts
+            .iter()
+            .map(|part| part.text.lines().count())
+            .sum();
         let line = format!("reading {} ({lines} lines)", request.subject_name);
         if watch(Event::Line(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));

@@ -96,17 +96,17 @@ pub fn watch(raw: &Raw, most: usize, listener: &mut Listener<'_>) -> Result<bool
     let is_running = || raw.store().is_running(raw.id());
     // A run that begins after this is not followed.
     let was_running = is_running();
-    let mut shown = lines(raw).len().saturating_sub(most);
+    let mut shown_count = lines(raw).len().saturating_sub(most);
     if was_running {
         pass_on(RoundEvent::Attached)?;
     }
     loop {
         let is_over = !was_running || !is_running();
         let lines = lines(raw);
-        for line in lines.iter().skip(shown) {
+        for line in lines.iter().skip(shown_count) {
             pass_on(RoundEvent::Reviewer(line.trim_end()))?;
         }
-        shown = lines.len();
+        shown_count = lines.len();
         if is_over {
             return Ok(was_running);
         }

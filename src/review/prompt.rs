@@ -74,16 +74,16 @@ impl Prompt<'_> {
         document: &str,
         reviewer: &dyn Reviewer,
     ) -> Result<Question, MessageError> {
-        let mut shown = &document[..document.floor_char_boundary(MAX_DOCUMENT_BYTES)];
-        if shown.len() < document.len() {
-            let line_end = shown.rfind('\n').map_or(shown.len(), |at| at + 1);
-            shown = &shown[..line_end];
+        let mut excerpt = &document[..document.floor_char_boundary(MAX_DOCUMENT_BYTES)];
+        if excerpt.len() < document.len() {
+            let line_end = excerpt.rfind('\n').map_or(excerpt.len(), |at| at + 1);
+            excerpt = &excerpt[..line_end];
         }
-        let prompt = self.render(shown)?;
-        let is_shown = prompt.contains(shown);
-        let is_cut = is_shown && shown.len() < document.len() && reviewer.runs_a_program();
+        let prompt = self.render(excerpt)?;
+        let is_shown = prompt.contains(excerpt);
+        let is_cut = is_shown && excerpt.len() < document.len() && reviewer.runs_a_program();
         let unreviewed = is_cut.then(|| {
-            let first = shown.lines().count() + 1;
+            let first = excerpt.lines().count() + 1;
             let last = document.lines().count();
             let name = subject::title(self.raw, self.spec);
             Finding {
@@ -113,7 +113,7 @@ impl Prompt<'_> {
         let rounds = evidence::history(self.raw, self.spec).unwrap_or_default();
         // A marker that neither text can know beforehand cannot be closed by one.
         let salted = format!("{}{document}{}", self.raw.id(), self.verified);
-        let own = json!({
+        let context = json!({
             "round": self.raw.count(self.spec.round),
             "persona": self.persona.label,
             "who": self.persona.prompt,
@@ -127,8 +127,8 @@ impl Prompt<'_> {
         });
         let mut all = facts(self.raw, MAX_FIELD_CHARS);
         all.extend(self.context.clone());
-        if let Json::Object(own) = own {
-            all.extend(own);
+        if let Json::Object(context) = context {
+            all.extend(context);
         }
         let template = self.spec.prompt.unwrap_or(PROMPT);
         let add_parts = |environment: &mut Environment<'static>| {
@@ -141,13 +141,16 @@ impl Prompt<'_> {
     /// Returns the text of the newest findings, those of this loop last.
     fn earlier_findings(&self, rounds: &[Run]) -> String {
         let store = self.raw.store();
-        let files = self.earlier.iter();
-        let files = files.filter_map(|path| store.read(path).and_then(crate::files::text).ok());
+        let paths = self.earlier.iter();
+        let files = paths.filter_map(|path| store.read(path).and_then(crate::files::text).ok());
         let this = self.raw.count(self.spec.round);
         let before = rounds.iter().filter(|run| run.began.round < this);
-        let own =
+        let of_this_loop =
             before.filter_map(|run| Some(findings_file::render(run.began.round, run.verdict()?)));
-        let all: Vec<String> = files.chain(own).map(|text| text::plain(&text)).collect();
+        let all: Vec<String> = files
+            .chain(of_this_loop)
+            .map(|text| text::plain(&text))
+            .collect();
         all[all.len().saturating_sub(MAX_EARLIER_ROUNDS)..].join("\n")
     }
 }

@@ -168,7 +168,7 @@ fn complaint(ended: &ProcessOutput) -> String {
 mod tests {
     use super::*;
 
-    fn ended(how: ProcessEnd, stdout: &str, stderr: &str) -> ProcessOutput {
+    fn process_output(how: ProcessEnd, stdout: &str, stderr: &str) -> ProcessOutput {
         ProcessOutput {
             how,
             stdout: stdout.into(),
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn only_exit_status_zero_can_be_clean() {
-        let clean = judge(&ended(ProcessEnd::Exited(0), CLEAN, ""));
+        let clean = judge(&process_output(ProcessEnd::Exited(0), CLEAN, ""));
         assert_eq!(clean, Ok(Findings::default()));
         let after = Duration::from_secs(90);
         for how in [
@@ -196,9 +196,9 @@ mod tests {
                 program: "codex".into(),
             }),
         ] {
-            let shown = format!("{how:?}");
-            let cause = judge(&ended(how, CLEAN, "")).unwrap_err();
-            assert!(!cause.kind.is_unreadable(), "{shown}");
+            let debug = format!("{how:?}");
+            let cause = judge(&process_output(how, CLEAN, "")).unwrap_err();
+            assert!(!cause.kind.is_unreadable(), "{debug}");
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
     fn answer_that_was_cut_is_unreadable() {
         let cut = ProcessOutput {
             dropped: 1,
-            ..ended(ProcessEnd::Exited(0), CLEAN, "")
+            ..process_output(ProcessEnd::Exited(0), CLEAN, "")
         };
         let cause = judge(&cut).unwrap_err();
         assert_eq!(cause.detail, "it is longer than 4194304 bytes");
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn cause_quotes_the_complaint_on_one_line() {
         let detail = |stdout: &str, stderr: &str| {
-            let failed = ended(ProcessEnd::Exited(1), stdout, stderr);
+            let failed = process_output(ProcessEnd::Exited(1), stdout, stderr);
             judge(&failed).unwrap_err().detail
         };
         let stderr = "loading\nERROR: quota \u{1b}[31mexceeded\u{202e}\n\ntokens used: 7\n\n";

@@ -166,9 +166,9 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                 }
             }
             Entry::Note(note) => {
-                if let Some(began) = entry.noted::<RunBegin>(BEGAN) {
+                if let Some(began) = entry.note_data::<RunBegin>(BEGAN) {
                     runs.push(Run::new(began, note.at));
-                } else if let Some(ended) = entry.noted::<RunEnd>(ENDED)
+                } else if let Some(ended) = entry.note_data::<RunEnd>(ENDED)
                     && let Some(run) = with_id(&mut runs, &ended.run)
                 {
                     run.end = Some(note.at);

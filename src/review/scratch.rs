@@ -20,8 +20,8 @@ impl Scratch {
         // Held meanwhile, so that `remove_all` misses no folder.
         let mut live = live();
         let folder = tempfile::Builder::new().prefix("claudex-").tempdir()?;
-        let path = Utf8PathBuf::try_from(folder.keep());
-        let path = path.map_err(|error| io::Error::new(ErrorKind::InvalidFilename, error))?;
+        let path = Utf8PathBuf::try_from(folder.keep())
+            .map_err(|error| io::Error::new(ErrorKind::InvalidFilename, error))?;
         live.push(path.clone());
         // The folder may lie in the work tree that is read.
         fs::write(path.join(".gitignore"), "*\n")?;

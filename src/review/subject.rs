@@ -70,7 +70,7 @@ impl SubjectText {
             let since = raw.fill(spec.since);
             changes::in_store(raw.store(), |snapshot| match &*since {
                 "" => base::find(snapshot),
-                commit => base::of_commit(snapshot, commit),
+                commit => base::from_commit(snapshot, commit),
             })
         });
         let changes = changes.transpose()?;

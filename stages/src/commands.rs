@@ -76,12 +76,12 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
     digest::write(Pipeline(held.raw())).map_err(|error| {
         let message = format!("pipeline {id}: cannot write the digest of earlier rounds: {error}");
         let help = "make room or the folder writable, then:\n    stages next";
-        Failure::plain(Exit::Internal, message, help)
+        Failure::with_help(Exit::Internal, message, help)
     })?;
     let instruction = Instruction::current(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
         let help = "tell the user, and end your turn";
-        Failure::plain(Exit::Refused, message, help)
+        Failure::with_help(Exit::Refused, message, help)
     })?;
     if matches.get_flag("json") {
         out::json(&instruction.json);

@@ -132,7 +132,7 @@ impl Extension for Stages {
         std::iter::once(("instruction".to_owned(), text.into())).collect()
     }
 
-    fn entered(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
+    fn on_enter(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
         digest::write(Pipeline(held.raw()))
             .map(|()| Vec::new())
             .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))

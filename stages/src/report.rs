@@ -39,7 +39,7 @@ pub(crate) fn report(held: AnyLoop, path: Option<&Utf8PathBuf>) -> ReportResult 
                 details,
             )
         }
-        Err(refusal) => Err(Failure::plain(Exit::Refused, refusal, RECOVER_HELP).into()),
+        Err(refusal) => Err(Failure::with_help(Exit::Refused, refusal, RECOVER_HELP).into()),
     }
 }
 
@@ -70,14 +70,14 @@ fn require_open(held: &AnyLoop) -> Result<(), Failure> {
     }
     let problem = format!("pipeline {id} has no open stage: it is in phase {phase}");
     let help = "nothing was changed; for the instruction, run:\n    stages next";
-    Err(Failure::plain(Exit::Refused, problem, help))
+    Err(Failure::with_help(Exit::Refused, problem, help))
 }
 
 /// Returns whether a report was refused since the open dispatch began.
 fn was_refused(pipeline: Pipeline<'_>) -> bool {
     let journal = pipeline.0.journal().unwrap_or_default();
     let is_report = |entry: &Entry| {
-        let note = entry.noted::<Keys>(REFUSED);
+        let note = entry.note_data::<Keys>(REFUSED);
         note.is_some_and(|note| note.get("tried") == Some(&json!("report")))
     };
     let is_of_dispatch = |entry: &&Entry| {
@@ -226,7 +226,7 @@ fn go(
         let digest = pipeline.keep(bytes).map_err(|error| {
             let message = format!("cannot keep the summary: {error}");
             let help = "make room or the folder writable, and run the command again";
-            Failure::plain(Exit::Internal, message, help)
+            Failure::with_help(Exit::Internal, message, help)
         })?;
         let mut counted = pipeline.counted_summaries();
         counted.push(CountedSummary {

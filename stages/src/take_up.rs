@@ -97,7 +97,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let refused = |why: String| {
         let message = format!("{STATE} cannot be taken up: {why}");
         let help = "nothing was changed; fix the file, or move it aside and start again:\n    stages start --anew";
-        Failure::plain(Exit::Refused, message, help)
+        Failure::with_help(Exit::Refused, message, help)
     };
     let path = store.root().join(STATE);
     let bytes = store
@@ -138,7 +138,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let moved = move_aside(store.root()).map_err(|error| {
         let message = format!("cannot move aside what another program wrote: {error}");
         let help = "nothing was started; make the folder requirements writable and start again";
-        Failure::plain(Exit::Internal, message, help)
+        Failure::with_help(Exit::Internal, message, help)
     })?;
     if let Some(folder) = moved {
         let line = format!("what another program wrote was moved to requirements/{folder}.");
@@ -149,7 +149,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
 
 /// Moves the state document and the summaries to a dated folder and returns its name.
 fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
-    let Some(folder) = if_there(Folder::open(root)?.below("requirements"))? else {
+    let Some(folder) = if_there(Folder::open(root)?.subfolder("requirements"))? else {
         return Ok(None);
     };
     let mut moved = vec![".stage-summaries", ".requirements-state.local.md"];

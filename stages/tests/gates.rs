@@ -26,7 +26,7 @@ fn requirements() -> String {
 }
 
 /// Returns the findings: whether each blocks, its line, and its problem without the fix.
-fn found(gate: &Gate) -> Vec<(bool, usize, &str)> {
+fn checks(gate: &Gate) -> Vec<(bool, usize, &str)> {
     let problem = |message: &'_ str| message.find(';').unwrap_or(message.len());
     let findings = gate.findings.iter();
     findings
@@ -60,14 +60,14 @@ fn valid_files_pass_with_any_line_ends() {
         questions().replace('\n', "\r\n"),
         format!("\u{feff}{}", questions()),
     ] {
-        assert_eq!(found(&check_questions(&text)), []);
+        assert_eq!(checks(&check_questions(&text)), []);
     }
     for text in [
         requirements(),
         requirements().replace('\n', "\r\n"),
         format!("---\na: b\n---\n{}", requirements()),
     ] {
-        assert_eq!(found(&check_requirements(&text)), []);
+        assert_eq!(checks(&check_requirements(&text)), []);
     }
     assert!(
         check_questions(&questions()).is_open() && check_requirements(&requirements()).is_open()
@@ -95,14 +95,14 @@ fn broken_questions_block() {
         let line = line.replace("\\n", "\n");
         let parts: Vec<&str> = line.split(" => ").collect();
         let gate = check_questions(&with(&text, parts[0], parts[1]));
-        let [(blocks, number, problem)] = found(&gate)[..] else {
+        let [(blocks, number, problem)] = checks(&gate)[..] else {
             panic!("{line}: {gate:?}")
         };
         assert_eq!(format!("{number}: {problem}"), parts[2]);
         assert!(blocks && !gate.is_open());
     }
     let none = check_questions("---\nround_number: 1\n---\n# Questions\n\n- [ ] a\n");
-    assert_eq!(found(&none), [(true, 1, "the file has no question")]);
+    assert_eq!(checks(&none), [(true, 1, "the file has no question")]);
     let large = vec![b' '; 262_145];
     for (file, problem) in [
         (None, "is missing"),
@@ -111,14 +111,14 @@ fn broken_questions_block() {
     ] {
         let gate = after_questions(file, 12, &Flags::default());
         let problem = format!("QUESTIONS-012.md {problem}");
-        assert_eq!(found(&gate), [(true, 1, &*problem)]);
+        assert_eq!(checks(&gate), [(true, 1, &*problem)]);
     }
     for more in [
         "- [see](a.md)\n- [that one] is [x]\n- [1]: no\n",
         "\n```\n## Q-PO000: no\n- []\n```\n",
     ] {
         let text = with(&text, "- [ ] One\n", &format!("- [ ] One\n{more}"));
-        assert_eq!(found(&check_questions(&text)), []);
+        assert_eq!(checks(&check_questions(&text)), []);
     }
 }
 
@@ -133,7 +133,7 @@ fn weak_questions_are_reported_without_blocking() {
     ] {
         let problem = problem.map(|problem| (false, 1, problem));
         let gate = check_questions(&with(&questions(), part, other));
-        assert_eq!(found(&gate), Vec::from_iter(problem));
+        assert_eq!(checks(&gate), Vec::from_iter(problem));
     }
     // The heading above the questions names their section as well.
     let below = with(
@@ -142,7 +142,7 @@ fn weak_questions_are_reported_without_blocking() {
         "# Assumptions & Risks\n\n## Q-PO007",
     );
     let below = with(&below, section, "Section:** Other");
-    assert_eq!(found(&check_questions(&below)), []);
+    assert_eq!(checks(&check_questions(&below)), []);
     let share = |expected, share| {
         let flags = Flags {
             thinkdeep_expected: Some(expected),
@@ -161,7 +161,7 @@ fn requirements_without_section_block() {
     for section in REQUIRED_SECTIONS {
         let gone = requirements().replace(section, "Other");
         assert_eq!(
-            found(&check_requirements(&gone)),
+            checks(&check_requirements(&gone)),
             [(true, 1, format!("PRD.md has no section {section}").as_str())]
         );
     }
@@ -178,10 +178,10 @@ fn requirements_without_section_block() {
     ] {
         let gate = check_requirements(&with(&requirements(), &part, &other));
         let problem = format!("the section {section} has no text");
-        assert_eq!(found(&gate), [(true, line, &*problem)]);
+        assert_eq!(checks(&gate), [(true, line, &*problem)]);
     }
     let missing = after_validation(None, Some(b"x"));
-    assert_eq!(found(&missing), [(true, 1, "PRD.md is missing")]);
+    assert_eq!(checks(&missing), [(true, 1, "PRD.md is missing")]);
 }
 
 #[test]
@@ -195,11 +195,11 @@ fn technical_words_and_missing_log_are_reported() {
         (false, 9, "“API” is a technical word"),
         (false, 9, "“sql” is a technical word"),
     ];
-    assert_eq!(found(&check_requirements(&text)), message);
+    assert_eq!(checks(&check_requirements(&text)), message);
     for (log, is) in [(None, "missing"), (Some(&b" \n"[..]), "empty")] {
         let gate = after_validation(Some(requirements().as_bytes()), log);
         assert_eq!(
-            found(&gate),
+            checks(&gate),
             [(false, 1, format!("decision-log.md is {is}").as_str())]
         );
         assert!(gate.is_open());

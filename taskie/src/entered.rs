@@ -20,7 +20,7 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 /// the plan is over.
 pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
     let phase = context::phase(raw);
-    let Some(edge) = raw.taken() else {
+    let Some(edge) = raw.last_edge() else {
         if phase == Phase::NewPlan && raw.text("coding_base").is_empty() {
             set(raw, "coding_base", commit(raw))?;
         }
@@ -86,7 +86,7 @@ pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
     let journal = raw.journal().map_err(|error| error.to_string())?;
     let first = journal.first().and_then(Entry::change);
     let is_import = first.is_some_and(|change| change.what == "import");
-    let is_noted = |entry: &Entry| entry.noted::<Json>(FOUND).is_some();
+    let is_noted = |entry: &Entry| entry.note_data::<Json>(FOUND).is_some();
     if !is_import || journal.iter().any(is_noted) {
         return Ok(());
     }

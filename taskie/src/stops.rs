@@ -158,7 +158,9 @@ fn review_file(run: Run) -> Option<Name> {
 
 /// Returns the names in the `files` of the notes of a kind.
 fn noted_files(journal: &[Entry], note: &str) -> impl Iterator<Item = Name> {
-    let notes = journal.iter().filter_map(|entry| entry.noted::<Json>(note));
+    let notes = journal
+        .iter()
+        .filter_map(|entry| entry.note_data::<Json>(note));
     let files = notes.flat_map(|note| note["files"].as_array().cloned().unwrap_or_default());
     files.filter_map(|file| Name::parse(file.as_str()?))
 }

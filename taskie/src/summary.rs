@@ -28,7 +28,7 @@ impl Extension for Taskie {
         context::variables(held.raw())
     }
 
-    fn entered(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
+    fn on_enter(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
         entered::record(held.raw())
     }
 

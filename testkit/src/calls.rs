@@ -101,7 +101,7 @@ impl Walk {
         let holder = self.machine.holder(Held::Phase).unwrap_or_default();
         let stored = journal.fields.get(holder);
         let mut phases = self.machine.phases.iter();
-        let phase = phases.position(|phase| stored == Some(&phase.stored().into()));
+        let phase = phases.position(|phase| stored == Some(&phase.stored_name().into()));
         phase.ok_or_else(|| format!("the journal has an unknown phase: {stored:?}").into())
     }
 
@@ -111,7 +111,7 @@ impl Walk {
         let after = held.journal()?;
         let edge = after.edge_since(before)?.cloned();
         if let Some(taken) = &edge {
-            let stored = |phase: usize| self.machine.phases[phase].stored();
+            let stored = |phase: usize| self.machine.phases[phase].stored_name();
             let is_declared = self.machine.edges().iter().any(|edge| {
                 taken["what"] == edge.declared.name.as_str()
                     && taken["from"] == stored(edge.from)

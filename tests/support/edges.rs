@@ -110,7 +110,7 @@ fn take<M: Machine>(
     let result = before.take(&transition::<M>(entry, &values), evidence.as_ref());
 
     let after = result.unwrap_or_else(|error| panic!("{place}: {error:?}"));
-    let line = after.raw().taken().unwrap().line;
+    let line = after.raw().last_edge().unwrap().line;
     assert_eq!(line, edge.info.line, "{place}");
     for held in [after, open()] {
         let to = edge.info.to.unwrap_or(from);

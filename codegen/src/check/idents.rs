@@ -73,35 +73,35 @@ impl<'m> Taken<'_, 'm> {
 pub(super) fn collisions(check: &Check<'_>) {
     let machine = check.machine;
     let owners = HashMap::new();
-    let taken = &mut Taken { check, owners };
+    let names_in_use = &mut Taken { check, owners };
     for (space, names) in RESERVED {
-        taken.reserve(space, names);
+        names_in_use.reserve(space, names);
     }
     if machine.behaviours().any(Behaviour::verifies) {
-        taken.reserve("a verb", "verify");
+        names_in_use.reserve("a verb", "verify");
     }
 
-    taken.add("a type", camel(&machine.name), ("machine", &machine.name));
+    names_in_use.add("a type", camel(&machine.name), ("machine", &machine.name));
     for phase in &machine.phases {
         let part = ("phase", &phase.name);
         if phase.name.value == "same" {
             check.add("name_same", &phase.name, &[]);
         }
         if !phase.terminal {
-            taken.add("a method of `OnStop`", phase.name.as_str(), part);
+            names_in_use.add("a method of `OnStop`", phase.name.as_str(), part);
         }
-        taken.add("a type", camel(&phase.name), part);
-        taken.add("a stored form", phase.stored(), part);
+        names_in_use.add("a type", camel(&phase.name), part);
+        names_in_use.add("a stored form", phase.stored_name(), part);
     }
     let entries = machine.first_entries();
     for entry in &entries {
-        taken.add("a type", camel(&entry.name), ("transition", &entry.name));
+        names_in_use.add("a type", camel(&entry.name), ("transition", &entry.name));
     }
     for field in &machine.fields {
-        self::field(field, taken);
+        self::field(field, names_in_use);
     }
     for entry in entries {
-        transition(entry, taken);
+        transition(entry, names_in_use);
     }
     let commands = machine.plugin.iter().flat_map(|_| machine.slash_commands());
     for command in commands {
@@ -110,7 +110,7 @@ pub(super) fn collisions(check: &Check<'_>) {
             Does::Take(entry) => ("transition", &entry.name),
             Does::Own => continue,
         };
-        taken.add("a slash command", command.name, part);
+        names_in_use.add("a slash command", command.name, part);
     }
 }
 

@@ -74,7 +74,7 @@ fn phase(source: &str, phase: &Named<Phase>) -> Value {
     let is = |test: fn(&Behaviour) -> bool| behaviour.is_some_and(test);
     context! {
         line => line_of(source, phase.span.start),
-        stored => phase.stored(),
+        stored => phase.stored_name(),
         parameters => serde(behaviour.map(Behaviour::parameters)),
         outcomes => serde(behaviour.map(Behaviour::outcomes)),
         asks => is(Behaviour::asks_in_rust),

@@ -102,7 +102,7 @@ impl Field {
         match (&self.kind, &self.null.as_ref()?.value) {
             (FieldKind::Held(_), Constant::Text(name)) => {
                 let phase = Named::find(&machine.phases, name)?;
-                Some(Constant::Text(phase.stored().to_owned()))
+                Some(Constant::Text(phase.stored_name().to_owned()))
             }
             (_, value) => Some(value.clone()),
         }

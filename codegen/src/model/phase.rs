@@ -44,7 +44,7 @@ pub struct Phase {
 
 impl Named<Phase> {
     /// Returns the form in the state document, which is the name if `stored` is absent.
-    pub fn stored(&self) -> &str {
+    pub fn stored_name(&self) -> &str {
         self.stored.as_ref().map_or(&self.name, |word| word)
     }
 }

@@ -138,7 +138,7 @@ impl Folder {
     }
 
     /// Opens a folder below this one.
-    pub fn below(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+    pub fn subfolder(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), None)
     }
 

@@ -31,8 +31,7 @@ fn is_next() -> bool {
         use std::sync::atomic::{AtomicU64, Ordering};
         static CHANGES_LEFT: LazyLock<AtomicU64> = LazyLock::new(|| {
             let number = std::env::var("CLAUDEX_KILL_AT").ok();
-            let number: Option<u64> = number.and_then(|number| number.parse().ok());
-            number.unwrap_or_default().into()
+            AtomicU64::new(number.and_then(|text| text.parse().ok()).unwrap_or(0))
         });
         CHANGES_LEFT.fetch_sub(1, Ordering::Relaxed) == 1
     }

@@ -77,8 +77,8 @@ mod tests {
         assert!(take(&folder, timeout).is_none() && begun.elapsed() >= timeout);
         drop(held);
         assert!(!Lock::is_held(&folder, NAME));
-        let asked = folder.file(NAME).unwrap();
-        asked.lock_shared().unwrap();
+        let file = folder.file(NAME).unwrap();
+        file.lock_shared().unwrap();
         assert!(!Lock::is_held(&folder, NAME), "others who ask do not count");
     }
 

@@ -15,7 +15,7 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
     let name = single(path.file_name().unwrap_or_default())?;
     let parent = path.parent().unwrap_or(&path);
     let folder = match bases.iter().find(|base| parent.starts_with(base)) {
-        Some(base) => Folder::open(base)?.below(parent.strip_prefix(base).unwrap_or(parent))?,
+        Some(base) => Folder::open(base)?.subfolder(parent.strip_prefix(base).unwrap_or(parent))?,
         None => Folder::open(parent)?,
     };
     Ok((folder, name.to_owned()))
@@ -46,7 +46,7 @@ pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
 /// Opens `<own>/<name>`. See [`make_private`].
 pub fn open_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let (folder, last) = folder_of(&[], own)?;
-    folder.below(last)?.below(name)
+    folder.subfolder(last)?.subfolder(name)
 }
 
 /// Resolves `.` and `..` by name, which is their meaning without symlinks.

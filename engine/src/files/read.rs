@@ -11,14 +11,14 @@ pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Opens a regular file for reading. Symlinks are followed.
 pub fn open(path: &Utf8Path) -> io::Result<File> {
-    let shown = crate::text::shown(path);
+    let name = crate::text::shown(path);
     // Nonblocking: opening a pipe that nobody writes to would wait for ever.
     let file = std::fs::OpenOptions::new()
         .read(true)
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
         .open(path)
         .map_err(|error| {
-            let problem = format!("failed to open file `{shown}`: {error}");
+            let problem = format!("failed to open file `{name}`: {error}");
             io::Error::new(error.kind(), problem)
         })?;
     let (kind, why) = match file.metadata()? {
@@ -26,7 +26,7 @@ pub fn open(path: &Utf8Path) -> io::Result<File> {
         found if found.is_dir() => (ErrorKind::IsADirectory, "a directory"),
         _ => (ErrorKind::InvalidInput, "not a regular file"),
     };
-    Err(io::Error::new(kind, format!("{shown} is {why}")))
+    Err(io::Error::new(kind, format!("{name} is {why}")))
 }
 
 /// Reads a regular file of at most [`MAX_BYTES`]. Symlinks are followed.

@@ -59,18 +59,18 @@ impl<M: Machine> Held<M> {
     /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
     pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
         let opened = store.open(id)?;
-        let mut held = Self::of_record(store, opened.record, actor)?;
+        let mut held = Self::from_record(store, opened.record, actor)?;
         held.raw.0.repairs = opened.repairs;
         Ok(held)
     }
 
-    fn of_record(store: &Store, record: Record, actor: Actor) -> Result<Self, OpenError> {
+    fn from_record(store: &Store, record: Record, actor: Actor) -> Result<Self, OpenError> {
         let table = M::TABLE;
         let refuse = |problem| OpenError::Loop {
             id: record.id().clone(),
             problem,
         };
-        let Some(phase) = table.stored(record.phase()) else {
+        let Some(phase) = table.phase_position(record.phase()) else {
             let known: Vec<_> = table.phases.iter().map(|phase| phase.stored).collect();
             return Err(refuse(format!(
                 "{} has no phase `{}`, only {}",
@@ -123,10 +123,16 @@ impl<M: Machine> Held<M> {
             return Err(OpenError::Unfit(why));
         }
         let stored = document.text(names.phase);
-        let phase = stored.as_deref().and_then(|stored| table.stored(stored));
+        let phase = stored
+            .as_deref()
+            .and_then(|stored| table.phase_position(stored));
         let Some(phase) = phase.filter(|phase| !table.phases[*phase].terminal) else {
-            let known = table.phases.iter().filter(|phase| !phase.terminal);
-            let known: Vec<_> = known.map(|phase| phase.stored).collect();
+            let known: Vec<_> = table
+                .phases
+                .iter()
+                .filter(|phase| !phase.terminal)
+                .map(|phase| phase.stored)
+                .collect();
             let found = stored.map_or("not there".to_owned(), |found| format!("“{found}”"));
             return Err(OpenError::Unfit(format!(
                 "its `{}` is {found}, and a loop goes on in {}",
@@ -196,7 +202,7 @@ impl<M: Machine> Held<M> {
             fields,
             import,
         })?;
-        let mut held = Self::of_record(store, record, actor)?;
+        let mut held = Self::from_record(store, record, actor)?;
         held.raw.0.archived = archived.unwrap_or_default();
         Ok(held)
     }

@@ -189,7 +189,7 @@ impl Raw {
     }
 
     /// Returns the edge that led here, if this process took one.
-    pub fn taken(&self) -> Option<EdgeAt> {
+    pub fn last_edge(&self) -> Option<EdgeAt> {
         self.0.taken
     }
 
@@ -211,8 +211,9 @@ impl Raw {
     /// Returns the facts of one type that the program keeps with this loop, which are its defaults at first.
     pub fn facts<T: Facts + Default>(&self) -> &T {
         let facts: &dyn Any = &**self.0.facts.get_or_init(|| Box::<T>::default());
-        let facts = facts.downcast_ref();
-        facts.unwrap_or_else(|| unreachable!("a program keeps facts of one type"))
+        facts
+            .downcast_ref()
+            .unwrap_or_else(|| unreachable!("a program keeps facts of one type"))
     }
 
     /// Returns a field's value, or its initial one. Opening has checked its kind.

@@ -157,7 +157,7 @@ crate::words!(Actor);
 
 impl Table {
     /// Returns the index of the phase with this stored form.
-    pub fn stored(&self, stored: &str) -> Option<usize> {
+    pub fn phase_position(&self, stored: &str) -> Option<usize> {
         self.phases.iter().position(|phase| phase.stored == stored)
     }
 

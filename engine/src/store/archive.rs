@@ -56,7 +56,7 @@ impl Store {
 
     /// Returns the archived loops that are not over, newest first.
     pub fn archived(&self) -> Vec<Listed> {
-        let archive = self.open_folder().and_then(|here| here.below(ARCHIVE));
+        let archive = self.open_folder().and_then(|here| here.subfolder(ARCHIVE));
         let names = archive.and_then(|archive| archive.names());
         let mut listed: Vec<Listed> = names
             .unwrap_or_default()

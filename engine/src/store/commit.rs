@@ -108,8 +108,9 @@ impl Store {
             return Err(StoreError::input("write", self.path_of(id), why));
         }
         let spec = self.spec();
-        let document = spec.parse(found).unwrap_or_else(|_| spec.empty());
-        let document = document
+        let document = spec
+            .parse(found)
+            .unwrap_or_else(|_| spec.empty())
             .with(&entry.fields, entry.append.as_slice())
             .to_bytes();
         // A document that cannot be read again is not written.

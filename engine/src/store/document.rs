@@ -234,8 +234,8 @@ fn parse_lines(text: &str) -> io::Result<Vec<Line>> {
     let mut names = HashSet::new();
     for (at, raw) in text.split_inclusive('\n').enumerate() {
         let refuse = |why: String| unreadable(format!("line {}: {why}", at + 1));
-        let shown = raw.strip_prefix(MARK).filter(|_| at == 0).unwrap_or(raw);
-        let content = shown.trim_end_matches(['\n', '\r', ' ', '\t']);
+        let line = raw.strip_prefix(MARK).filter(|_| at == 0).unwrap_or(raw);
+        let content = line.trim_end_matches(['\n', '\r', ' ', '\t']);
         // A reader of YAML ends a line at some of these.
         let is_wrong =
             |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');

@@ -128,7 +128,7 @@ impl Entry {
     }
 
     /// Returns the data of a note of this name, or `None` if it is another entry or of another type.
-    pub fn noted<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+    pub fn note_data<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         match self {
             Self::Note(note) if note.note == name => T::deserialize(&note.data).ok(),
             Self::Note(_) | Self::Change(_) => None,

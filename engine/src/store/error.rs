@@ -232,7 +232,7 @@ fn not_found_message(id: &str, folder: &str, archived: bool) -> String {
     if archived {
         format!("loop {id} is in the archive, {folder}")
     } else {
-        format!("there is no loop `{id}` in {folder}")
+        format!("loop `{id}` does not exist in {folder}")
     }
 }
 

@@ -136,8 +136,8 @@ impl FieldInfo {
 
 /// Checks that a type of the program can be read from a value.
 pub fn is_data<T: DeserializeOwned>(json: &Json) -> Result<(), String> {
-    let name = std::any::type_name::<T>();
-    let name = name.rsplit("::").next().unwrap_or(name);
+    let path = std::any::type_name::<T>();
+    let name = path.rsplit("::").next().unwrap_or(path);
     let read = T::deserialize(json).map(|_| ());
     read.map_err(|why| format!("what `{name}` can be read from ({why})"))
 }

@@ -34,8 +34,8 @@ impl LoopFolder {
     pub(super) fn sealing(&self) -> Result<Option<Sealing>, StoreError> {
         let top = self.above.as_ref().unwrap_or(&self.folder);
         let folder = self.open_below_base(top);
-        let project = if_there(folder.and_then(|folder| Project::read(&folder)));
-        let project = project.or_io("read", top)?;
+        let project =
+            if_there(folder.and_then(|folder| Project::read(&folder))).or_io("read", top)?;
         let (Some(project), Some(key)) = (project.flatten(), self.home.key()?) else {
             return Ok(None);
         };
@@ -279,8 +279,8 @@ impl Journal for LoopFolder {
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
         let path = self.folder.join(ARCHIVE).join(id.as_str());
-        let archive = here.below(ARCHIVE).or_io("open", &path)?;
-        let from = archive.below(id.as_str()).or_io("open", &path)?;
+        let archive = here.subfolder(ARCHIVE).or_io("open", &path)?;
+        let from = archive.subfolder(id.as_str()).or_io("open", &path)?;
         // The document comes last: until then nobody sees the loop.
         for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
             if here.has(name) {

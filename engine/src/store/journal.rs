@@ -41,8 +41,9 @@ impl After {
             return Ok(());
         }
         let newest = newest.and_then(|json| serde_json::from_slice::<ChangeEntry>(json).ok());
-        let phase = newest.and_then(|newest| newest.change.to);
-        let phase = phase.unwrap_or_default();
+        let phase = newest
+            .and_then(|newest| newest.change.to)
+            .unwrap_or_default();
         let found = Snapshot { phase, revision };
         Err(StoreError::Stale { found })
     }

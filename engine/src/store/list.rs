@@ -86,8 +86,11 @@ impl Store {
             let stem = name.strip_suffix(extension)?.strip_suffix('.')?;
             Some(stem.to_owned()).filter(|stem| !stem.is_empty())
         };
-        let names = self.open_folder().and_then(|here| here.names());
-        let names = names.unwrap_or_default().into_iter();
+        let names = self
+            .open_folder()
+            .and_then(|here| here.names())
+            .unwrap_or_default()
+            .into_iter();
         names.filter_map(stem).collect()
     }
 

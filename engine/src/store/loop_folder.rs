@@ -164,12 +164,12 @@ impl LoopFolder {
 
     pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
         let below = path.strip_prefix(&self.base).unwrap_or(path);
-        Folder::open(&self.base)?.below(below)
+        Folder::open(&self.base)?.subfolder(below)
     }
 
     /// Opens the folder of a loop's own files in the same way.
     pub fn open_loop_folder(&self, id: &LoopId) -> io::Result<Folder> {
-        self.open_folder()?.below(id.as_str())
+        self.open_folder()?.subfolder(id.as_str())
     }
 
     /// Opens the folder of a file of the project's or of a loop's, and returns it with the file's name. No symlink is followed

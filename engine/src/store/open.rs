@@ -98,13 +98,13 @@ impl Store {
             }
             edits = taken;
         }
-        let taken = describe_edits(&newest, &edits);
+        let repair = describe_edits(&newest, &edits);
         let mut record = self.record(id, newest, document);
-        if taken.is_some() || root.is_some() {
+        if repair.is_some() || root.is_some() {
             let change = Change {
                 root,
                 edits,
-                ..Change::bare(taken.as_ref().map_or("move", |_| "edit"), "person")
+                ..Change::bare(repair.as_ref().map_or("move", |_| "edit"), "person")
             };
             record = self.write(&record, change)?;
         }
@@ -112,7 +112,7 @@ impl Store {
             // An edit that was taken over is in the journal as a change already.
             self.note_attempt(id, REPAIRED, &[("what", repair)]);
         }
-        repairs.extend(taken);
+        repairs.extend(repair);
         for repair in &repairs {
             self.log(&format!("{id}: {repair}"));
         }
@@ -191,19 +191,19 @@ impl Store {
                 return Ok(Some(difference));
             }
         };
-        let shown = document.count(spec.fields.revision).unwrap_or(u64::MAX);
-        if shown < newest.revision {
+        let revision = document.count(spec.fields.revision).unwrap_or(u64::MAX);
+        if revision < newest.revision {
             // A crash leaves the document of the change before. Any other one was edited.
-            let entries = self.journal_since(id, Some(shown))?;
+            let entries = self.journal_since(id, Some(revision))?;
             let mut changes = entries.iter().filter_map(Entry::change);
-            let written = changes.find(|change| change.revision == shown);
+            let written = changes.find(|change| change.revision == revision);
             if !written.is_some_and(|written| differing(&document, written).is_empty()) {
                 difference.undone.push(spec.fields.revision.to_owned());
             }
             return Ok(Some(difference));
         }
         for name in differing(&document, newest) {
-            let field = spec.field(&name).filter(|_| shown == newest.revision);
+            let field = spec.field(&name).filter(|_| revision == newest.revision);
             let takes = |value: &Json| field.is_some_and(|field| field.takes_edit(value));
             match document.get(&name).filter(takes) {
                 Some(value) => _ = difference.taken.insert(name, value),
@@ -222,8 +222,8 @@ impl Store {
     ) -> Option<u64> {
         self.spec().file?;
         let document = self.spec().parse(found?).ok()?;
-        let shown = document.count(self.spec().fields.revision)?;
-        (shown + 1 < newest.revision).then_some(shown)
+        let revision = document.count(self.spec().fields.revision)?;
+        (revision + 1 < newest.revision).then_some(revision)
     }
 
     /// Writes the document of a loop again if it was put back, such as by a checkout, and keeps the file as `<id>/replaced-N`.
@@ -251,14 +251,15 @@ impl Store {
         found: Option<&[u8]>,
     ) -> Result<Vec<u8>, StoreError> {
         let spec = self.spec();
-        let document = found.and_then(|bytes| spec.parse(bytes).ok());
-        let document = document.unwrap_or_else(|| spec.empty());
-        let shown = document.count(spec.fields.revision).unwrap_or_default();
+        let document = found
+            .and_then(|bytes| spec.parse(bytes).ok())
+            .unwrap_or_else(|| spec.empty());
+        let revision = document.count(spec.fields.revision).unwrap_or_default();
         let mut texts = Vec::new();
-        if shown < newest.revision && spec.form == Form::Frontmatter {
+        if revision < newest.revision && spec.form == Form::Frontmatter {
             let entries = self.journal(id)?;
             let changes = entries.iter().filter_map(Entry::change);
-            let missed = changes.filter(|change| change.revision > shown);
+            let missed = changes.filter(|change| change.revision > revision);
             texts.extend(missed.filter_map(|change| change.append.clone()));
         }
         Ok(document.with(&newest.fields, &texts).to_bytes())
@@ -271,14 +272,14 @@ impl Store {
         note: &str,
         data: &impl serde::Serialize,
     ) -> Result<(), StoreError> {
-        let json = serde_json::to_value(data).and_then(|data| {
-            serde_json::to_vec(&NoteEntry {
-                at: Timestamp::now(),
-                note: note.to_owned(),
-                data,
+        let json = serde_json::to_value(data)
+            .and_then(|data| {
+                serde_json::to_vec(&NoteEntry {
+                    at: Timestamp::now(),
+                    note: note.to_owned(),
+                    data,
+                })
             })
-        });
-        let json = json
             .map_err(io::Error::from)
             .or_io("write", self.journal_path(id))?;
         self.newest(id)?;
@@ -292,7 +293,9 @@ impl Store {
             .map(|(key, text)| ((*key).to_owned(), text::one_line(text, 500).into()))
             .collect();
         let entries = self.journal(id).unwrap_or_default();
-        let last = entries.last().and_then(|entry| entry.noted::<Fields>(note));
+        let last = entries
+            .last()
+            .and_then(|entry| entry.note_data::<Fields>(note));
         let newest = entries.iter().rev().find_map(Entry::change);
         let phase = newest.and_then(|newest| newest.to.as_deref());
         if self.spec().is_terminal(phase) || last.as_ref() == Some(&data) {
@@ -326,8 +329,10 @@ impl Store {
 /// Returns the fields that a document does not show with their values after a change. A number may be in quotes.
 fn differing(document: &Document, change: &ChangeEntry) -> Vec<String> {
     let is_shown = |field: &str, value: &Json| {
-        let shown = document.get(field);
-        shown.is_some_and(|shown| shown == *value || shown.to_plain() == value.to_plain())
+        let value_shown = document.get(field);
+        value_shown.is_some_and(|value_shown| {
+            value_shown == *value || value_shown.to_plain() == value.to_plain()
+        })
     };
     let fields = change.fields.iter();
     let differing = fields.filter(|(field, value)| !is_shown(field, value));

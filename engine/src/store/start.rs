@@ -76,12 +76,12 @@ impl Store {
             return Err(StoreError::input("start a loop in", folder, why));
         }
         let document = plan.import.as_ref().map(|import| &import.document);
-        let what = document.map_or("start", |_| "import");
+        let transition = document.map_or("start", |_| "import");
         let change = Change {
             to: phase,
             root: Some(self.root().to_string()),
             begins_visit: true,
-            ..Change::bare(what, &plan.by)
+            ..Change::bare(transition, &plan.by)
         };
         let after = After::Revision(before.revision);
         let began = self.began(plan.now, document);
@@ -91,11 +91,12 @@ impl Store {
         };
         let entry = self.next_entry(plan.now, before, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
-        let record = self.append(&id, after, &found, entry);
-        let record = record.map_err(|error| match error {
-            StoreError::Stale { .. } => self.active(id.as_str(), None),
-            error => error,
-        })?;
+        let record = self
+            .append(&id, after, &found, entry)
+            .map_err(|error| match error {
+                StoreError::Stale { .. } => self.active(id.as_str(), None),
+                error => error,
+            })?;
         if !self.is_in_memory() {
             if let Some(file) = file {
                 self.keep_imported(&id, file, &found)?;

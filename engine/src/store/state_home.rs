@@ -81,7 +81,7 @@ impl StateHome {
     }
 
     /// Returns the folder.
-    pub fn checked(&self) -> Result<&Utf8Path, StoreError> {
+    pub fn usable_path(&self) -> Result<&Utf8Path, StoreError> {
         self.0.as_deref().map_err(|why| {
             let why = format!("{why}; set HOME, or XDG_STATE_HOME to an absolute path");
             StoreError::input("find", "your state folder".into(), why)
@@ -95,12 +95,12 @@ impl StateHome {
 
     /// Reads the key. Returns `None` if this user has not started a loop yet.
     pub(super) fn key(&self) -> Result<Option<String>, StoreError> {
-        let home = self.checked()?;
+        let home = self.usable_path()?;
         if_there(read_key(home)).or_io("read your key,", home.join(KEY))
     }
 
     pub(super) fn key_or_new(&self) -> Result<String, StoreError> {
-        let home = self.checked()?;
+        let home = self.usable_path()?;
         let make = || {
             let folder = make_private(home, "")?;
             if let Some(key) = if_there(read_key(home))? {

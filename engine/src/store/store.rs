@@ -108,7 +108,7 @@ impl Store {
 
     /// Limits the waits to the budget of a hook's call, which also ends a list.
     #[must_use]
-    pub fn within(mut self, budget: &Budget) -> Self {
+    pub fn with_budget(mut self, budget: &Budget) -> Self {
         self.files.budget = budget.clone();
         self.files.lock_timeout = self.files.lock_timeout.min(HOOK_LOCK_TIMEOUT);
         self

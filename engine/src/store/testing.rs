@@ -85,8 +85,9 @@ pub(crate) static SPEC: StateSpec = StateSpec {
 
 /// A temporary folder, and its path. It is in memory if the system has such a place, since each change is synced.
 pub(crate) fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
-    let made = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-    let made = made.unwrap();
+    let made = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap();
     let path = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
     (made, path)
 }

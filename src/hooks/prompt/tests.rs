@@ -244,10 +244,10 @@ fn record_taken_at_once_is_taken_by_one() {
         start.wait();
         take("s1", "more", base).unwrap().is_some()
     };
-    let taken = std::thread::scope(|scope| {
+    let first_count = std::thread::scope(|scope| {
         let takers: Vec<_> = (0..8).map(|_| scope.spawn(take)).collect();
-        let taken = takers.into_iter().map(|taker| taker.join().unwrap());
-        taken.filter(|is_first| *is_first).count()
+        let results = takers.into_iter().map(|taker| taker.join().unwrap());
+        results.filter(|is_first| *is_first).count()
     });
-    assert_eq!(taken, 1);
+    assert_eq!(first_count, 1);
 }

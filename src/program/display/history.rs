@@ -37,7 +37,7 @@ impl Past {
     }
 
     /// Reads the journal of a loop. One that cannot be read counts as empty.
-    pub(super) fn of(raw: &Raw) -> Self {
+    pub(super) fn read(raw: &Raw) -> Self {
         let entries = raw.journal().unwrap_or_default();
         Self::new(raw.table(), entries)
     }
@@ -184,7 +184,7 @@ impl Past {
 
 /// Returns the edges by which a change may have been made: those with its transition and phases.
 pub(in crate::program) fn edges_of(table: &'static Table, change: &ChangeEntry) -> Vec<EdgeAt> {
-    let phase = |stored: &Option<String>| table.stored(stored.as_deref()?);
+    let phase = |stored: &Option<String>| table.phase_position(stored.as_deref()?);
     let (Some(from), Some(to)) = (phase(&change.from), phase(&change.to)) else {
         return Vec::new();
     };

@@ -73,7 +73,7 @@ pub(super) fn facts(
     let table = raw.table();
     let names = &table.state.fields;
     let phase = messages::phase(raw);
-    let past = Past::of(raw);
+    let past = Past::read(raw);
     let last_change = last_change(&past).map(|change| {
         let mut facts = past.facts(change);
         let text = dated(change.at, now, &past.change_line(change));

@@ -42,7 +42,7 @@ pub(in crate::program) fn report(
     let settings = Settings::load_or_usual(info, store.root());
     program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
-    let past = Past::of(raw);
+    let past = Past::read(raw);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
     let events = past.entries.iter().map(|entry| {
@@ -93,7 +93,7 @@ fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
         .changes()
         .find(|change| Some(change.revision) == run.began.visit)?;
     let table = raw.table();
-    Some(&table.phases[table.stored(visit.to.as_deref()?)?])
+    Some(&table.phases[table.phase_position(visit.to.as_deref()?)?])
 }
 
 fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {

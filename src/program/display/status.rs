@@ -72,7 +72,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
         let mode = info.table.modes.first().map_or("start", |mode| mode.name);
         let start = info.start(mode);
         out::line(&format!(
-            "There are no loops in this project. Start one with:{start}"
+            "This project has no loops. Start one with:{start}"
         ));
         if !locate::archived(info.state, &loops::here()?).is_empty() {
             out::line(&format!("Archived loops:\n    {} list", info.program));

@@ -41,7 +41,7 @@ fn line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option
     if store.is_running(&id) {
         parts.push("a review is running".to_owned());
     }
-    if let (Some(spec), Some((round, found))) = (spec, Past::of(raw).newest_findings()) {
+    if let (Some(spec), Some((round, found))) = (spec, Past::read(raw).newest_findings()) {
         parts.push(if raw.count(spec.round) == round {
             found.to_string()
         } else {

@@ -34,8 +34,11 @@ fn folders_above_are_found_once_each() {
     std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
     let starts = [&below, &top, &top.join("link"), &top.join("none")];
     let found = stores(state_in(FOLDER), &starts.map(|start| &**start));
-    let roots = found.iter().map(|store| store.root().to_owned());
-    let roots: Vec<_> = roots.filter(|root| root.starts_with(&top)).collect();
+    let roots: Vec<_> = found
+        .iter()
+        .map(|store| store.root().to_owned())
+        .filter(|root| root.starts_with(&top))
+        .collect();
     assert_eq!(roots, [deep, top]);
     assert!(stores(state_in("elsewhere"), &[&below]).is_empty());
     assert!(!below.join(".claude").exists(), "creates nothing");

@@ -24,7 +24,7 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     write_files(dir, files).map_err(|error| {
         let message = format!("the plugin cannot be written to {folder}: {error}");
         let help = "make the folder writable, or give another one";
-        Failure::plain(Exit::Internal, message, help)
+        Failure::with_help(Exit::Internal, message, help)
     })
 }
 

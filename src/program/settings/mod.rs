@@ -191,7 +191,7 @@ impl Settings {
 
 /// Returns the user's environment in this process.
 fn own_environment(info: &ProgramInfo) -> Seen {
-    Seen::here(user_path().ok(), &info.variable(""))
+    Seen::current(user_path().ok(), &info.variable(""))
 }
 
 /// Parses a number from 1 to `most`, in digits alone.

@@ -41,7 +41,7 @@ pub(super) fn read_project(
 ) -> Result<Option<(Utf8PathBuf, String)>, SettingsError> {
     let name = format!("{}.toml", info.name);
     let path = root.join(PROJECT_FOLDER).join(&name);
-    let folder = Folder::open(root).and_then(|root| root.below(PROJECT_FOLDER));
+    let folder = Folder::open(root).and_then(|root| root.subfolder(PROJECT_FOLDER));
     let bytes = folder.and_then(|folder| folder.read(&name, MAX_PROJECT_BYTES));
     let text = if_there(bytes, &path)?;
     Ok(text.map(|text| (path, text)))

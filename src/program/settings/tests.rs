@@ -146,10 +146,10 @@ fn project_file_sets_rounds_and_raises_limits() {
 
 #[test]
 fn project_file_cannot_lower_limits() {
-    let own = "[limits]\ntimeout = \"20m\"\n";
+    let user_file = "[limits]\ntimeout = \"20m\"\n";
     let lower =
         "[limits]\ntimeout = \"1s\"\nidle-timeout = \"1s\"\nmax-failures = 1\nstale-minutes = 1\n";
-    let settings = both(own, lower).unwrap();
+    let settings = both(user_file, lower).unwrap();
     let path = "/p/.claude/claudex.toml";
     assert_eq!(
         settings.ignored,
@@ -160,8 +160,8 @@ fn project_file_cannot_lower_limits() {
             format!("{path}:5:1: ignored `limits.stale-minutes`: it is less than yours"),
         ]
     );
-    assert_eq!(settings.rows, user(own).unwrap().rows);
-    assert_eq!(settings.values, user(own).unwrap().values);
+    assert_eq!(settings.rows, user(user_file).unwrap().rows);
+    assert_eq!(settings.values, user(user_file).unwrap().values);
 }
 
 #[test]

@@ -46,8 +46,9 @@ fn is_number(word: &str) -> bool {
 
 /// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
 fn words(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    let words = words.filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
 }
 
@@ -110,8 +111,9 @@ pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
     let open = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"');
     let end = open.find(MARKS).into_iter().chain(open.find(" - ")).min()?;
     let severity = *severity_words(&open[..end])?.severities.first()?;
-    let rest = open[end..].trim_start_matches(MARKS);
-    let rest = rest.trim_start_matches([' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}']);
+    let rest = open[end..]
+        .trim_start_matches(MARKS)
+        .trim_start_matches([' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}']);
     (!rest.is_empty()).then_some((severity, rest))
 }
 
@@ -129,8 +131,8 @@ pub(in crate::review) fn is_none(text: &str) -> bool {
 }
 
 fn says_none(sentence: &str) -> bool {
-    let words = words(sentence);
-    let words: Vec<&str> = words.split_whitespace().collect();
+    let text = words(sentence);
+    let words: Vec<&str> = text.split_whitespace().collect();
     let Some((first, rest)) = words.split_first() else {
         return true;
     };

@@ -158,8 +158,8 @@ fn answer_with_too_many_findings_is_unreadable() {
     let too_many = "it has 1001 findings, the limit is 1000";
     let error = read(&text(MAX_FINDINGS + 1)).unwrap_err();
     assert_eq!(error.detail, too_many);
-    let one = json!({"severity": "high", "what": "x"});
-    let all = vec![one; MAX_FINDINGS + 1];
+    let finding = json!({"severity": "high", "what": "x"});
+    let all = vec![finding; MAX_FINDINGS + 1];
     let answer = json!({"verdict": "findings", "findings": all});
     assert_eq!(read(&answer.to_string()).unwrap_err().detail, too_many);
 }

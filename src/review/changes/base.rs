@@ -32,10 +32,12 @@ pub struct Base {
 impl Base {
     /// Returns a title such as `changes of feature-x against main`.
     pub fn title(&self) -> String {
-        let shown = |name: &String| text::one_line(&text::shown(name), 100);
-        let branch = self.branch.as_ref().map(shown);
-        let branch = branch.unwrap_or_else(|| "a work tree without a branch".to_owned());
-        match (self.against.as_ref().map(shown), &self.commit) {
+        let short = |name: &String| text::one_line(&text::shown(name), 100);
+        let branch = self
+            .branch
+            .as_ref()
+            .map_or_else(|| "a work tree without a branch".to_owned(), short);
+        match (self.against.as_ref().map(short), &self.commit) {
             (Some(against), _) => format!("changes of {branch} against {against}"),
             (None, Some(_)) => format!("uncommitted changes of {branch}"),
             (None, None) => format!("files of {branch}, which has no commit yet"),
@@ -71,14 +73,14 @@ pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
 }
 
 /// Returns the base that a user names: the point where the branch left that revision.
-pub(crate) fn of_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, WorktreeError> {
+pub(crate) fn from_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, WorktreeError> {
     let commit = commit(snapshot, revision)?.ok_or_else(|| no_commit(revision))?;
     let base = merge_base(snapshot, &commit)?.ok_or_else(|| no_commit(revision))?;
     base_at(snapshot, base, Some(revision.to_owned()))
 }
 
 /// Returns a commit that is named by its id. Only zeros stand for the empty tree, from which everything is new.
-pub(crate) fn of_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeError> {
+pub(crate) fn from_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeError> {
     if is_id(id) && id.bytes().all(|digit| digit == b'0') {
         return nothing(snapshot, Some("an empty folder".to_owned()));
     }

@@ -142,8 +142,11 @@ pub(super) fn write(
 fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[String]) -> String {
     let lines = changed.iter().filter_map(|one| one.lines);
     let (added, removed) = lines.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let binary = changed.iter().filter(|one| one.lines.is_none());
-    let binary: Vec<String> = binary.map(|one| with_bytes(snapshot, one)).collect();
+    let binary: Vec<String> = changed
+        .iter()
+        .filter(|one| one.lines.is_none())
+        .map(|one| with_bytes(snapshot, one))
+        .collect();
     let facts = json!({
         "title": base.title(),
         "commit": base.commit,
@@ -194,8 +197,10 @@ fn diff(
     if !is_small || std::str::from_utf8(&one.path).is_err() {
         return Ok(None);
     }
-    let paths = one.from.iter().chain([&one.path]);
-    let paths: Vec<String> = paths
+    let paths: Vec<String> = one
+        .from
+        .iter()
+        .chain([&one.path])
         .map(|path| format!(":(top,literal){}", String::from_utf8_lossy(path)))
         .collect();
     let options = ["-p", "--src-prefix=a/", "--dst-prefix=b/"];

@@ -44,7 +44,7 @@ pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
 /// Returns an error if nothing differs, or if the work tree cannot be read.
 pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, RoundError> {
     in_store(store, |snapshot| match base {
-        Some(base) => base::of_revision(snapshot, base),
+        Some(base) => base::from_revision(snapshot, base),
         None => base::find(snapshot),
     })
 }

@@ -91,15 +91,15 @@ fn nothing_that_differs_is_named_by_title() {
     let repo = Repo::with(&[("a", "1\n"), (".gitignore", "*.log\n")]);
     repo.write("x.log", "ignored\n");
     repo.write("reviews/review-1.md", "ours\n");
-    let own = [":(exclude,top,glob)reviews/review-*.md".to_owned()];
-    let error = collect(&repo.root, &own, base::find).unwrap_err();
+    let exclusions = [":(exclude,top,glob)reviews/review-*.md".to_owned()];
+    let error = collect(&repo.root, &exclusions, base::find).unwrap_err();
     let nothing = "there is nothing to review: no uncommitted changes of main";
     assert_eq!(error.to_string(), nothing);
     // Reports that were committed and then changed are no part of it either.
     repo.commit();
     repo.write("reviews/review-1.md", "another\n");
     repo.write("b", "1\n");
-    let changes = collect(&repo.root, &own, base::find).unwrap();
+    let changes = collect(&repo.root, &exclusions, base::find).unwrap();
     assert_eq!(files(&changes), 1);
     assert!(!changes.text.contains("review-1"));
 
@@ -158,8 +158,10 @@ fn branch(repo: &Repo, name: &str) {
 /// The files that are reviewed, and the title.
 fn reviewed(repo: &Repo) -> (Vec<String>, String) {
     let changes = changes(repo);
-    let names = changes.text.lines();
-    let names = names.filter_map(|line| line.strip_prefix("+++ b/"));
+    let names = changes
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("+++ b/"));
     (names.map(str::to_owned).collect(), changes.base.title())
 }
 
@@ -239,7 +241,7 @@ fn given_base_is_where_the_branch_left_it() {
     repo.git(&["checkout", "-q", "part-2"]);
     let against = |base: &str| {
         collect(&repo.root, &[], |snapshot| {
-            base::of_revision(snapshot, base)
+            base::from_revision(snapshot, base)
         })
     };
     let found = against("main").unwrap();
@@ -385,7 +387,7 @@ fn changes_since_a_commit_leave_out_what_was_before_it() {
     repo.write("b.txt", "new\n");
     let since = |commit: &str| {
         collect(&repo.root, &[], |snapshot| {
-            base::of_commit(snapshot, commit)
+            base::from_commit(snapshot, commit)
         })
     };
     let all = since(&first).unwrap().text;

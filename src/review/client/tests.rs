@@ -12,7 +12,7 @@ pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Ans
     let trace = Trace::default();
     let mut session = Session::new(Utf8Path::new("/p q"), &trace, &[]);
     let lines = events.iter().map(|event| event.to_string().into_bytes());
-    let shown = lines.filter_map(|line| session.line(&line, read)).collect();
+    let lines_shown = lines.filter_map(|line| session.line(&line, read)).collect();
     let ended = ProcessOutput {
         how: ProcessEnd::Exited(status),
         stdout: Vec::new(),
@@ -20,7 +20,7 @@ pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Ans
         stdout_end: Vec::new(),
         stderr_tail: "warning: noise\n".to_owned(),
     };
-    (session.judge(&ended), shown)
+    (session.judge(&ended), lines_shown)
 }
 
 /// Returns the kind of a cause, and whether the reviewer ran to its end.

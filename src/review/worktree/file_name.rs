@@ -18,17 +18,17 @@ pub fn readable_name(path: &[u8]) -> String {
 
 /// Returns a line whose hidden characters are spelled out as `<U+202E>`; line end and tabs stay.
 pub fn visible(line: &str) -> String {
-    let body = line.strip_suffix('\n').unwrap_or(line);
-    let body = body.strip_suffix('\r').unwrap_or(body);
-    let mut shown = String::with_capacity(line.len());
+    let without_end = line.strip_suffix('\n').unwrap_or(line);
+    let body = without_end.strip_suffix('\r').unwrap_or(without_end);
+    let mut visible = String::with_capacity(line.len());
     for (at, character) in body.char_indices() {
         // A name that looks spelled out already was written so by a person: it must not pass for ours.
         let is_spelled = body[at..].starts_with("<U+");
         if is_spelled || character != '\t' && is_hidden(character) {
-            let _ = write!(shown, "<U+{:04X}>", u32::from(character));
+            let _ = write!(visible, "<U+{:04X}>", u32::from(character));
         } else {
-            shown.push(character);
+            visible.push(character);
         }
     }
-    shown + &line[body.len()..]
+    visible + &line[body.len()..]
 }

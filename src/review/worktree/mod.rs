@@ -30,7 +30,7 @@ pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was revie
 /// Returns the digest of a work tree, or of a folder outside of git.
 pub(crate) fn digest(root: &Utf8Path, own_files: &[String]) -> Result<Digest, WorktreeError> {
     let snapshot = match Snapshot::take(root, own_files, None) {
-        Err(WorktreeError::NoRepository { .. }) => Snapshot::of_folder(root, own_files),
+        Err(WorktreeError::NoRepository { .. }) => Snapshot::from_folder(root, own_files),
         taken => taken,
     };
     Ok(snapshot?.digest())

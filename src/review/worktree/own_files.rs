@@ -25,20 +25,22 @@ pub fn own_files(store: &Store, root: &Utf8Path) -> Vec<String> {
         "review-*.md",
         "proposed-fixes-*.md",
         &format!("{TEMPORARY}*"),
-    ];
-    let reports = reports.map(|name| format!(":(exclude,top,glob){REPORTS}/{name}"));
+    ]
+    .map(|name| format!(":(exclude,top,glob){REPORTS}/{name}"));
     // If each loop has a folder for its document, other files of the loop are in it, too.
-    let document = store.spec().file.and_then(|file| file.split_once("/{"));
-    let document = document.filter(|(_, rest)| rest.contains("}/"));
+    let document = store
+        .spec()
+        .file
+        .and_then(|file| file.split_once("/{"))
+        .filter(|(_, rest)| rest.contains("}/"));
     let state = store.folder().strip_prefix(root).ok();
     let folders = [
         document.map(|(folder, _)| folder),
         state.map(Utf8Path::as_str),
-    ];
-    let folders = folders
-        .into_iter()
-        .flatten()
-        .filter(|folder| !folder.is_empty());
+    ]
+    .into_iter()
+    .flatten()
+    .filter(|folder| !folder.is_empty());
     reports.into_iter().chain(folders.map(without)).collect()
 }
 

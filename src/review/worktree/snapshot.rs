@@ -85,18 +85,21 @@ impl Snapshot {
         git.set("GIT_OBJECT_DIRECTORY", scratch.path().as_str());
         let objects = format!("\"{}\"", objects.replace('"', "\\\""));
         git.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects);
-        Self::of_index(git, own_files, scratch)
+        Self::from_index(git, own_files, scratch)
     }
 
     /// Takes a snapshot of a folder outside of git, with a scratch repository.
-    pub(super) fn of_folder(root: &Utf8Path, own_files: &[String]) -> Result<Self, WorktreeError> {
+    pub(super) fn from_folder(
+        root: &Utf8Path,
+        own_files: &[String],
+    ) -> Result<Self, WorktreeError> {
         let scratch = Scratch::new().map_err(io(NO_SCRATCH))?;
         let git = Git::init(root, &scratch.path().join("git"))?;
         let others = VERSION_CONTROL.map(without);
-        Self::of_index(git, &[own_files, &others].concat(), scratch)
+        Self::from_index(git, &[own_files, &others].concat(), scratch)
     }
 
-    fn of_index(git: Git, own_files: &[String], scratch: Scratch) -> Result<Self, WorktreeError> {
+    fn from_index(git: Git, own_files: &[String], scratch: Scratch) -> Result<Self, WorktreeError> {
         let passed_over = add(&git, own_files)?;
         let tree = git.lines(&["write-tree", "--missing-ok"], &[])?;
         if !is_id(&tree) {

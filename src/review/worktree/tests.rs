@@ -5,10 +5,10 @@ use super::testing::{Repo, git};
 use super::{Snapshot, WorktreeError, digest};
 
 fn take(repo: &Repo) -> Snapshot {
-    taken(&repo.root).unwrap()
+    take_snapshot(&repo.root).unwrap()
 }
 
-fn taken(root: &camino::Utf8Path) -> Result<Snapshot, WorktreeError> {
+fn take_snapshot(root: &camino::Utf8Path) -> Result<Snapshot, WorktreeError> {
     Snapshot::take(root, &[], None)
 }
 
@@ -51,11 +51,11 @@ fn tree_is_that_of_git_add_without_changes() {
 fn tree_leaves_out_ours_and_ignored_files() {
     let repo = Repo::with(&[("a", "1\n"), (".gitignore", "*.log\n")]);
     let take = || {
-        let own = [
+        let exclusions = [
             without("state"),
             ":(exclude,top,glob)reviews/review-*.md".to_owned(),
         ];
-        let snapshot = Snapshot::take(&repo.root, &own, None).unwrap();
+        let snapshot = Snapshot::take(&repo.root, &exclusions, None).unwrap();
         snapshot.tree().to_owned()
     };
     let before = take();
@@ -124,7 +124,7 @@ fn another_work_tree_in_the_configuration_is_not_shown() {
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::write(elsewhere.join("secret"), "s\n").unwrap();
     repo.git(&["config", "core.worktree", elsewhere.as_str()]);
-    let error = taken(&repo.root).unwrap_err();
+    let error = take_snapshot(&repo.root).unwrap_err();
     assert!(
         matches!(error, WorktreeError::NoRepository { .. }),
         "{error}"

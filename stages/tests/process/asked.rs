@@ -71,12 +71,12 @@ fn mapped_answer_completes_the_stage() {
     ] {
         let project = Project::at(4);
         project.report("needs-user-input", &question(3, map)).done();
-        let agent = project.agent(&["answer", label]).refused();
+        let agent = project.agent(&["answer", label]).refusal();
         has(&agent, "an agent may not run");
         project.person(&["answer", label]).done();
         project.next_at(instruction, stage);
         // It is decided.
-        project.person(&["answer", label]).refused();
+        project.person(&["answer", label]).refusal();
         let state = project.read(STATE);
         let is_done = label != "Way 3";
         for done in [
@@ -150,7 +150,7 @@ fn recovery_without_open_stage_changes_nothing() {
     let project = Project::at(6);
     let refuses = |phase: &str| {
         let before = project.read(STATE);
-        let message = project.agent(&["recover"]).refused();
+        let message = project.agent(&["recover"]).refusal();
         has(&message, &format!("it is in phase {phase}"));
         has(&message, "stages next");
         assert_eq!(project.read(STATE), before);
@@ -309,7 +309,7 @@ fn status_names_wait_and_second_answer_is_refused() {
     }
     assert!(status.lines().count() <= 24, "{status}");
     project.person(&["answer", "rapid"]).done();
-    let message = project.person(&["answer", "complete"]).refused();
+    let message = project.person(&["answer", "complete"]).refusal();
     has(&message, "analysis_mode_round_2 = rapid");
     let status = project.agent(&["status", "--json"]).done();
     has(&status, "the agent, to report the summary of stage 3");

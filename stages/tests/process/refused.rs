@@ -35,7 +35,7 @@ fn refused_report_changes_nothing() {
     ] {
         project.restore();
         project.write(path, &text);
-        let message = project.agent(&["report", path]).refused();
+        let message = project.agent(&["report", path]).refusal();
         has(&message, reason);
         assert_eq!(project.next(), next, "{reason}");
         assert_eq!(project.read(STATE), before, "{reason}");
@@ -45,7 +45,7 @@ fn refused_report_changes_nothing() {
         ("/etc/hostname", file),
     ] {
         project.restore();
-        has(&project.agent(&["report", path]).refused(), reason);
+        has(&project.agent(&["report", path]).refusal(), reason);
         assert_eq!(project.read(STATE), before, "{path}");
     }
     let journal = project.agent(&["journal", id.rsplit_once('-').unwrap().0]);
@@ -57,7 +57,7 @@ fn second_refused_report_asks_user() {
     let project = Project::at(2);
     let file = project.next()["summary_file"].as_str().unwrap().to_owned();
     project.write(&file, &summary(2, "completed", "  dispatch_id: old\n"));
-    project.agent(&["report"]).refused();
+    project.agent(&["report"]).refusal();
     // A reminder between two reports is no new dispatch.
     project.stop(&json!({}));
     project.next_at("dispatch", 2);
@@ -70,7 +70,7 @@ fn second_refused_report_asks_user() {
     has(&project.person(&["status"]).done(), "error[stale]");
     // The next dispatch is a new one.
     project.person(&["answer", "Retry"]).done();
-    project.agent(&["report"]).refused();
+    project.agent(&["report"]).refusal();
     project.next_at("dispatch", 2);
 }
 
@@ -80,11 +80,11 @@ fn validate_checks_dispatch_of_open_stage() {
     let file = project.summary("completed", "");
     project.agent(&["validate", &file]).done();
     project.write(&file, &summary(2, "completed", "  dispatch_id: old\n"));
-    let message = project.agent(&["validate", &file]).refused();
+    let message = project.agent(&["validate", &file]).refusal();
     has(&message, &format!("{file}:9:16: error[stale]: "));
     let earlier = "requirements/.stage-summaries/stage-1-summary.md";
     project.agent(&["validate", earlier]).done();
-    let missing = project.agent(&["validate", "nothing.md"]).refused();
+    let missing = project.agent(&["validate", "nothing.md"]).refusal();
     has(&missing, "name the file of a summary");
 }
 
@@ -133,7 +133,7 @@ fn changed_kept_summary_is_not_used() {
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.replace("Way 1", "Way 9")).unwrap();
     }
-    let message = project.agent(&["next"]).refused();
+    let message = project.agent(&["next"]).refusal();
     has(
         &message,
         "the kept summary with the question is gone or was changed",

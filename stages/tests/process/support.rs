@@ -22,7 +22,7 @@ impl Said {
     }
 
     #[track_caller]
-    pub(crate) fn refused(self) -> String {
+    pub(crate) fn refusal(self) -> String {
         assert_eq!(self.0.code, Some(1), "{}{}", self.0.out, self.0.err);
         self.0.err + &self.0.out
     }

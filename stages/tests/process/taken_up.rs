@@ -13,11 +13,11 @@ fn document(lines: &str) -> String {
 }
 
 /// Returns a project in which a document was taken up.
-fn taken(lines: &str) -> Project {
+fn project_with(lines: &str) -> Project {
     let project = Project::empty();
     project.write(STATE, &document(lines));
     let before = project.read(STATE);
-    let message = project.agent(&["take-up"]).refused();
+    let message = project.agent(&["take-up"]).refusal();
     has(&message, "an agent may not run");
     assert_eq!(project.read(STATE), before);
     project.person(&["take-up"]).done();
@@ -63,7 +63,7 @@ fn every_stage_and_status_is_taken_up() {
         } else {
             "next_step: null # none\n"
         };
-        let project = taken(&(lines(stage, status) + step));
+        let project = project_with(&(lines(stage, status) + step));
         let next = project.next();
         assert_eq!(
             (&next["instruction"], &next["stage"]),
@@ -112,10 +112,10 @@ fn unreadable_document_is_named_and_stays() {
         let project = Project::empty();
         project.write(STATE, &document(lines));
         let before = project.read(STATE);
-        let message = project.person(&["take-up"]).refused();
+        let message = project.person(&["take-up"]).refusal();
         assert!(message.contains(named), "{message}");
         assert_eq!(project.read(STATE), before);
-        let message = project.agent(&["start"]).refused();
+        let message = project.agent(&["start"]).refusal();
         assert!(
             message.contains("\n            stages take-up\n") && !message.contains("import"),
             "{message}"
@@ -130,13 +130,13 @@ fn earlier_summary_is_stale() {
     let file = "requirements/.stage-summaries/stage-1-summary.md";
     project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
     project.agent(&["start"]).done();
-    let message = project.agent(&["report", file]).refused();
+    let message = project.agent(&["report", file]).refusal();
     assert!(message.contains("stale"), "{message}");
     let project = Project::empty();
     project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
     project.write(STATE, &document("schema_version: 2\ncurrent_stage: 1\n"));
     project.person(&["take-up"]).done();
-    let message = project.agent(&["report", file]).refused();
+    let message = project.agent(&["report", file]).refusal();
     assert!(message.contains("stale"), "{message}");
 }
 
@@ -159,13 +159,13 @@ fn start_anew_moves_foreign_files_aside() {
     };
     let project = foreign();
     let before = [STATE, summary_file].map(|file| project.read(file));
-    let message = project.agent(&["start", "--anew"]).refused();
+    let message = project.agent(&["start", "--anew"]).refusal();
     has(&message, "an agent may not run");
     project.person(&["start", "--anew"]).done();
     assert_eq!(moved(&project), before);
     assert_eq!(project.next()["stage"], 1);
     // Our pipeline is not moved.
-    let message = project.person(&["start", "--anew"]).refused();
+    let message = project.person(&["start", "--anew"]).refusal();
     assert!(message.contains("already active"), "{message}");
 
     let project = foreign();

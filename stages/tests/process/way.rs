@@ -45,7 +45,7 @@ fn pipeline_goes_through_all_stages() {
     }
     assert!(!state.contains("validation_mode"), "{state}");
     has(&state, "- Stage 6: COMPLETE\n");
-    project.agent(&["report"]).refused();
+    project.agent(&["report"]).refusal();
 }
 
 /// Returns the variables of a stage in a first round after a stage 1 with flags.
@@ -148,8 +148,8 @@ fn exit_pause_lets_turns_end_until_resume() {
     );
     assert_eq!(project.stop(&json!({})).0, "approve");
     let before = project.read(STATE);
-    project.agent(&["resume"]).refused();
-    project.agent(&["report"]).refused();
+    project.agent(&["resume"]).refusal();
+    project.agent(&["report"]).refusal();
     assert_eq!(project.read(STATE), before);
     project.person(&["resume"]).done();
     let next = project.next_at("dispatch", 4);
@@ -173,7 +173,7 @@ fn not_ready_begins_another_round() {
     assert_eq!(next["key"], "analysis_mode_round_2");
     assert_eq!(next["round"], 2);
     assert_eq!(next["questions"][0]["options"].as_array().unwrap().len(), 4);
-    let message = project.agent(&["answer", "rapid"]).refused();
+    let message = project.agent(&["answer", "rapid"]).refusal();
     has(&message, "an agent may not run");
     project.person(&["answer", "complete"]).done();
     let next = project.next();
@@ -286,7 +286,7 @@ fn resume_binds_wait_to_the_session() {
     has(&begins(SESSION), "another session has loop");
     // A cancelled pipeline waits for nobody.
     project.summary("needs-user-input", flags);
-    let refused = project.agent(&["report"]).refused();
+    let refused = project.agent(&["report"]).refusal();
     has(&refused, "belongs to another session");
     project.agent_of("session-2", &["report"]).done();
     project.person(&["cancel"]).done();

@@ -138,8 +138,10 @@ impl Call {
         };
         let caller = Caller::from_env();
         let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
-        let words: Vec<&str> = texts(FIRST).chain(texts(WORDS)).collect();
-        let words = words.join(" ");
+        let words = texts(FIRST)
+            .chain(texts(WORDS))
+            .collect::<Vec<&str>>()
+            .join(" ");
         if from_prompt && !words.trim().is_empty() {
             out::text(&format!(
                 "The user typed after /taskie:{name}:\n{words}\n\n"
@@ -251,11 +253,11 @@ impl Call {
     }
 
     fn refusal(&self, message: String, help: &str) -> Failure {
-        Failure::plain(Exit::Refused, message, help)
+        Failure::with_help(Exit::Refused, message, help)
     }
 
     fn usage(&self, message: String, help: &str) -> Failure {
-        Failure::plain(Exit::Usage, message, help)
+        Failure::with_help(Exit::Usage, message, help)
     }
 
     /// Prints the instruction of the phase that a plan is in.

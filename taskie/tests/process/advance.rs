@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::support::{ID, Project};
 
-fn started() -> Project {
+fn start_project() -> Project {
     let project = Project::new();
     project.slash("new-plan", ID).done();
     project
@@ -13,18 +13,18 @@ fn started() -> Project {
 
 #[test]
 fn advance_without_work_is_refused() {
-    let project = started();
-    let text = project.agent(&["advance", "plan-review"]).refused();
+    let project = start_project();
+    let text = project.agent(&["advance", "plan-review"]).refusal();
     has(&text, "plan.md must have a heading ## Overview");
     has(&text, "taskie next billing");
     project.write(ID, "plan.md", "## Overview\n");
     project.write(ID, "notes.md", "Mine.\n");
-    let text = project.agent(&["advance", "plan-review"]).refused();
+    let text = project.agent(&["advance", "plan-review"]).refusal();
     has(&text, "S2 notes.md");
     std::fs::remove_file(project.dir(ID).join("notes.md")).unwrap();
     let text = project
         .agent(&["advance", "plan-review", "biling"])
-        .refused();
+        .refusal();
     has(&text, "biling");
     assert_eq!(project.state(ID)["next_phase"], "new-plan");
     let text = project.agent(&["advance", "plan-review", ID]).done();
@@ -37,7 +37,7 @@ fn advance_without_work_is_refused() {
 
 #[test]
 fn no_advance_leads_past_a_review() {
-    let project = started();
+    let project = start_project();
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
     let before = project.state(ID);
@@ -49,7 +49,7 @@ fn no_advance_leads_past_a_review() {
         "post-plan-review",
         "tasks-review",
     ] {
-        let text = project.agent(&["advance", target]).refused();
+        let text = project.agent(&["advance", target]).refusal();
         assert!(text.contains("it is at plan-review"), "{target}: {text}");
         assert!(text.contains("taskie next billing"), "{target}: {text}");
     }
@@ -63,7 +63,7 @@ fn no_advance_leads_past_a_review() {
 
 #[test]
 fn commands_of_the_user_are_refused_to_agents() {
-    let project = started();
+    let project = start_project();
     let before = project.state(ID);
     for line in [
         &["more", "3"][..],
@@ -79,7 +79,7 @@ fn commands_of_the_user_are_refused_to_agents() {
         &["post-code-review"],
         &["new-plan", "another"],
     ] {
-        let text = project.agent(line).refused();
+        let text = project.agent(line).refusal();
         assert!(
             text.contains("user") || text.contains("cannot"),
             "{line:?}: {text}"
@@ -90,7 +90,7 @@ fn commands_of_the_user_are_refused_to_agents() {
 
 #[test]
 fn forged_review_and_state_change_nothing() {
-    let project = started();
+    let project = start_project();
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
     // It writes the review itself, and the state.
@@ -111,7 +111,7 @@ fn forged_review_and_state_change_nothing() {
 
 #[test]
 fn edited_limit_is_taken_over_up_to_99() {
-    let project = started();
+    let project = start_project();
     for (edit, now) in [(3, 3), (0, 3), (100, 3), (99, 99)] {
         let limit = |count: &serde_json::Value| format!("\"max_reviews\": {count}");
         let current = limit(&project.state(ID)["max_reviews"]);
@@ -127,7 +127,7 @@ fn edited_limit_is_taken_over_up_to_99() {
 
 #[test]
 fn violations_are_named_in_three_blocks() {
-    let project = started();
+    let project = start_project();
     project.write(ID, "a.txt", "");
     project.write(ID, "b.txt", "");
     for _ in 0..3 {

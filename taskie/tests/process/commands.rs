@@ -11,7 +11,7 @@ fn done_row_with_open_subtasks_is_under_way() {
     project.tasks(ID, 3, 2);
     project.write(ID, "task-2.md", &task_file(2, "awaiting-review"));
     has(&project.blocks(), "do task 2");
-    let refusal = project.agent(&["advance", "code-review"]).refused();
+    let refusal = project.agent(&["advance", "code-review"]).refusal();
     has(&refusal, "complete all subtasks of a task");
     project.write(ID, "task-2.md", &task_file(2, "completed"));
     project.agent(&["advance", "code-review"]).done();
@@ -33,7 +33,7 @@ fn commands_on_finished_plan_are_refused() {
         &["max-reviews", "2", ID],
         &["drop-task", "2", ID],
     ] {
-        project.person(command).refused();
+        project.person(command).refusal();
     }
     assert_eq!(project.state(ID), before);
 }
@@ -47,8 +47,8 @@ fn review_commands_follow_automation() {
     let before = project.state(ID);
     let output = project.slash("plan-review", "").done();
     has(&output, "taskie review billing");
-    project.slash("tasks-review", "").refused();
-    project.slash("post-plan-review", "").refused();
+    project.slash("tasks-review", "").refusal();
+    project.slash("post-plan-review", "").refusal();
     assert_eq!(project.state(ID), before);
     project.review(Some("High")).done();
     project.blocks();
@@ -123,7 +123,7 @@ fn user_continues_at_limit_of_reviews() {
         }
     }
     let project = standalone();
-    let refusal = project.person(&["max-reviews", "100", ID]).refused();
+    let refusal = project.person(&["max-reviews", "100", ID]).refusal();
     has(&refusal, "at most 99 reviews");
 }
 
@@ -139,7 +139,7 @@ fn user_adds_and_drops_tasks() {
     project.tasks(ID, 4, 1);
     project.person(&["check", ID]).done();
     for task in ["1", "3", "9"] {
-        project.person(&["drop-task", task, ID]).refused();
+        project.person(&["drop-task", task, ID]).refusal();
     }
     let table = project.read("tasks.md");
     let postponed = table.replace("| 3 | pending |", "| 3 | postponed |");
@@ -152,7 +152,7 @@ fn user_adds_and_drops_tasks() {
     project.person(&["drop-task", "3", ID]).done();
     project.person(&["check", ID]).done();
     // It was dropped already.
-    project.person(&["drop-task", "3", ID]).refused();
+    project.person(&["drop-task", "3", ID]).refusal();
     // If the others are dropped as well, what is done is reviewed as a whole.
     let cancelled = table.replace("| pending |", "| cancelled |");
     project.write(ID, "tasks.md", &cancelled);
@@ -196,7 +196,7 @@ fn command_names_one_of_several_plans() {
     for description in ["one", "two", "one"] {
         project.person(&["new-plan", description]).done();
     }
-    let refusal = project.person(&["continue-plan"]).refused();
+    let refusal = project.person(&["continue-plan"]).refusal();
     for id in ["one", "two", "one-2"] {
         has(&refusal, id);
     }

@@ -55,7 +55,7 @@ fn must_run_line_runs_only_if_it_is_allowed() {
         "task-1.md",
         &task_file(1, "completed").replace("test -e README.md", line),
     );
-    project.agent(&["verify", ID]).refused();
+    project.agent(&["verify", ID]).refusal();
     project.review(None).done();
     let not_run = format!("$ {line}\nnot run: the user’s configuration does not allow it\n");
     has(&project.prompt(), &not_run);

@@ -67,7 +67,7 @@ fn at_task() -> Project {
 #[test]
 fn continued_plan_belongs_to_new_session() {
     let project = planned(4);
-    let message = other_session(&project, "1", "continue-plan", ID).refused();
+    let message = other_session(&project, "1", "continue-plan", ID).refusal();
     has(
         &message,
         "session kit-session may be at work on loop billing",
@@ -141,8 +141,8 @@ fn task_of_denied_agent_is_not_done() {
     for _ in 0..4 {
         project.stop();
     }
-    project.agent(&["review"]).refused();
-    let refusal = project.agent(&["advance", "code-review"]).refused();
+    project.agent(&["review"]).refusal();
+    let refusal = project.agent(&["advance", "code-review"]).refusal();
     has(&refusal, "no finished task is waiting for review");
     project.ends();
     assert_eq!(next_phase(&project), "complete-task");
@@ -271,7 +271,7 @@ fn unknown_plan_name_is_refused() {
     let project = planned(4);
     for command in ["next", "check"] {
         for name in ["biling", "no plan", "x!"] {
-            project.person(&[command, name]).refused();
+            project.person(&[command, name]).refusal();
         }
     }
 }

@@ -23,7 +23,7 @@ impl Said {
     }
 
     #[track_caller]
-    pub(crate) fn refused(self) -> String {
+    pub(crate) fn refusal(self) -> String {
         assert_ne!(self.0.code, Some(0), "{self:?}");
         self.0.err
     }

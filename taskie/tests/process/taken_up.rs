@@ -7,7 +7,7 @@ use taskie::files::Directory;
 
 use crate::support::{ID, Project, task_file};
 
-fn written(next_phase: &Value, besides: &[(&str, Value)]) -> Project {
+fn project_with_plan(next_phase: &Value, besides: &[(&str, Value)]) -> Project {
     let project = Project::new();
     project.write(ID, "plan.md", "# Plan\n\n## Overview\n");
     project.tasks(ID, 3, 2);
@@ -54,12 +54,12 @@ fn bash_directory_is_taken_up_by_user() {
         ("post-all-code-review", 2),
     ] {
         let besides = [("phase_iteration", Value::Null), ("theirs", Value::Null)];
-        let project = written(&json!(word), &besides);
+        let project = project_with_plan(&json!(word), &besides);
         let file = project.dir(ID).join("state.json");
         let before = std::fs::read_to_string(&file).unwrap();
         let windows = format!("\u{feff}{}", before.replace('\n', "\r\n"));
         std::fs::write(&file, windows).unwrap();
-        let refusal = project.agent(&["continue-plan", ID]).refused();
+        let refusal = project.agent(&["continue-plan", ID]).refusal();
         has(&refusal, "ask the user");
         project.person(&["continue-plan", ID]).done();
 
@@ -89,7 +89,7 @@ fn bash_directory_is_taken_up_by_user() {
 
 #[test]
 fn imported_state_counts_tasks() {
-    let project = written(&json!("post-code-review"), &[("current_task", 2.into())]);
+    let project = project_with_plan(&json!("post-code-review"), &[("current_task", 2.into())]);
     let file = project.dir(ID).join("state.json");
     project.person(&["import", file.to_str().unwrap()]).done();
     let now: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
@@ -142,7 +142,7 @@ fn plan_without_state_is_taken_up() {
 
     let project = Project::new();
     project.write(ID, "plan.md", "## Overview\n");
-    let refusal = project.person(&["create-tasks", ID]).refused();
+    let refusal = project.person(&["create-tasks", ID]).refusal();
     has(&refusal, "taskie continue-plan billing");
     let output = project.person(&["continue-plan"]).done();
     has(&output, "taskie pause billing && taskie create-tasks");
@@ -151,7 +151,7 @@ fn plan_without_state_is_taken_up() {
 
 #[test]
 fn finished_plan_is_not_taken_up() {
-    let project = written(&json!("complete"), &[("phase", "all-code-review".into())]);
+    let project = project_with_plan(&json!("complete"), &[("phase", "all-code-review".into())]);
     let before = project.read("state.json");
     has(&project.person(&["continue-plan", ID]).done(), "C21");
     let after = project.read("state.json");
@@ -160,7 +160,7 @@ fn finished_plan_is_not_taken_up() {
 
 #[test]
 fn broken_state_is_restored_from_journal() {
-    let project = written(&json!("create-tasks"), &[]);
+    let project = project_with_plan(&json!("create-tasks"), &[]);
     project.person(&["continue-plan", ID]).done();
     let good = project.state(ID);
     project.write(ID, "state.json", "<<<<<<< HEAD\n");
@@ -192,7 +192,7 @@ fn state_put_back_by_checkout_is_kept() {
         has(&line, "taskie resume billing");
         has(&line, "taskie import ");
     }
-    project.person(&["continue-plan", ID]).refused();
+    project.person(&["continue-plan", ID]).refusal();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), old);
 
     let message = project.person(&["resume", ID]).done();

@@ -31,7 +31,7 @@ fn wrong_setting_is_named_with_help() {
         let why = ":2:1: expected a positive integer up to 1000, found `0`";
         project.answers(line, 2, why);
     }
-    project.answers("list", 0, "There are no loops");
+    project.answers("list", 0, "This project has no loops");
 }
 
 #[test]

@@ -72,12 +72,12 @@ fn import_of_document_put_back_takes_its_state() {
         import: Some(import()),
         ..plan()
     };
-    let taken = store.start(start()).unwrap();
-    assert_eq!(taken.revision(), held.revision() + 1);
-    assert_eq!(taken.visit(), Some(taken.revision()));
-    assert_eq!(taken.count("round"), Some(1));
+    let record = store.start(start()).unwrap();
+    assert_eq!(record.revision(), held.revision() + 1);
+    assert_eq!(record.visit(), Some(record.revision()));
+    assert_eq!(record.count("round"), Some(1));
     let opened = store.open(&id()).unwrap();
-    assert_eq!(opened.record.fields(), taken.fields());
+    assert_eq!(opened.record.fields(), record.fields());
     assert_eq!(store.journal(&id()).unwrap().len(), 4);
     // A document that shows the loop's state is in nobody's way.
     assert!(matches!(

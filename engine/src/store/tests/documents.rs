@@ -41,8 +41,8 @@ fn edit_of_an_open_field_becomes_a_change_of_the_user() {
     let opened = store.open(held.id()).unwrap();
     assert_eq!(opened.record.count("round"), Some(5));
     assert_eq!(opened.record.revision(), 2);
-    let taken = "the state was edited by hand, which was taken over: round: 5 (was 1)";
-    assert_eq!(opened.repairs, [taken]);
+    let repair = "the state was edited by hand, which was taken over: round: 5 (was 1)";
+    assert_eq!(opened.repairs, [repair]);
     let journal = store.journal(held.id()).unwrap();
     let last = journal.last().unwrap().change().unwrap();
     assert_eq!((&*last.what, &*last.by), ("edit", "person"));
@@ -54,8 +54,9 @@ fn edit_that_lowers_the_revision_is_undone_and_kept() {
     let held = store.start(plan()).unwrap();
     let first = read(&store, &held);
     let edits = [("round", 2)];
-    let held = store.commit(&held, change("revise", "drafting", "drafting", &edits));
-    let held = held.unwrap();
+    let held = store
+        .commit(&held, change("revise", "drafting", "drafting", &edits))
+        .unwrap();
     let whole = read(&store, &held);
 
     // A crash before the rename leaves this one.

@@ -24,7 +24,7 @@ struct After {
 struct Numbers(u64);
 
 impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
+    fn random_below(&mut self, end: usize) -> usize {
         // A linear congruential generator with Knuth's constants. Its high bits are good enough here.
         self.0 = self
             .0
@@ -78,39 +78,41 @@ fn lose_power(seed: u64) {
     let mut numbers = Numbers(seed);
     for schedule in 0..SCHEDULES {
         // The changes up to `acknowledged` were synced. Of the next line any part may be there.
-        let acknowledged = numbers.below(CHANGES);
+        let acknowledged = numbers.random_below(CHANGES);
         let synced = states[acknowledged].journal.len();
         let next = states
             .get(acknowledged + 1)
             .unwrap_or(&states[acknowledged]);
-        let written = synced + numbers.below(next.journal.len() - synced + 1);
+        let written = synced + numbers.random_below(next.journal.len() - synced + 1);
         let mut journal = next.journal[..written].to_vec();
-        if numbers.below(4) == 0 {
+        if numbers.random_below(4) == 0 {
             journal.resize(next.journal.len().max(written), 0);
         }
         fs::write(store.journal_path(&id), &journal).unwrap();
 
         // Document and mark are not synced: any that was there may be there again, or a part, or nothing.
-        let document = &states[numbers.below(acknowledged + 1)].document;
-        match numbers.below(6) {
+        let document = &states[numbers.random_below(acknowledged + 1)].document;
+        match numbers.random_below(6) {
             0 => _ = fs::remove_file(store.path_of(&id)),
             1 => fs::write(
                 store.path_of(&id),
-                &document[..numbers.below(document.len())],
+                &document[..numbers.random_below(document.len())],
             )
             .unwrap(),
             2 => fs::write(store.path_of(&id), vec![0; document.len()]).unwrap(),
             _ => fs::write(store.path_of(&id), document).unwrap(),
         }
-        let kept = &states[numbers.below(acknowledged + 1)].mark;
-        match numbers.below(4) {
+        let kept = &states[numbers.random_below(acknowledged + 1)].mark;
+        match numbers.random_below(4) {
             0 => _ = fs::remove_file(&mark),
-            1 => fs::write(&mark, &kept[..numbers.below(kept.len())]).unwrap(),
+            1 => fs::write(&mark, &kept[..numbers.random_below(kept.len())]).unwrap(),
             _ => fs::write(&mark, kept).unwrap(),
         }
 
-        let opened = store.open(&id).map(|opened| opened.record);
-        let opened = opened.unwrap_or_else(|error| panic!("schedule {schedule}: {error}"));
+        let opened = store
+            .open(&id)
+            .map(|opened| opened.record)
+            .unwrap_or_else(|error| panic!("schedule {schedule}: {error}"));
         let whole = usize::from(written == next.journal.len() && written > synced);
         let expected = (acknowledged + 1 + whole) as u64;
         assert_eq!(opened.revision(), expected, "schedule {schedule}");

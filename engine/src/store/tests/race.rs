@@ -9,7 +9,7 @@ use crate::store::testing::{SPEC, change, home, plan, started, store};
 use crate::store::{Store, StoreError};
 
 /// Returns another store on the same folder, as another process has it.
-fn again(store: &Store) -> Store {
+fn reopen(store: &Store) -> Store {
     let folder = store.folder().to_owned();
     let root = store.root().to_owned();
     let home = home(&root);
@@ -25,7 +25,7 @@ fn race<T: Debug + Send, E: Debug + Send>(
     let results: Vec<_> = thread::scope(|scope| {
         let start = |_| {
             scope.spawn(|| {
-                let store = again(store);
+                let store = reopen(store);
                 ready.wait();
                 work(&store)
             })
@@ -59,7 +59,7 @@ fn loop_that_others_change_opens_as_it_is() {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..3 {
-            let store = again(&store);
+            let store = reopen(&store);
             let id = started.id();
             let is_over = &is_over;
             scope.spawn(move || {

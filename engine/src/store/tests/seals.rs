@@ -170,9 +170,9 @@ fn loop_is_taken_over_without_its_evidence() {
     let elsewhere = StateHome::at(store.root().join("another-home"));
     let anothers = Store::at(store.folder().into(), store.root().into(), &SPEC, elsewhere);
     assert!(anothers.take_over(&id, "person").unwrap());
-    let taken = anothers.open(&id).unwrap().record;
+    let record = anothers.open(&id).unwrap().record;
     assert_eq!(
-        (taken.revision(), taken.visit(), taken.count("round")),
+        (record.revision(), record.visit(), record.count("round")),
         (3, Some(3), Some(2))
     );
     let entries = anothers.journal(&id).unwrap();

@@ -11,7 +11,7 @@ static BY_SESSION: StateSpec = StateSpec {
     ..SPEC
 };
 
-fn of_session(session: &str) -> StartPlan {
+fn plan_for_session(session: &str) -> StartPlan {
     let mut plan = plan();
     for (name, value) in &mut plan.fields {
         if name == "session_id" {
@@ -59,10 +59,10 @@ fn second_loop_is_refused_until_the_first_is_over() {
 #[test]
 fn each_session_may_have_its_loop() {
     let (_kept, store) = store_of(&BY_SESSION);
-    store.start(of_session("a")).unwrap();
-    store.start(of_session("b")).unwrap();
+    store.start(plan_for_session("a")).unwrap();
+    store.start(plan_for_session("b")).unwrap();
     assert!(matches!(
-        store.start(of_session("a")),
+        store.start(plan_for_session("a")),
         Err(StoreError::Active { .. })
     ));
 }

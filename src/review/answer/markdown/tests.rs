@@ -3,11 +3,11 @@ use super::*;
 use crate::review::findings::Counts;
 
 fn counts(text: &str) -> (usize, usize, usize) {
-    let Counts { high, medium, low } = Findings(found(text)).counts();
+    let Counts { high, medium, low } = Findings(findings(text)).counts();
     (high, medium, low)
 }
 
-fn found(text: &str) -> Vec<Finding> {
+fn findings(text: &str) -> Vec<Finding> {
     read(text).expect(text).0
 }
 
@@ -43,7 +43,7 @@ fn word_for_none_is_no_finding() {
 #[test]
 fn line_below_finding_is_its_detail() {
     let text = "## High\n- no rollback\n  wrapped line\n  - nested\n    1. deeper\n\n  a paragraph\n\n  ```\n  - code\n  ```\n- second\nlazy\n";
-    let found = found(text);
+    let found = findings(text);
     assert_eq!(found.len(), 2);
     assert_eq!(
         found[0].detail,
@@ -55,13 +55,13 @@ fn line_below_finding_is_its_detail() {
 #[test]
 fn detail_over_limit_says_so() {
     let text = format!("## High\n- a\n{}", "  - b\n".repeat(30));
-    let detail = found(&text).remove(0).detail;
+    let detail = findings(&text).remove(0).detail;
     assert_eq!((detail.len(), detail[19].as_str()), (20, "(shortened)"));
 }
 
 #[test]
 fn item_is_split_into_place_and_recommendation() {
-    let found = found(
+    let found = findings(
         "## High\n- line 7: call `retry()` twice (limit it (to 3))\n- Line 0: x\n- just `f(x)`\n",
     );
     assert_eq!(
@@ -99,7 +99,7 @@ fn heading_per_finding_takes_text_below() {
     let text = "# Review\n\nI read it all.\n\n### 1. [High] The export goes too early\nKeep it.\n\n\
                 - step 2\n- step 3\n\n```sh\nrm out\n```\n\n### 2. [Low] No zone\nAdd one.\n\n\
                 ## Summary\n\n- High: 1\n- drop step 2 (#1)\n";
-    let found = found(text);
+    let found = findings(text);
     assert_eq!(counts(text), (1, 0, 1));
     assert_eq!(found[0].what, "The export goes too early");
     assert_eq!(found[0].detail, ["Keep it.", "step 2", "step 3", "rm out"]);
@@ -110,7 +110,7 @@ fn severity_line_below_heading_counts() {
     let text = "## Orders are lost\n**Severity:** High\n\nThe export goes too early.\n\n\
                 ## 2. No zone\n\n- Severity: P3\n- Where: step 2\n";
     assert_eq!(counts(text), (1, 0, 1));
-    let found = found(text);
+    let found = findings(text);
     let detail = ["**Severity:** High", "The export goes too early."];
     assert_eq!(found[0].detail, detail);
     assert_eq!(found[1].what, "No zone");
@@ -122,5 +122,5 @@ fn table_row_with_severity_is_finding() {
                 | 1 | High | no way back | write one |\n| 2 | P3 | typo | |\n\n\
                 | Severity | Count |\n|---|---|\n| High | 1 |\n";
     assert_eq!(counts(text), (1, 0, 1));
-    assert_eq!(found(text)[0].what, "no way back \u{2014} write one");
+    assert_eq!(findings(text)[0].what, "no way back \u{2014} write one");
 }
