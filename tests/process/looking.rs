@@ -155,10 +155,10 @@ fn status_of_run_names_run_and_no_stop() {
     project.plan("# Move the queue\n");
     let outcome = project.json("run PLAN.md --reviewer lint --rounds 1 --json");
     let id = outcome["id"].as_str().unwrap();
-    let begin = "begin by `run` drafting -> reviewing: The plan was written";
+    let begin = "begin by the run command drafting -> reviewing: The plan was written";
     project.answers(&format!("journal {id}"), 0, begin);
     let printed = project.run("status").exits(0).out;
-    has(&printed, " ago: finish by `run` summarizing -> done");
+    has(&printed, " ago: finish by the run command summarizing -> done");
     lacks(&printed, "last stop:");
 }
 

@@ -106,10 +106,10 @@ impl Past {
         session.is_some_and(|session| *session == RUN)
     }
 
-    /// Returns the maker of a change: `the hook`, `the agent`, `the user`, `run`.
+    /// Returns the maker of a change: `the hook`, `the agent`, `the user`, `the run command`.
     pub(super) fn maker(&self, change: &ChangeEntry) -> String {
         if change.by == "hook" && self.is_driven(change) {
-            format!("`{RUN}`")
+            format!("the {RUN} command")
         } else {
             actor(&change.by)
         }
