@@ -248,7 +248,7 @@ impl Report {
 pub(super) enum ReportFormat {
     /// A page for a browser
     Html,
-    /// The same facts for programs
+    /// The facts as JSON, for programs
     Json,
 }
 
