@@ -158,7 +158,10 @@ fn status_of_run_names_run_and_no_stop() {
     let begin = "begin by the run command drafting -> reviewing: The plan was written";
     project.answers(&format!("journal {id}"), 0, begin);
     let printed = project.run("status").exits(0).out;
-    has(&printed, " ago: finish by the run command summarizing -> done");
+    has(
+        &printed,
+        " ago: finish by the run command summarizing -> done",
+    );
     lacks(&printed, "last stop:");
 }
 
