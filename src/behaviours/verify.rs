@@ -72,7 +72,7 @@ struct Command {
 struct Commands(Vec<Command>);
 
 impl Commands {
-    /// Returns those of the phase that a loop is in, or the reason for which there are none.
+    /// Returns the commands of the phase that a loop is in, or the reason for which it has none.
     fn load(raw: &Raw) -> Result<Self, String> {
         let facts = raw.program_facts();
         let lines = match facts.commands.get() {
@@ -160,7 +160,7 @@ pub struct VerifyRun {
 }
 
 impl VerifyRun {
-    /// Returns the newest run, if it is one of these commands.
+    /// Returns the newest run if it was a run of these commands.
     fn newest(raw: &Raw, commands: &Commands) -> Result<Option<Self>, StoreError> {
         let journal = raw.recent()?;
         let mut entries = journal.iter().rev();

@@ -53,7 +53,7 @@ pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> TurnEnd {
     TurnEnd { stays: None, note }
 }
 
-/// Counts this stop for the background tasks that its agent waits for. The count is not kept if the state home cannot be written;
+/// Adds this stop to the count for the background tasks that its agent waits for. The count is not kept if the state home cannot be written;
 /// `doctor` says so.
 fn count_wait(info: &ProgramInfo, input: &Input, raw: &Raw) -> Wait {
     // The client wakes the agent when a background task ends. A shell counts if it runs the loop's review.
