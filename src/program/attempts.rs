@@ -8,7 +8,7 @@ use crate::text;
 
 /// Records that a verb was refused by the machine.
 pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
-    if refusal.is_a_no() {
+    if refusal.is_rejection() {
         note(store, id, by, tried, &refusal.to_string());
     }
 }

@@ -96,7 +96,7 @@ impl Refusal {
     }
 
     /// Returns whether the machine said no: neither a race that was lost nor a fault of the disk.
-    pub fn is_a_no(&self) -> bool {
+    pub fn is_rejection(&self) -> bool {
         use Refusal::{Actor, Evidence, Guard, Undeclared};
         matches!(
             self,
