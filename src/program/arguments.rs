@@ -32,7 +32,7 @@ pub(super) enum Command {
     ///
     /// Without a loop it lists those that there are.
     #[command(alias = "history")]
-    Journal(Journal),
+    Journal(Look),
     /// Print everything about a loop on one page, as HTML or JSON
     Report(Report),
     /// Review the round that a loop is in, or follow its review
@@ -197,7 +197,7 @@ impl Time {
     }
 }
 
-/// The arguments of `status`.
+/// The arguments of `status` and `journal`.
 #[derive(Debug, Args)]
 pub(super) struct Look {
     #[command(flatten)]
@@ -250,16 +250,6 @@ pub(super) enum ReportFormat {
     Html,
     /// The facts as JSON, for programs
     Json,
-}
-
-/// The arguments of `journal`.
-#[derive(Debug, Args)]
-pub(super) struct Journal {
-    #[command(flatten)]
-    pub(super) look: Look,
-    /// Only check that each change follows from the one before it
-    #[arg(long, conflicts_with = "json")]
-    pub(super) verify: bool,
 }
 
 /// Text or JSON.

@@ -40,8 +40,8 @@ struct Plugin {
 }
 
 impl ClientFiles {
-    /// Reads the files that a client reads if it is opened at `here`, in the project at `root`.
-    pub(super) fn read(here: &Utf8Path, root: &Utf8Path) -> Self {
+    /// Reads the files that a client reads in the project at `root`.
+    pub(super) fn read(root: &Utf8Path) -> Self {
         let absolute = |name| {
             let path = Utf8PathBuf::from(std::env::var(name).ok()?);
             path.is_absolute().then_some(path)
@@ -49,12 +49,11 @@ impl ClientFiles {
         let config = absolute("CLAUDE_CONFIG_DIR")
             .or_else(|| Some(absolute("HOME")?.join(".claude")))
             .unwrap_or_default();
-        let mut files = vec![config.join("settings.json")];
-        let is_project = |folder: &&Utf8Path| folder.starts_with(root);
-        let project: Vec<_> = here.ancestors().take_while(is_project).collect();
-        for name in [".claude/settings.json", ".claude/settings.local.json"] {
-            files.extend(project.iter().rev().map(|folder| folder.join(name)));
-        }
+        let mut files = vec![
+            config.join("settings.json"),
+            root.join(".claude/settings.json"),
+            root.join(".claude/settings.local.json"),
+        ];
         files.extend(MANAGED.map(Utf8PathBuf::from));
         let settings: Vec<_> = files
             .into_iter()

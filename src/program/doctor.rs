@@ -14,7 +14,7 @@ use super::builder::Program;
 use super::client_files::ClientFiles;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::settings::{Settings, SettingsError, user_path};
+use super::settings::{Settings, user_path};
 use super::{Tone, locate, loops, out, reviewers};
 use crate::hooks::OLDEST_CLIENT;
 use crate::process::configured::is_installed;
@@ -22,7 +22,7 @@ use crate::process::environment::{Environment, clean_path, find_installed, find_
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::review::claude;
-use crate::store::StateHome;
+use crate::store::{Listed, StateHome, Store};
 use crate::text;
 
 /// The longest time for a program to print its version.
@@ -34,13 +34,6 @@ const MAX_TEXT_CHARS: usize = 500;
 #[derive(Serialize)]
 struct Check {
     name: &'static str,
-    #[serde(flatten)]
-    finding: Finding,
-}
-
-/// The finding of a check.
-#[derive(Serialize)]
-struct Finding {
     /// `ok`, `warning` (loops run) or `problem` (no loop runs as it should).
     result: &'static str,
     found: String,
@@ -48,28 +41,23 @@ struct Finding {
     help: Option<String>,
 }
 
-/// The text of a check that is well, or else its finding.
-type Checked = Result<String, Finding>;
+/// The text of a check that is well, or its fault.
+type Checked = Result<String, Fault>;
+/// The result of a check that is not well, its text, and the next step.
+type Fault = (&'static str, String, String);
 
-fn warning(found: impl Into<String>, help: impl Into<String>) -> Finding {
-    Finding {
-        result: "warning",
-        ..problem(found, help)
-    }
+fn warning<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
+    Err(("warning", found.into(), help.into()))
 }
 
-fn problem(found: impl Into<String>, help: impl Into<String>) -> Finding {
-    Finding {
-        result: "problem",
-        found: found.into(),
-        help: Some(help.into()),
-    }
+fn problem<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
+    Err(("problem", found.into(), help.into()))
 }
 
 /// Returns a problem with the help of an error, or else this one.
-fn from_error(error: &dyn Diagnostic, help: &str) -> Finding {
+fn from_error(error: &dyn Diagnostic, help: &str) -> Fault {
     let help = error.help().map_or(help.to_owned(), |own| own.to_string());
-    problem(error.to_string(), help)
+    ("problem", error.to_string(), help)
 }
 
 /// Runs the checks. The exit code is 1 if one of them found a problem.
@@ -77,32 +65,33 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
     let checks: Vec<Check> = run_checks(program)?
         .into_iter()
         .map(|(name, checked)| {
-            let finding = checked.map_or_else(
-                |finding| finding,
-                |found| Finding {
-                    result: "ok",
-                    found,
-                    help: None,
-                },
-            );
-            Check { name, finding }
+            let (result, found, help) = match checked {
+                Ok(found) => ("ok", found, None),
+                Err((result, found, help)) => (result, found, Some(help)),
+            };
+            Check {
+                name,
+                result,
+                found,
+                help,
+            }
         })
         .collect();
-    let is_sound = checks.iter().all(|check| check.finding.result != "problem");
+    let is_sound = checks.iter().all(|check| check.result != "problem");
     if json {
         out::json(&checks);
         return Ok(is_sound.into());
     }
-    for Check { name, finding } in &checks {
-        let tone = match finding.result {
+    for check in &checks {
+        let tone = match check.result {
             "ok" => Tone::Good,
             "warning" => Tone::Warning,
             _ => Tone::Bad,
         };
-        let found = text::lines(&finding.found, MAX_TEXT_CHARS);
-        let line = format!("{:<7}  {name:<13}  {found}", finding.result);
-        out::emphasize(&line, finding.result, tone);
-        if let Some(help) = &finding.help {
+        let found = text::lines(&check.found, MAX_TEXT_CHARS);
+        let line = format!("{:<7}  {:<13}  {found}", check.result, check.name);
+        out::emphasize(&line, check.result, tone);
+        if let Some(help) = &check.help {
             let help = text::lines(help, MAX_TEXT_CHARS);
             out::line(&format!("         help: {help}"));
         }
@@ -122,13 +111,12 @@ fn run_checks(program: &Program) -> Result<Vec<(&'static str, Checked)>, Failure
     let root = locate::root(info.state, &here);
     // The others open the folder and close it to other users.
     let state_home = check_state_home(info);
-    let client = ClientFiles::read(&here, &root);
-    let version = format!("{} {}", info.program, program.protocol());
+    let client = ClientFiles::read(&root);
     let loaded = Settings::load(info, &root);
     let configuration = check_configuration(&loaded);
     let settings = loaded.unwrap_or_else(|_| Settings::usual(info));
     let mut checks = vec![
-        ("program", check_program(info, &version, &root)),
+        ("program", check_program(program, &root)),
         ("client", check_client(&root)),
         ("hooks", check_hooks(info, &client)),
         ("other plugins", check_other_plugins(info, &client)),
@@ -185,14 +173,16 @@ fn first_line(
 }
 
 /// Checks that the first program of our name on PATH is of this version: agents and users call it.
-fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Checked {
+fn check_program(program: &Program, root: &Utf8Path) -> Checked {
+    let name = program.info.program;
+    let version = format!("{name} {}", program.protocol());
     let file = std::env::current_exe().unwrap_or_default();
     let this = format!("{version}, {}", file.display());
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
     // The PATH of this call: in a client's shell it has the plugin's own folder.
     let path = std::env::var_os("PATH");
-    let Some(first) = find_program(info.program, path.as_deref(), root) else {
-        return Err(warning(format!("{this}, is not on PATH"), help));
+    let Some(first) = find_program(name, path.as_deref(), root) else {
+        return warning(format!("{this}, is not on PATH"), help);
     };
     // A plugin's launcher has started this program.
     if first.with_file_name("../.claude-plugin").is_dir() {
@@ -202,8 +192,10 @@ fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Checked 
         Ok(line) if line == version => Ok(this),
         Ok(line) | Err(line) => {
             let first = first.display();
-            let found = format!("{this}, but the first on PATH is {first}: {line}");
-            Err(warning(found, help))
+            warning(
+                format!("{this}, but the first on PATH is {first}: {line}"),
+                help,
+            )
         }
     }
 }
@@ -218,10 +210,10 @@ fn check_client(root: &Utf8Path) -> Checked {
     };
     let environment = Environment::allowing(claude::variables());
     let line = first_line(&client, "--version", environment, root)
-        .map_err(|why| warning(why, "install Claude Code again"))?;
+        .or_else(|why| warning(why, "install Claude Code again"))?;
     if parse_version(&line).is_some_and(|version| version < OLDEST_CLIENT) {
         let found = format!("{line} is older than the oldest version that is tested");
-        return Err(warning(found, "run `claude update`"));
+        return warning(found, "run `claude update`");
     }
     Ok(format!("{line}, {}", client.display()))
 }
@@ -237,9 +229,10 @@ fn parse_version(line: &str) -> Option<[u64; 3]> {
 fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Checked {
     let key = "disableAllHooks";
     if let Some(file) = client.is_switched_on(key) {
-        let found = format!("{file} has `{key}`: the client does not run our hooks");
-        let help = format!("remove `{key}` from that file");
-        return Err(problem(found, help));
+        return problem(
+            format!("{file} has `{key}`: the client does not run our hooks"),
+            format!("remove `{key}` from that file"),
+        );
     }
     if let Some(place) = client.our_hook(info) {
         return Ok(format!("our Stop hook is called by {place}"));
@@ -248,9 +241,10 @@ fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Checked {
         return Ok("enabled; our plugin is not installed".to_owned());
     }
     let program = info.program;
-    let found = format!("no Stop hook calls {program}, so no loop is driven");
-    let help = format!("add the output of this to .claude/settings.json:\n    {program} hooks");
-    Err(warning(found, help))
+    warning(
+        format!("no Stop hook calls {program}, so no loop is driven"),
+        format!("add the output of this to .claude/settings.json:\n    {program} hooks"),
+    )
 }
 
 /// Checks that no Stop hook of another plugin works on our state folder.
@@ -259,10 +253,10 @@ fn check_other_plugins(info: &ProgramInfo, client: &ClientFiles) -> Checked {
     let Some(plugin) = client.rival(info) else {
         return Ok(format!("none works on {folder}"));
     };
-    let found = format!("the Stop hook of {plugin} also works on {folder}");
-    let help =
-        format!("keep one of the two. To disable that one:\n    claude plugin disable {plugin}");
-    Err(warning(found, help))
+    warning(
+        format!("the Stop hook of {plugin} also works on {folder}"),
+        format!("keep one of the two. To disable that one:\n    claude plugin disable {plugin}"),
+    )
 }
 
 /// Checks that files can be written in a folder, or in the nearest folder above it that exists, and describes the folder.
@@ -270,11 +264,13 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
     let mut ancestors = folder.ancestors();
     let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
     if let Some(Err(error)) = existing.map(tempfile::tempfile_in) {
-        return Err(problem(format!("cannot write to {folder}: {error}"), help));
+        return problem(format!("cannot write to {folder}: {error}"), help);
     }
-    let is_new = existing != Some(folder);
-    let note = is_new.then_some(" (the first start creates it)");
-    Ok(format!("{folder}{}", note.unwrap_or_default()))
+    Ok(if existing == Some(folder) {
+        folder.to_string()
+    } else {
+        format!("{folder} (the first start creates it)")
+    })
 }
 
 /// Checks that files in the state folder can be written.
@@ -290,15 +286,17 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
 /// Checks that each loop of the project can be read.
 fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let loops = locate::loops(info.state, here);
-    for (store, listed) in &loops {
-        let is_read = listed.ours && !listed.terminal;
+    let problem = |(store, listed): &(Store, Listed)| {
         let unreadable = || Some(store.journal(&listed.id).err()?.to_string());
-        let problem = listed.problem.clone();
-        if let Some(why) = problem.or_else(|| unreadable().filter(|_| is_read)) {
-            let program = info.program;
-            let help = format!("move all loops to the archive:\n    {program} rollback");
-            return Err(warning(format!("{}: {why}", listed.path), help));
-        }
+        let is_read = listed.ours && !listed.terminal;
+        let why = listed.problem.clone();
+        let why = why.or_else(|| unreadable().filter(|_| is_read))?;
+        Some(format!("{}: {why}", listed.path))
+    };
+    if let Some(found) = loops.iter().find_map(problem) {
+        let program = info.program;
+        let help = format!("move all loops to the archive:\n    {program} rollback");
+        return warning(found, help);
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
     Ok(format!("{} in this project, {active} active", loops.len()))
@@ -317,27 +315,26 @@ fn check_state_home(info: &ProgramInfo) -> Checked {
     let mode = folder.metadata().map_or(0, |found| found.mode());
     if mode & 0o077 != 0 {
         let found = format!("{folder} is open to other users");
-        return Err(problem(found, "close it with `chmod 700`"));
+        return problem(found, "close it with `chmod 700`");
     }
     Ok(found)
 }
 
 fn check_git(root: &Utf8Path) -> Checked {
     let help = "install git: it finds the top folder of a project";
-    let missing = || "git is not on PATH outside of the project".to_owned();
-    let line = find_installed("git", root)
-        .ok_or_else(missing)
-        .and_then(|git| first_line(&git, "--version", Environment::default(), root));
-    line.map_err(|why| warning(why, help))
+    let Some(git) = find_installed("git", root) else {
+        return warning("git is not on PATH outside of the project", help);
+    };
+    first_line(&git, "--version", Environment::default(), root).or_else(|why| warning(why, help))
 }
 
-fn check_configuration(loaded: &Result<Settings, SettingsError>) -> Checked {
+fn check_configuration(loaded: &Result<Settings, Failure>) -> Checked {
     let settings = loaded
         .as_ref()
         .map_err(|error| from_error(error, "fix or remove it"))?;
     if !settings.ignored.is_empty() {
         let help = "remove it there; your own file may have it";
-        return Err(warning(settings.ignored.join("\n"), help));
+        return warning(settings.ignored.join("\n"), help);
     }
     let personas = settings.personas.all().len();
     let reviewer = &settings.reviewer;
@@ -353,9 +350,9 @@ fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked
         Some(configured) => format!("{command}: {} is not on PATH", configured.program),
         None => format!("{command} is not configured, and a loop waits for it"),
     };
-    let file = user_path().map_or_else(|_| "your configuration".to_owned(), Into::into);
+    let file = user_path().map_or_else(|| "your configuration".to_owned(), Into::into);
     let help = format!("name an installed program in [commands.{command}] of {file}");
-    Err(problem(found, help))
+    problem(found, help)
 }
 
 /// Checks the reviewer that a loop gets. Names the others that are installed.
@@ -369,13 +366,10 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
     let name = chosen.reviewer.name();
     if missing.iter().any(|missing| *missing == name) {
         let found = format!("the program of {name} is not on PATH outside of the project");
-        return Err(problem(found, format!("install it, or {help}")));
+        return problem(found, format!("install it, or {help}"));
     }
-    let installed = installed
-        .into_iter()
-        .map(String::as_str)
-        .collect::<Vec<&str>>()
-        .join(", ");
+    let installed: Vec<&str> = installed.into_iter().map(String::as_str).collect();
+    let installed = installed.join(", ");
     Ok(format!("{}; installed: {installed}", chosen.shown))
 }
 

@@ -61,6 +61,8 @@ pub struct Failure {
     help: Option<String>,
 }
 
+claudex_loop_engine::impl_diagnostic!(Failure, |failure| failure.help.clone());
+
 impl Failure {
     /// Makes a failure of an error, and cleans quoted text.
     pub fn new(exit: Exit, error: impl Diagnostic) -> Self {

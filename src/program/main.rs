@@ -7,11 +7,11 @@ use clap::{ArgMatches, FromArgMatches, ValueEnum};
 use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Exit, Failure};
-use super::settings::Settings;
+use super::settings::{self, Settings};
 use super::slash_arguments::{self, LOOKS};
 use super::surroundings::Surroundings;
 use super::{
-    adopt, archive, command_line, compaction, config, display, doctor, hooks, import, loops, out,
+    adopt, archive, command_line, compaction, display, doctor, hooks, import, loops, out,
     permission, plugin, question_answer, resume, review, session_start, start, state, stop, verbs,
     verify,
 };
@@ -136,8 +136,8 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
     let info = program.info;
     match command {
         Command::Status(look) => display::status(program, &look),
-        Command::List(format) => display::list(info, format.json, None),
-        Command::Journal(journal) => display::journal(program, &journal),
+        Command::List(format) => display::list(info, format.json),
+        Command::Journal(look) => display::journal(program, &look),
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Verify { id } => verify::verify(program, id.as_deref()),
@@ -153,7 +153,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Sweep => archive::sweep(info),
         Command::Rollback { yes, from_prompt } => archive::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
-        Command::Config(Config::Show(format)) => config::show(info, format.json),
+        Command::Config(Config::Show(format)) => settings::show(info, format.json),
         Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(display::statusline(program)),

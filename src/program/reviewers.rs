@@ -8,7 +8,8 @@ use camino::Utf8Path;
 use crate::machine::Raw;
 use crate::process::environment::find_installed;
 use crate::process::limits::Limits;
-use crate::program::settings::{Settings, SettingsError};
+use crate::program::exit::{Exit, Failure};
+use crate::program::settings::Settings;
 use crate::review::Lint;
 use crate::review::ReviewSpec;
 use crate::review::client::Client;
@@ -96,7 +97,7 @@ pub fn choose(
     review: Option<(&Raw, &ReviewSpec)>,
     settings: &Settings,
     root: &Utf8Path,
-) -> Result<Chosen, SettingsError> {
+) -> Result<Chosen, Failure> {
     let name = name.unwrap_or(&settings.reviewer).trim();
     if name == "auto" {
         return Ok(choose_installed(review, settings, root));
@@ -106,7 +107,7 @@ pub fn choose(
     }
     let problem = settings.unknown_reviewer(name);
     let (message, help) = problem.split_once('\n').unwrap_or_default();
-    Err(SettingsError::new(message, help))
+    Err(Failure::with_help(Exit::Usage, message.to_owned(), help))
 }
 
 /// Returns the first installed reviewer, with the others as the next ones.
@@ -233,7 +234,8 @@ mod tests {
         )
         .err()
         .unwrap();
-        assert_eq!(error.to_string(), "`no such one` is not a reviewer");
-        assert_eq!(error.help, "there are `auto`, `claude`, `codex` and `lint`");
+        assert_eq!(error.to_string(), "‘no such one’ is not a reviewer");
+        let help = miette::Diagnostic::help(&error).map(|help| help.to_string());
+        assert_eq!(help.unwrap(), "choose `auto`, `claude`, `codex`, `lint`");
     }
 }

@@ -92,7 +92,11 @@ fn doctor_names_unusable_settings_and_files() {
         &["problem", "CLAUDEX_STALE_MINUTES"],
     );
     let project = Project::new().with("CLAUDEX_REVIEWER", "lnit");
-    let parts = ["problem", "lnit", "did you mean `lint`?"];
+    let parts = [
+        "problem",
+        "lnit",
+        "choose `auto`, `claude`, `codex`, `lint`",
+    ];
     check(&project, 1, "configuration", &parts);
     project.answers("doctor", 1, "Fix each problem");
 

@@ -17,7 +17,10 @@ fn slip_gets_the_name_that_was_meant() {
         ),
         ("start plan --round 2 x", "‘--rounds’"),
         ("start plan --continu=x x", "‘--continue’"),
-        ("review ID --reviewer lnit", "did you mean `lint`?"),
+        (
+            "review ID --reviewer lnit",
+            "choose `auto`, `claude`, `codex`, `lint`",
+        ),
     ] {
         let ran = project.run(&line.replace("ID", &id));
         assert_ne!(ran.code, 0, "{line:?}");

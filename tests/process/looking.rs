@@ -100,11 +100,7 @@ fn list_has_a_row_for_every_loop() {
 #[test]
 fn journal_without_id_lists_the_loops() {
     let (project, id) = Project::reviewing(&[]);
-    project
-        .run("journal")
-        .exits(0)
-        .says(&id)
-        .says("claudex-loop journal LOOP");
+    project.run("journal").exits(0).says(&id);
     project
         .slash("s1", "/claudex:history", "journal")
         .exits(0)
@@ -145,7 +141,7 @@ fn status_says_what_the_last_stop_did() {
     has(&status_of_loop(), cancel);
     has(
         &status_of_loop(),
-        " ago: begin by the hook drafting -> reviewing",
+        " ago: begin: drafting -> reviewing, round 1 of 3",
     );
 }
 
@@ -215,7 +211,6 @@ fn archived_loop_is_named_with_its_resume_line() {
         has(&ran.err, &line);
     }
     assert_eq!(project.run(&show).exits(0).out, journal);
-    project.answers(&format!("{show} --verify"), 0, "each with your seal");
     assert_eq!(tree(&project.folder()), before, "nothing was changed");
     project.run(&format!("resume {id}")).exits(0);
     let back = project.run(&show).exits(0).out;

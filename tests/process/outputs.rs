@@ -148,11 +148,11 @@ fn configuration_and_doctor_are_whole() {
     personas.security.label = "Security and data-integrity review"                             default
     personas.security.order = 2                                                                default
     personas.security.prompt = "You are a security engineer who answers for the data. Lo...    default
-    reviewer = "lint"                                                                          user /home/config/claudex-loop/config.toml:1
+    reviewer = "lint"                                                                          user /home/config/claudex-loop/config.toml:1:1
     reviewers.claude.kind = "claude"                                                           default
     reviewers.codex.kind = "codex"                                                             default
     reviewers.lint.kind = "lint"                                                               default
-    rounds.plan = 5                                                                            user /home/config/claudex-loop/config.toml:3
+    rounds.plan = 5                                                                            user /home/config/claudex-loop/config.toml:3:1
     rounds.review = 1                                                                          default (machine.toml)
     "#);
 

@@ -1,14 +1,13 @@
 //! `journal`: the entries of a loop's journal, one line each, with their reasons and outcomes.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use crate::machine::{EdgeAt, Raw, Table};
 use crate::program::Program;
-use crate::program::arguments::Journal;
+use crate::program::arguments::Look;
 use crate::program::caller::RUN;
 use crate::program::exit::{Exit, Failure};
-use crate::program::info::ProgramInfo;
 use crate::program::{attempts, durations, loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
@@ -54,8 +53,8 @@ impl Past {
     }
 
     /// Returns the facts of a change, for programs.
-    pub(super) fn facts(&self, change: &ChangeEntry) -> Map<String, Json> {
-        let facts = json!({
+    pub(super) fn facts(&self, change: &ChangeEntry) -> Json {
+        json!({
             "revision": change.revision,
             "at": change.at,
             "what": text::one_line(&change.what, 80),
@@ -64,34 +63,21 @@ impl Past {
             "to": change.to,
             "run": change.run,
             "why": self.why(change),
-        });
-        facts.as_object().cloned().unwrap_or_default()
+        })
     }
 
-    /// Returns the reason of a change: the outcome of its run, the argument, else the purpose of the transition.
+    /// Returns the reason of a change: the outcome of its run and the argument, else the purpose of the transition.
     fn why(&self, change: &ChangeEntry) -> String {
         let mut reasons = Vec::new();
         // The transition's purpose names the outcome of a command.
         if let Some(id) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
             let run = self.runs.iter().find(|run| run.began.run == *id);
-            let outcome =
-                run.map_or_else(|| "which is not in the journal".to_owned(), rounds::outcome);
+            let outcome = run.map_or_else(|| "unknown".to_owned(), rounds::outcome);
             reasons.push(format!("for run {}: {outcome}", text::one_line(id, 60)));
         }
-        let record = rounds::record(change);
-        if let Some(record) = record.as_ref().filter(|record| record.waived) {
-            let variable = ProgramInfo::new(self.table).variable("EVIDENCE");
-            let round = record.round;
-            reasons.push(format!(
-                "round {round} was not reviewed ({variable}=optional)"
-            ));
-        }
-        if let Some(why) = record.and_then(|record| record.rejecting) {
+        if let Some(why) = rounds::record(change).and_then(|record| record.rejecting) {
             let why = text::one_line(&why, MAX_REASON_CHARS);
             reasons.push(format!("rejecting what is open: {why}"));
-        }
-        if change.what == "bring-back" {
-            reasons.push("it was in the archive".to_owned());
         }
         if reasons.is_empty() {
             let edge = edges_of(self.table, change).into_iter().next();
@@ -100,15 +86,10 @@ impl Past {
         reasons.join("; ")
     }
 
-    /// Returns whether a command of the program drove the loop when a change was made.
-    pub(super) fn is_driven(&self, change: &ChangeEntry) -> bool {
-        let session = change.field(self.table.state.fields.session);
-        session.is_some_and(|session| *session == RUN)
-    }
-
     /// Returns the maker of a change: `the hook`, `the agent`, `the user`, `the run command`.
     pub(super) fn maker(&self, change: &ChangeEntry) -> String {
-        if change.by == "hook" && self.is_driven(change) {
+        let session = change.field(self.table.state.fields.session);
+        if change.by == "hook" && session.is_some_and(|session| *session == RUN) {
             format!("the {RUN} command")
         } else {
             actor(&change.by)
@@ -131,21 +112,23 @@ impl Past {
             (None, Some(to)) => format!(" -> {to}"),
             _ => String::new(),
         };
-        let field = |name| change.field(name).and_then(Json::as_str);
+        let field = |name| {
+            let text = change.field(name).and_then(Json::as_str);
+            text::one_line(text.unwrap_or_default(), 200)
+        };
         let about = match change.what.as_str() {
-            "start" => super::listing::about(self.table)
-                .and_then(field)
-                .map(|topic| format!(": “{}”", text::one_line(topic, 200))),
-            "bind" | "adopt" => field(self.table.state.fields.session)
-                .map(|session| format!(": session {}", text::one_line(session, 80))),
-            _ => Some(match self.why(change) {
+            "start" => match super::listing::about(self.table) {
+                Some(name) => format!(": “{}”", field(name)),
+                None => String::new(),
+            },
+            "bind" | "adopt" => format!(": session {}", field(self.table.state.fields.session)),
+            _ => match self.why(change) {
                 none if none.is_empty() => none,
                 run if run.starts_with("for run ") => format!(", {run}"),
                 why => format!(": {why}"),
-            }),
+            },
         };
         let name = text::one_line(&change.what, 80);
-        let about = about.unwrap_or_default();
         format!("{name} by {}{phases}{about}", self.maker(change))
     }
 
@@ -202,15 +185,10 @@ pub(in crate::program) fn actor(by: &str) -> String {
 }
 
 /// Prints the journal of a loop, or the list of loops if none is named.
-pub(in crate::program) fn journal(
-    program: &Program,
-    Journal { look, verify }: &Journal,
-) -> Result<Exit, Failure> {
+pub(in crate::program) fn journal(program: &Program, look: &Look) -> Result<Exit, Failure> {
     let info = program.info;
-    let json = look.format.json;
     let Some(id) = &look.target.id else {
-        let command = info.named_command("history", "journal LOOP");
-        return super::list(info, json, Some(format!("The history of one:{command}")));
+        return super::list(info, look.format.json);
     };
     let (found, id) = loops::find(info, Some(id))?;
     let store = if found.has_archived(&id) {
@@ -218,25 +196,15 @@ pub(in crate::program) fn journal(
     } else {
         found
     };
-    let unreadable = if *verify {
-        Exit::Refused
-    } else {
-        Exit::Internal
-    };
-    let entries = store
-        .journal(&id)
-        .map_err(|error| Failure::new(unreadable, error))?;
-    if *verify {
-        let count = entries.len();
-        out::line(&format!("Loop {id}: {count} entries, each with your seal"));
-    } else if json {
+    let entries = store.journal(&id).map_err(Failure::internal)?;
+    if look.format.json {
         entries.iter().for_each(out::json_line);
-    } else {
-        let past = Past::new(info.table, entries);
-        for entry in past.entries.iter() {
-            let (at, line) = past.event(entry);
-            out::line(&format!("{}  {line}", durations::time(at)));
-        }
+        return Ok(Exit::Complete);
+    }
+    let past = Past::new(info.table, entries);
+    for entry in &past.entries {
+        let (at, line) = past.event(entry);
+        out::line(&format!("{}  {line}", durations::time(at)));
     }
     Ok(Exit::Complete)
 }

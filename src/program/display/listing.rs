@@ -71,12 +71,8 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
     Some(found.name)
 }
 
-/// Prints the loops of this project, newest first, and the archived ones after them. `next` is a line below them.
-pub(in crate::program) fn list(
-    info: &ProgramInfo,
-    json: bool,
-    next: Option<String>,
-) -> Result<Exit, Failure> {
+/// Prints the loops of this project, newest first, and the archived ones after them.
+pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
     let here = loops::here()?;
     for line in locate::name_vanished(info, &[&here], None) {
         out::note(&info.line(&line));
@@ -103,14 +99,11 @@ pub(in crate::program) fn list(
             "has_rounds": info.reviews(),
             "subject": subject.replace('_', " "),
             "program": info.program,
-            "next": next,
         }),
     )?;
     for line in out::table(&text).lines() {
-        match line {
-            _ if line.starts_with("LOOP ") => out::emphasize(line, line, Tone::Heading),
-            _ => out::emphasize(line, "  ! ", Tone::Bad),
-        }
+        let head = if line.starts_with("LOOP ") { line } else { "" };
+        out::emphasize(line, head, Tone::Heading);
     }
     Ok(Exit::Complete)
 }

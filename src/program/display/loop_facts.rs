@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use super::history::Past;
 use crate::behaviours::loop_message;
 use crate::machine::table::FieldInfo;
-use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
+use crate::machine::{LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
 use crate::program::caller::Caller;
@@ -19,7 +19,7 @@ use crate::text;
 
 /// The longest text of a field, in characters.
 const MAX_TEXT_CHARS: usize = 1000;
-/// The longest reason of a stop, in characters.
+/// The longest text of a stop, in characters.
 const MAX_REASON_CHARS: usize = 200;
 
 /// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1 medium=1 low=1`
@@ -28,36 +28,17 @@ fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
     format!("{}, {ago}: {line}", durations::time(at))
 }
 
-/// Returns the action of the last stop with its reason, or `None` if it made the last change or there was none.
-/// The folder's log has the stops that changed nothing.
-fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
-    let by_hook = |change: &&ChangeEntry| {
-        change.by == Actor::Hook.to_string() && change.what != "bind" && !past.is_driven(change)
-    };
-    let stop = past.changes().rfind(by_hook);
-    let is_change =
-        |text: &str| stop.is_some_and(|stop| text.starts_with(&format!("{}: ", stop.what)));
-
+/// Returns the result of the last stop with its reason, from the folder's log, or `None` if it made the last change.
+fn last_stop(raw: &Raw, last: Option<&ChangeEntry>, now: Timestamp) -> Option<String> {
     let log = raw.store().last_logged();
     let id = format!(" {} ", raw.id());
+    let is_stop = |line: &str| line.starts_with(LET_END) || line.contains(" -> ");
     let mut lines = log.lines().rev().filter_map(|line| line.split_once(&id));
-    let newest = lines.find(|(_, text)| text.starts_with(LET_END) || is_change(text));
-    if let Some((at, text)) = newest
-        && let Some(why) = text.strip_prefix(LET_END)
-        && let Ok(at) = at.parse()
-    {
-        let why = text::one_line(why, MAX_REASON_CHARS);
-        return Some(dated(at, now, &format!("let the turn end: {why}")));
-    }
-
-    let stop = stop?;
-    let is_last = last_change(past)?.revision == stop.revision;
-    (!is_last).then(|| dated(stop.at, now, &past.change_line(stop)))
-}
-
-/// Returns the last change but for `bind`, after which the same stop decides.
-fn last_change(past: &Past) -> Option<&ChangeEntry> {
-    past.changes().rfind(|change| change.what != "bind")
+    let (at, line) = lines.find(|(_, line)| is_stop(line))?;
+    let is_last = last.is_some_and(|last| line.starts_with(&format!("{}: ", last.what)));
+    let line = text::one_line(line, MAX_REASON_CHARS);
+    let at = at.parse().ok().filter(|_| !is_last)?;
+    Some(dated(at, now, &line))
 }
 
 /// Returns the facts about a loop.
@@ -74,10 +55,11 @@ pub(super) fn facts(
     let names = &table.state.fields;
     let phase = messages::phase(raw);
     let past = Past::read(raw);
-    let last_change = last_change(&past).map(|change| {
+    // The same stop decides after a `bind`.
+    let last = past.changes().rfind(|change| change.what != "bind");
+    let last_change = last.map(|change| {
         let mut facts = past.facts(change);
-        let text = dated(change.at, now, &past.change_line(change));
-        facts.insert("text".to_owned(), text.into());
+        facts["text"] = dated(change.at, now, &past.change_line(change)).into();
         facts
     });
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
@@ -119,7 +101,7 @@ pub(super) fn facts(
         "started": names.started.map(line),
         "elapsed_seconds": rounds::seconds(raw, now),
         "last_change": last_change,
-        "last_stop": last_stop(raw, &past, now),
+        "last_stop": last_stop(raw, last, now),
         "fields": fields.collect::<Map<String, Json>>(),
         "shows": shows.collect::<Map<String, Json>>(),
         "review": review(raw, &past, settings),

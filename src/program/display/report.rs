@@ -73,18 +73,18 @@ pub(in crate::program) fn report(
 fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
     // That a session took the loop leads nowhere.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
-    let mut end = (!messages::phase(raw).terminal).then_some(now);
-    let steps = past.changes().rev().filter(is_step).map(|change| {
+    let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
+    let is_over = messages::phase(raw).terminal;
+    let last = steps.last().filter(|_| is_over);
+    let ends = steps.iter().skip(1).map(|next| next.at);
+    let ends = ends.chain([last.map_or(now, |last| last.at)]);
+    let steps = steps.iter().zip(ends).map(|(change, end)| {
         let mut facts = past.facts(change);
-        let seconds = between(change.at, end.unwrap_or(change.at));
-        end = Some(change.at);
-        facts.insert("seconds".to_owned(), seconds.into());
-        facts.insert("by".to_owned(), past.maker(change).into());
-        Json::Object(facts)
+        facts["seconds"] = between(change.at, end).into();
+        facts["by"] = past.maker(change).into();
+        facts
     });
-    let mut steps: Vec<Json> = steps.collect();
-    steps.reverse();
-    steps
+    steps.collect()
 }
 
 /// Returns the phase that a run reviewed, or `None` if this version of the machine does not have it.
@@ -131,23 +131,19 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
     let mut facts = Vec::new();
     for ((visit, phase), rounds) in groups {
         let rounds: Vec<Run> = rounds.into_values().collect();
-        for one in finding_history::standings(&rounds) {
+        for history in finding_history::standings(&rounds) {
             let mut wordings = rounds.iter().rev().flat_map(|round| round.findings());
-            let latest = wordings.find(|finding| finding.id.as_ref() == Some(&one.id));
+            let latest = wordings.find(|finding| finding.id.as_ref() == Some(&history.id));
             // Nothing is carried if each review starts clean.
-            let standing = Some(one.standing).filter(|_| visit.is_none());
-            facts.push(json!({
-                "id": one.id,
-                "phase": phase,
-                "severity": one.severity,
-                "what": one.what,
-                "place": latest.and_then(place),
-                "recommendation": latest.and_then(|finding| finding.recommendation.clone()),
-                "detail": latest.map_or_else(Vec::new, |finding| finding.detail.clone()),
-                "rounds": one.rounds,
-                "standing": standing,
-                "stands": standing.map(|standing| standing.to_string()),
-            }));
+            let standing = Some(history.standing).filter(|_| visit.is_none());
+            let mut fact = json!(history);
+            fact["phase"] = phase.into();
+            fact["place"] = latest.and_then(place).into();
+            fact["recommendation"] = json!(latest.map(|finding| &finding.recommendation));
+            fact["detail"] = json!(latest.map_or(&[][..], |finding| &finding.detail));
+            fact["standing"] = json!(standing);
+            fact["stands"] = standing.map(|standing| standing.to_string()).into();
+            facts.push(fact);
         }
     }
     facts

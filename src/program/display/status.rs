@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::loop_facts::facts;
-use crate::machine::table::FieldKind;
 use crate::machine::{Actor, PhaseDeclaration as _};
 use crate::message::Message;
 use crate::program::Program;
@@ -100,15 +99,10 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     lines.extend(spec.into_iter().flat_map(|spec| [spec.round, MAX_ROUNDS]));
     let printed = |(name, value): (&String, &Json)| {
         let field = info.table.field(name);
-        let is_usual = field.is_some_and(|field| match field.kind {
-            FieldKind::Data(_) => true,
-            FieldKind::OneOf(_) | FieldKind::Count => *value == (field.initial)(),
-            _ => false,
-        });
-        let text = text::one_line(&value.to_plain(), MAX_LINE_CHARS);
-        let is_empty = ["", "[]", "false"].contains(&text.as_str());
+        let is_usual = field.is_none_or(|field| *value == (field.initial)());
         let has_line = lines.contains(&name.as_str()) || facts["shows"].get(name).is_some();
-        (!is_usual && !is_empty && !has_line).then(|| (name.clone(), text))
+        let text = text::one_line(&value.to_plain(), MAX_LINE_CHARS);
+        (!is_usual && !has_line).then(|| (name.clone(), text))
     };
     let fields = facts["fields"].as_object().into_iter().flatten();
     let values = json!({

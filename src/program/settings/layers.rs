@@ -1,25 +1,33 @@
 //! The layers of the settings, each over those below it: the defaults, the user's file, the project's file, the
 //! environment. Each is a list of rows: values with their sources.
 
+use std::io;
+
 use camino::Utf8Path;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::values::Values;
-use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, SettingsError};
+use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings};
+use crate::files::{self, Folder};
 use crate::hooks::seen::Seen;
 use crate::machine::declared_personas;
-use crate::machine::table::{ModeInfo, Table};
 use crate::process::limits::parse_duration;
+use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
-use crate::program::suggest;
 use crate::review::personas::Personas;
 use crate::text;
 
+/// The folder of the project's file, in the loop's root.
+const PROJECT_FOLDER: &str = ".claude";
 /// The keys of a project's file. An agent or a stranger's repository can write it. So it names no program, chooses no
 /// reviewer, and makes no review shorter than the user's own settings do.
 const PROJECT_KEYS: [&str; 2] = ["rounds", "limits"];
+/// The largest project's file, in bytes.
+const MAX_PROJECT_BYTES: u64 = 64 * 1024;
+/// The most dots in a project's file. Each may nest a table, and a tree of thousands overflows the stack.
+const MAX_DOTS: usize = 500;
 /// The keys that a variable of the environment sets, with its name after that of the program.
 const VARIABLES: [(&str, &str); 4] = [
     ("reviewer", "REVIEWER"),
@@ -27,8 +35,6 @@ const VARIABLES: [(&str, &str); 4] = [
     (MAX_FAILURES_KEY, "MAX_FAILURES"),
     ("limits.stale-minutes", "STALE_MINUTES"),
 ];
-/// The most dots in a project's file. Each may nest a table, and a tree of thousands overflows the stack.
-const MAX_DOTS: usize = 500;
 /// The longest error or help, in characters.
 const MAX_ERROR_CHARS: usize = 500;
 /// The help if there is no other.
@@ -38,23 +44,19 @@ const EXAMPLE_HELP: &str = "compare it with the example in docs/configuration.md
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The names that make the key, such as `reviewers.codex.model`.
-    pub(super) path: Vec<String>,
+    path: Vec<String>,
     /// The value: text, a number, or a list of text.
     pub value: Value,
-    /// The source: `user /home/me/.config/claudex-loop/config.toml:12`.
+    /// The layer and the place in it: `user /home/me/.config/claudex-loop/config.toml:12:1`.
     pub source: String,
-    /// The file with line and column, or the variable.
-    place: String,
 }
 
 impl Row {
-    /// Makes a row that no file has.
-    fn new(key: &str, value: Value, source: String) -> Self {
+    fn new(key: &str, value: Value, source: &str) -> Self {
         Self {
             path: key.split('.').map(str::to_owned).collect(),
             value,
-            place: source.rsplit(' ').next().unwrap_or_default().to_owned(),
-            source,
+            source: source.to_owned(),
         }
     }
 
@@ -62,40 +64,51 @@ impl Row {
     pub fn key(&self) -> String {
         self.path.join(".")
     }
+
+    /// Returns the file with line and column, or the variable.
+    fn place(&self) -> &str {
+        place(&self.source)
+    }
+
+    /// Returns the size of a limit, a number or a duration in milliseconds.
+    fn limit(&self) -> Option<u128> {
+        let duration = || Some(parse_duration(self.value.as_str()?).ok()?.as_millis());
+        self.value.as_u64().map(u128::from).or_else(duration)
+    }
 }
 
-/// Makes an error. `place` is a file with line and column, or a variable.
-fn error(place: &str, message: &str, help: &str) -> SettingsError {
+/// Returns the place of a source: all but its first word.
+fn place(source: &str) -> &str {
+    source.split_once(' ').map_or(source, |(_, place)| place)
+}
+
+/// Makes an error of the setting with this source.
+fn error(source: &str, message: &str, help: &str) -> Failure {
     let message = text::one_line(message, MAX_ERROR_CHARS);
-    let help = text::one_line(help, MAX_ERROR_CHARS);
-    SettingsError::new(format!("{place}: {message}"), help)
+    let message = format!("{}: {message}", place(source));
+    Failure::with_help(Exit::Usage, message, &text::one_line(help, MAX_ERROR_CHARS))
 }
 
 /// Parses a file into rows, in their order. An empty table has none.
-fn parse(owner: &str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, SettingsError> {
+fn parse(owner: &str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> {
     let file = text::exact(file);
-    let position = |start: usize| {
+    let source = |start: usize| {
         let before = &text[..text.floor_char_boundary(start)];
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        (before.matches('\n').count() + 1, line.chars().count() + 1)
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default();
+        format!("{owner} {file}:{line}:{}", column.chars().count() + 1)
     };
     let table = DeTable::parse(text).map_err(|problem| {
         let start = problem.span().map_or(text.len(), |span| span.start);
-        let (line, column) = position(start);
-        let place = format!("{file}:{line}:{column}");
-        error(&place, problem.message(), EXAMPLE_HELP)
+        error(&source(start), problem.message(), EXAMPLE_HELP)
     })?;
     let mut values = Vec::new();
     flatten(table.get_ref(), &[], &mut values);
     values.sort_by_key(|(start, ..)| *start);
-    let rows = values.into_iter().map(|(start, path, value)| {
-        let (line, column) = position(start);
-        Row {
-            path,
-            value,
-            source: format!("{owner} {file}:{line}"),
-            place: format!("{file}:{line}:{column}"),
-        }
+    let rows = values.into_iter().map(|(start, path, value)| Row {
+        path,
+        value,
+        source: source(start),
     });
     Ok(rows.collect())
 }
@@ -114,6 +127,15 @@ fn flatten(table: &DeTable<'_>, above: &[String], values: &mut Vec<(usize, Vec<S
     }
 }
 
+/// Returns the text of a file that was read, or `None` if it is not there.
+fn if_there(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<Option<String>, Failure> {
+    files::if_there(read.and_then(files::text)).map_err(|error| {
+        let message = format!("cannot read {}: {error}", text::exact(path));
+        let help = "put a TOML file there, or move it away";
+        Failure::with_help(Exit::Usage, message, help)
+    })
+}
+
 impl Settings {
     /// Returns the defaults: ours, and those of the machine's file.
     pub fn usual(info: &'static ProgramInfo) -> Self {
@@ -123,17 +145,18 @@ impl Settings {
             row.source = "default".to_owned();
         }
         let table = info.table;
-        let mut add_number = |key: &str, mode: &ModeInfo, field: &str| {
-            if let Some(number) = start_value(table, mode, field) {
+        let rounds = table.modes.iter().map(|mode| {
+            let key = format!("rounds.{}", mode.name);
+            (key, mode, MAX_ROUNDS)
+        });
+        let first = table.modes.iter().take(1);
+        let failures = first.map(|mode| (MAX_FAILURES_KEY.to_owned(), mode, MAX_FAILURES));
+        for (key, mode, field) in rounds.chain(failures) {
+            let start = table.field(field).map(|field| mode.first(field));
+            if let Some(number) = start.filter(|value| value.as_u64().is_some_and(|n| n > 0)) {
                 let source = format!("default ({})", table.file);
-                rows.push(Row::new(key, number.into(), source));
+                rows.push(Row::new(&key, number, &source));
             }
-        };
-        for mode in table.modes {
-            add_number(&format!("rounds.{}", mode.name), mode, MAX_ROUNDS);
-        }
-        if let Some(mode) = table.modes.first() {
-            add_number(MAX_FAILURES_KEY, mode, MAX_FAILURES);
         }
         for (order, persona) in (1..).zip(Personas::declared(declared_personas(table)).all()) {
             for (key, value) in [
@@ -143,7 +166,7 @@ impl Settings {
                 ("order", Value::from(order)),
             ] {
                 let key = format!("personas.{}.{key}", persona.name);
-                rows.push(Row::new(&key, value, "default".to_owned()));
+                rows.push(Row::new(&key, value, "default"));
             }
         }
         rows.sort_by(|one, other| one.path.cmp(&other.path));
@@ -163,28 +186,48 @@ impl Settings {
         self.rows.push(row);
     }
 
+    /// Reads all layers over the defaults.
+    pub(super) fn read(
+        info: &'static ProgramInfo,
+        user: Option<&Utf8Path>,
+        root: &Utf8Path,
+        seen: &Seen,
+    ) -> Result<Self, Failure> {
+        let mut settings = Self::usual(info);
+        if let Some(user) = user
+            && let Some(text) = if_there(files::read(user), user)?
+        {
+            settings.add_user(user, &text)?;
+        }
+        let name = format!("{}.toml", info.name);
+        let path = root.join(PROJECT_FOLDER).join(&name);
+        // No symlink is followed below the root.
+        let folder = Folder::open(root).and_then(|root| root.subfolder(PROJECT_FOLDER));
+        let bytes = folder.and_then(|folder| folder.read(&name, MAX_PROJECT_BYTES));
+        if let Some(text) = if_there(bytes, &path)? {
+            settings.add_project(&path, &text)?;
+        }
+        settings.add_environment(seen);
+        settings.finish()
+    }
+
     /// Adds the user's file. In it, the table of this program goes over the tables for all programs.
-    pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), SettingsError> {
+    pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
         let rows = parse("user", file, text)?.into_iter();
         let (of_programs, rows): (Vec<Row>, Vec<Row>) =
             rows.partition(|row| row.path[0] == "programs");
         for row in rows {
-            let name = row.path[0].as_str();
-            if ["rounds", "personas"].contains(&name) {
+            let name = &row.path[0];
+            if ["rounds", "personas"].contains(&name.as_str()) {
                 let message = format!("`{name}` belongs to one program");
                 let help = format!("write it below [programs.{}]", self.info.program);
-                return Err(error(&row.place, &message, &help));
+                return Err(error(&row.source, &message, &help));
             }
-            if name == "reviewers" && row.path.get(2).is_some_and(|key| key == "sandbox") {
-                let why = "`sandbox`: it is retired; Codex and Claude run read-only";
-                self.ignored.push(format!("{}: ignored {why}", row.place));
-            } else {
-                self.add(row);
-            }
+            self.add(row);
         }
         for mut row in of_programs {
             if row.path.len() < 3 {
-                return Err(error(&row.place, "expected a table", EXAMPLE_HELP));
+                return Err(error(&row.source, "expected a table", EXAMPLE_HELP));
             }
             if row.path[1] == self.info.program {
                 row.path.drain(..2);
@@ -195,7 +238,7 @@ impl Settings {
     }
 
     /// Adds a project's file. Anything but rounds and higher limits is ignored with one line.
-    pub(super) fn add_project(&mut self, file: &Utf8Path, text: &str) -> Result<(), SettingsError> {
+    pub(super) fn add_project(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
         if text.matches('.').count() > MAX_DOTS {
             return Err(error(&text::exact(file), "too many dots", EXAMPLE_HELP));
         }
@@ -205,18 +248,17 @@ impl Settings {
         if let Some(first) = others.first() {
             let mut names: Vec<&str> = others.iter().map(|row| row.path[0].as_str()).collect();
             names.dedup();
-            let list = text::one_line(&suggest::list(&names), 200);
             self.ignored.push(format!(
-                "{}: ignored {list}: a project's file may set only `rounds` and `limits`",
-                first.place
+                "{}: ignored `{}`: a project's file may set only `rounds` and `limits`",
+                first.place(),
+                text::one_line(&names.join("`, `"), 200)
             ));
         }
         for row in rows {
             let key = row.key();
-            let least = self.row(&key).and_then(|below| limit_size(&below.value));
-            let size = limit_size(&row.value);
-            if row.path[0] == "limits" && size.is_some() && size < least {
-                let line = format!("{}: ignored `{key}`: it is less than yours", row.place);
+            let least = self.row(&key).and_then(Row::limit);
+            if row.path[0] == "limits" && row.limit().is_some_and(|limit| Some(limit) < least) {
+                let line = format!("{}: ignored `{key}`: it is less than yours", row.place());
                 self.ignored.push(line);
             } else {
                 self.add(row);
@@ -226,7 +268,7 @@ impl Settings {
     }
 
     /// Adds the environment: variables such as `CLAUDEX_MAX_FAILURES`, and `CLAUDEX_MAX_PLAN_ROUNDS` by the name of the mode.
-    pub(super) fn add_environment(&mut self, seen: &Seen) {
+    fn add_environment(&mut self, seen: &Seen) {
         let variables = VARIABLES.map(|(key, name)| (key.to_owned(), name.to_owned()));
         let rounds = self.info.table.modes.iter().map(|mode| {
             let name = format!("MAX_{}_ROUNDS", mode.name.to_uppercase());
@@ -243,12 +285,12 @@ impl Settings {
                 Ok(number) if key.contains('.') => number.into(),
                 _ => text::plain(text).into(),
             };
-            self.add(Row::new(&key, value, format!("environment {variable}")));
+            self.add(Row::new(&key, value, &format!("environment {variable}")));
         }
     }
 
     /// Reads the values of all layers.
-    pub(super) fn finish(mut self) -> Result<Self, SettingsError> {
+    pub(super) fn finish(mut self) -> Result<Self, Failure> {
         let values = values(&self.rows, self.info);
         self.values = values.map_err(|message| self.value_error(&message))?;
         self.rows.sort_by(|one, other| one.path.cmp(&other.path));
@@ -256,27 +298,15 @@ impl Settings {
     }
 
     /// Returns a description of an error at the row that brings it. A message of two lines has its help in the second.
-    fn value_error(&self, message: &str) -> SettingsError {
+    fn value_error(&self, message: &str) -> Failure {
         let has_error = |count: &usize| {
             let error = values(&self.rows[..*count], self.info).err();
             error.as_deref() == Some(message)
         };
         let counts = (1..=self.rows.len()).rev().take_while(has_error);
-        let place = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1].place;
-        if let Some((message, help)) = message.split_once('\n') {
-            return error(place, message, help);
-        }
-        match message.split_once(", expected ") {
-            Some((start, names)) if start.starts_with("unknown ") => {
-                let name = start.split('`').nth(1).unwrap_or_default();
-                let known: Vec<&str> = names.split('`').skip(1).step_by(2).collect();
-                error(place, start, &suggest::among(name, &known))
-            }
-            _ => {
-                let message = message.replace("expected i64", "expected an integer");
-                error(place, &message, EXAMPLE_HELP)
-            }
-        }
+        let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
+        let (message, help) = message.split_once('\n').unwrap_or((message, EXAMPLE_HELP));
+        error(&row.source, message, help)
     }
 }
 
@@ -291,16 +321,4 @@ fn values(rows: &[Row], info: &ProgramInfo) -> Result<Values, String> {
     let values: Values = serde_json::from_value(table).map_err(|error| error.to_string())?;
     values.check(info)?;
     Ok(values)
-}
-
-/// Returns the number that the machine file has in a field at the start of a mode.
-fn start_value(table: &Table, mode: &ModeInfo, field: &str) -> Option<u64> {
-    let value = mode.first(table.field(field)?);
-    value.as_u64().filter(|count| *count > 0)
-}
-
-/// Returns the size of a limit, a number or a duration in milliseconds.
-fn limit_size(limit: &Value) -> Option<u128> {
-    let duration = || Some(parse_duration(limit.as_str()?).ok()?.as_millis());
-    limit.as_u64().map(u128::from).or_else(duration)
 }

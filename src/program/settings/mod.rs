@@ -4,13 +4,15 @@
 //! project's file, the user's file, the default.
 
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use camino::Utf8Path;
-use serde_json::Value;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
 
 use self::values::Values;
-use crate::files;
+use super::exit::{Exit, Failure};
+use super::{loops, out};
 use crate::hooks::seen::{Seen, SessionRecord as _};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
@@ -19,36 +21,18 @@ use crate::program::caller::Caller;
 use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
 use crate::store::StateHome;
+use crate::text;
 
 mod layers;
-mod paths;
 mod values;
 
 #[cfg(all(test, feature = "plan"))]
 mod tests;
 
 pub use layers::Row;
-pub(super) use paths::user_path;
 
-/// Settings that cannot be used: the problem with its place, and the next step.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct SettingsError {
-    message: String,
-    pub(in crate::program) help: String,
-}
-
-claudex_loop_engine::impl_diagnostic!(SettingsError, |error| Some(error.help.clone()));
-
-impl SettingsError {
-    pub(in crate::program) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: help.into(),
-        }
-    }
-}
-
+/// The user's file, in the configuration folder.
+const USER_FILE: &str = "claudex-loop/config.toml";
 /// The reviewer's name that means any installed reviewer.
 const AUTO: &str = "auto";
 /// The field whose start value `rounds.MODE` is.
@@ -61,6 +45,8 @@ pub(super) const MAX_FAILURES: &str = "max_failures";
 pub const MOST_ROUNDS: u64 = 1000;
 /// The most minutes of a limit: ten years.
 const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
+/// The most characters of a value that `config show` prints on its line.
+const MAX_VALUE_CHARS: usize = 60;
 
 /// The settings that hold, with the source of each.
 #[derive(Debug, Clone)]
@@ -85,8 +71,9 @@ impl Deref for Settings {
 
 impl Settings {
     /// Reads the settings that hold in a project, in the environment of this process.
-    pub(super) fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, SettingsError> {
-        Self::read(info, root, &own_environment(info))
+    pub(super) fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, Failure> {
+        let seen = own_environment(info);
+        Self::read(info, seen.configuration.as_deref(), root, &seen)
     }
 
     /// Reads the settings for a command. Inside a client's session they are those of the user whose hooks run there: of
@@ -95,30 +82,14 @@ impl Settings {
         info: &'static ProgramInfo,
         root: &Utf8Path,
         session: Option<&str>,
-    ) -> Result<Self, SettingsError> {
+    ) -> Result<Self, Failure> {
         let seen = match Self::seen(info, session) {
             Some(seen) => seen,
             None if Caller::from_env().inside => Seen::default(),
             None => own_environment(info),
         };
-        Self::read(info, root, &seen)
-    }
-
-    fn read(
-        info: &'static ProgramInfo,
-        root: &Utf8Path,
-        seen: &Seen,
-    ) -> Result<Self, SettingsError> {
-        let user = seen.configuration.clone().map_or_else(user_path, Ok)?;
-        let mut settings = Self::usual(info);
-        if let Some(text) = paths::if_there(files::read(&user), &user)? {
-            settings.add_user(&user, &text)?;
-        }
-        if let Some((path, text)) = paths::read_project(info, root)? {
-            settings.add_project(&path, &text)?;
-        }
-        settings.add_environment(seen);
-        settings.finish()
+        let user = seen.configuration.clone().or_else(user_path);
+        Self::read(info, user.as_deref(), root, &seen)
     }
 
     /// Reads the settings as [`Self::load`] does, or returns the defaults if they cannot be used.
@@ -126,7 +97,7 @@ impl Settings {
         Self::load(info, root).unwrap_or_else(|_| Self::usual(info))
     }
 
-    /// Returns the environment that the hooks saw in the session that a command is made in, or `None` outside a client and before the
+    /// Returns the environment that the hooks saw in the session of a command, or `None` outside a client and before the
     /// first hook. Programs that the command starts get the variables that the hooks saw.
     pub(super) fn seen(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
         let caller = Caller::from_env();
@@ -162,7 +133,7 @@ impl Settings {
             },
             commands: self.commands.clone(),
             allow_commands: self.allow_commands.clone(),
-            file: user_path().ok(),
+            file: user_path(),
         }
     }
 
@@ -189,9 +160,39 @@ impl Settings {
     }
 }
 
+/// Prints every setting that holds here, with its source.
+pub(super) fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
+    let rows = loops::settings_here(info)?.rows;
+    if json {
+        let rows = rows
+            .iter()
+            .map(|row| json!({ "key": row.key(), "value": row.value, "source": row.source }));
+        out::json(&rows.collect::<Vec<_>>());
+        return Ok(Exit::Complete);
+    }
+    let rows = rows.iter().map(|row| {
+        let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
+        format!("{} = {value}\t{}\n", row.key(), row.source)
+    });
+    out::line(&out::table(&rows.collect::<String>()));
+    Ok(Exit::Complete)
+}
+
+/// Returns the path of the user's file, which may be missing: below `XDG_CONFIG_HOME` if that is absolute, else below
+/// `~/.config`. Returns `None` if neither is absolute and UTF-8.
+pub(super) fn user_path() -> Option<Utf8PathBuf> {
+    // The XDG specification has a relative path ignored.
+    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = named
+        .filter(|path| path.is_absolute())
+        .or_else(|| Some(std::env::home_dir()?.join(".config")))?;
+    let file = Utf8PathBuf::from_path_buf(folder).ok()?.join(USER_FILE);
+    file.is_absolute().then_some(file)
+}
+
 /// Returns the user's environment in this process.
 fn own_environment(info: &ProgramInfo) -> Seen {
-    Seen::current(user_path().ok(), &info.variable(""))
+    Seen::current(user_path(), &info.variable(""))
 }
 
 /// Parses a number from 1 to `most`, in digits alone.

@@ -4,6 +4,7 @@ use super::*;
 use crate::machine::persona::Focus;
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
+use crate::program::exit::Failure;
 use crate::review::settings::ReviewerSettings;
 use crate::text;
 
@@ -11,7 +12,7 @@ mod slips;
 
 const USER: &str = "/home/a b/.config/claudex-loop/config.toml";
 
-fn user(text: &str) -> Result<Settings, SettingsError> {
+fn user(text: &str) -> Result<Settings, Failure> {
     let mut layers = Settings::usual(crate::plan::INFO);
     layers.add_user(USER.into(), text)?;
     layers.finish()
@@ -25,7 +26,7 @@ fn example() -> &'static str {
 }
 
 /// The user's file and over it the project's.
-fn both(of_user: &str, of_project: &str) -> Result<Settings, SettingsError> {
+fn both(of_user: &str, of_project: &str) -> Result<Settings, Failure> {
     let mut layers = Settings::usual(crate::plan::INFO);
     layers.add_user(USER.into(), of_user)?;
     layers.add_project("/p/.claude/claudex.toml".into(), of_project)?;
@@ -140,7 +141,7 @@ fn project_file_sets_rounds_and_raises_limits() {
     assert_eq!(settings.ignored, Vec::<String>::new());
     assert_eq!(
         source(&settings, "rounds.plan"),
-        "project /p/.claude/claudex.toml:2"
+        "project /p/.claude/claudex.toml:2:1"
     );
 }
 
@@ -221,7 +222,7 @@ fn program_table_replaces_what_holds_for_all() {
     assert_eq!(settings.limits.stale_minutes.0, 5);
     assert_eq!(
         source(&settings, "limits.max-failures"),
-        format!("user {USER}:8")
+        format!("user {USER}:8:8")
     );
 }
 
@@ -233,13 +234,6 @@ fn start_values_are_those_that_a_layer_has() {
         settings.start_values(mode),
         [("max_rounds", Value::from(5))]
     );
-}
-
-#[test]
-fn retired_sandbox_is_ignored_with_one_line() {
-    let settings = user("[reviewers.codex]\nsandbox = \"off\"\n").unwrap();
-    let line = "2:1: ignored `sandbox`: it is retired; Codex and Claude run read-only";
-    assert_eq!(settings.ignored, [format!("{USER}:{line}")]);
 }
 
 #[test]

@@ -11,7 +11,6 @@ use crate::machine::persona::Focus;
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::{Limits, Spelled};
 use crate::program::info::ProgramInfo;
-use crate::program::suggest;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::{Persona, Personas};
 use crate::review::settings::ReviewerSettings;
@@ -48,12 +47,11 @@ pub struct Values {
 
 impl Values {
     /// Returns the error about a name that means no reviewer. Its help is in a second line.
-    pub(crate) fn unknown_reviewer(&self, name: &str) -> String {
-        let mut names = vec![AUTO];
-        names.extend(self.reviewers.keys().map(String::as_str));
+    pub(in crate::program) fn unknown_reviewer(&self, name: &str) -> String {
         let name = text::one_line(name, MAX_LABEL_CHARS);
-        let help = suggest::among(&name, &names);
-        format!("`{name}` is not a reviewer\n{help}")
+        let names: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
+        let names = names.join("`, `");
+        format!("`{name}` is not a reviewer\nchoose `{AUTO}`, `{names}`")
     }
 
     /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
@@ -71,14 +69,13 @@ impl Values {
             return Err(format!("{message}\n{help}"));
         }
         let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
-        let is_unknown = |mode: &&String| !modes.contains(&mode.as_str());
-        match self.rounds.keys().find(is_unknown) {
-            Some(mode) => {
-                let help = suggest::among(mode, &modes);
-                Err(format!("unknown mode `{mode}`\n{help}"))
-            }
-            None => Ok(()),
-        }
+        let mut names = self.rounds.keys();
+        names
+            .find(|mode| !modes.contains(&mode.as_str()))
+            .map_or(Ok(()), |mode| {
+                let modes = modes.join("`, `");
+                Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"))
+            })
     }
 }
 

@@ -29,16 +29,11 @@ fn relative_config_folder_counts_as_none() {
         "x = 1",
     );
     project.run("config show").exits(0);
-    let id = project.start(&[]);
-    let project = project.with("HOME", "not/absolute");
-    for line in ["config show", &format!("review {id}"), "start plan x"] {
-        let ran = project.run(line).exits(2);
-        has(&ran.err, "help: set HOME");
-    }
-    has(
-        &project.fire().approved(),
-        "cannot find the configuration folder",
-    );
+    let project = project
+        .with("HOME", "not/absolute")
+        .with("CLAUDEX_REVIEWER", "");
+    let reviewer = (Value::from("auto"), "default".to_owned());
+    assert_eq!(setting(&project, "reviewer"), reviewer);
 }
 
 #[test]
@@ -64,9 +59,14 @@ fn nearer_layer_goes_before_the_others() {
         &project,
         "reviewer",
         "codex".into(),
-        &format!("user {user}:1"),
+        &format!("user {user}:1:1"),
     );
-    check(&project, "rounds.plan", 5.into(), &format!("user {user}:3"));
+    check(
+        &project,
+        "rounds.plan",
+        5.into(),
+        &format!("user {user}:3:1"),
+    );
 
     let file = project.project_file();
     write(&file, "[rounds]\nplan = 6\n");
@@ -74,7 +74,7 @@ fn nearer_layer_goes_before_the_others() {
         &project,
         "rounds.plan",
         6.into(),
-        &format!("project {}:2", file.display()),
+        &format!("project {}:2:1", file.display()),
     );
 
     let failing = "fake-could-not-run";

@@ -12,7 +12,7 @@ fn wrong_setting_is_named_with_help() {
     let ran = project.run("config show").exits(2);
     let user = project.user_file();
     let message = format!(
-        "× {}:2:1: unknown field `timeuot` help: did you mean `timeout`?\n",
+        "× {}:2:1: unknown field `timeuot`, expected one of `timeout`, `idle-timeout`, `max-failures`, `stale-minutes` help: compare it with the example in docs/configuration.md\n",
         user.display()
     );
     assert_eq!(unwrap_lines(&ran.err), unwrap_lines(&message));
@@ -23,7 +23,7 @@ fn wrong_setting_is_named_with_help() {
     let project = Project::new().with("CLAUDEX_REVIEWER", "lnit");
     let ran = project.run("start plan x").exits(2);
     ran.says("CLAUDEX_REVIEWER: `lnit` is not a reviewer")
-        .says("did you mean `lint`?");
+        .says("choose `auto`, `claude`, `codex`, `lint`");
 
     let project = Project::new().configured("[programs.claudex-loop.rounds]\nplan = 0\n");
     project.plan("# Plan\n");
@@ -40,7 +40,7 @@ fn project_file_ignores_reviewer_and_commands() {
     let settings = "reviewer = \"lint\"\nallow_commands = [\"make all\"]\n";
     write(&project.project_file(), settings);
     let line = format!(
-        "{}:1:1: ignored `reviewer` and `allow_commands`: a project's file may set only `rounds` and `limits`\n",
+        "{}:1:1: ignored `reviewer`, `allow_commands`: a project's file may set only `rounds` and `limits`\n",
         project.project_file().display()
     );
     let printed = project.run("config show").exits(0);

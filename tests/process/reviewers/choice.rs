@@ -29,11 +29,10 @@ fn auto_takes_the_first_installed_client() {
 }
 
 #[test]
-fn unknown_reviewer_gets_the_name_that_was_meant() {
+fn unknown_reviewer_gets_the_names() {
     let bench = Bench::new();
     let ran = bench.review("codx", "").exits(2);
-    ran.says("`codx` is not a reviewer")
-        .says("did you mean `codex`?");
+    ran.says("`codx` is not a reviewer").says("choose `auto`, ");
 }
 
 #[test]
