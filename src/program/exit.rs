@@ -83,10 +83,11 @@ impl Failure {
     /// Turns an error of clap about arguments that were not typed on the command line into a failure.
     pub fn usage(error: &clap::Error) -> Self {
         let message = error.render().to_string();
-        let mut parts = message.trim_start_matches("error: ").splitn(2, "\n\n");
-        let first = parts.next().unwrap_or_default().trim().to_owned();
-        let help = parts.next().unwrap_or("see --help").trim();
-        Self::with_help(Exit::Usage, first, help)
+        let message = message.trim_start_matches("error: ").trim();
+        let (first, help) = message
+            .split_once("\n\n")
+            .unwrap_or((message, "see --help"));
+        Self::with_help(Exit::Usage, first.trim().to_owned(), help.trim())
     }
 
     /// Makes a fault of an error.

@@ -5,7 +5,7 @@
 //! the files that the machine names.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
@@ -34,7 +34,9 @@ pub(super) fn decide(
     surroundings: &Surroundings,
 ) -> Option<Permission> {
     let tool = ToolInput::deserialize(input.tool_input.as_ref()?).ok()?;
-    let loops = find_loops(program.info, input, surroundings);
+    // A loop that is over counts: the agent asks once more for the next step.
+    let mut loops = locate::loops_in(&surroundings.stores(program.info, input));
+    loops.retain(|(_, one)| one.ours && one.session.is_some() && one.session == input.session_id);
     if loops.is_empty() {
         return None;
     }
@@ -66,22 +68,6 @@ pub(super) fn decide(
     is_allowed.then_some(Permission::Allow)
 }
 
-/// Returns the loops of the input's session. One that is over counts: the agent asks once more for the next step.
-fn find_loops(
-    info: &ProgramInfo,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> Vec<(Store, Listed)> {
-    let mut loops = locate::loops_in(&surroundings.stores(info, input));
-    loops.retain(|(store, one)| {
-        one.ours
-            && one.session.is_some()
-            && one.session == input.session_id
-            && store.is_for(one.root.as_deref())
-    });
-    loops
-}
-
 /// Splits a command line into words, if it is one command: no list, pipe, redirection, expansion or assignment.
 fn simple_command(line: &str) -> Option<Vec<String>> {
     let mut quote = None;
@@ -101,22 +87,25 @@ fn simple_command(line: &str) -> Option<Vec<String>> {
 /// Returns whether a command's first word runs this program: its absolute path, or its name if a shell of the client finds
 /// this program by it. The plugin's launcher counts, which is last on the PATH of that shell.
 fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
-    let root = env::var("CLAUDE_PLUGIN_ROOT").ok().map(Utf8PathBuf::from);
-    let launcher = root.map(|root| root.join("bin").join(info.program));
+    let launcher =
+        env::var("CLAUDE_PLUGIN_ROOT").map(|root| format!("{root}/bin/{}", info.program));
     let file = if word == info.program {
         let path = env::var("PATH").unwrap_or_default();
-        let folders = path.split(':').map(Utf8Path::new);
-        let mut files = folders.map(|folder| folder.join(word));
+        let mut files = path
+            .split(':')
+            .map(|folder| Utf8Path::new(folder).join(word).into_string());
         // A relative folder may have any program.
-        let file = files.find(|file| !file.is_absolute() || file.is_file());
-        file.or_else(|| launcher.clone())
+        files
+            .find(|file| !file.starts_with('/') || Path::new(file).is_file())
+            .or_else(|| launcher.clone().ok())
     } else {
-        Some(word.into())
+        Some(word.to_owned())
     };
     let real = |file: PathBuf| file.canonicalize().ok();
-    let absolute = file.filter(|file| file.is_absolute());
-    let called = absolute.and_then(|file| real(file.into()));
-    let ours = [env::current_exe().ok(), launcher.map(Into::into)];
+    let called = file
+        .filter(|file| file.starts_with('/'))
+        .and_then(|file| real(file.into()));
+    let ours = [env::current_exe().ok(), launcher.ok().map(Into::into)];
     called.is_some() && ours.into_iter().flatten().any(|ours| real(ours) == called)
 }
 

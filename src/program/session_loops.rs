@@ -46,12 +46,15 @@ pub(super) fn locate(
         ));
     }
     if let Some((_, id)) = session.and_then(|session| archived(stores, session)) {
-        let resume = info.command(&format!("resume {id}"));
-        return Err(format!(
-            "loop {id} was archived because it was idle for too long. To continue it:{resume}"
-        ));
+        return Err(format!("loop {id} {}", archived_note(info, &id)));
     }
     Ok(None)
+}
+
+/// Returns why a session's loop is in the archive, and the command that continues it.
+pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId) -> String {
+    let resume = info.command(&format!("resume {id}"));
+    format!("was archived because it was idle for too long. To continue it:{resume}")
 }
 
 /// Returns why an active loop cannot be driven.

@@ -9,7 +9,7 @@ use super::builder::Program;
 use super::durations::elapsed;
 use super::exit::with_help;
 use super::info::ProgramInfo;
-use super::session_loops::{self, is_unowned};
+use super::session_loops::{self, archived_note, is_unowned};
 use super::surroundings::Surroundings;
 use super::{compaction, incompatible, last_message, locate, messages, next_action};
 use crate::hooks::{HookOutput, Input};
@@ -46,51 +46,50 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
 }
 
 /// Returns a description of the loop to speak of: the session's own, one that any session can continue, one of no session, an
-/// archived one of the session, or one of another session.
+/// archived one of the session, or one of another session. After a compaction only the session's own or another session's.
 fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &str) -> HookOutput {
     let info = program.info;
+    let is_compacted = source == "compact";
     let session = input.session_id.as_deref();
     let loops = session_loops::drivable(info, locate::loops_in(stores));
     let find = |is_meant: &dyn Fn(&Listed) -> bool| loops.iter().find(|(_, one)| is_meant(one));
-    let is_for_any = |one: &Listed| is_for_any_session(info, one);
+    let is_own = |one: &Listed| !is_unowned(one) && one.session.as_deref() == session;
+    let is_for_any = |one: &Listed| !is_unowned(one) && is_for_any_session(info, one);
+    let is_anothers = |one: &Listed| !is_unowned(one) && !is_for_any_session(info, one);
 
-    if let Some((store, listed)) =
-        find(&|one| !is_unowned(one) && one.session.as_deref() == session)
-    {
-        return describe_own(program, store, &listed.id, source == "compact");
+    if let Some((store, listed)) = find(&is_own) {
+        return describe_own(program, store, &listed.id, is_compacted);
     }
-    if source != "compact" {
-        if let Some((store, listed)) = find(&|one| !is_unowned(one) && is_for_any(one)) {
-            return describe_own(program, store, &listed.id, false);
-        }
-        if let Some((_, listed)) = find(&is_unowned) {
-            let line = format!(
-                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
-                listed.id,
-                phase(listed),
-                info.command("status"),
-            );
-            return inform(info, &line, true);
-        }
-        let archived = session.and_then(|session| session_loops::archived(stores, session));
-        if let Some((_, id)) = archived {
-            let line = format!(
-                "loop {id} of this session was archived because it was idle for too long. To continue it:{}",
-                info.command(&format!("resume {id}")),
-            );
-            return inform(info, &line, true);
-        }
+    if is_compacted {
+        let found = find(&is_anothers);
+        return found.map_or_else(HookOutput::default, |(store, listed)| {
+            describe_foreign(info, store, listed, false)
+        });
     }
-    if let Some((store, listed)) = find(&|one| !is_unowned(one) && !is_for_any(one)) {
+    if let Some((store, listed)) = find(&is_for_any) {
+        return describe_own(program, store, &listed.id, false);
+    }
+    if let Some((_, listed)) = find(&is_unowned) {
+        let line = format!(
+            "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
+            listed.id,
+            phase(listed),
+            info.command("status"),
+        );
+        return inform(info, &line, true);
+    }
+    if let Some((_, id)) = session.and_then(|session| session_loops::archived(stores, session)) {
+        let line = format!("loop {id} of this session {}", archived_note(info, &id));
+        return inform(info, &line, true);
+    }
+    if let Some((store, listed)) = find(&is_anothers) {
         return describe_foreign(info, store, listed, source == "clear");
     }
-    match stores.iter().find_map(Store::refusal) {
-        Some(error) if source != "compact" => {
-            let line = text::note(&with_help(&error), MAX_REASON_CHARS);
-            inform(info, &line, false)
-        }
-        _ => HookOutput::default(),
-    }
+    let refusal = stores.iter().find_map(Store::refusal);
+    refusal.map_or_else(HookOutput::default, |error| {
+        let line = text::note(&with_help(&error), MAX_REASON_CHARS);
+        inform(info, &line, false)
+    })
 }
 
 /// Returns a description of the session's own loop, or one that any session can continue. After a compaction the agent continues
@@ -111,7 +110,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let action = next_action::describe(program, &*held);
     let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
     let next = text::note(&action.next, MAX_ACTION_CHARS);
-    let repairs = Some(raw.repairs().join("; ")).filter(|repairs| !repairs.is_empty());
+    let repairs = raw.repairs().join("; ");
     if is_compacted {
         let line = format!(
             "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Continue it: {next}"
@@ -120,7 +119,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
             agent: Some(info.line(&line)),
             more: last_message::render(program, &*held),
             // The user sees the loop go on.
-            person: repairs.map(|repairs| info.line(&format!("loop {id}: {repairs}"))),
+            person: (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {repairs}"))),
         };
     }
 
@@ -128,20 +127,19 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let owner = if is_for_any { "" } else { " of this session" };
     let place = format!("loop {id}{owner} is in phase {phase} and waits for {waits_for}.");
     let mut resume = info.table.edges_at("resume", raw.phase());
-    let can_resume = resume.next().is_some() || store.is_paused(id);
-    let agent = format!("{place} If the user wants it to continue: {next}");
-    let person = if can_resume {
+    let step = if resume.next().is_some() || store.is_paused(id) {
         let resume = info.command(&format!("resume {id}"));
-        format!("{place} To continue it:{resume}")
+        format!("To continue it:{resume}")
     } else {
         let status = info.command("status");
-        format!("{place} The next stop of this session continues it. To see where it is:{status}")
+        format!("The next stop of this session continues it. To see where it is:{status}")
     };
-    let repairs = repairs.map_or(String::new(), |repairs| format!("\n{repairs}"));
+    let agent = format!("{place} If the user wants it to continue: {next}");
+    let person = format!("{place} {step}\n{repairs}");
     HookOutput {
         agent: Some(info.line(&agent)),
         more: None,
-        person: Some(info.line(&person) + &repairs),
+        person: Some(info.line(person.trim_end())),
     }
 }
 
@@ -168,13 +166,9 @@ fn describe_foreign(
 
 /// Returns a line for the user, and for the agent that it has nothing to do.
 fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
-    let agent = || {
-        info.line(&format!(
-            "{line}\nThe user decides about it: do nothing unless asked"
-        ))
-    };
+    let agent = format!("{line}\nThe user decides about it: do nothing unless asked");
     HookOutput {
-        agent: to_agent.then(agent),
+        agent: to_agent.then(|| info.line(&agent)),
         more: None,
         person: Some(info.line(line)),
     }

@@ -12,7 +12,8 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{archive, attempts, incompatible, locate, loops, out, rounds, state_file, verbs};
+use super::state_file::PHASE;
+use super::{archive, attempts, locate, loops, out, rounds, state_file, verbs};
 use crate::files;
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
@@ -45,8 +46,8 @@ pub(super) fn state(
         ("valid-id", [id]) => return Ok(LoopId::parse(id, info.state.ids).is_ok().into()),
         ("write", [file]) => return write(info, &here.join(file)),
         ("get", [file, field]) => {
-            let document = state_file::read(info.state, &here.join(file)).map_err(refusal)?;
-            document.text(field)
+            let document = state_file::read(info.state, &here.join(file));
+            document.map_err(Failure::refusal)?.text(field)
         }
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
         ("move", [file, from, to]) => return move_phase(program, &here.join(file), from, to),
@@ -81,10 +82,6 @@ pub(super) fn state(
         out::exact(value);
     }
     Ok(value.is_some().into())
-}
-
-fn refusal(error: StoreError) -> Failure {
-    Failure::refusal(error)
 }
 
 fn failure(exit: Exit, problem: impl ToString) -> Failure {
@@ -143,7 +140,7 @@ fn write(info: &ProgramInfo, file: &Utf8Path) -> Result<Exit, Failure> {
         let why = "it would go past the machine’s transitions";
         return Err(own.refuse("state write", why));
     }
-    state_file::replace(file, &stdin()?).map_err(refusal)?;
+    state_file::replace(file, &stdin()?).map_err(Failure::refusal)?;
     Ok(Exit::Complete)
 }
 
@@ -160,8 +157,8 @@ fn set(
         text.to_owned()
     });
     let Some(own) = OwnLoop::from_file(info, file) else {
-        state_file::set_field(file, field, &value).map_err(refusal)?;
-        return Ok(Exit::Complete);
+        let is_set = state_file::edit(file, None, field, &value);
+        return Ok(is_set.map_err(Failure::refusal)?.into());
     };
     let settings = loops::settings(info, own.store.root(), None)?;
     let is_optional = settings.permissions(own.actor).evidence == EvidencePolicy::Optional;
@@ -172,7 +169,7 @@ fn set(
     {
         own.refuse(&format!("state set {field}"), &source.to_string());
     }
-    set.map_err(refusal)?;
+    set.map_err(Failure::refusal)?;
     Ok(Exit::Complete)
 }
 
@@ -181,14 +178,10 @@ fn set(
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;
     let Some(own) = OwnLoop::from_file(info, file) else {
-        let is_set = state_file::set_phase(file, from, to);
-        return Ok(is_set.map_err(refusal)?.into());
+        let is_set = state_file::edit(file, Some(from), PHASE, &to.into());
+        return Ok(is_set.map_err(Failure::refusal)?.into());
     };
-    let held = program
-        .app
-        .open(&own.store, &own.id, own.actor)
-        .map_err(|error| incompatible::failure(info, error))?;
-    loops::check_opened(info, held.raw(), own.actor)?;
+    let held = loops::check_open(info, program.app.open(&own.store, &own.id, own.actor))?;
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }

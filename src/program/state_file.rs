@@ -16,7 +16,7 @@ use crate::store::{Document, Form, MAX_BYTES, StateSpec, StoreError, is_field_na
 
 /// The field whose presence makes a file a machine's.
 const MACHINE: &str = "machine";
-const PHASE: &str = "phase";
+pub(super) const PHASE: &str = "phase";
 const UPDATED: &str = "last_updated_at";
 const EXTENSION: &str = "state";
 const LOCK: &str = ".lock";
@@ -34,35 +34,9 @@ pub(super) fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreE
     })
 }
 
-/// Sets a field, and `last_updated_at` to now in the same write unless it is the field. A field that is not there is added at the
-/// end.
-pub(super) fn set_field(path: &Utf8Path, field: &str, value: &Json) -> Result<(), StoreError> {
-    if !is_field_name(field) {
-        let why = format!("`{}` cannot name a field", field.escape_debug());
-        return Err(StoreError::input("set a field of", path.to_owned(), why));
-    }
-    edit(path, None, field, value)?;
-    Ok(())
-}
-
-/// Sets `phase` to `to` if it is `from`, and `last_updated_at` to now in the same write. Returns whether it was.
-pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
-    edit(path, Some(from), PHASE, &to.into())
-}
-
-/// Replaces the file, with any bytes. A reader sees the old file or the new one.
-pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    locked("write", path, |folder, name| {
-        match read_unowned(folder, name) {
-            // A symlink, or a file of a machine.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
-            _ => folder.replace(name, bytes),
-        }
-    })
-}
-
-/// Sets a field of a document that names no machine, if the document is in the phase `from`. Returns whether it was.
-fn edit(
+/// Sets a field, if `from` is `None` or the document's phase, and `last_updated_at` to now in the same write unless it is the
+/// field. A field that is not there is added at the end. Returns whether it was set.
+pub(super) fn edit(
     path: &Utf8Path,
     from: Option<&str>,
     field: &str,
@@ -73,12 +47,27 @@ fn edit(
         if from.is_some() && document.text(PHASE).as_deref() != from {
             return Ok(false);
         }
+        if !is_field_name(field) {
+            let why = format!("`{}` cannot name a field", field.escape_debug());
+            return Err(io::Error::new(ErrorKind::InvalidInput, why));
+        }
         document.set(UPDATED, &durations::time(Timestamp::now()).into());
         document.set(field, value);
         let bytes = document.to_bytes();
         Form::Lines.parse(&bytes)?;
         folder.replace(name, &bytes)?;
         Ok(true)
+    })
+}
+
+/// Replaces the file, with any bytes. A reader sees the old file or the new one.
+pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
+    locked("write", path, |folder, name| {
+        match read_unowned(folder, name) {
+            // A symlink, or a file of a machine.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
+            _ => folder.replace(name, bytes),
+        }
     })
 }
 
@@ -128,16 +117,12 @@ fn in_folder<T>(
 /// Returns the newest state file of a folder by time of modification, regardless of its name or phase; the greater name of two
 /// with the same time.
 pub(super) fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
-    let files = Folder::open(folder)
-        .ok()?
-        .list()
-        .ok()?
-        .into_iter()
-        .filter_map(|(name, found)| {
-            let path = folder.join(name);
-            let fits = found.is_file() && path.extension() == Some(EXTENSION);
-            fits.then_some((found.modified(), path))
-        });
+    let names = Folder::open(folder).ok()?.list().ok()?.into_iter();
+    let files = names.filter_map(|(name, found)| {
+        let path = folder.join(name);
+        let fits = found.is_file() && path.extension() == Some(EXTENSION);
+        fits.then_some((found.modified(), path))
+    });
     files.max().map(|(_, path)| path)
 }
 
@@ -153,8 +138,12 @@ mod tests {
         Ok(document.text(field))
     }
 
-    fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
-        super::set_field(path, field, &parse_plain(text))
+    fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<bool, StoreError> {
+        edit(path, None, field, &parse_plain(text))
+    }
+
+    fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
+        edit(path, Some(from), PHASE, &to.into())
     }
 
     fn file(text: &str) -> (tempfile::TempDir, Utf8PathBuf) {

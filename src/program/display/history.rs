@@ -14,8 +14,8 @@ use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
 use crate::text;
 
-/// The longest reason that is shown, in characters.
-const MAX_REASON_CHARS: usize = 300;
+/// The longest line of an entry, in characters.
+const MAX_LINE_CHARS: usize = 500;
 
 /// A loop's journal, with the runs that it names.
 #[derive(Debug)]
@@ -57,12 +57,12 @@ impl Past {
         json!({
             "revision": change.revision,
             "at": change.at,
-            "what": text::one_line(&change.what, 80),
-            "by": text::one_line(&change.by, 80),
+            "what": change.what,
+            "by": change.by,
             "from": change.from,
             "to": change.to,
             "run": change.run,
-            "why": self.why(change),
+            "why": text::one_line(&self.why(change), MAX_LINE_CHARS),
         })
     }
 
@@ -73,12 +73,11 @@ impl Past {
         if let Some(id) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
             let run = self.runs.iter().find(|run| run.began.run == *id);
             let outcome = run.map_or_else(|| "unknown".to_owned(), rounds::outcome);
-            reasons.push(format!("for run {}: {outcome}", text::one_line(id, 60)));
+            reasons.push(format!("for run {id}: {outcome}"));
         }
-        if let Some(why) = rounds::record(change).and_then(|record| record.rejecting) {
-            let why = text::one_line(&why, MAX_REASON_CHARS);
-            reasons.push(format!("rejecting what is open: {why}"));
-        }
+        let record = rounds::record(change);
+        let rejecting = record.and_then(|record| record.rejecting);
+        reasons.extend(rejecting.map(|why| format!("rejecting what is open: {why}")));
         if reasons.is_empty() {
             let edge = edges_of(self.table, change).into_iter().next();
             reasons.extend(edge.map(|edge| edge.doc.trim_end_matches('.').to_owned()));
@@ -98,10 +97,11 @@ impl Past {
 
     /// Returns the time and the line of an entry.
     pub(super) fn event(&self, entry: &Entry) -> (Timestamp, String) {
-        match entry {
+        let (at, line) = match entry {
             Entry::Change(change) => (change.at, self.change_line(change)),
             Entry::Note(note) => (note.at, self.note_line(note)),
-        }
+        };
+        (at, text::one_line(&line, MAX_LINE_CHARS))
     }
 
     /// `revise by the hook in reviewing, for run r1-…: high=1 medium=1 low=1`
@@ -112,40 +112,36 @@ impl Past {
             (None, Some(to)) => format!(" -> {to}"),
             _ => String::new(),
         };
-        let field = |name| {
-            let text = change.field(name).and_then(Json::as_str);
-            text::one_line(text.unwrap_or_default(), 200)
-        };
+        let field = |name| change.field(name).and_then(Json::as_str);
+        let session = || field(self.table.state.fields.session).unwrap_or_default();
         let about = match change.what.as_str() {
-            "start" => match super::listing::about(self.table) {
-                Some(name) => format!(": “{}”", field(name)),
-                None => String::new(),
-            },
-            "bind" | "adopt" => format!(": session {}", field(self.table.state.fields.session)),
+            "start" => super::listing::about(self.table)
+                .and_then(field)
+                .map_or(String::new(), |topic| format!(": “{topic}”")),
+            "bind" | "adopt" => format!(": session {}", session()),
             _ => match self.why(change) {
                 none if none.is_empty() => none,
                 run if run.starts_with("for run ") => format!(", {run}"),
                 why => format!(": {why}"),
             },
         };
-        let name = text::one_line(&change.what, 80);
-        format!("{name} by {}{phases}{about}", self.maker(change))
+        format!("{} by {}{phases}{about}", change.what, self.maker(change))
     }
 
     /// `run-began r1-…: round 1, lint as Senior-engineer review`
-    fn note_line(&self, note: &NoteEntry) -> String {
-        if let Some(line) = attempts::describe(note) {
+    fn note_line(&self, entry: &NoteEntry) -> String {
+        if let Some(line) = attempts::describe(entry) {
             return line;
         }
-        let plain = |text: &str| text::one_line(text, 100);
-        let data = &note.data;
-        let id = data["run"].as_str().unwrap_or("?");
+        let NoteEntry { note, data, .. } = entry;
+        let id = data["run"].as_str().unwrap_or_default();
         let run = self.runs.iter().find(|known| known.began.run == id);
-        let about = match (note.note.as_str(), run) {
-            ("run-began", Some(run)) => {
-                let reviewer = plain(&run.began.reviewer);
-                let persona = plain(&run.began.persona);
-                format!("round {}, {reviewer} as {persona}", run.began.round)
+        let about = match (note.as_str(), run) {
+            ("run-began", Some(Run { began, .. })) => {
+                format!(
+                    "round {}, {} as {}",
+                    began.round, began.reviewer, began.persona
+                )
             }
             ("run-ended", Some(run)) if run.work_tree_changed() => {
                 format!("{}; the work tree changed meanwhile", rounds::outcome(run))
@@ -156,12 +152,9 @@ impl Past {
                 let passed = commands.iter().filter(|one| one["status"] == 0);
                 format!("{} of {} commands passed", passed.count(), commands.len())
             }
-            (name, _) => {
-                let data = text::one_line(&data.to_string(), 300);
-                return format!("{} {data}", plain(name));
-            }
+            _ => return format!("{note} {data}"),
         };
-        format!("{} {}: {about}", note.note, plain(id))
+        format!("{note} {id}: {about}")
     }
 }
 
@@ -180,7 +173,7 @@ pub(in crate::program) fn actor(by: &str) -> String {
     match by {
         "hook" | "agent" => format!("the {by}"),
         "person" => "the user".to_owned(),
-        other => text::one_line(other, 60),
+        other => other.to_owned(),
     }
 }
 

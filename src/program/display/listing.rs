@@ -15,6 +15,8 @@ use crate::program::{Tone, durations, locate, loops, out, rounds};
 use crate::store::{FieldValue, Listed, Store};
 use crate::text;
 
+/// The longest text of a row, in characters.
+const MAX_TEXT_CHARS: usize = 300;
 /// The rows, as a terminal shows them.
 const LIST: Message = Message {
     name: "list.txt",
@@ -32,34 +34,31 @@ fn row(
     let past = Past::new(machine, entries);
     let last = past.changes().next_back();
     let line = |name: &str| {
-        let line = text::one_line(&last?.field(name)?.to_plain(), 200);
+        let line = text::one_line(&last?.field(name)?.to_plain(), MAX_TEXT_CHARS);
         Some(line).filter(|line| !line.is_empty())
     };
+    let plain = |text: &Option<String>| Some(text::one_line(text.as_deref()?, MAX_TEXT_CHARS));
     let count = |name: &str| last?.field(name)?.as_count();
     let spec = machine.phases.iter().find_map(|phase| phase.review());
     let round = spec.and_then(|spec| count(spec.round));
     let newest = spec.and_then(|_| past.newest_findings());
     let began = rounds::began(machine, &past.entries);
-    let end = last.filter(|_| listed.terminal).map(|change| change.at);
-    let elapsed = |began| durations::between(began, end.unwrap_or(now));
     let modified = || Timestamp::try_from(listed.modified).unwrap_or(now);
-    let plain = |text: &Option<String>, most| Some(text::one_line(text.as_deref()?, most));
     json!({
         "id": listed.id.as_str(),
         "mode": machine.state.fields.mode.and_then(line),
-        "phase": text::one_line(listed.phase.as_deref().unwrap_or("?"), 40),
+        "phase": plain(&listed.phase).unwrap_or_else(|| "?".to_owned()),
         "terminal": listed.terminal,
         "round": round,
         "max_rounds": round.and_then(|_| count(MAX_ROUNDS)),
         "findings_round": newest.map(|(round, _)| round),
         "findings": newest.map(|(_, counts)| counts),
-        "elapsed_seconds": began.map(elapsed),
         "age_seconds": durations::between(began.unwrap_or_else(modified), now),
         "about": about(machine).and_then(line),
-        "session": plain(&listed.session, 200),
+        "session": plain(&listed.session),
         "running": store.is_running(&listed.id),
         "archived": archived,
-        "problem": plain(&listed.problem, 300),
+        "problem": plain(&listed.problem),
         "state": listed.path.as_str(),
     })
 }

@@ -13,18 +13,19 @@ use crate::program::caller::Caller;
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{durations, loops, messages, next_action, rounds, session_loops};
-use crate::store::{ChangeEntry, Listed, Store};
+use crate::program::{durations, locate, loops, messages, next_action, rounds, session_loops};
+use crate::store::ChangeEntry;
 use crate::text;
 
 /// The longest text of a field, in characters.
 const MAX_TEXT_CHARS: usize = 1000;
-/// The longest text of a stop, in characters.
-const MAX_REASON_CHARS: usize = 200;
+/// The longest line about a change or a stop, in characters.
+const MAX_LINE_CHARS: usize = 400;
 
 /// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1 medium=1 low=1`
 fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
     let ago = durations::ago(at, now);
+    let line = text::one_line(line, MAX_LINE_CHARS);
     format!("{}, {ago}: {line}", durations::time(at))
 }
 
@@ -36,9 +37,8 @@ fn last_stop(raw: &Raw, last: Option<&ChangeEntry>, now: Timestamp) -> Option<St
     let mut lines = log.lines().rev().filter_map(|line| line.split_once(&id));
     let (at, line) = lines.find(|(_, line)| is_stop(line))?;
     let is_last = last.is_some_and(|last| line.starts_with(&format!("{}: ", last.what)));
-    let line = text::one_line(line, MAX_REASON_CHARS);
     let at = at.parse().ok().filter(|_| !is_last)?;
-    Some(dated(at, now, &line))
+    Some(dated(at, now, line))
 }
 
 /// Returns the facts about a loop.
@@ -46,7 +46,6 @@ pub(super) fn facts(
     program: &Program,
     held: &dyn LoopHandle,
     settings: &Settings,
-    active: &[(Store, Listed)],
     now: Timestamp,
 ) -> Json {
     let info = program.info;
@@ -88,7 +87,12 @@ pub(super) fn facts(
         next_action.next =
             format!("another session has this loop; to take it over into this one:{adopt}");
     }
-    let driven = session_loops::of_session(info, active.to_vec(), &session);
+    let has_many = session_loops::has_many(info) && !phase.terminal;
+    let driven = has_many.then(|| {
+        let loops = locate::loops(info.state, raw.store().root());
+        let loops = session_loops::of_session(info, loops, &session);
+        Some(loops.first()?.1.to_string())
+    });
     json!({
         "id": raw.id().as_str(),
         "machine": table.name,
@@ -97,7 +101,7 @@ pub(super) fn facts(
         "doc": phase.doc,
         "terminal": phase.terminal,
         "session": line(names.session),
-        "driven": driven.first().filter(|_| !phase.terminal).map(|(_, id)| id.as_str()),
+        "driven": driven.flatten(),
         "started": names.started.map(line),
         "elapsed_seconds": rounds::seconds(raw, now),
         "last_change": last_change,
@@ -120,8 +124,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let personas = settings.personas.of_phase(spec);
     let is_over = messages::phase(raw).terminal;
     let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
-    let last_run = past.runs.last();
-    let last = last_run.map(|run| text::one_line(&run.began.reviewer, 80));
+    let last = past.runs.last().map(|run| run.began.reviewer.clone());
     let chosen = || {
         let root = raw.store().root();
         let chosen = reviewers::choose(None, Some((raw, spec)), settings, root);

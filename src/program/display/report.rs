@@ -55,7 +55,7 @@ pub(in crate::program) fn report(
         "version": program.version,
         "written": now,
         "about": text::one_line(&about.unwrap_or_default(), 300),
-        "loop": loop_facts::facts(program, &*held, &settings, &[], now),
+        "loop": loop_facts::facts(program, &*held, &settings, now),
         "path": path(raw, &past, now),
         "runs": past.runs.iter().map(|run| run_facts(raw, &past, run)).collect::<Vec<_>>(),
         "findings": findings(raw, &past),

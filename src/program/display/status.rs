@@ -11,7 +11,7 @@ use crate::program::arguments::Look;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::settings::{MAX_ROUNDS, Settings};
-use crate::program::{Tone, incompatible, locate, loops, out, session_loops};
+use crate::program::{Tone, incompatible, locate, loops, out};
 use crate::store::FieldValue as _;
 use crate::text;
 
@@ -30,11 +30,6 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
     let found = match &look.target.id {
         Some(id) => vec![loops::find(info, Some(id))?],
         None => loops::newest(info)?,
-    };
-    let active = if session_loops::has_many(info) {
-        locate::active_loops(info.state, &loops::here()?)
-    } else {
-        Vec::new()
     };
     let mut all = Vec::new();
     let mut problems = Vec::new();
@@ -58,7 +53,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
                 });
                 problems.extend_from_slice(&settings.ignored);
                 program.prepare(&*held, &settings, Actor::Person);
-                all.push(facts(program, &*held, &settings, &active, now));
+                all.push(facts(program, &*held, &settings, now));
             }
             Err(error) => problems.push(incompatible::line(info, &path, &error)),
         }

@@ -13,8 +13,8 @@ use crate::machine::Actor;
 use crate::machine::table::Table;
 use crate::message::{Message, MessageError, Render as _};
 use crate::program::Program;
+use crate::program::command_line;
 use crate::program::info::ProgramInfo;
-use crate::program::{command_line, start};
 use crate::text;
 
 /// A slash command, ready to be written.
@@ -73,17 +73,16 @@ fn render(
     let description = text::one_line(description.trim_end_matches('.'), 300);
     let arguments = match command.arguments {
         Some(arguments) => arguments.to_owned(),
-        None => arguments(program, called, command),
+        None => arguments(called, command.does),
     };
     let call = format!("{path}{}", if by_user { " --from-prompt" } else { "" });
     let mut rules = Vec::new();
     if goes_on {
         rules.extend_from_slice(loop_rules);
     }
-    for rule in [&*call, "status"].map(|call| bash_rule(info, call)) {
-        if !rules.contains(&rule) && (goes_on || rules.is_empty()) {
-            rules.push(rule);
-        }
+    let own_rule = bash_rule(info, &call);
+    if !rules.contains(&own_rule) {
+        rules.push(own_rule);
     }
     let mut head = json!({ "description": description });
     if !arguments.is_empty() {
@@ -127,48 +126,30 @@ fn body(does: Does, name: &str, goes_on: bool) -> Message {
     }
 }
 
-/// Returns the arguments of a command in the menu: `[--soak <SOAK>] <version>`.
-fn arguments(program: &Program, called: Option<&Command>, command: &CommandInfo) -> String {
-    let is_start = matches!(command.does, Does::Start(_));
-    let words = start::in_words(program).map(|field| field.name);
-    let in_words = words.filter(|_| is_start);
-    let required = if is_start { program.required } else { &[] };
-    let id = match command {
-        CommandInfo {
-            name: "rollback" | "doctor" | "status",
-            does: Does::Own,
-            ..
-        } => return String::new(),
-        _ if is_start => None,
-        _ => Some(program.info.table.state.fields.id),
-    };
-    let flagged = called.filter(|_| command.does != Does::Own);
-    let all = flagged.into_iter().flat_map(Command::get_arguments);
-    let visible = all.filter(|flag| {
-        let is_special = flag.get_id() == "help" || in_words == Some(flag.get_id().as_str());
-        !flag.is_hide_set() && !flag.is_positional() && !is_special
+/// Returns the arguments of a command in the menu, as its help has them: `[--soak <N>] [VERSION]...`. Flags of the commands
+/// that every program has are for a terminal.
+fn arguments(called: Option<&Command>, does: Does) -> String {
+    let all = called.into_iter().flat_map(Command::get_arguments);
+    let visible = all.filter(|argument| {
+        let is_shown = does != Does::Own || argument.is_positional();
+        is_shown && !argument.is_hide_set() && argument.get_id() != "help"
     });
-    let flags = visible.map(|flag| {
-        let is_required = required.contains(&flag.get_id().as_str());
-        if is_required || flag.is_required_set() {
-            flag.to_string()
+    let words = visible.map(|argument| {
+        if argument.is_positional() || argument.is_required_set() {
+            argument.to_string()
         } else {
-            format!("[{flag}]")
+            format!("[{argument}]")
         }
     });
-    let kebab = |name: &str| name.replace('_', "-");
-    let id = id.map(|id| format!("[{}]", kebab(id)));
-    let words = in_words.map(|name| format!("<{}>", kebab(name)));
-    let parts = id.into_iter().chain(flags).chain(words);
-    parts.collect::<Vec<_>>().join(" ")
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the rule for a call of the program.
-pub(super) fn bash_rule(info: &ProgramInfo, call: &str) -> String {
+fn bash_rule(info: &ProgramInfo, call: &str) -> String {
     format!("Bash({} {call}:*)", info.program)
 }
 
-/// Returns the rules for the requests of a loop: files to write, reviews, and the agent's own transitions.
+/// Returns the rules for the requests of a loop: files to write, reviews, the agent's own transitions, and `status`.
 pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) -> Vec<String> {
     let table = info.table;
     let mut rules = files_to_write(table);
@@ -189,6 +170,7 @@ pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) 
             rules.push(rule);
         }
     }
+    rules.push(bash_rule(info, "status"));
     rules
 }
 
@@ -204,16 +186,12 @@ fn files_to_write(table: &Table) -> Vec<String> {
     let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
     let mut rules = Vec::new();
     for path in waiting.filter_map(|behaviour| behaviour.parameter("path")) {
-        let path =
-            table
-                .fields()
-                .iter()
-                .fold(path.to_owned(), |path, field| match (field.initial)() {
-                    serde_json::Value::String(text) => {
-                        path.replace(&format!("{{{}}}", field.name), &text)
-                    }
-                    _ => path,
-                });
+        let mut path = path.to_owned();
+        for field in table.fields() {
+            if let serde_json::Value::String(text) = (field.initial)() {
+                path = path.replace(&format!("{{{}}}", field.name), &text);
+            }
+        }
         let rule = format!("Edit(/{path})");
         // Any other path could be a pattern that permits more than a file.
         let is_plain = |part: &str| {

@@ -58,18 +58,10 @@ pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> 
     Ok(Exit::Complete)
 }
 
-/// Returns the name of a variable of a program: `RELEASE_TRAIN_BIN` for `release-train` and `BIN`.
-pub(super) fn variable(program: &str, what: &str) -> String {
-    format!("{}_{what}", program.replace('-', "_").to_uppercase())
-}
-
 /// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
 pub(super) fn permission_rules(program: &Program) -> Vec<String> {
     let permits = program.plugin.map_or(&[][..], |info| info.permits);
-    let whole = command_line::command(program);
-    let mut rules = commands::loop_rules(program.info, &whole, permits);
-    rules.push(commands::bash_rule(program.info, "status"));
-    rules
+    commands::loop_rules(program.info, &command_line::command(program), permits)
 }
 
 /// The files of the plugin's folder: their texts by their paths.
@@ -79,14 +71,16 @@ type Files = BTreeMap<String, String>;
 fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Files, MessageError> {
     let commands = commands::all(program, name, info)?;
     let program_name = program.info.program;
+    // `RELEASE_TRAIN_BIN` for `release-train`.
+    let prefix = program_name.replace('-', "_").to_uppercase();
     let mut facts = json!({
         "plugin": name,
         "program": program_name,
         "doc": program.info.table.doc,
         "protocol": PROTOCOL,
         "guard": GUARD,
-        "named": variable(program_name, "BIN"),
-        "probe": variable(program_name, "PROBE"),
+        "named": format!("{prefix}_BIN"),
+        "probe": format!("{prefix}_PROBE"),
         "commands": commands,
     });
     let mut files = Files::new();
