@@ -1,17 +1,43 @@
 //! The facts that the program sets for a loop in hand, and the declarations that only the program reads.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::permissions::{EvidencePolicy, Permissions};
-use super::persona::PersonaInfo;
-use super::question::Question;
-use super::review_spec::{ReviewSpec, Subject};
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+
+use super::declarations::{PersonaInfo, Question, ReviewSpec, Subject};
 use super::table::{PhaseInfo, Table};
 use super::{Facts, Raw};
+use crate::process::configured::ConfiguredCommand;
 use crate::text;
 
 /// The most characters of a violation. It may quote a file.
 const MAX_VIOLATION_CHARS: usize = 1000;
+
+/// Whether a round counts without a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EvidencePolicy {
+    /// A round counts with a review only.
+    #[default]
+    Required,
+    /// A round counts without one too, and the summary says so.
+    Optional,
+}
+
+/// The permissions that the configuration gives a loop, set once in [`ProgramFacts`].
+#[derive(Debug, Clone, Default)]
+pub struct Permissions {
+    /// Whether a round counts without a review.
+    pub evidence: EvidencePolicy,
+    /// The commands that a phase's `run` may name.
+    pub commands: BTreeMap<String, ConfiguredCommand>,
+    /// The lines that a verification may run in a shell. A line is compared as a whole.
+    pub allow_commands: Vec<String>,
+    /// The file that has the commands, if it is known.
+    pub file: Option<Utf8PathBuf>,
+}
 
 /// Facts that the program sets for a loop in hand, each once.
 #[derive(Debug, Clone, Default)]

@@ -255,7 +255,7 @@ impl Driver<'_> {
             return Err(Failure::with_help(Exit::Reviewer, message, help));
         } else {
             out::line("");
-            out::markdown(summary);
+            out::line(summary.trim_end());
             out::line(&format!("State: {}", text::shown(store.path_of(held.id()))));
         }
         Ok(exit)

@@ -11,7 +11,7 @@ use miette::Diagnostic;
 use serde::Serialize;
 
 use super::builder::Program;
-use super::client_files::ClientFiles;
+use super::client_files::{HOOKS_OFF, StopHooks};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::{Settings, user_path};
@@ -111,15 +111,15 @@ fn run_checks(program: &Program) -> Result<Vec<(&'static str, Checked)>, Failure
     let root = locate::root(info.state, &here);
     // The others open the folder and close it to other users.
     let state_home = check_state_home(info);
-    let client = ClientFiles::read(&root);
+    let hooks = StopHooks::read(info, &root);
     let loaded = Settings::load(info, &root);
     let configuration = check_configuration(&loaded);
     let settings = loaded.unwrap_or_else(|_| Settings::usual(info));
     let mut checks = vec![
         ("program", check_program(program, &root)),
         ("client", check_client(&root)),
-        ("hooks", check_hooks(info, &client)),
-        ("other plugins", check_other_plugins(info, &client)),
+        ("hooks", check_hooks(info, &hooks)),
+        ("other plugins", check_other_plugins(info, &hooks)),
         ("state folder", check_state_folder(info, &here)),
         ("loops", check_loops(info, &here)),
         ("state home", state_home),
@@ -226,15 +226,14 @@ fn parse_version(line: &str) -> Option<[u64; 3]> {
 }
 
 /// Checks that the client runs our Stop hook.
-fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Checked {
-    let key = "disableAllHooks";
-    if let Some(file) = client.is_switched_on(key) {
+fn check_hooks(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
+    if let Some(file) = &hooks.off_in {
         return problem(
-            format!("{file} has `{key}`: the client does not run our hooks"),
-            format!("remove `{key}` from that file"),
+            format!("{file} has `{HOOKS_OFF}`: the client does not run our hooks"),
+            format!("remove `{HOOKS_OFF}` from that file"),
         );
     }
-    if let Some(place) = client.our_hook(info) {
+    if let Some(place) = &hooks.ours {
         return Ok(format!("our Stop hook is called by {place}"));
     }
     if info.plugin.is_some() {
@@ -248,9 +247,9 @@ fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Checked {
 }
 
 /// Checks that no Stop hook of another plugin works on our state folder.
-fn check_other_plugins(info: &ProgramInfo, client: &ClientFiles) -> Checked {
+fn check_other_plugins(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
     let folder = info.state.folder;
-    let Some(plugin) = client.rival(info) else {
+    let Some(plugin) = &hooks.rival else {
         return Ok(format!("none works on {folder}"));
     };
     warning(

@@ -58,17 +58,6 @@ pub fn emphasize(text: &str, word: &str, tone: Tone) {
     let _ = writeln!(anstream::stdout().lock(), "{text}");
 }
 
-/// Prints Markdown on stdout with its headings coloured.
-pub fn markdown(text: &str) {
-    let mut is_fenced = false;
-    for line in text::plain(text).lines() {
-        is_fenced ^= line.trim_start().starts_with("```");
-        let is_heading = line.trim_start_matches('#').starts_with(' ') && line.starts_with('#');
-        let word = if is_heading && !is_fenced { line } else { "" };
-        emphasize(line, word, Tone::Heading);
-    }
-}
-
 /// Prints a value on stdout byte for byte, for a script that reads it; a terminal gets it cleaned.
 pub fn exact(value: &str) {
     if io::stdout().is_terminal() {

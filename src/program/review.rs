@@ -264,7 +264,7 @@ fn print_findings(findings: &str) {
         printed.push('\n');
     }
     out::line("");
-    out::markdown(&printed);
+    out::line(printed.trim_end());
 }
 
 /// Returns the result of a round on one line.

@@ -1,6 +1,6 @@
 //! The built-in reviewer: the checks of `claudex-lint` as a [`Reviewer`].
 
-use crate::machine::persona::Focus;
+use crate::machine::Focus;
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::review::reviewer::{Cause, CauseKind, Event, Request, Reviewer, Watch};
 use crate::review::subject::PartKind;

@@ -1,8 +1,8 @@
 //! The personas of the rounds: those that a machine declares, as the user's configuration adjusts them. Rounds after the last
 //! persona keep it.
 
-use crate::machine::persona::{Focus, PersonaInfo};
 use crate::machine::table::ReviewSpec;
+use crate::machine::{Focus, PersonaInfo};
 
 /// The prompt of the persona of a machine that declares none.
 const USUAL: &str = include_str!("personas/usual.md");

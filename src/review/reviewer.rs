@@ -11,7 +11,7 @@ pub use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
 use super::subject::{Part, PartKind};
 use crate::files::Folder;
-use crate::machine::persona::Focus;
+use crate::machine::Focus;
 use crate::process::limits::Limits;
 use crate::process::output::MAX_KEPT_BYTES;
 pub use crate::process::{Event, Watch};

@@ -1,12 +1,10 @@
 //! The commands that show loops: status, list, journal, report, personas and the status line.
 
-mod changes;
 mod history;
 mod listing;
 mod loop_facts;
 mod report;
 mod status;
-mod statusline;
 
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
@@ -21,8 +19,7 @@ use crate::text;
 pub(super) use history::{actor, edges_of, journal};
 pub(super) use listing::list;
 pub(super) use report::report;
-pub(super) use status::status;
-pub(super) use statusline::statusline;
+pub(super) use status::{status, statusline};
 
 const STYLE: &str = include_str!("page.css");
 

@@ -1,7 +1,7 @@
 //! What both files may say, what a project's may not, and where each value comes from.
 
 use super::*;
-use crate::machine::persona::Focus;
+use crate::machine::Focus;
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::program::exit::Failure;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{AUTO, MOST_MINUTES, MOST_ROUNDS};
 use crate::behaviours::verify;
-use crate::machine::persona::Focus;
+use crate::machine::Focus;
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::{Limits, Spelled};
 use crate::program::info::ProgramInfo;

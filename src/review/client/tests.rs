@@ -1,7 +1,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
-use crate::machine::persona::Focus;
+use crate::machine::Focus;
 use crate::process::ProcessEnd;
 
 /// The answer of a client.

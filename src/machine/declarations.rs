@@ -1,7 +1,36 @@
-//! The review of a phase, from `on_stop.review` of a machine file.
+//! The declarations of a machine file that the engine does not read: personas, the review of a phase (`on_stop.review`), and
+//! its question (`on_stop.ask`).
+
+use serde::{Deserialize, Serialize};
 
 use super::Message;
-use super::persona::PersonaInfo;
+
+/// A point of view of a reviewer, from `[personas]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PersonaInfo {
+    /// The name.
+    pub name: &'static str,
+    /// The label in titles and tables.
+    pub label: &'static str,
+    /// The description for a model and for people.
+    pub prompt: Message,
+    /// The checks of the built-in reviewer.
+    pub focus: Focus,
+}
+
+/// The point of view of a review; the built-in reviewer picks its checks by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Focus {
+    /// Steps, scope, acceptance, wording.
+    Engineering,
+    /// Access, secrets, data and its integrity.
+    Security,
+    /// Deploying, watching, failing and going back.
+    Operations,
+}
+
+claudex_loop_engine::words!(Focus);
 
 /// The review of a phase whose `on_stop` is `review`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,4 +100,48 @@ pub enum Blocking {
     Medium,
     /// High ones.
     High,
+}
+
+/// A question to the user. `{field}` is to be filled in in `question` and `header`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    /// The question.
+    pub question: &'static str,
+    /// A short label of it.
+    pub header: &'static str,
+    /// The options.
+    pub options: Options,
+    /// The transition that takes a text which the user types instead of choosing.
+    pub text: Option<Taker>,
+}
+
+/// The source of the options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Options {
+    /// The machine file.
+    These(&'static [Choice]),
+    /// The program, in Rust, with the question and its header.
+    Program,
+}
+
+/// The transition that an answer takes in the user's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taker {
+    /// The transition.
+    pub transition: &'static str,
+    /// The argument that gets the answer's words.
+    pub argument: Option<&'static str>,
+    /// The values of its other arguments, as on the command line.
+    pub with: &'static [(&'static str, &'static str)],
+}
+
+/// An answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// The words. No other option of the question has the same.
+    pub label: &'static str,
+    /// The explanation. It may be empty.
+    pub description: &'static str,
+    /// The transition that it takes.
+    pub taker: Taker,
 }
