@@ -33,8 +33,7 @@ pub mod text;
 #[doc(hidden)]
 pub mod __private;
 
-use claudex_loop_engine::digest;
-pub use claudex_loop_engine::{files, store};
+pub use claudex_loop_engine::{digest, files, store};
 
 pub use behaviours::Step;
 pub use jiff::Timestamp;

@@ -7,13 +7,13 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use super::command_runs::{self, CommandEnd, ENDED, unobserved};
+use crate::digest::sha256;
 use crate::files::{Distrust, UntrustedError, if_there};
 use crate::machine::table::ReviewSpec;
 use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
-use crate::review::digest::Digest;
-use crate::review::evidence;
 pub use crate::review::evidence::Found as ReviewSeen;
+use crate::review::evidence::Round;
 use crate::store::RunLock;
 use crate::text;
 
@@ -57,7 +57,7 @@ fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
     if content.iter().all(u8::is_ascii_whitespace) {
         return Ok(false);
     }
-    let is_changed = before.is_empty() || before != Digest::from_bytes(&content).as_str();
+    let is_changed = before.is_empty() || before != sha256(&content);
     Ok(is_changed || is_later_than_start(raw, path)?)
 }
 
@@ -81,7 +81,9 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
 /// Returns an error if the journal or the findings cannot be read.
 pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
     let subject = format!("the reviews of loop {}", raw.id());
-    let (seen, run) = evidence::inspect(raw, spec).map_err(unobserved(&subject))?;
+    let (seen, run) = Round::read(raw, spec)
+        .and_then(|round| round.inspect())
+        .map_err(unobserved(&subject))?;
     Ok(Observed { run, ..seen.into() })
 }
 

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, tail, unobserved};
+use crate::digest::sha256;
 use crate::files::{Folder, if_there};
 use crate::machine::table::{BehaviourInfo, PhaseInfo};
 use crate::machine::{LoopFacts as _, Raw, Refusal, Table};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
-use crate::review::Digest;
 use crate::review::findings::{Finding, Severity};
 use crate::review::worktree::{self, own_files};
 use crate::store::{RunLock, StoreError};
@@ -93,12 +93,12 @@ impl Commands {
     }
 
     /// Returns a digest of the lines, and of which of them may run.
-    fn digest(&self) -> Digest {
+    fn digest(&self) -> String {
         let all = self.0.iter().map(|command| {
             let end = if command.is_allowed { "\0" } else { "\0\0" };
             format!("{}{end}", command.line)
         });
-        Digest::from_bytes(all.collect::<String>().as_bytes())
+        sha256(all.collect::<String>())
     }
 }
 
@@ -151,12 +151,12 @@ fn permission_problem(raw: &Raw, lines: &[String]) -> String {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VerifyRun {
     /// The digest of the list.
-    list: Digest,
+    list: String,
     #[serde(rename = "before")]
-    tree_before: Digest,
+    tree_before: String,
     commands: Vec<CommandEnd>,
     #[serde(rename = "work")]
-    tree_after: Digest,
+    tree_after: String,
 }
 
 impl VerifyRun {
@@ -223,7 +223,7 @@ fn log_name(number: usize) -> String {
 }
 
 /// Returns the digest of the work tree, without our own files and the loop's document.
-fn tree(raw: &Raw) -> io::Result<Digest> {
+fn tree(raw: &Raw) -> io::Result<String> {
     let root = raw.root();
     let mut own_files = own_files(raw.store(), &root);
     if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {

@@ -6,8 +6,8 @@
 
 use std::time::{Duration, Instant};
 
+use claudex_loop::digest::sha256;
 use claudex_loop::program::rounds;
-use claudex_loop::review::Digest;
 use claudex_loop::review::runs::{self, Run, RunOutcome};
 use claudex_loop::review::worktree::{CHANGED_SINCE_REVIEW, tree_id};
 use claudex_loop::store::Entry;
@@ -118,6 +118,6 @@ fn has_changed(held: &AnyLoop) -> bool {
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }
     let content = raw.read("{subject}").ok();
-    let now = content.map(|bytes| Digest::from_bytes(&bytes));
+    let now = content.map(sha256);
     counts_as_clean(held, &last) && now.as_ref() != Some(&last.began.subject)
 }

@@ -9,7 +9,6 @@ use claudex_loop::program::caller::RUN;
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Variables, shell};
-use claudex_loop::review::evidence;
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
 use claudex_loop::review::findings_file::{self, bullet};
@@ -136,8 +135,7 @@ fn top_findings(held: &AnyLoop, round: u64) -> Vec<String> {
 /// Returns the high findings that no later round reviewed again, each with its round and the file
 /// that has it in full.
 fn high_findings_left(raw: &Raw) -> Vec<String> {
-    let history = rounds::spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
-    let mut left = finding_history::standings(&history.unwrap_or_default());
+    let mut left = finding_history::standings(&rounds::history(raw));
     left.retain(|one| one.standing == Standing::Unseen && one.severity == Severity::High);
 
     let mut lines = Vec::new();

@@ -13,7 +13,7 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Variables, out, review, rounds};
-use claudex_loop::review::evidence::{self, Found};
+use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings_file;
 use claudex_loop::review::round::{RoundError, RoundEvent};
 use claudex_loop::review::runs::{self, RunOutcome};
@@ -94,7 +94,8 @@ impl Driver<'_> {
                 if self.drafter.is_none()
                     && has_next_persona
                     && let Ok((Found::Clean(settled), _)) =
-                        evidence::inspect(held.raw(), &REVIEWING_REVIEW) =>
+                        Round::read(held.raw(), &REVIEWING_REVIEW)
+                            .and_then(|round| round.inspect()) =>
             {
                 let next = held
                     .revise(&settled)

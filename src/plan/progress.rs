@@ -46,7 +46,7 @@ impl Progress {
         }
         match event {
             // The first line of the run names the reviewer.
-            RoundEvent::Began { .. } => self.console.flow(),
+            RoundEvent::Began(_) => self.console.flow(),
             event => self.console.event(event),
         }
     }

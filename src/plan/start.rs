@@ -3,16 +3,15 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use claudex_loop::digest::sha256;
 use claudex_loop::files::{MAX_BYTES, folder_of, if_there};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::program::start::{StartFields, StartRequest, begin_loop};
 use claudex_loop::program::{Program, locate, loops};
-use claudex_loop::review::Digest;
 use claudex_loop::review::changes;
 use claudex_loop::review::round::RoundError;
-use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Timestamp, text};
 use serde_json::Value;
@@ -142,7 +141,7 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     }
     // Without --from-draft the plan counts as written only once it differs from this.
     let before = plan.filter(|_| !from_draft);
-    let digest = before.map(|content| Digest::from_bytes(&content).to_string());
+    let digest = before.map(sha256);
 
     let subject = path.strip_prefix(store.root()).unwrap_or(&path);
     let continued = continued.map(|continued| continued.id().as_str());
@@ -163,7 +162,7 @@ fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let base = request.text(BASE);
     let found = changes::now(store, base).map_err(|error| {
         let exit = match error {
-            RoundError::Worktree(WorktreeError::Io { .. }) => Exit::Internal,
+            RoundError::Failed { .. } => Exit::Internal,
             _ => Exit::Usage,
         };
         Failure::new(exit, error)

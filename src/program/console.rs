@@ -60,10 +60,7 @@ impl Console {
     /// Shows an event of a round, and returns the flow.
     pub fn event(&mut self, event: RoundEvent<'_>) -> ControlFlow<()> {
         match event {
-            RoundEvent::Began { reviewer } => self.line(&format!("reviewer: {reviewer}")),
-            RoundEvent::Attached => {
-                self.line("this round's review is running already; following it");
-            }
+            RoundEvent::Began(reviewer) => self.line(&format!("reviewer: {reviewer}")),
             RoundEvent::Line(line) => self.line(line),
             RoundEvent::Reviewer(line) => self.program_line(line),
             RoundEvent::Tick => {}

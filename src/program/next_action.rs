@@ -9,8 +9,9 @@ use crate::behaviours::observe::require_file;
 use crate::machine::LoopHandle;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeAt, LoopFacts as _, PhaseDeclaration as _, Raw, Requirement};
-use crate::review::runs::{self, Run, RunOutcome};
-use crate::review::{ReviewSpec, evidence, subject};
+use crate::review::evidence::Round;
+use crate::review::runs::{Run, RunOutcome};
+use crate::review::{ReviewSpec, subject};
 use crate::text;
 
 /// The most commands that a note for the user names.
@@ -100,18 +101,16 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
         let to = raw.table().phases[edge.to].name;
         return end_turn(&format!("the loop goes on to {to}"));
     }
-    let runs = runs::read(&raw.recent().unwrap_or_default());
-    let has_verdict = |run: &&Run| run.is_of(raw, raw.count(spec.round)) && run.verdict().is_some();
-    let verdict = runs.iter().rfind(has_verdict).and_then(Run::outcome);
-    match verdict {
+    let round = Round::read(raw, spec).ok();
+    let verdict = round.as_ref().and_then(Round::verdict);
+    let is_clean = || round.as_ref().is_some_and(Round::is_clean);
+    match verdict.and_then(Run::outcome) {
         None => NextAction::new(
             format!("the review of {of}"),
             format!("run the review:\n    {review}"),
         ),
         Some(RunOutcome::Clean) => end_turn("the reviewer found nothing"),
-        Some(_) if evidence::is_clean(raw, spec) => {
-            end_turn("nothing that the reviewer found blocks")
-        }
+        Some(_) if is_clean() => end_turn("nothing that the reviewer found blocks"),
         Some(_) if subject::has_changes(raw, spec) => NextAction::new(
             format!("the agent, to read the findings of {of}"),
             "read the findings and end the turn",

@@ -14,10 +14,11 @@ use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, round
 use crate::behaviours::verify::{self, NotRun};
 use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::process::limits::Limits;
+use crate::review::ReviewSpec;
+use crate::review::evidence::Round;
 use crate::review::prompt::Prompt;
 use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::{Run, RunOutcome};
-use crate::review::{ReviewSpec, evidence};
 use crate::text;
 
 /// The reason for which an agent may not choose the reviewer.
@@ -85,9 +86,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     let report = report.map_err(|error| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
-            RoundError::Refused { .. } | RoundError::Nothing { .. } | RoundError::Worktree(_) => {
-                Exit::Refused
-            }
+            RoundError::Refused { .. } | RoundError::Nothing { .. } => Exit::Refused,
             _ => Exit::Internal,
         };
         Failure::new(exit, error)
@@ -153,7 +152,7 @@ pub fn run(
             let reviewer = &next.shown;
             round::run(&prompt, limits, next.reviewer.as_ref(), &mut |event| {
                 listener(match event {
-                    RoundEvent::Began { .. } => RoundEvent::Began { reviewer },
+                    RoundEvent::Began(_) => RoundEvent::Began(reviewer),
                     event => event,
                 })
             })
@@ -168,7 +167,7 @@ fn verify_first(
     spec: &ReviewSpec,
     listener: &mut round::Listener<'_>,
 ) -> Result<(), RoundError> {
-    let is_reviewed = || evidence::verdict(raw, spec).is_ok_and(|verdict| verdict.is_some());
+    let is_reviewed = || Round::read(raw, spec).is_ok_and(|round| round.verdict().is_some());
     if !verify::is_used_in(raw) || is_reviewed() {
         return Ok(());
     }
@@ -201,12 +200,7 @@ fn verify_first(
 fn follow(program: &Program, raw: &Raw) -> Result<Exit, Failure> {
     let id = raw.id();
     let mut console = Console::new(program.info.line(""), false);
-    let is_running = round::watch(raw, FOLLOWED_LINES, &mut |event| {
-        console.event(match event {
-            RoundEvent::Attached => RoundEvent::Line("following the review that is running"),
-            event => event,
-        })
-    });
+    let is_running = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));
     let is_running = is_running.map_err(|error| match error {
         RoundError::Interrupted => Failure::with_help(
             Exit::Interrupted,

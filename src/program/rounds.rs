@@ -9,12 +9,13 @@ use super::info::ProgramInfo;
 use super::settings::MAX_ROUNDS;
 use crate::machine::{EvidenceRecord, PhaseDeclaration as _, Raw, Table};
 use crate::review::answer;
+use crate::review::evidence::Round;
 use crate::review::finding_history::{self, Standing};
-use crate::review::findings::Counts;
+use crate::review::findings::{Counts, Findings};
 use crate::review::personas::Personas;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
-use crate::review::{ReviewSpec, evidence, findings_file};
+use crate::review::{ReviewSpec, findings_file};
 use crate::store::{ChangeEntry, Entry};
 use crate::text;
 
@@ -96,10 +97,16 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     (1..=raw.count(spec.round).min(1000)).map(of).collect()
 }
 
+/// Returns the verdicts that count in the round that a loop is in, oldest first; none if they cannot be read.
+pub fn history(raw: &Raw) -> Vec<Run> {
+    let round = spec(raw).and_then(|spec| Round::read(raw, spec).ok());
+    let history = round.and_then(|round| round.history().ok());
+    history.unwrap_or_default()
+}
+
 /// Returns the fate of the findings of all rounds, or `None` if all are new, because the table has the same numbers.
 pub fn across(raw: &Raw) -> Option<String> {
-    let rounds = evidence::history(raw, spec(raw)?).ok()?;
-    let standings = finding_history::standings(&rounds);
+    let standings = finding_history::standings(&history(raw));
     let mut all = standings.iter();
     let is_first = all.all(|one| one.standing == Standing::New);
     (!is_first).then(|| finding_history::summary(&standings))
@@ -187,10 +194,8 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
             "Not reviewed ({variable}=optional): round {rounds}."
         ));
     }
-    let history = spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
-    for round in history.unwrap_or_default() {
-        let findings = round.findings().iter();
-        let unreviewed = findings.filter(|one| one.is_of_unreviewed_lines());
+    for round in history(raw) {
+        let unreviewed = round.verdict().and_then(Findings::unreviewed_lines);
         caveats.extend(unreviewed.map(|one| format!("Round {}: {}.", round.began.round, one.what)));
     }
     let runs = runs::read(journal);

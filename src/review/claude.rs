@@ -60,7 +60,7 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
             Some(format!("claude: {message}"))
         }
         "assistant" => {
-            session.note_progress();
+            session.retries = None;
             let has_error = event.get("error").is_some_and(Value::is_string);
             if has_error || is_true(event, "is_api_error_message") {
                 session.error = Some(text_of(event, "/error").to_owned());
@@ -90,12 +90,9 @@ fn is_true(event: &Value, name: &str) -> bool {
     event.get(name).and_then(Value::as_bool) == Some(true)
 }
 
-/// Records the file that a tool opens, and returns the line of progress for it.
+/// Returns the line of progress for a tool that is used.
 fn tool(session: &Session<'_>, block: &Value) -> String {
     let input = |name: &str| text_of(block, &format!("/input/{name}"));
-    for place in ["file_path", "path", "pattern", "glob"] {
-        session.trace.add(input(place));
-    }
     match text_of(block, "/name") {
         "Read" => format!("reads {}", shown_path(input("file_path"), session.root)),
         "Grep" => format!("searches for {}", short_line(input("pattern"))),

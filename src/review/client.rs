@@ -10,12 +10,12 @@ use camino::Utf8Path;
 use serde_json::Value;
 
 use super::answer::CLOSING;
-use super::digest::Digest;
 use super::findings::Findings;
-use super::reviewer::{self, Cause, CauseKind, Request, Reviewer, Trace};
+use super::reviewer::{self, Cause, CauseKind, Request, Reviewer};
 use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
 use super::{claude, codex};
+use crate::digest::sha256;
 use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
 use crate::process::{Call, Event, ProcessOutput, StartError, Watch, supervise_events};
@@ -64,7 +64,6 @@ pub(super) struct Invocation {
 #[derive(Debug)]
 pub(super) struct Session<'r> {
     pub(super) root: &'r Utf8Path,
-    pub(super) trace: &'r Trace,
     pub(super) arguments: &'r [String],
     /// Whether there was an event. Without one, the program does not print JSON.
     has_events: bool,
@@ -112,9 +111,9 @@ impl Reviewer for Client {
         if watch(Event::Line(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
-        let digest = Digest::from_bytes(message.as_bytes());
+        let digest = sha256(&message);
         let prompt = REPAIR
-            .replace("{marker}", &digest.as_str()[..16])
+            .replace("{marker}", &digest[..16])
             .replace("{answer}", &text::plain(&message));
         let repair = Request {
             prompt: &prompt,
@@ -172,7 +171,7 @@ impl Client {
             environment: &Environment::allowing(variables.cloned()),
             limits: request.limits,
         };
-        let session = Session::new(request.root, request.trace, &invocation.arguments);
+        let session = Session::new(request.root, &invocation.arguments);
         let session = RefCell::new(session);
         let mut gave_up = false;
         let ended = supervise_events(
@@ -211,10 +210,9 @@ impl Client {
 }
 
 impl<'r> Session<'r> {
-    pub(super) fn new(root: &'r Utf8Path, trace: &'r Trace, arguments: &'r [String]) -> Self {
+    pub(super) fn new(root: &'r Utf8Path, arguments: &'r [String]) -> Self {
         Self {
             root,
-            trace,
             arguments,
             has_events: false,
             message: None,
@@ -233,12 +231,6 @@ impl<'r> Session<'r> {
             }
             _ => message_line(&String::from_utf8_lossy(line)),
         }
-    }
-
-    /// Records that the client got on, and reports the file that it opens.
-    pub(super) fn note_progress(&mut self) {
-        self.retries = None;
-        self.trace.add("");
     }
 
     /// Records a try to reach the service. Returns whether its message is another one than the last.

@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Invocation, Session, cause_of_name, cause_of_status, message_line, short_line, shown_path,
-    text_of, variables_with,
+    Invocation, Session, cause_of_name, cause_of_status, message_line, short_line, text_of,
+    variables_with,
 };
 use super::reviewer::{Cause, CauseKind};
 use super::scratch::Scratch;
@@ -180,7 +180,7 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
         }
         kind @ ("item.started" | "item.completed") => {
             if text_of(event, "/item/type") != "error" {
-                session.note_progress();
+                session.retries = None;
             }
             item(session, event, kind == "item.completed")
         }
@@ -198,20 +198,10 @@ fn item(session: &mut Session<'_>, event: &Value, completed: bool) -> Option<Str
         "reasoning" if completed => message_line(item("text")),
         "command_execution" if !completed => {
             let command = without_shell(item("command"));
-            session.trace.add(&command);
             Some(format!("runs {}", short_line(&command)))
         }
         "web_search" if !completed => {
             Some(format!("searches the web: {}", short_line(item("query"))))
-        }
-        "mcp_tool_call" if !completed => Some(format!(
-            "calls {} {}",
-            short_line(item("server")),
-            short_line(item("tool"))
-        )),
-        "file_change" if completed => {
-            let path = shown_path(item("changes/0/path"), session.root);
-            Some(format!("tries to change {path}"))
         }
         "error" if completed => Some(format!("codex: {}", short_line(item("message")))),
         _ => None,

@@ -1,17 +1,17 @@
 //! Evidence of a round's review.
 //!
-//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict. [`Settled`] is a `Reviewed` whose subject is unchanged and that leaves nothing material open, or that has the reason
-//! for rejecting open findings. Only this file makes either. If the user made evidence optional, a waived one replaces a
-//! missing review; the journal and the summary name it.
+//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict. [`Settled`] is a `Reviewed` whose subject is
+//! unchanged and that leaves nothing material open, or that has the reason for rejecting open findings. Only this file makes
+//! either. If the user made evidence optional, a waived one replaces a missing review; the journal and the summary name it.
 
 use std::io;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use super::digest::Digest;
 use super::findings::Findings;
 use super::runs::{self, Run};
 use super::{finding_history, subject, worktree};
+use crate::digest::sha256;
 use crate::machine::table::{Blocking, ReviewSpec};
 use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement};
 
@@ -81,40 +81,12 @@ pub enum Found {
     Failed,
 }
 
-/// Returns the state of the round's review, for a stop, and the run that it comes from.
-///
-/// # Errors
-/// Returns an error if the journal or the subject cannot be read.
-pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<(Found, Option<String>)> {
-    let round = Round::new(raw, spec)?;
-    if round.is_running() {
-        return Ok((Found::Running, None));
-    }
-    if let Some(run) = round.verdict() {
-        let found = match round.settle(Some(run), None) {
-            Ok(settled) if round.is_clean(run) => Found::Clean(settled),
-            _ if finding_history::is_stalled(&round.verdicts(|_| true)?) => {
-                Found::Stalled(round.reviewed(Some(run)))
-            }
-            _ => Found::Findings(round.reviewed(Some(run))),
-        };
-        return Ok((found, Some(run.began.run.clone())));
-    }
-    Ok(match round.failure() {
-        Some((run, _)) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
-        None if raw.policy() == EvidencePolicy::Optional => {
-            (Found::Findings(round.reviewed(None)), None)
-        }
-        _ => (Found::Nothing, None),
-    })
-}
-
 /// Returns evidence that the round was reviewed.
 ///
 /// # Errors
 /// Returns the reason if there is none.
 pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed, Missing> {
-    let round = round_of(raw, spec)?;
+    let round = round_of_phase(raw, spec)?;
     Ok(round.reviewed(round.demand()?))
 }
 
@@ -127,99 +99,138 @@ pub fn settled(
     spec: Option<&'static ReviewSpec>,
     rejecting: Option<String>,
 ) -> Result<Settled, Missing> {
-    let round = round_of(raw, spec)?;
+    let round = round_of_phase(raw, spec)?;
     round.settle(round.demand()?, rejecting)
 }
 
-fn round_of<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, Missing> {
+fn round_of_phase<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, Missing> {
     let no_review = || Missing("this phase has no review that could show it".to_owned());
-    Ok(Round::new(raw, spec.ok_or_else(no_review)?)?)
+    Ok(Round::read(raw, spec.ok_or_else(no_review)?)?)
 }
 
-/// Returns the rounds of a loop that were reviewed, oldest first, each as the run whose verdict counts.
-///
-/// # Errors
-/// Returns an error if the journal cannot be read.
-pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<Run>> {
-    Round::new(raw, spec)?.verdicts(|_| true)
-}
-
-/// Returns whether this round had a clean review that no longer counts, because the subject has changed. It had none if it cannot
-/// be read.
-pub fn is_outdated(raw: &Raw, spec: &ReviewSpec) -> bool {
-    let is_newest_outdated = |round: Round<'_>| {
-        let newest = round.newest_verdict();
-        newest.is_some_and(|run| round.is_outdated(run))
-    };
-    Round::new(raw, spec).is_ok_and(is_newest_outdated)
-}
-
-/// Returns whether this round has a verdict without a blocking finding. It has none if it cannot be read.
-pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
-    let has_clean = |round: Round<'_>| round.verdict().is_some_and(|run| round.is_clean(run));
-    Round::new(raw, spec).is_ok_and(has_clean)
-}
-
-/// Returns the run of this round whose verdict counts.
-pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Run>> {
-    Ok(Round::new(raw, spec)?.verdict().cloned())
-}
-
-/// The round of a loop, with its runs.
-struct Round<'r> {
+/// The round that a loop is in: its runs, and the subject as it is now.
+#[derive(Debug)]
+pub struct Round<'r> {
     raw: &'r Raw,
     spec: &'r ReviewSpec,
-    number: u64,
-    /// The runs of its visit, and maybe earlier ones.
+    /// The runs of this visit, oldest first.
     runs: Vec<Run>,
-    subject: Option<Digest>,
+    /// The digest of the subject, or `None` if the first of its files is missing.
+    subject: Option<String>,
 }
 
 impl<'r> Round<'r> {
-    fn new(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
-        let journal = raw.recent().map_err(io::Error::other)?;
+    /// Reads the round.
+    ///
+    /// # Errors
+    /// Returns an error if the journal or the subject cannot be read.
+    pub fn read(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
+        let mut runs = runs::read(&raw.recent().map_err(io::Error::other)?);
+        let visit = raw.record().visit();
+        let number = raw.count(spec.round);
+        runs.retain(|run| {
+            run.began.round == number && (visit.is_none() || run.began.visit == visit)
+        });
         Ok(Self {
             raw,
             spec,
-            number: raw.count(spec.round),
-            runs: runs::read(&journal),
-            subject: subject::now(raw, spec)?.map(|bytes| Digest::from_bytes(&bytes)),
+            runs,
+            subject: subject::now(raw, spec)?.map(sha256),
         })
+    }
+
+    /// Returns the newest run.
+    pub fn newest(&self) -> Option<&Run> {
+        self.runs.last()
+    }
+
+    /// Returns the newest run that gave a verdict, if that counts: see [`is_outdated`](Self::is_outdated).
+    pub fn verdict(&self) -> Option<&Run> {
+        self.newest_verdict().filter(|run| !self.is_of_before(run))
+    }
+
+    /// Returns whether the verdict has no blocking finding.
+    pub fn is_clean(&self) -> bool {
+        self.verdict().is_some_and(|run| !self.blocks(run))
+    }
+
+    /// Returns whether the newest verdict was clean and no longer counts, because the subject has changed.
+    pub fn is_outdated(&self) -> bool {
+        let newest = self.newest_verdict();
+        newest.is_some_and(|run| self.is_of_before(run))
+    }
+
+    /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
+    /// each visit starts clean.
+    ///
+    /// # Errors
+    /// Returns an error if the journal cannot be read.
+    pub fn history(&self) -> io::Result<Vec<Run>> {
+        self.verdicts(|_| true)
+    }
+
+    /// Returns the state of the review, for a stop, and the run that it comes from.
+    ///
+    /// # Errors
+    /// Returns an error if the journal cannot be read.
+    pub fn inspect(&self) -> io::Result<(Found, Option<String>)> {
+        if self.is_running() {
+            return Ok((Found::Running, None));
+        }
+        let newest = self.newest();
+        let run = self.verdict();
+        let found = if run.is_some() {
+            match self.settle(run, None) {
+                Ok(settled) if self.is_clean() => Found::Clean(settled),
+                _ if finding_history::is_stalled(&self.history()?) => {
+                    Found::Stalled(self.reviewed(run))
+                }
+                _ => Found::Findings(self.reviewed(run)),
+            }
+        } else if newest.is_some_and(|run| run.cause().is_some() && !run.counted) {
+            Found::Failed
+        } else if self.is_waived() {
+            Found::Findings(self.reviewed(None))
+        } else {
+            Found::Nothing
+        };
+        let source = match found {
+            Found::Failed => newest,
+            _ => run,
+        };
+        Ok((found, source.map(|run| run.began.run.clone())))
     }
 
     fn is_running(&self) -> bool {
         self.raw.store().is_running(self.raw.id())
     }
 
-    /// Returns the runs of the round, oldest first.
-    fn own_runs(&self) -> impl DoubleEndedIterator<Item = &Run> {
-        let is_own = |run: &&Run| run.is_of(self.raw, self.number);
-        self.runs.iter().filter(is_own)
+    /// Returns whether the review may be missing, and no run of it failed.
+    fn is_waived(&self) -> bool {
+        let has_failed = self.newest().is_some_and(|run| run.cause().is_some());
+        self.raw.policy() == EvidencePolicy::Optional && !has_failed
     }
 
-    /// Returns the newest run of the round that gave a verdict.
     fn newest_verdict(&self) -> Option<&Run> {
-        self.own_runs().rfind(|run| run.verdict().is_some())
+        self.runs.iter().rfind(|run| run.verdict().is_some())
     }
 
-    /// Returns the newest verdict, if it counts.
-    fn verdict(&self) -> Option<&Run> {
-        self.newest_verdict().filter(|run| !self.is_outdated(run))
-    }
-
-    /// Returns whether a verdict has no blocking finding.
-    fn is_clean(&self, run: &Run) -> bool {
+    fn blocks(&self, run: &Run) -> bool {
         let findings = run.verdict();
-        findings.is_some_and(|findings| findings.blocking(self.spec.blocking) == 0)
+        findings.is_none_or(|findings| findings.blocking(self.spec.blocking) > 0)
+    }
+
+    fn is_of_this_text(&self, run: &Run) -> bool {
+        self.subject.as_ref() == Some(&run.began.subject)
     }
 
     /// Returns whether a clean run looked at another text than the present one. If each review starts clean, it then
     /// counts for nothing, and another one is due.
-    fn is_outdated(&self, run: &Run) -> bool {
-        if !self.spec.fresh || !self.is_clean(run) {
+    fn is_of_before(&self, run: &Run) -> bool {
+        if !self.spec.fresh || self.blocks(run) {
             return false;
         }
-        if self.subject.as_ref() != Some(&run.began.subject) {
+        if !self.is_of_this_text(run) {
             return true;
         }
         let until = Instant::now() + TREE_TIMEOUT;
@@ -228,11 +239,9 @@ impl<'r> Round<'r> {
             && worktree::tree_id(self.raw.store(), Some(until)) != run.began.tree
     }
 
-    /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
-    /// each visit starts clean.
     fn verdicts(&self, counts: impl Fn(&Run) -> bool) -> io::Result<Vec<Run>> {
         let mut runs = if self.spec.fresh {
-            self.own_runs().cloned().collect()
+            self.runs.clone()
         } else {
             runs::read(&self.raw.journal().map_err(io::Error::other)?)
         };
@@ -240,24 +249,18 @@ impl<'r> Round<'r> {
         Ok(runs::verdicts(runs).into_values().collect())
     }
 
-    /// Returns the newest run of the round with its cause, if it failed.
-    fn failure(&self) -> Option<(&Run, String)> {
-        let newest = self.own_runs().next_back()?;
-        Some((newest, newest.cause()?.to_string()))
-    }
-
     /// Returns the run whose verdict counts, or `None` if the review is waived.
     fn demand(&self) -> Result<Option<&Run>, Missing> {
-        let round = self.number;
+        let round = self.raw.count(self.spec.round);
         let why = if self.is_running() {
             format!("the review of round {round} is still running; follow it")
         } else if let Some(run) = self.verdict() {
             return Ok(Some(run));
         } else if self.raw.policy() == EvidencePolicy::Optional {
             return Ok(None);
-        } else if let Some((_, cause)) = self.failure() {
+        } else if let Some(cause) = self.newest().and_then(Run::cause) {
             format!("the review of round {round} gave no verdict ({cause}); run it again")
-        } else if self.newest_verdict().is_some() {
+        } else if self.is_outdated() {
             format!("what round {round} reviewed was changed since; run the review again")
         } else {
             format!("round {round} was not reviewed yet; run the review first")
@@ -270,22 +273,23 @@ impl<'r> Round<'r> {
     /// Makes evidence of a run, or of a review that was waived.
     fn reviewed(&self, run: Option<&Run>) -> Reviewed {
         let subject = run.map_or(self.subject.as_ref(), |run| Some(&run.began.subject));
+        let round = self.raw.count(self.spec.round);
         Reviewed(EvidenceRecord {
             run: run.map(|run| run.began.run.clone()),
             findings: run.and_then(Run::findings_file).map(|file| file.number),
-            subject: subject.map(ToString::to_string),
+            subject: subject.cloned(),
             waived: run.is_none(),
-            ..EvidenceRecord::new(self.raw, Requirement::Reviewed, self.number)
+            ..EvidenceRecord::new(self.raw, Requirement::Reviewed, round)
         })
     }
 
     /// Makes settled evidence: the subject is unchanged, and nothing material is open or a reason is given.
     fn settle(&self, run: Option<&Run>, why: Option<String>) -> Result<Settled, Missing> {
-        if run.is_some_and(|run| Some(&run.began.subject) != self.subject.as_ref()) {
+        if run.is_some_and(|run| !self.is_of_this_text(run)) {
             let subject = subject::title(self.raw, self.spec);
+            let round = self.raw.count(self.spec.round);
             return Err(Missing(format!(
-                "{subject} was changed after the review of round {}; end your turn, and the next round reviews it",
-                self.number
+                "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
             )));
         }
         let verdict = run.and_then(Run::verdict);
@@ -297,8 +301,7 @@ impl<'r> Round<'r> {
         }
         // The findings of every round that reviewed exactly these bytes are open: a clean round of another persona does not settle a
         // plan that nobody edited.
-        let is_same = |run: &Run| Some(&run.began.subject) == self.subject.as_ref();
-        let verdicts = self.verdicts(is_same)?;
+        let verdicts = self.verdicts(|run| self.is_of_this_text(run))?;
         let open = verdicts.iter().flat_map(|run| run.findings().to_vec());
         let open = Findings(open.collect()).counts();
         let unsettled = match self.spec.blocking {

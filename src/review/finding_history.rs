@@ -3,7 +3,7 @@
 //! A finding repeats an earlier one if the reviewer names its id, if the same check found it, if its words are the same except for
 //! numbers, or if the same persona found it at the same place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -55,14 +55,13 @@ pub fn summary(all: &[FindingHistory]) -> String {
     for one in all {
         *counts.entry(one.standing).or_default() += 1;
     }
-    let parts: Vec<String> = counts
-        .iter()
+    let parts = counts.iter();
+    let parts: Vec<String> = parts
         .map(|(standing, count)| format!("{count} {standing}"))
         .collect();
-    if parts.is_empty() {
-        "none".to_owned()
-    } else {
-        parts.join(", ")
+    match parts.as_slice() {
+        [] => "none".to_owned(),
+        parts => parts.join(", "),
     }
 }
 
@@ -70,11 +69,9 @@ pub fn summary(all: &[FindingHistory]) -> String {
 struct Known<'r> {
     round: &'r Run,
     finding: &'r Finding,
+    id: &'r str,
     words: String,
 }
-
-/// Returns whether a new finding with these words repeats an earlier one.
-type Recognize<'a> = dyn Fn(&Known<'_>, &Finding, &str) -> bool + 'a;
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
@@ -83,79 +80,69 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str, doc
     // The newest round first.
     let mut known: Vec<Known<'_>> = Vec::new();
     for round in earlier.iter().rev() {
-        let findings = round.findings().iter().filter(|one| one.id.is_some());
-        known.extend(findings.map(|finding| Known {
-            round,
-            finding,
-            words: words(&finding.what),
+        known.extend(round.findings().iter().filter_map(|finding| {
+            Some(Known {
+                round,
+                finding,
+                id: finding.id.as_deref()?,
+                words: words(&finding.what),
+            })
         }));
     }
-    for finding in &mut new.0 {
+
+    // The matches of a new finding with a known one, the best way to recognize it first: the same id, words, check, or place.
+    let mut matches = Vec::new();
+    for (at, finding) in new.0.iter_mut().enumerate() {
         finding.line_text = line_text(finding, &lines);
         // A Markdown answer has the id at the beginning of the text: `F3: still no way back`.
         if let Some((id, rest)) = finding.what.split_once(": ")
             && finding.id.is_none()
-            && known
-                .iter()
-                .any(|old| old.finding.id.as_deref() == Some(id))
+            && known.iter().any(|old| old.id == id)
         {
             finding.id = Some(id.to_owned());
             finding.what = rest.trim().to_owned();
         }
-    }
-
-    let found: Vec<(&Finding, String)> = (new.0.iter())
-        .map(|finding| (finding, words(&finding.what)))
-        .collect();
-    let is_same_line = |old: &Finding, new: &Finding| match old.line_text.as_ref() {
-        // The line with the same text if that is still there, else the one with the same number.
-        Some(text) if lines.contains(&text.as_str()) => new.line_text.as_ref() == Some(text),
-        _ => old.line == new.line,
-    };
-    let is_same_origin = |old: &Known<'_>, new: &Finding| {
-        old.finding.check == new.check && old.finding.file == new.file
-    };
-    // The best way to recognize a finding first: the same id, words, check, or place.
-    let ways: [&Recognize<'_>; 4] = [
-        &|old, new, _| old.finding.id == new.id,
-        &|old, new, words| is_same_origin(old, new) && old.words == words,
-        // The check of a document speaks once in a review, with other words as the document changes. One of many files may speak
-        // often.
-        &|old, new, _| is_same_origin(old, new) && new.check.is_some() && new.file.is_none(),
-        &|old, new, _| {
-            let is_same_persona = old.round.began.persona == persona;
-            let is_known_line = new.line.is_some() && is_same_line(old.finding, new);
-            is_same_origin(old, new) && is_same_persona && is_known_line
-        },
-    ];
-    let mut repeated: Vec<Option<&Known<'_>>> = vec![None; found.len()];
-    for is_same in ways {
-        for (at, (finding, words)) in found.iter().enumerate() {
-            let is_taken = |id: &Option<String>| {
-                let mut matches = repeated.iter().flatten();
-                matches.any(|one| one.finding.id == *id)
+        let words = words(&finding.what);
+        for (nth, old) in known.iter().enumerate() {
+            let is_same_line = || match old.finding.line_text.as_deref() {
+                // The line with the same text if that is still there, else the one with the same number.
+                Some(text) if lines.contains(&text) => finding.line_text.as_deref() == Some(text),
+                _ => old.finding.line == finding.line,
             };
-            let is_repeated =
-                |old: &&Known<'_>| is_same(old, finding, words) && !is_taken(&old.finding.id);
-            if repeated[at].is_none() {
-                repeated[at] = known.iter().find(is_repeated);
+            let has_same_origin =
+                old.finding.check == finding.check && old.finding.file == finding.file;
+            // The check of a document speaks once in a review, with other words as the document changes. One of many files may
+            // speak often.
+            let has_same_check = finding.check.is_some() && finding.file.is_none();
+            let has_same_place =
+                old.round.began.persona == persona && finding.line.is_some() && is_same_line();
+            let ways = [
+                finding.id.as_deref() == Some(old.id),
+                has_same_origin && old.words == words,
+                has_same_origin && has_same_check,
+                has_same_origin && has_same_place,
+            ];
+            if let Some(way) = ways.iter().position(|is_same| *is_same) {
+                matches.push((way, at, nth));
             }
         }
     }
+    matches.sort_unstable();
+    let mut repeated: BTreeMap<usize, &Known<'_>> = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for (_, at, nth) in matches {
+        if !repeated.contains_key(&at) && taken.insert(known[nth].id) {
+            repeated.insert(at, &known[nth]);
+        }
+    }
 
-    let number = |one: &Known<'_>| {
-        one.finding
-            .id
-            .as_ref()?
-            .strip_prefix('F')?
-            .parse::<u64>()
-            .ok()
-    };
-    let mut last = known.iter().filter_map(number).max().unwrap_or(0);
-    for (finding, repeated) in new.0.iter_mut().zip(repeated) {
-        let first = |one: &Known<'_>| one.finding.since.unwrap_or(one.round.began.round);
-        finding.since = repeated.map(first);
-        finding.id = repeated.and_then(|one| one.finding.id.clone()).or_else(|| {
+    let numbers = known.iter().filter_map(|old| old.id.strip_prefix('F'));
+    let numbers = numbers.filter_map(|number| number.parse::<u64>().ok());
+    let mut last = numbers.max().unwrap_or(0);
+    for (at, finding) in new.0.iter_mut().enumerate() {
+        let old = repeated.get(&at);
+        finding.since = old.map(|old| old.finding.since.unwrap_or(old.round.began.round));
+        finding.id = old.map(|old| old.id.to_owned()).or_else(|| {
             last += 1;
             Some(format!("F{last}"))
         });
@@ -179,10 +166,8 @@ fn line_start(line: &str) -> &str {
 /// Returns the words of a text, without numbers, punctuation and case.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words: Vec<&str> = lower
-        .split(|c: char| !c.is_alphabetic())
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words = lower.split(|c: char| !c.is_alphabetic());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ")
 }
 
@@ -193,22 +178,20 @@ pub fn standings(rounds: &[Run]) -> Vec<FindingHistory> {
         for finding in round.findings() {
             let Some(id) = &finding.id else { continue };
             let known = all.iter().position(|one| one.id == *id);
-            let mut history = FindingHistory {
-                id: id.clone(),
-                severity: finding.severity,
-                what: finding.what.clone(),
-                rounds: vec![round.began.round],
-                standing: Standing::New,
-            };
-            match known {
-                Some(at) => {
-                    history
-                        .rounds
-                        .splice(0..0, std::mem::take(&mut all[at].rounds));
-                    all[at] = history;
-                }
-                None => all.push(history),
-            }
+            let at = known.unwrap_or_else(|| {
+                all.push(FindingHistory {
+                    id: id.clone(),
+                    severity: finding.severity,
+                    what: String::new(),
+                    rounds: Vec::new(),
+                    standing: Standing::New,
+                });
+                all.len() - 1
+            });
+            let history = &mut all[at];
+            history.severity = finding.severity;
+            history.what.clone_from(&finding.what);
+            history.rounds.push(round.began.round);
         }
     }
     for one in &mut all {
@@ -219,16 +202,16 @@ pub fn standings(rounds: &[Run]) -> Vec<FindingHistory> {
 
 /// Returns the standing of a finding that was found in some of the rounds. Only the personas that found it count as having looked.
 fn standing(found: &[u64], rounds: &[Run]) -> Standing {
-    let finders: Vec<&str> = rounds
-        .iter()
-        .filter(|round| found.contains(&round.began.round))
-        .map(|round| &*round.began.persona)
-        .collect();
+    let has_found = |round: &Run| found.contains(&round.began.round);
+    let is_finder = |persona: &str| {
+        let mut finders = rounds.iter().filter(|round| has_found(round));
+        finders.any(|round| round.began.persona == persona)
+    };
     let has_looked = |after: u64, before: u64| {
-        rounds.iter().any(|round| {
-            (after + 1..before).contains(&round.began.round)
-                && finders.contains(&&*round.began.persona)
-        })
+        let mut between = rounds
+            .iter()
+            .filter(|round| (after + 1..before).contains(&round.began.round));
+        between.any(|round| is_finder(&round.began.persona))
     };
     let last = rounds.last().map_or(0, |round| round.began.round);
     match found {
@@ -246,13 +229,10 @@ pub fn is_stalled(rounds: &[Run]) -> bool {
     let Some((last, earlier)) = rounds.split_last() else {
         return false;
     };
-    let material = |round: &Run| {
-        let mut ids: Vec<String> = (round.findings().iter())
-            .filter(|finding| finding.severity <= Severity::Medium)
-            .filter_map(|finding| finding.id.clone())
-            .collect();
-        ids.sort();
-        ids
+    let material = |round: &Run| -> BTreeSet<String> {
+        let findings = round.findings().iter();
+        let material = findings.filter(|finding| finding.severity <= Severity::Medium);
+        material.filter_map(|finding| finding.id.clone()).collect()
     };
     let now = material(last);
     let same = |round: &&Run| round.began.persona == last.began.persona && material(round) == now;

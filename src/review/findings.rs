@@ -1,7 +1,5 @@
 //! Findings: severities, the findings of a round, and their counts.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::machine::table::Blocking;
@@ -22,7 +20,17 @@ pub(super) const UNREVIEWED: &str = "PLAN-LONG";
 
 /// The severity of a finding. `Critical` in a reviewer's text counts as high.
 #[derive(
-    Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Debug,
+    Default,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    derive_more::Display,
+    Serialize,
+    Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -38,12 +46,6 @@ pub enum Severity {
 impl Severity {
     /// All severities, the highest first.
     pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{self:?}"))
-    }
 }
 
 /// One finding.
@@ -88,9 +90,7 @@ pub struct Finding {
 pub struct Findings(pub Vec<Finding>);
 
 /// The number of findings of each severity.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::Display,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, derive_more::Display)]
 #[display("high={high} medium={medium} low={low}")]
 pub struct Counts {
     /// High and critical ones.
@@ -117,25 +117,16 @@ impl Finding {
             ..Self::default()
         }
     }
-
-    /// Returns whether this names lines that no prompt showed.
-    pub fn is_of_unreviewed_lines(&self) -> bool {
-        self.check.as_deref() == Some(UNREVIEWED)
-    }
 }
 
 impl Findings {
     /// Returns the number of findings of each severity.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for finding in &self.0 {
-            match finding.severity {
-                Severity::High => counts.high += 1,
-                Severity::Medium => counts.medium += 1,
-                Severity::Low => counts.low += 1,
-            }
-        }
-        counts
+        let [high, medium, low] = Severity::ALL.map(|severity| {
+            let found = self.0.iter().filter(|one| one.severity == severity);
+            found.count()
+        });
+        Counts { high, medium, low }
     }
 
     /// Returns the number of findings that keep a round from being clean. Lines that were not reviewed always do.
@@ -150,7 +141,8 @@ impl Findings {
 
     /// Returns the finding that names the lines that were not reviewed.
     pub fn unreviewed_lines(&self) -> Option<&Finding> {
-        self.0.iter().find(|one| one.is_of_unreviewed_lines())
+        let mut all = self.0.iter();
+        all.find(|one| one.check.as_deref() == Some(UNREVIEWED))
     }
 
     /// Returns whether there are none.

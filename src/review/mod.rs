@@ -9,7 +9,6 @@ pub mod changes;
 pub mod claude;
 pub mod client;
 pub mod codex;
-pub mod digest;
 pub mod evidence;
 pub mod finding_history;
 pub mod findings;
@@ -28,7 +27,6 @@ pub mod subject;
 pub mod worktree;
 
 pub use crate::machine::table::{Blocking, ReviewSpec, Subject};
-pub use digest::Digest;
 pub use evidence::{Reviewed, Settled};
 #[cfg(feature = "lint")]
 pub use lint::Lint;

@@ -24,13 +24,8 @@ const MORE: &str = "the reviewer says more than is shown";
 /// An event of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoundEvent<'a> {
-    /// The run began.
-    Began {
-        /// The reviewer's name.
-        reviewer: &'a str,
-    },
-    /// Another process runs this round's review, and is followed.
-    Attached,
+    /// The run of this reviewer began.
+    Began(&'a str),
     /// A line of progress.
     Line(&'a str),
     /// A line that the reviewer wrote; there may be many.
@@ -75,38 +70,33 @@ impl Progress {
     }
 }
 
-/// Returns the whole lines of the newest run. Half a line is read again when it is whole.
-fn lines(raw: &Raw) -> Vec<String> {
-    let file = raw.store().loop_folder(raw.id()).join(FILE);
-    let bytes = raw.store().read(&file).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
-    whole.lines().map(str::to_owned).collect()
-}
-
 /// Shows the last `most` lines of the newest run, and follows it to its end if it is running. Returns whether it was running.
 ///
 /// # Errors
 /// Returns an error if the listener cancels.
 pub fn watch(raw: &Raw, most: usize, listener: &mut Listener<'_>) -> Result<bool, RoundError> {
+    let store = raw.store();
+    let file = store.loop_folder(raw.id()).join(FILE);
+    let read = || String::from_utf8_lossy(&store.read(&file).unwrap_or_default()).into_owned();
     let mut pass_on = |event: RoundEvent<'_>| match listener(event) {
         ControlFlow::Break(()) => Err(RoundError::Interrupted),
         ControlFlow::Continue(()) => Ok(()),
     };
-    let is_running = || raw.store().is_running(raw.id());
     // A run that begins after this is not followed.
-    let was_running = is_running();
-    let mut shown_count = lines(raw).len().saturating_sub(most);
+    let was_running = store.is_running(raw.id());
+    let mut shown_count = read().matches('\n').count().saturating_sub(most);
     if was_running {
-        pass_on(RoundEvent::Attached)?;
+        pass_on(RoundEvent::Line("following the review that is running"))?;
     }
     loop {
-        let is_over = !was_running || !is_running();
-        let lines = lines(raw);
-        for line in lines.iter().skip(shown_count) {
+        let is_over = !was_running || !store.is_running(raw.id());
+        let text = read();
+        // Half a line is read again when it is whole.
+        let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
+        for line in whole.lines().skip(shown_count) {
+            shown_count += 1;
             pass_on(RoundEvent::Reviewer(line.trim_end()))?;
         }
-        shown_count = lines.len();
         if is_over {
             return Ok(was_running);
         }

@@ -9,12 +9,13 @@ use camino::Utf8PathBuf;
 use minijinja::Environment;
 use serde_json::{Map, Value as Json, json};
 
-use super::digest::Digest;
+use super::evidence::Round;
 use super::findings::{Finding, Findings, Severity, UNREVIEWED};
 use super::personas::Persona;
 use super::reviewer::{Cause, Request, Reviewer, Watch};
 use super::runs::Run;
-use super::{evidence, finding_history, findings_file, subject};
+use super::{finding_history, findings_file, subject};
+use crate::digest::sha256;
 use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
 use crate::message::facts;
@@ -80,8 +81,8 @@ impl Prompt<'_> {
             excerpt = &excerpt[..line_end];
         }
         let prompt = self.render(excerpt)?;
-        let is_shown = prompt.contains(excerpt);
-        let is_cut = is_shown && excerpt.len() < document.len() && reviewer.runs_a_program();
+        let is_cut =
+            prompt.contains(excerpt) && excerpt.len() < document.len() && reviewer.runs_a_program();
         let unreviewed = is_cut.then(|| {
             let first = excerpt.lines().count() + 1;
             let last = document.lines().count();
@@ -97,11 +98,7 @@ impl Prompt<'_> {
                 )
             }
         });
-        Ok(Question {
-            prompt,
-            is_shown,
-            unreviewed,
-        })
+        Ok(Question { prompt, unreviewed })
     }
 
     fn render(&self, document: &str) -> Result<String, MessageError> {
@@ -110,7 +107,9 @@ impl Prompt<'_> {
         } else {
             "document"
         };
-        let rounds = evidence::history(self.raw, self.spec).unwrap_or_default();
+        let rounds = Round::read(self.raw, self.spec)
+            .and_then(|round| round.history())
+            .unwrap_or_default();
         // A marker that neither text can know beforehand cannot be closed by one.
         let salted = format!("{}{document}{}", self.raw.id(), self.verified);
         let context = json!({
@@ -123,7 +122,7 @@ impl Prompt<'_> {
             "known": known_findings(&rounds),
             "verified": text::plain(&self.verified),
             "document": document,
-            "marker": Digest::from_bytes(salted.as_bytes()).as_str()[..16],
+            "marker": sha256(salted)[..16],
         });
         let mut all = facts(self.raw, MAX_FIELD_CHARS);
         all.extend(self.context.clone());
@@ -171,8 +170,6 @@ fn known_findings(rounds: &[Run]) -> Vec<String> {
 pub struct Question {
     /// The prompt.
     pub prompt: String,
-    /// Whether the prompt shows the document.
-    is_shown: bool,
     /// The finding that names the lines that the prompt does not show.
     unreviewed: Option<Finding>,
 }
@@ -181,7 +178,7 @@ impl Question {
     /// Asks a reviewer.
     ///
     /// # Errors
-    /// Returns the reason for which there is no verdict; it may be that the reviewer neither saw nor opened the subject.
+    /// Returns the reason for which there is no verdict.
     pub fn ask(
         &self,
         reviewer: &dyn Reviewer,
@@ -189,10 +186,6 @@ impl Question {
         watch: &mut Watch<'_>,
     ) -> Result<Findings, Cause> {
         let mut findings = reviewer.review(request, watch)?;
-        if !self.is_shown && request.trace.has_missed(request.parts) {
-            let problem = format!("it was given without opening {}", request.subject_name);
-            return Err(Cause::not_a_verdict(&problem));
-        }
         findings.0.extend(self.unreviewed.clone());
         Ok(findings)
     }

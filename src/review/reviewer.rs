@@ -1,6 +1,5 @@
 //! A reviewer: asked about one subject, it returns findings or the reason for which there is no verdict. A failure never counts as a verdict.
 
-use std::cell::RefCell;
 use std::io;
 use std::time::Duration;
 
@@ -9,16 +8,13 @@ use camino::Utf8Path;
 use super::answer;
 pub use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
-use super::subject::{Part, PartKind};
+use super::subject::Part;
 use crate::files::Folder;
 use crate::machine::Focus;
 use crate::process::limits::Limits;
 use crate::process::output::MAX_KEPT_BYTES;
 pub use crate::process::{Event, Watch};
 use crate::process::{ProcessEnd, ProcessOutput, StartError};
-
-/// The bytes after which a trace takes no more.
-const MAX_OPENED_BYTES: usize = 64 * 1024;
 
 /// A request to a reviewer.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +25,6 @@ pub struct Request<'a> {
     pub parts: &'a [Part],
     /// The subject's name, such as `PLAN.md`.
     pub subject_name: &'a str,
-    /// The trace of the run.
-    pub trace: &'a Trace,
     /// The persona's point of view.
     pub focus: Focus,
     /// The loop's root folder, in which a reviewer's process starts.
@@ -39,37 +33,6 @@ pub struct Request<'a> {
     pub limits: Limits,
     /// The folder and the name of the file that keeps a process's output for people.
     pub output: Option<(&'a Folder, &'a str)>,
-}
-
-/// The trace of a run. A review that ran has not necessarily read: if a client reports the files that it opens, and opened nothing of a
-/// subject that was not in the prompt, there is no verdict.
-#[derive(Debug, Default)]
-pub struct Trace {
-    /// The paths, search patterns and commands that the client reported, one a line, or `None` if it reports none.
-    opened: RefCell<Option<String>>,
-}
-
-impl Trace {
-    /// Adds a path, a search pattern or a command. An empty text shows that the client reports them.
-    pub(super) fn add(&self, opened: &str) {
-        let mut traced = self.opened.borrow_mut();
-        let all = traced.get_or_insert_default();
-        if !opened.is_empty() && all.len() < MAX_OPENED_BYTES {
-            all.push_str(opened);
-            all.push('\n');
-        }
-    }
-
-    /// Returns whether the client reports the files that it opens, and nothing of this subject was opened. Of changes, anything counts.
-    pub(super) fn has_missed(&self, subject: &[Part]) -> bool {
-        let opened = self.opened.borrow();
-        let is_opened = |opened: &String, part: &Part| match part.kind {
-            PartKind::Diff => !opened.is_empty(),
-            PartKind::Document => opened.contains(part.name.rsplit('/').next().unwrap_or_default()),
-        };
-        let missed = |all: &String| !subject.iter().any(|part| is_opened(all, part));
-        opened.as_ref().is_some_and(missed)
-    }
 }
 
 /// A reviewer.

@@ -5,23 +5,21 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use super::cause::{Cause, CauseKind};
-use super::digest::Digest;
+use super::evidence::Round;
 use super::progress::{self, Progress};
 use super::prompt::Prompt;
-use super::reviewer::{Event, Request, Reviewer, Trace};
+use super::reviewer::{Event, Request, Reviewer};
 use super::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
 use super::subject::SubjectText;
 use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
-use super::{evidence, finding_history, findings_file};
-use crate::digest::random_hex;
+use super::{finding_history, findings_file};
+use crate::digest::{random_hex, sha256};
 use crate::files::Folder;
 use crate::machine::Raw;
 use crate::message::MessageError;
@@ -29,10 +27,7 @@ use crate::process::limits::Limits;
 use crate::store::{LoopId, RunLock, Store, StoreError};
 use crate::text;
 
-pub use crate::review::progress::{Listener, RoundEvent, watch};
-
-/// The time for which our own interrupt may arrive after the reviewer's. A client that the user interrupts ends all its processes.
-const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
+pub use super::progress::{Listener, RoundEvent, watch};
 
 /// The file with the prompt of the newest run, for people, after the loop's id.
 const PROMPT_FILE: &str = "-prompt.txt";
@@ -70,10 +65,8 @@ pub fn run(
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = prompt.raw;
-    let spec = prompt.spec;
     let folder = (raw.store().open_loop_folder(raw.id()))
         .map_err(io_error("could not open the loop's folder"))?;
-
     let mut is_followed = false;
     let _lock = loop {
         if let Some(lock) = RunLock::try_take(&folder)? {
@@ -82,25 +75,22 @@ pub fn run(
         progress::watch(raw, usize::MAX, listener)?;
         is_followed = true;
     };
-    let verdict =
-        evidence::verdict(raw, spec).map_err(io_error("could not read the earlier runs"))?;
-    if let Some(run) = verdict {
-        return Ok(Report::new(raw, !is_followed, run));
-    }
-    if !is_followed {
-        return perform(&folder, prompt, limits, reviewer, listener);
-    }
-    let round = raw.count(spec.round);
-    let runs = runs::read(&raw.recent()?);
-    match runs.into_iter().rfind(|run| run.is_of(raw, round)) {
-        Some(last) if last.ended.is_some() => Ok(Report::new(raw, false, last)),
-        _ => Err(RoundError::CutOff),
+    let round = Round::read(raw, prompt.spec).map_err(io_error("could not read the round"))?;
+    let newest = round.newest().filter(|_| is_followed);
+    match round.verdict().or(newest) {
+        Some(run) if run.ended.is_some() => Ok(Report::new(raw, !is_followed, run.clone())),
+        _ if is_followed => Err(RoundError::Failed {
+            message: "the review that was running was cut off before it ended".to_owned(),
+            help: Some("run the same command again".to_owned()),
+        }),
+        _ => perform(&folder, &round, prompt, limits, reviewer, listener),
     }
 }
 
 /// Performs a run, step by step.
 fn perform(
     folder: &Folder,
+    round: &Round<'_>,
     prompt: &Prompt<'_>,
     limits: Limits,
     reviewer: &dyn Reviewer,
@@ -117,21 +107,19 @@ fn perform(
     let subject = SubjectText::read(raw, spec, reviewer.runs_a_program())?;
 
     // Prompt.
-    let plain = text::plain(&subject.text);
-    let question = prompt.question(&plain, reviewer)?;
+    let question = prompt.question(&text::plain(&subject.text), reviewer)?;
     let _ = store.write_beside(raw.id(), PROMPT_FILE, question.prompt.as_bytes());
 
     // Journal: the run begins.
-    let persona = &prompt.persona.label;
-    let round = raw.count(spec.round);
     let random = random_hex::<4>().map_err(io_error("could not name the run"))?;
+    let number = raw.count(spec.round);
     let began = RunBegin {
-        run: format!("r{round}-{random}"),
-        round,
+        run: format!("r{number}-{random}"),
+        round: number,
         visit: raw.record().visit(),
         reviewer: reviewer.name().to_owned(),
-        persona: persona.clone(),
-        subject: Digest::from_bytes(subject.text.as_bytes()),
+        persona: prompt.persona.label.clone(),
+        subject: sha256(&subject.text),
         tree: subject.tree.clone(),
     };
     subject.keep(raw, &began.run)?;
@@ -139,20 +127,17 @@ fn perform(
     let mut run = Run::new(began, Timestamp::now());
 
     // Reviewer and answer: one of four outcomes.
-    let trace = Trace::default();
     let output = output_name(&run.began.run);
     let request = Request {
         prompt: &question.prompt,
         parts: &subject.parts,
         subject_name: &subject.name,
-        trace: &trace,
         focus: prompt.persona.focus,
         root: store.root(),
         limits,
         output: Some((folder, &output)),
     };
-    let name = reviewer.name();
-    let mut is_stopped = listener(RoundEvent::Began { reviewer: name }).is_break();
+    let mut is_stopped = listener(RoundEvent::Began(reviewer.name())).is_break();
     let mut watch = |event: Event<'_>| {
         let line = match event {
             Event::Line(text) => progress.reviewer_line(text),
@@ -165,11 +150,9 @@ fn perform(
             ControlFlow::Continue(())
         }
     };
-    let answer = question.ask(reviewer, &request, &mut watch);
-    if let Err(cause) = &answer
-        && !cause.kind.is_unreadable()
-        && (is_stopped || is_interrupted(cause, listener))
-    {
+    let mut answer = question.ask(reviewer, &request, &mut watch);
+    is_stopped |= listener(RoundEvent::Tick).is_break();
+    if is_stopped && RunOutcome::from(&answer) == RunOutcome::CouldNotRun {
         return Err(RoundError::Interrupted);
     }
     let is_changed = |tree: &String| tree_id(store, None).is_some_and(|now| now != *tree);
@@ -181,68 +164,38 @@ fn perform(
         let _ = listener(RoundEvent::Line(CHANGED_DURING_REVIEW));
     }
 
-    let mut ended = RunEnd {
-        run: run.began.run.clone(),
-        outcome: RunOutcome::Clean,
-        verdict: None,
-        cause: None,
-        work_tree_changed,
-        findings: None,
-    };
-    match answer {
-        Err(cause) => {
-            ended.outcome = if cause.kind.is_unreadable() {
-                RunOutcome::Unreadable
-            } else {
-                RunOutcome::CouldNotRun
-            };
-            ended.cause = Some(cause);
-        }
-        Ok(mut findings) => {
-            findings.0.extend_from_slice(&prompt.failed);
-            if !findings.is_empty() {
-                ended.outcome = RunOutcome::Findings;
-            }
+    let mut file = None;
+    if let Ok(findings) = &mut answer {
+        findings.0.extend_from_slice(&prompt.failed);
 
-            // Evidence: a finding of an earlier round keeps its id.
-            let earlier = evidence::history(raw, spec)
-                .map_err(io_error("could not read the earlier rounds"))?;
-            finding_history::assign_ids(&earlier, &mut findings, persona, subject.document());
+        // Evidence: a finding of an earlier round keeps its id.
+        let earlier = round
+            .history()
+            .map_err(io_error("could not read the earlier rounds"))?;
+        let persona = &run.began.persona;
+        finding_history::assign_ids(&earlier, findings, persona, subject.document());
 
-            // Findings files.
-            ended.findings = findings_file::write_of_phase(raw, spec, &findings)
-                .map_err(io_error("could not write the findings"))?;
-            findings_file::write(raw, &run.began, &findings)
-                .map_err(io_error("could not write the findings"))?;
-            ended.verdict = Some(findings);
-        }
+        // Findings files.
+        file = findings_file::write_of_phase(raw, spec, findings)
+            .and_then(|file| findings_file::write(raw, &run.began, findings).map(|()| file))
+            .map_err(io_error("could not write the findings"))?;
     }
 
     // Journal: the run ends.
+    let ended = RunEnd {
+        run: run.began.run.clone(),
+        outcome: RunOutcome::from(&answer),
+        cause: answer.as_ref().err().cloned(),
+        verdict: answer.ok(),
+        work_tree_changed,
+        findings: file,
+    };
     store.note(raw.id(), runs::ENDED, &ended)?;
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
     run.ended = Some(ended);
     run.end = Some(Timestamp::now());
     Ok(Report::new(raw, false, run))
-}
-
-/// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and the listener then cancels, too. A
-/// client that handles the signal exits with 128 and its number.
-fn is_interrupted(cause: &Cause, listener: &mut Listener<'_>) -> bool {
-    let signal = match cause.kind {
-        CauseKind::Crashed { signal } => signal,
-        CauseKind::Failed { status } => status - 128,
-        _ => return false,
-    };
-    let end = Instant::now() + INTERRUPT_GRACE;
-    while [1, 2, 15].contains(&signal) && Instant::now() < end {
-        if listener(RoundEvent::Tick).is_break() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    false
 }
 
 /// Returns the file that keeps the output of a reviewer's process.
@@ -264,9 +217,6 @@ pub enum RoundError {
         /// The title of the changes.
         title: String,
     },
-    /// The work tree cannot be read.
-    #[error("{0}")]
-    Worktree(#[from] WorktreeError),
     /// The round cannot begin before the user has done something.
     #[error("{message}")]
     Refused {
@@ -275,42 +225,62 @@ pub enum RoundError {
         /// The next step.
         help: String,
     },
-    /// The run that was followed left no outcome.
-    #[error("the review that was running was cut off before it ended")]
-    CutOff,
     /// The listener cancelled the run.
     #[error("the review was interrupted")]
     Interrupted,
-    /// The system refused.
-    #[error("{what}: {source}", source = crate::text::shown(.source.to_string()))]
-    Io {
-        /// The attempt.
-        what: String,
-        /// The system's error.
-        source: io::Error,
+    /// The system refused, or another process ended too early.
+    #[error("{message}")]
+    Failed {
+        /// The problem.
+        message: String,
+        /// The next step.
+        help: Option<String>,
     },
-    /// The journal could not be written.
-    #[error("{0}")]
-    Store(#[from] StoreError),
 }
 
 claudex_loop_engine::impl_diagnostic!(RoundError, |error| match error {
     RoundError::Nothing { .. } => {
         Some("change something first; files that git ignores are never part of a review".to_owned())
     }
-    RoundError::Worktree(error) => help_of(error),
-    RoundError::Store(error) => help_of(error),
     RoundError::Refused { help, .. } => Some(help.clone()),
-    RoundError::CutOff | RoundError::Interrupted => Some("run the same command again".to_owned()),
-    RoundError::Io { .. } => None,
+    RoundError::Interrupted => Some("run the same command again".to_owned()),
+    RoundError::Failed { help, .. } => help.clone(),
 });
+
+impl RoundError {
+    fn refused(error: &dyn Diagnostic) -> Self {
+        Self::Refused {
+            message: error.to_string(),
+            help: help_of(error).unwrap_or_default(),
+        }
+    }
+
+    fn failed(error: &dyn Diagnostic) -> Self {
+        Self::Failed {
+            message: error.to_string(),
+            help: help_of(error),
+        }
+    }
+}
 
 impl From<MessageError> for RoundError {
     fn from(error: MessageError) -> Self {
-        Self::Refused {
-            message: error.to_string(),
-            help: help_of(&error).unwrap_or_default(),
+        Self::refused(&error)
+    }
+}
+
+impl From<WorktreeError> for RoundError {
+    fn from(error: WorktreeError) -> Self {
+        match error {
+            WorktreeError::Io { .. } => Self::failed(&error),
+            error => Self::refused(&error),
         }
+    }
+}
+
+impl From<StoreError> for RoundError {
+    fn from(error: StoreError) -> Self {
+        Self::failed(&error)
     }
 }
 
@@ -321,5 +291,8 @@ fn help_of(error: &dyn Diagnostic) -> Option<String> {
 /// Adds the attempt to an error of the system.
 pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
     let what = what.into();
-    move |source| RoundError::Io { what, source }
+    move |source| RoundError::Failed {
+        message: format!("{what}: {}", text::shown(source.to_string())),
+        help: None,
+    }
 }

@@ -9,11 +9,10 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::cause::Cause;
+use super::findings::{Counts, Finding, Findings};
+use super::findings_file::{self, FindingsFile};
 use crate::machine::Raw;
-use crate::review::cause::Cause;
-use crate::review::digest::Digest;
-use crate::review::findings::{Counts, Finding, Findings};
-use crate::review::findings_file::{self, FindingsFile};
 use crate::store::{Entry, LoopId, Store};
 
 /// The note of a run's begin.
@@ -35,8 +34,8 @@ pub struct RunBegin {
     pub reviewer: String,
     /// The persona's label.
     pub persona: String,
-    /// The digest of the subject.
-    pub subject: Digest,
+    /// The SHA-256 digest of the subject.
+    pub subject: String,
     /// Git's tree id of the work tree before the review, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
@@ -75,6 +74,17 @@ pub enum RunOutcome {
     CouldNotRun,
     /// The answer has no verdict.
     Unreadable,
+}
+
+impl From<&Result<Findings, Cause>> for RunOutcome {
+    fn from(answer: &Result<Findings, Cause>) -> Self {
+        match answer {
+            Ok(findings) if findings.is_empty() => Self::Clean,
+            Ok(_) => Self::Findings,
+            Err(cause) if cause.kind.is_unreadable() => Self::Unreadable,
+            Err(_) => Self::CouldNotRun,
+        }
+    }
 }
 
 /// One run.
@@ -141,16 +151,9 @@ impl Run {
 
     /// Returns the findings file.
     pub fn findings_path(&self, store: &Store, id: &LoopId) -> Utf8PathBuf {
-        match self.findings_file() {
-            Some(file) => file.path.clone(),
-            None => findings_file::findings_path(store, id, self.began.round),
-        }
-    }
-
-    /// Returns whether the run is of this round, in the visit that the loop is in.
-    pub fn is_of(&self, raw: &Raw, round: u64) -> bool {
-        let visit = raw.record().visit();
-        self.began.round == round && (visit.is_none() || self.began.visit == visit)
+        let usual = || findings_file::findings_path(store, id, self.began.round);
+        self.findings_file()
+            .map_or_else(usual, |file| file.path.clone())
     }
 }
 
@@ -158,21 +161,23 @@ impl Run {
 pub fn read(journal: &[Entry]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for entry in journal {
+        let with_id = |id: &str| runs.iter().rposition(|run| run.began.run == id);
         match entry {
             Entry::Change(change) => {
-                let counted = change.run.as_ref();
-                if let Some(run) = counted.and_then(|id| with_id(&mut runs, id)) {
-                    run.counted = true;
+                if let Some(id) = &change.run
+                    && let Some(at) = with_id(id)
+                {
+                    runs[at].counted = true;
                 }
             }
             Entry::Note(note) => {
                 if let Some(began) = entry.note_data::<RunBegin>(BEGAN) {
                     runs.push(Run::new(began, note.at));
                 } else if let Some(ended) = entry.note_data::<RunEnd>(ENDED)
-                    && let Some(run) = with_id(&mut runs, &ended.run)
+                    && let Some(at) = with_id(&ended.run)
                 {
-                    run.end = Some(note.at);
-                    run.ended = Some(ended);
+                    runs[at].end = Some(note.at);
+                    runs[at].ended = Some(ended);
                 }
             }
         }
@@ -184,10 +189,6 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
 pub fn verdicts(runs: Vec<Run>) -> BTreeMap<u64, Run> {
     let reviewed = runs.into_iter().filter(|run| run.verdict().is_some());
     reviewed.map(|run| (run.began.round, run)).collect()
-}
-
-fn with_id<'r>(runs: &'r mut [Run], id: &str) -> Option<&'r mut Run> {
-    runs.iter_mut().rfind(|run| run.began.run == id)
 }
 
 /// Returns whether the newest change was made for a review that would fail again at once.

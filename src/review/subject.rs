@@ -10,11 +10,11 @@ use std::io::{self, ErrorKind};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::changes::{self, base};
-use super::digest::Digest;
 use super::findings_file::{NUMBER, number_in};
 use super::round::{RoundError, io_error};
 use super::runs::Run;
 use super::worktree::tree_id;
+use crate::digest::sha256;
 use crate::files::{MAX_BYTES, if_there};
 use crate::machine::table::{ReviewSpec, Subject};
 use crate::machine::{LoopFacts as _, PhaseDeclaration as _, Raw};
@@ -213,8 +213,7 @@ pub fn text_of_run(raw: &Raw, run: &Run) -> Option<(String, String)> {
     let path = kept_path(raw, &run.began.run);
     let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
     let (name, text) = named.split_once('\n')?;
-    (Digest::from_bytes(text.as_bytes()) == run.began.subject)
-        .then(|| (name.to_owned(), text.to_owned()))
+    (sha256(text) == run.began.subject).then(|| (name.to_owned(), text.to_owned()))
 }
 
 fn kept_path(raw: &Raw, run: &str) -> Utf8PathBuf {

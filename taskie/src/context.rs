@@ -2,7 +2,7 @@
 
 use claudex_loop::machine::Raw;
 use claudex_loop::program::Variables;
-use claudex_loop::review::evidence;
+use claudex_loop::review::evidence::Round;
 use serde_json::json;
 
 use crate::files::Directory;
@@ -43,7 +43,8 @@ pub(crate) fn phase(raw: &Raw) -> Phase {
 /// Returns whether the subject changed after it passed.
 pub(crate) fn is_outdated(raw: &Raw) -> bool {
     let review = phase(raw).review();
-    review.is_some_and(|spec| evidence::is_outdated(raw, spec))
+    let round = review.and_then(|spec| Round::read(raw, spec).ok());
+    round.is_some_and(|round| round.is_outdated())
 }
 
 /// Returns the phase that an agent's advance leads to, or `None` if there is nothing to advance.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use claudex_loop::review::Digest;
+use claudex_loop::digest::sha256;
 
 use crate::support::Project;
 
@@ -56,7 +56,7 @@ fn noted_digest_is_of_the_reviewers_text() {
         last = std::fs::read_to_string(prompts.join(nth.to_string())).unwrap();
         let (_, document) = last.split_once(" begins -----\n").expect("it begins");
         let (document, _) = document.rsplit_once("\n----- document ").expect("it ends");
-        let digest = Digest::from_bytes(document.as_bytes());
+        let digest = sha256(document);
         assert_eq!(entry["data"]["subject"], digest.as_str(), "{entry}");
     }
     assert_eq!(project.runs(&id), REVIEW_COUNT);

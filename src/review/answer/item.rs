@@ -62,11 +62,6 @@ pub(super) fn add_detail(finding: &mut Finding, line: &str) {
     }
 }
 
-/// Returns whether an item begins with a file and a line.
-pub(super) fn names_a_place(body: &str) -> bool {
-    place(body).0.is_some()
-}
-
 /// Splits `line 12: text`, `src/a.rs:12: text` and, for a name with white space in it, `` `a b.rs:12`: text ``.
 fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
     let is_line = body

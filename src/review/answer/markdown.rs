@@ -18,8 +18,6 @@ use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
 const LINE_LEVEL: u8 = 6;
-/// The heading marks of that level.
-const LINE_MARKS: &str = "######";
 /// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
@@ -27,13 +25,12 @@ const MAX_QUOTE_CHARS: usize = 60;
 pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
     let answer = with_headings(answer);
     let blocks = blocks(&answer);
-    let mut levels = blocks.iter().filter_map(|block| match block.tag {
-        Tag::Heading { level, .. } => Some(level as u8),
-        _ => None,
-    });
+    let headings = || blocks.iter().filter(|block| block.level().is_some());
+    let mut levels = headings().filter_map(Block::level);
     let first = levels.next();
     let mut reader = Reader {
         title: first.filter(|first| levels.all(|level| level > *first)),
+        last_heading: headings().next_back().map_or(0, |block| block.line),
         ..Reader::default()
     };
     for (index, block) in blocks.iter().enumerate() {
@@ -42,14 +39,15 @@ pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
             Tag::Heading { level, .. } => reader.heading(level as u8, block, next),
             Tag::List(_) => reader.list(block),
             Tag::Table(_) => reader.table(block),
-            Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(block),
-            _ => {
-                reader.paragraph(block, next);
-                Ok(())
-            }
+            Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(block, next),
+            _ => reader.paragraph(block, next),
         }?;
     }
-    reader.verdict()
+    let mut texts = blocks
+        .iter()
+        .rev()
+        .filter(|block| !item::lines(block.text)[0].is_empty());
+    reader.verdict(texts.next().is_some_and(Block::is_clean_line))
 }
 
 /// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, are headings, and `•` is a
@@ -60,19 +58,19 @@ fn with_headings(answer: &str) -> String {
     let mut begins = true;
     for line in text::plain(answer).lines() {
         is_code ^= line.trim_start().starts_with("```");
-        let stands_out = begins || line.ends_with(':');
         let is_marked = line.starts_with(['*', '_', '[']) || line.starts_with("##");
-        let is_text = stands_out && line.starts_with(char::is_alphanumeric) || is_marked;
-        let is_heading = is_text && !is_code && item::bullet(line).is_none();
-        begins = line.trim().is_empty() || line.starts_with('#');
+        let stands_out = begins || line.ends_with(':');
+        let is_text = is_marked || stands_out && line.starts_with(char::is_alphanumeric);
+        let is_heading =
+            is_text && !is_code && item::bullet(line).is_none() && is_severity_line(line);
+        begins = is_heading || line.trim().is_empty() || line.starts_with('#');
+        let title = line.trim_start_matches('#');
         if let Some(item) = line.trim_start().strip_prefix('\u{2022}') {
             lines.extend(["-", item]);
-        } else if is_heading && is_severity_line(line) {
-            let title = line.trim_start_matches('#');
-            let marks = &line[..line.len() - title.len()];
-            let marks = if marks.is_empty() { LINE_MARKS } else { marks };
-            lines.extend([marks, " ", title]);
-            begins = true;
+        } else if is_heading && title == line {
+            lines.extend(["###### ", title]);
+        } else if is_heading {
+            lines.extend([&line[..line.len() - title.len()], " ", title]);
         } else {
             lines.push_str(line);
         }
@@ -92,8 +90,19 @@ struct Block<'t> {
 }
 
 impl Block<'_> {
+    fn level(&self) -> Option<u8> {
+        match self.tag {
+            Tag::Heading { level, .. } => Some(level as u8),
+            _ => None,
+        }
+    }
+
     fn has_items(&self) -> bool {
         matches!(self.tag, Tag::List(_) | Tag::Table(_))
+    }
+
+    fn is_clean_line(&self) -> bool {
+        self.tag == Tag::Paragraph && self.text.trim() == CLEAN_LINE
     }
 
     /// Returns the severity that one line below a finding's heading states: `**Severity:** High`.
@@ -107,10 +116,8 @@ impl Block<'_> {
     /// Returns whether it is a code block whose fence is not closed.
     fn is_cut_off(&self) -> bool {
         let text = self.text.trim();
-        matches!(self.tag, Tag::CodeBlock(CodeBlockKind::Fenced(_)))
-            && !text
-                .split_once('\n')
-                .is_some_and(|(_, rest)| rest.ends_with(&text[..3]))
+        let below = text.split_once('\n').map_or("", |(_, below)| below);
+        matches!(self.tag, Tag::CodeBlock(CodeBlockKind::Fenced(_))) && !below.ends_with(&text[..3])
     }
 }
 
@@ -166,8 +173,6 @@ enum Place {
     Section,
     /// Below a heading of this level that is a finding.
     Finding(u8),
-    /// Below an item with a severity that is in no section.
-    Labelled,
     /// Below a heading such as `Summary`.
     Summary,
 }
@@ -181,25 +186,24 @@ struct Section {
     /// The number of findings before it.
     before: usize,
     says_none: bool,
+    /// Whether its text is about the findings, and only its items are findings.
     is_title: bool,
-    /// Whether text that is no item belongs to the last finding.
-    is_hanging: bool,
 }
 
 #[derive(Debug, Default)]
 struct Reader {
     /// The level of the title, if the first heading is one.
     title: Option<u8>,
+    /// The line of the last heading.
+    last_heading: usize,
     place: Place,
     /// The newest section.
     section: Section,
+    /// Whether text that is no item belongs to the last finding.
+    is_hanging: bool,
     /// Whether all closed sections of a severity say that there is nothing.
     none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
-    /// Text of a section that is not counted: a quotation or code in front of its items, or text after the word for none, which is
-    /// fine at the end of the answer only.
-    uncounted: Option<(usize, String)>,
-    has_clean_line: bool,
     /// Whether there is something that a clean answer does not have.
     other: bool,
 }
@@ -212,54 +216,53 @@ impl Reader {
         next: Option<&Block<'_>>,
     ) -> Result<(), Cause> {
         let title = heading_text(block.text);
+        let text = item::bullet(&title).unwrap_or(&title);
         let is_title = self.title.take() == Some(level);
+        let is_summary = is_summary_title(&title);
         let is_within = self.is_in_section() && level > self.section.level;
         if let Some(words) = severity_words(&title) {
             return self.open(block.line, level, words);
         }
-        let is_summary = is_summary_title(&title);
-        let stated = next
-            .filter(|_| !is_summary)
-            .and_then(Block::stated_severity);
-        let stated = stated.map(|severity| (severity, item::bullet(&title).unwrap_or(&title)));
-        if let Some((severity, rest)) = label(&title).or(stated) {
-            let mut words = SeverityWords::from(severity);
-            words.announced = is_none(rest).then_some(0);
-            let is_intro = level == LINE_LEVEL && rest.ends_with(':');
-            if words.announced.is_some() || is_intro && next.is_some_and(Block::has_items) {
+        let stated = next.and_then(Block::stated_severity);
+        let stated = stated.filter(|_| !is_summary);
+        if let Some((severity, rest)) = label(&title).or(stated.map(|severity| (severity, text))) {
+            let has_items = next.is_some_and(Block::has_items);
+            let is_intro = level == LINE_LEVEL && rest.ends_with(':') && has_items;
+            if is_none(rest) || is_intro {
+                let words = SeverityWords {
+                    severities: vec![severity],
+                    announced: is_none(rest).then_some(0),
+                };
                 return self.open(block.line, level, words);
             }
             if !is_within {
-                self.open(block.line, level - 1, SeverityWords::default())?;
-                self.section.is_title = true;
+                self.open_list(block.line, level - 1, true)?;
             }
-            self.add(Some(severity), rest);
+            self.add(Some(severity), rest, &[]);
             self.place = Place::Finding(level);
             return Ok(());
         }
         if is_list_title(&title) {
             self.other |= level != 1;
-            self.open(block.line, level, SeverityWords::default())?;
-            self.section.is_title = is_title;
-            return Ok(());
+            return self.open_list(block.line, level, is_title);
         }
         self.other = true;
         match self.place {
-            _ if is_title => {
+            _ if is_title || is_summary => {
                 self.close()?;
-                self.place = Place::Outside;
-            }
-            _ if is_summary => {
-                self.close()?;
-                self.place = Place::Summary;
+                self.place = if is_title {
+                    Place::Outside
+                } else {
+                    Place::Summary
+                };
             }
             Place::Finding(above) if above < level => self.hang(&[title]),
-            _ if is_within && is_none(&title) => self.section.says_none = true,
-            _ if is_within => {
-                self.add(None, item::bullet(&title).unwrap_or(&title));
+            _ if !is_within => return Err(uncounted(block.line, &title)),
+            _ if is_none(&title) => self.section.says_none = true,
+            _ => {
+                self.add(None, text, &[]);
                 self.place = Place::Finding(level);
             }
-            _ => return Err(uncounted(block.line, &title)),
         }
         Ok(())
     }
@@ -269,16 +272,16 @@ impl Reader {
         let items: Vec<(usize, Vec<String>)> = block.parts.iter().map(lines).collect();
         let is_labelled = items.iter().any(|(_, lines)| label(&lines[0]).is_some());
         for (line, lines) in &items {
-            let first = &lines[0];
+            let first = lines[0].as_str();
             self.other |= item::is_doubtful(first) || self.place != Place::Section;
             let is_tally = severity_words(first).is_some();
             let label = label(first).filter(|_| !is_tally);
-            let text = label.map_or(first.as_str(), |(_, rest)| rest);
-            let severity = label.map(|(severity, _)| severity);
-            if is_none(text) && lines.len() == 1 && !item::names_a_place(text) {
-                self.says_none();
+            let text = label.map_or(first, |(_, rest)| rest);
+            if is_none(text) && lines.len() == 1 {
+                self.section.says_none |= self.place == Place::Section;
             } else if !is_tally || self.is_in_section() {
                 // `High: 2` outside of findings counts findings in another place.
+                let severity = label.map(|(severity, _)| severity);
                 self.item(*line, severity, text, &lines[1..], is_labelled)?;
             }
         }
@@ -314,59 +317,60 @@ impl Reader {
         rest: &[String],
         is_labelled: bool,
     ) -> Result<(), Cause> {
-        let severity = match (severity, self.place) {
+        let mut severity = severity;
+        match (severity, self.place) {
             // Below a line such as `**Low:** names`.
-            (None, Place::Finding(LINE_LEVEL)) => self.findings.last().map(|above| above.severity),
+            (None, Place::Finding(LINE_LEVEL)) => {
+                severity = self.findings.last().map(|above| above.severity);
+            }
             (None, Place::Finding(_)) => {
                 self.hang(&[text.to_owned()]);
                 self.hang(rest);
                 return Ok(());
             }
             _ if self.repeats(text) => return Ok(()),
-            (None, Place::Outside | Place::Labelled) if !is_labelled => None,
-            (None, Place::Summary) => None,
-            (severity, _) => Some(severity.unwrap_or(self.severity_here().unwrap_or_default())),
-        };
-        self.add(Some(severity.ok_or_else(|| uncounted(line, text))?), text);
-        self.hang(rest);
-        match self.place {
-            Place::Section => self.section.is_hanging = true,
-            Place::Finding(_) => {}
-            _ => self.place = Place::Labelled,
+            (None, Place::Outside) if is_labelled => {}
+            (None, Place::Outside | Place::Summary) => return Err(uncounted(line, text)),
+            _ => {}
+        }
+        self.add(severity, text, rest);
+        Ok(())
+    }
+
+    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
+        let text = block.text.trim();
+        let lines = item::lines(text);
+        let in_section = self.place == Place::Section;
+        let says_none = in_section && !self.is_hanging && lines.len() == 1 && is_none(&lines[0]);
+        let above_items = next.is_some_and(Block::has_items);
+        let is_intro = above_items && text.trim_end_matches('*').ends_with(':');
+        self.other |= item::is_doubtful(text);
+        if block.is_clean_line() || says_none {
+            self.section.says_none |= in_section;
+        } else if self.is_hanging && is_intro && self.section.level == LINE_LEVEL {
+            // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
+            self.place = Place::Outside;
+            self.is_hanging = false;
+        } else if self.is_hanging {
+            self.hang(&lines);
+        } else {
+            self.other = true;
+            let is_prose = !in_section || self.section.is_title || is_intro;
+            if in_section && self.section.says_none {
+                // A friendly last sentence is fine.
+                if block.line < self.last_heading {
+                    return Err(uncounted(block.line, text));
+                }
+            } else if !is_prose {
+                self.add(None, &lines[0], &lines[1..]);
+                self.is_hanging = false;
+            }
         }
         Ok(())
     }
 
-    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) {
-        let text = block.text.trim();
-        if text == CLEAN_LINE {
-            self.has_clean_line = true;
-            return self.says_none();
-        }
-        let above_items = next.is_some_and(Block::has_items);
-        let is_intro = above_items && text.trim_end_matches('*').ends_with(':');
-        let lines = item::lines(text);
-        self.other |= item::is_doubtful(text);
-        if self.is_hanging() && is_intro && self.section.level == LINE_LEVEL {
-            // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
-            self.place = Place::Outside;
-        } else if self.is_hanging() {
-            self.hang(&lines);
-        } else if self.place == Place::Section && is_none(&lines[0]) && lines.len() == 1 {
-            self.says_none();
-        } else {
-            self.other = true;
-            if self.place == Place::Section && self.section.says_none {
-                self.uncounted.get_or_insert((block.line, text.to_owned()));
-            } else if self.place == Place::Section && !self.section.is_title && !is_intro {
-                self.add(None, &lines[0]);
-                self.hang(&lines[1..]);
-            }
-        }
-    }
-
     /// Takes a quotation, code or HTML.
-    fn aside(&mut self, block: &Block<'_>) -> Result<(), Cause> {
+    fn aside(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
         let lines = item::lines(block.text);
         if lines[0].is_empty() {
             return Ok(());
@@ -380,11 +384,15 @@ impl Reader {
         let is_html = block.tag == Tag::HtmlBlock;
         let is_comment = is_html && block.text.trim_start().starts_with("<!--");
         let is_refused = is_html || block.is_cut_off();
-        if self.is_hanging() {
+        let is_lost = if self.place == Place::Section && !is_refused {
+            // In front of a finding it explains that one.
+            next.is_none_or(|next| next.level().is_some())
+        } else {
+            !is_comment && (is_refused || block.text.lines().any(is_item))
+        };
+        if self.is_hanging {
             self.hang(&lines);
-        } else if self.place == Place::Section && !is_refused {
-            self.uncounted = Some((block.line, block.text.to_owned()));
-        } else if !is_comment && (is_refused || block.text.lines().any(is_item)) {
+        } else if is_lost {
             return Err(uncounted(block.line, block.text));
         }
         Ok(())
@@ -398,19 +406,21 @@ impl Reader {
             says_none: words.announced == Some(0),
             words,
             before: self.findings.len(),
-            ..Section::default()
+            is_title: false,
         };
         self.place = Place::Section;
         Ok(())
     }
 
+    /// Opens a list of findings without a severity.
+    fn open_list(&mut self, line: usize, level: u8, is_title: bool) -> Result<(), Cause> {
+        self.open(line, level, SeverityWords::default())?;
+        self.section.is_title = is_title;
+        Ok(())
+    }
+
     /// Ends the section that is open.
     fn close(&mut self) -> Result<(), Cause> {
-        // Above a section, the clean line is that of a text that goes on.
-        self.has_clean_line = false;
-        if let Some((line, text)) = self.uncounted.take() {
-            return Err(uncounted(line, &text));
-        }
         let section = std::mem::take(&mut self.section);
         let found = self.findings.len() - section.before;
         if found < section.words.announced.unwrap_or_default() {
@@ -421,39 +431,23 @@ impl Reader {
         for severity in section.words.severities {
             *self.none.entry(severity).or_insert(true) &= section.says_none;
         }
+        self.is_hanging = false;
         Ok(())
-    }
-
-    fn says_none(&mut self) {
-        self.section.says_none |= self.place == Place::Section;
     }
 
     fn is_in_section(&self) -> bool {
         matches!(self.place, Place::Section | Place::Finding(_))
     }
 
-    /// Returns whether text that is no item belongs to the last finding.
-    fn is_hanging(&self) -> bool {
-        match self.place {
-            Place::Section => self.section.is_hanging,
-            Place::Finding(_) | Place::Labelled => true,
-            Place::Outside | Place::Summary => false,
-        }
-    }
-
-    /// Returns the severity of the section that the reader is in, if it has one.
-    fn severity_here(&self) -> Option<Severity> {
-        let first = self.section.words.severities.first().copied();
-        first.filter(|_| self.is_in_section())
-    }
-
     /// Adds a finding, with the heavier one of its severity and that of the section around it.
-    fn add(&mut self, severity: Option<Severity>, body: &str) {
-        let around = self.severity_here();
+    fn add(&mut self, severity: Option<Severity>, body: &str, rest: &[String]) {
+        let around = self.section.words.severities.first().copied();
+        let around = around.filter(|_| self.is_in_section());
         let severity = severity.into_iter().chain(around).min();
-        self.uncounted = self.uncounted.take().filter(|_| self.section.says_none);
         let finding = item::finding(severity.unwrap_or_default(), body);
         self.findings.push(finding);
+        self.is_hanging = true;
+        self.hang(rest);
     }
 
     fn hang(&mut self, lines: &[String]) {
@@ -464,34 +458,28 @@ impl Reader {
 
     /// Returns whether a text names a finding by its number: `the skip path (#1)`.
     fn repeats(&self, text: &str) -> bool {
-        self.place == Place::Summary
-            && text.split('#').skip(1).any(|after| {
-                let digits = after.split(|c: char| !c.is_ascii_digit()).next();
-                let number = digits.and_then(|digits| digits.parse::<usize>().ok());
-                number.is_some_and(|number| (1..=self.findings.len()).contains(&number))
-            })
+        let is_finding = |after: &str| {
+            let digits = after.split(|c: char| !c.is_ascii_digit()).next();
+            let number = digits.and_then(|digits| digits.parse::<usize>().ok());
+            number.is_some_and(|number| (1..=self.findings.len()).contains(&number))
+        };
+        self.place == Place::Summary && text.split('#').skip(1).any(is_finding)
     }
 
-    fn verdict(mut self) -> Result<Option<Findings>, Cause> {
-        let clean = self.has_clean_line;
-        let after_none = self.uncounted.take_if(|_| self.section.says_none);
+    fn verdict(mut self, ends_clean: bool) -> Result<Option<Findings>, Cause> {
         self.close()?;
         if !self.findings.is_empty() {
             return with_findings(self.findings).map(Some);
         }
-        if clean && !self.other {
-            return Ok(Some(Findings::default()));
-        }
-        if self.other || after_none.is_some() || self.none.is_empty() {
+        if self.other || self.none.is_empty() && !ends_clean {
             return Ok(None);
         }
-        let says_none = |severity: &Severity| self.none.get(severity) == Some(&true);
-        let mut all = Severity::ALL.into_iter();
-        match all.find(|severity| !says_none(severity)) {
-            Some(missing) => Err(Cause::not_a_verdict(&format!(
+        let is_missing = |severity: &Severity| self.none.get(severity) != Some(&true);
+        match Severity::ALL.into_iter().find(is_missing) {
+            Some(missing) if !ends_clean => Err(Cause::not_a_verdict(&format!(
                 "it names no finding and says nothing of {missing}: it may have been cut off"
             ))),
-            None => Ok(Some(Findings::default())),
+            _ => Ok(Some(Findings::default())),
         }
     }
 }

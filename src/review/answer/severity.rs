@@ -2,8 +2,6 @@
 
 use crate::review::findings::Severity;
 
-/// Phrases of several words, and the word of the same meaning.
-const PHRASES: [(&str, &str); 2] = [(" must fix ", " high "), (" should fix ", " medium ")];
 /// Words that a severity heading may have without being about something else.
 const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
                        and or to total found";
@@ -44,12 +42,14 @@ fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
+/// Returns the lowercase words of a text with a space between. Everything but letters and digits separates words.
 fn words(text: &str) -> String {
-    let words = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let text = words.join(" ");
+    text.replace("must fix", "high")
+        .replace("should fix", "medium")
 }
 
 /// The severities that a text names, the heaviest first, and the number of findings that it announces.
@@ -59,15 +59,6 @@ pub(super) struct SeverityWords {
     pub(super) announced: Option<usize>,
 }
 
-impl From<Severity> for SeverityWords {
-    fn from(severity: Severity) -> Self {
-        Self {
-            severities: vec![severity],
-            announced: None,
-        }
-    }
-}
-
 /// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`. Returns `None` if another word is in the text.
 pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     if text.len() > MAX_WORDS_BYTES {
@@ -75,8 +66,7 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     }
     let mut severities = Vec::new();
     let mut announced = None;
-    let phrases = |text: String, (phrase, word): &(&str, &str)| text.replace(phrase, word);
-    for word in PHRASES.iter().fold(words(text), phrases).split_whitespace() {
+    for word in words(text).split_whitespace() {
         match severity_of(word) {
             Some(severity) => severities.push(severity),
             // A number in front is the heading's own.
@@ -120,7 +110,7 @@ pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
 /// Reads `**Severity:** High`.
 pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     let (name, severity) = line.split_once(':')?;
-    let is_stated = matches!(words(name).as_str(), " severity " | " priority ");
+    let is_stated = matches!(words(name).as_str(), "severity" | "priority");
     let words = severity_words(severity).filter(|_| is_stated)?;
     words.severities.first().copied()
 }

@@ -1,7 +1,6 @@
 use serde_json::json;
 
 use super::super::client::tests::{cause, play};
-use super::super::reviewer::Trace;
 use super::*;
 
 fn result(extra: Value) -> Value {
@@ -80,8 +79,7 @@ fn limit_of_arguments_is_named_with_number() {
     ] {
         let ended = result(json!({"subtype": subtype, "num_turns": 40, "total_cost_usd": 1.5}));
         let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
-        let trace = Trace::default();
-        let mut session = Session::new("/".into(), &trace, &arguments);
+        let mut session = Session::new("/".into(), &arguments);
         read(&mut session, &ended);
         let cause = session.end.unwrap().unwrap_err();
         assert_eq!(cause.kind, CauseKind::Limit);

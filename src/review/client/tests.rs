@@ -9,8 +9,7 @@ pub(in crate::review) type Answer = Result<Findings, Cause>;
 
 /// Returns the answer of a client that printed these events, and its lines of progress.
 pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Answer, Vec<String>) {
-    let trace = Trace::default();
-    let mut session = Session::new(Utf8Path::new("/p q"), &trace, &[]);
+    let mut session = Session::new(Utf8Path::new("/p q"), &[]);
     let lines = events.iter().map(|event| event.to_string().into_bytes());
     let lines_shown = lines.filter_map(|line| session.line(&line, read)).collect();
     let ended = ProcessOutput {
@@ -70,7 +69,6 @@ fn review(script: &str) -> Answer {
         prompt: "the prompt's text",
         parts: &[],
         subject_name: "PLAN.md",
-        trace: &Trace::default(),
         focus: Focus::Engineering,
         root,
         limits: Limits {

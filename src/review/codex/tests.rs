@@ -2,7 +2,6 @@ use serde_json::json;
 
 use super::super::client::tests::{Answer, cause, play};
 use super::super::findings::Findings;
-use super::super::reviewer::Trace;
 use super::super::settings::ReviewerKind;
 use super::*;
 
@@ -51,8 +50,7 @@ fn only_progress_ends_the_retries() {
     let retry = |text: &str| json!({"type": "error", "message": text});
     let warning =
         json!({"type": "item.completed", "item": {"type": "error", "message": "Quota exceeded"}});
-    let trace = Trace::default();
-    let mut session = Session::new("/".into(), &trace, &[]);
+    let mut session = Session::new("/".into(), &[]);
     for (event, is_trying) in [
         (retry("Reconnecting... 1/5"), true),
         (warning, true),
@@ -68,7 +66,6 @@ fn only_progress_ends_the_retries() {
 fn progress_has_a_line_per_event() {
     let item = |kind: &str, item: Value| json!({"type": format!("item.{kind}"), "item": item});
     let command = json!({"type": "command_execution", "command": "/bin/bash -lc 'cat PLAN.md'"});
-    let change = json!({"type": "file_change", "changes": [{"path": "/p q/a\u{1b}.rs"}]});
     let (_, shown) = turn(
         0,
         &[
@@ -79,7 +76,6 @@ fn progress_has_a_line_per_event() {
             ),
             item("started", command.clone()),
             item("completed", command),
-            item("completed", change),
             message("I will look.\nSecond line."),
             message(CLEAN),
             item("completed", json!({})),
@@ -90,7 +86,6 @@ fn progress_has_a_line_per_event() {
     insta::assert_snapshot!(shown.join("\n"), @r"
     Looking at the plan
     runs cat PLAN.md
-    tries to change a.rs
     I will look.
     codex: waiting
     ");

@@ -19,7 +19,6 @@ pub use own_files::own_files;
 pub use snapshot::Snapshot;
 
 pub use crate::git::{MAX_FILES, WorktreeError};
-use crate::review::digest::Digest;
 use crate::store::Store;
 
 /// The caveat if the tree ids before and after a review differ.
@@ -28,7 +27,7 @@ pub const CHANGED_DURING_REVIEW: &str = "the work tree changed while the reviewe
 pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was reviewed.";
 
 /// Returns the digest of a work tree, or of a folder outside of git.
-pub(crate) fn digest(root: &Utf8Path, own_files: &[String]) -> Result<Digest, WorktreeError> {
+pub(crate) fn digest(root: &Utf8Path, own_files: &[String]) -> Result<String, WorktreeError> {
     let snapshot = match Snapshot::take(root, own_files, None) {
         Err(WorktreeError::NoRepository { .. }) => Snapshot::from_folder(root, own_files),
         taken => taken,

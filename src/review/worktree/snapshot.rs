@@ -20,9 +20,9 @@ use fs_err::os::unix::fs::OpenOptionsExt as _;
 use super::MAX_FILES;
 use super::file_name::names;
 use super::own_files::without;
+use crate::digest::sha256;
 use crate::files;
 use crate::git::{Git, WorktreeError, io};
-use crate::review::digest::Digest;
 use crate::review::scratch::Scratch;
 use crate::text;
 
@@ -119,14 +119,14 @@ impl Snapshot {
     }
 
     /// Returns the digest of its tree, and of files that are not in it as they are.
-    pub(crate) fn digest(&self) -> Digest {
+    pub(crate) fn digest(&self) -> String {
         let mut all = self.tree.clone().into_bytes();
         for (path, over) in &self.passed_over {
             let (seconds, nanoseconds) = over.modified;
             all.extend_from_slice(format!("\0{} {seconds} {nanoseconds} ", over.bytes).as_bytes());
             all.extend_from_slice(path);
         }
-        Digest::from_bytes(&all)
+        sha256(all)
     }
 
     /// Tries a unified diff against the snapshot, and applies nothing. Git refuses names outside of the work tree and in `.git`.

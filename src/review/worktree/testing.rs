@@ -4,7 +4,7 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::review::digest::Digest;
+use crate::digest::sha256;
 
 /// A repository in a folder whose name has a space and quotes.
 pub(crate) struct Repo {
@@ -82,7 +82,7 @@ impl Repo {
                     // git renews the time of an object that it would write and that is there already.
                     let time = (!path.as_str().contains("/.git/objects/"))
                         .then(|| meta.modified().unwrap());
-                    files.push(format!("{path} {} {time:?}", Digest::from_bytes(&content)));
+                    files.push(format!("{path} {} {time:?}", sha256(&content)));
                 }
             }
         }

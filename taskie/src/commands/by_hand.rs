@@ -9,7 +9,7 @@ use claudex_loop::program::reviewers;
 use claudex_loop::program::{loops, out};
 use claudex_loop::review::findings::Findings;
 use claudex_loop::review::prompt::Prompt;
-use claudex_loop::review::reviewer::{Cause, Event, Request, Trace};
+use claudex_loop::review::reviewer::{Cause, Event, Request};
 use claudex_loop::review::subject::SubjectText;
 use claudex_loop::review::{ReviewSpec, findings_file};
 use claudex_loop::text;
@@ -94,7 +94,6 @@ fn ask(
         prompt: &question.prompt,
         parts: &subject.parts,
         subject_name: &call.name,
-        trace: &Trace::default(),
         focus: persona.focus,
         root,
         limits: chosen.limits,

@@ -11,8 +11,8 @@ use std::time::SystemTime;
 
 use camino::Utf8Path;
 use clap::ValueEnum;
+use claudex_loop::digest::sha256;
 use claudex_loop::files::{Folder, Found, TEMPORARY, folder_of, if_there};
-use claudex_loop::review::Digest;
 use claudex_loop::text;
 use derive_more::Display;
 
@@ -212,7 +212,7 @@ impl Directory {
 
 /// Returns the digest of a text, short enough for the state.
 fn digest(text: &str) -> String {
-    Digest::from_bytes(text.as_bytes()).as_str()[..16].to_owned()
+    sha256(text)[..16].to_owned()
 }
 
 fn read_text(folder: &Folder, name: &str, size: u64, bytes_left: &mut u64) -> Parsed<String> {
