@@ -13,7 +13,7 @@ use claudex_loop::program::rounds;
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
-use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, Snapshot, file_name, own_files};
+use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, Snapshot, own_files, visible};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
@@ -174,7 +174,7 @@ fn place(finding: &Finding) -> String {
 
 /// Returns a patch with its hidden characters spelled out.
 fn visible_patch(patch: &str) -> String {
-    let lines = patch.split_inclusive('\n').map(file_name::visible);
+    let lines = patch.split_inclusive('\n').map(visible);
     let visible = lines.collect::<String>().replace("\r\n", "\n");
     visible.trim_end_matches('\n').to_owned()
 }

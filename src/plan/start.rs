@@ -10,7 +10,7 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::program::start::{StartFields, StartRequest, begin_loop};
 use claudex_loop::program::{Program, locate, loops};
-use claudex_loop::review::changes;
+use claudex_loop::review::changes::{self, Since};
 use claudex_loop::review::round::RoundError;
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Timestamp, text};
@@ -160,13 +160,14 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
 fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let store = request.store;
     let base = request.text(BASE);
-    let found = changes::now(store, base).map_err(|error| {
-        let exit = match error {
-            RoundError::Failed { .. } => Exit::Internal,
-            _ => Exit::Usage,
-        };
-        Failure::new(exit, error)
-    })?;
+    let found =
+        changes::read(store, base.map_or(Since::Branch, Since::Revision)).map_err(|error| {
+            let exit = match error {
+                RoundError::Failed { .. } => Exit::Internal,
+                _ => Exit::Usage,
+            };
+            Failure::new(exit, error)
+        })?;
     let id = LoopId::new_stamp(request.now).map_err(|error| unreadable(store.folder(), &error))?;
     let topic = match request.text("topic").unwrap_or_default().trim() {
         "" => found.base.title(),

@@ -155,9 +155,7 @@ fn choose_installed(
 
 /// Returns whether the program of a reviewer is installed outside of the project. It may not be logged in.
 pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
-    let configured = settings.program.as_deref();
-    let program = configured.unwrap_or_else(|| settings.kind.program());
-    settings.kind == ReviewerKind::Lint || find_installed(program, root).is_some()
+    settings.kind == ReviewerKind::Lint || find_installed(settings.program(), root).is_some()
 }
 
 #[cfg(all(test, feature = "plan"))]

@@ -2,12 +2,13 @@
 //!
 //! The events of the client were measured (docs/dev/clients.md).
 
+use camino::Utf8Path;
 use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Invocation, Session, cause_of_name, cause_of_status, message_line, short_line, shown_path,
-    text_of, variables_with,
+    Invocation, Session, cause_of_name, cause_of_status, message_line, short_line, text_of,
+    variables_with,
 };
 use super::findings::Findings;
 use super::reviewer::{Cause, CauseKind};
@@ -23,6 +24,12 @@ const VARIABLES: &str = "CLAUDE_CONFIG_DIR CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_U
 const FLAGS: &str = "--print --output-format stream-json --verbose --include-partial-messages --tools Read,Grep,Glob \
     --permission-mode dontAsk --setting-sources user --settings {\"disableAllHooks\":true} --strict-mcp-config \
     --no-session-persistence";
+
+/// The ends of a session at a limit of its arguments: the subtype, the argument, and the property with the number.
+const LIMITS: [(&str, &str, &str); 2] = [
+    ("error_max_turns", "--max-turns", "num_turns"),
+    ("error_max_budget_usd", "--max-budget-usd", "total_cost_usd"),
+];
 
 /// Returns the variables that it gets. The configuration may add more.
 pub fn variables() -> Vec<String> {
@@ -71,7 +78,7 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
                 .and_then(Value::as_array)?;
             let line_of = |block: &Value| match text_of(block, "/type") {
                 "text" => message_line(text_of(block, "/text")),
-                "tool_use" => Some(tool(session, block)),
+                "tool_use" => Some(tool(session.root, block)),
                 _ => None,
             };
             let lines: Vec<String> = blocks.iter().filter_map(line_of).collect();
@@ -91,10 +98,14 @@ fn is_true(event: &Value, name: &str) -> bool {
 }
 
 /// Returns the line of progress for a tool that is used.
-fn tool(session: &Session<'_>, block: &Value) -> String {
+fn tool(root: &Utf8Path, block: &Value) -> String {
     let input = |name: &str| text_of(block, &format!("/input/{name}"));
     match text_of(block, "/name") {
-        "Read" => format!("reads {}", shown_path(input("file_path"), session.root)),
+        "Read" => {
+            let path = Utf8Path::new(input("file_path"));
+            let shown = path.strip_prefix(root).unwrap_or(path);
+            format!("reads {}", short_line(shown.as_str()))
+        }
         "Grep" => format!("searches for {}", short_line(input("pattern"))),
         "Glob" => format!("looks for {}", short_line(input("pattern"))),
         "StructuredOutput" => "answers".to_owned(),
@@ -104,8 +115,12 @@ fn tool(session: &Session<'_>, block: &Value) -> String {
 
 /// Returns the findings that the last event of a session reports.
 fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
-    if let Some(cause) = limit(result, session.arguments) {
-        return Err(cause);
+    for (subtype, option, reached) in LIMITS {
+        if text_of(result, "/subtype") == subtype {
+            let reached = result.get(reached).cloned().unwrap_or_default();
+            let detail = format!("Claude stopped at {option} {reached}");
+            return Err(Cause::new(CauseKind::Limit, &detail));
+        }
     }
     if !is_true(result, "is_error") {
         return match result.get("structured_output") {
@@ -124,21 +139,6 @@ fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
         .or_else(|| cause_of_status(status?))
         .unwrap_or(CauseKind::Failed { status: 0 });
     Err(Cause::new(kind, detail))
-}
-
-/// Returns the limit of the session's own arguments that it reached.
-fn limit(result: &Value, arguments: &[String]) -> Option<Cause> {
-    let (option, reached) = match text_of(result, "/subtype") {
-        "error_max_turns" => ("--max-turns", "/num_turns"),
-        "error_max_budget_usd" => ("--max-budget-usd", "/total_cost_usd"),
-        _ => return None,
-    };
-    let words = arguments.iter().flat_map(|argument| argument.split('='));
-    let limit = words.skip_while(|word| *word != option).nth(1);
-    let reached = result.pointer(reached).map(Value::to_string);
-    let limit = limit.map(str::to_owned).or(reached).unwrap_or_default();
-    let detail = format!("Claude stopped at {option} {limit}");
-    Some(Cause::new(CauseKind::Limit, &detail))
 }
 
 #[cfg(test)]

@@ -33,8 +33,6 @@ const MAX_SHOWN_CHARS: usize = 160;
 const REPAIR: &str = include_str!("client/repair.md");
 /// The time limit of the answer to [`REPAIR`].
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
-/// Largest answer that is sent back, in bytes.
-const MAX_REPAIR_BYTES: usize = 256 * 1024;
 
 /// A reviewer that is a program.
 #[derive(Debug, Clone)]
@@ -64,7 +62,6 @@ pub(super) struct Invocation {
 #[derive(Debug)]
 pub(super) struct Session<'r> {
     pub(super) root: &'r Utf8Path,
-    pub(super) arguments: &'r [String],
     /// Whether there was an event. Without one, the program does not print JSON.
     has_events: bool,
     /// The last message, which is the answer.
@@ -93,27 +90,20 @@ impl Reviewer for Client {
                 ..Invocation::default()
             },
         };
-        let mut message = None;
-        let answer = self.ask(&invocation, request, &mut message, watch);
-        let message = message.unwrap_or_default();
-        let Err(Cause {
-            kind: CauseKind::NotAVerdict,
-            detail,
-        }) = &answer
-        else {
+        let (answer, message) = self.ask(&invocation, request, watch);
+        let detail = match &answer {
+            Err(cause) if cause.kind == CauseKind::NotAVerdict => &cause.detail,
+            _ => return answer,
+        };
+        let Some(message) = message.filter(|message| !message.trim().is_empty()) else {
             return answer;
         };
-        if message.trim().is_empty() || message.len() > MAX_REPAIR_BYTES {
-            return answer;
-        }
-
         let line = format!("the answer cannot be read ({detail}); asking once for the wanted form");
         if watch(Event::Line(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
-        let digest = sha256(&message);
         let prompt = REPAIR
-            .replace("{marker}", &digest[..16])
+            .replace("{marker}", &sha256(&message)[..16])
             .replace("{answer}", &text::plain(&message));
         let repair = Request {
             prompt: &prompt,
@@ -124,41 +114,31 @@ impl Reviewer for Client {
             output: None,
             ..*request
         };
-        match self.ask(&invocation, &repair, &mut None, watch) {
-            Ok(findings) => Ok(findings),
-            Err(cause) if cause.kind.is_unreadable() || cause.kind == CauseKind::Stopped => {
-                Err(cause)
-            }
-            Err(_) => answer,
+        match self.ask(&invocation, &repair, watch).0 {
+            Err(cause) if !cause.kind.is_unreadable() && cause.kind != CauseKind::Stopped => answer,
+            repaired => repaired,
         }
     }
 }
 
 impl Client {
-    /// Returns the answer to one question, and sets a model's last message. A client that only tries to reach its service for as long as
+    /// Returns the answer to one question, and a model's last message. A client that only tries to reach its service for as long as
     /// it may be silent is ended: it reports that every few seconds, and so is never silent.
     fn ask(
         &self,
         invocation: &Invocation,
         request: &Request<'_>,
-        message: &mut Option<String>,
         watch: &mut Watch<'_>,
-    ) -> Result<Findings, Cause> {
-        let mut prompt = request.prompt.to_owned();
-        if invocation.read.is_some() {
-            prompt = format!("{prompt}\n{CLOSING}");
-        }
-        let program = self
-            .settings
-            .program
-            .as_deref()
-            .unwrap_or(self.settings.kind.program())
-            .to_owned();
-        let path = find_installed(&program, request.root);
+    ) -> (Result<Findings, Cause>, Option<String>) {
+        let program = self.settings.program();
+        let path = find_installed(program, request.root);
         let Some(path) = path.and_then(|path| path.into_os_string().into_string().ok()) else {
-            let error = StartError::NotInstalled { program };
-            return Err(Cause::new(CauseKind::NotInstalled, &error.to_string()));
+            let program = program.to_owned();
+            let detail = StartError::NotInstalled { program }.to_string();
+            return (Err(Cause::new(CauseKind::NotInstalled, &detail)), None);
         };
+        let closing = invocation.read.map_or("", |_| CLOSING);
+        let prompt = format!("{}\n{closing}", request.prompt);
         let variables = invocation
             .variables
             .iter()
@@ -171,19 +151,18 @@ impl Client {
             environment: &Environment::allowing(variables.cloned()),
             limits: request.limits,
         };
-        let session = Session::new(request.root, &invocation.arguments);
-        let session = RefCell::new(session);
-        let mut gave_up = false;
+        let session = RefCell::new(Session::new(request.root));
+        let mut unreachable = None;
         let ended = supervise_events(
             &call,
             Some(&mut |line| session.borrow_mut().line(line, invocation.read?)),
             &mut |event| {
-                let idle = call.limits.idle;
-                gave_up |= event == Event::Tick && session.borrow().is_unreachable(idle);
-                if gave_up {
-                    ControlFlow::Break(())
-                } else {
-                    watch(event)
+                if event == Event::Tick && unreachable.is_none() {
+                    unreachable = session.borrow().retries_longer_than(request.limits.idle);
+                }
+                match unreachable {
+                    Some(_) => ControlFlow::Break(()),
+                    None => watch(event),
                 }
             },
         );
@@ -191,29 +170,28 @@ impl Client {
             // For people only: a review is not given up because it cannot be kept.
             let _ = ended.keep(folder, name);
         }
-        let session = session.into_inner();
-        if let Some((_, retry)) = session.retries.as_ref().filter(|_| gave_up) {
-            return Err(Cause::new(CauseKind::Service, retry));
+        if let Some(last_try) = unreachable {
+            return (Err(Cause::new(CauseKind::Service, &last_try)), None);
         }
-        message.clone_from(&session.message);
+        let mut session = session.into_inner();
+        let message = session.message.take();
         // A program may give its prompt back, as `cat` does: the form of an answer in it, or what the text under review says, is no
         // verdict on it.
         let is_repeated = invocation.read.is_none()
-            && !prompt.trim().is_empty()
             && String::from_utf8_lossy(&ended.stdout).contains(prompt.trim());
-        match session.judge(&ended) {
+        let answer = match session.judge(&ended) {
             Err(cause) if !cause.kind.is_unreadable() => Err(cause),
             _ if is_repeated => Err(Cause::not_a_verdict("it repeats what it was asked")),
             answer => answer,
-        }
+        };
+        (answer, message)
     }
 }
 
 impl<'r> Session<'r> {
-    pub(super) fn new(root: &'r Utf8Path, arguments: &'r [String]) -> Self {
+    pub(super) fn new(root: &'r Utf8Path) -> Self {
         Self {
             root,
-            arguments,
             has_events: false,
             message: None,
             error: None,
@@ -242,9 +220,10 @@ impl<'r> Session<'r> {
         is_new
     }
 
-    fn is_unreachable(&self, idle: Duration) -> bool {
-        let retries = self.retries.as_ref();
-        retries.is_some_and(|(since, _)| since.elapsed() >= idle)
+    /// Returns the message of the last try to reach the service, if there was nothing else for so long.
+    fn retries_longer_than(&self, idle: Duration) -> Option<String> {
+        let (since, message) = self.retries.as_ref()?;
+        (since.elapsed() >= idle).then(|| message.clone())
     }
 
     /// Returns the answer of the client's process. The client's report of a failure is better than its exit status.
@@ -257,11 +236,10 @@ impl<'r> Session<'r> {
                 Err(Cause::new(CauseKind::NoOutput, detail))
             }
             (None, None) => reviewer::judge(ended),
-            (Some(failure), Some(Err(own))) if is_failed(&failure) => Err(if is_failed(&own) {
-                Cause::new(failure.kind, &own.detail)
-            } else {
-                own
-            }),
+            (Some(failure), Some(Err(own))) if is_failed(&failure) && is_failed(&own) => {
+                Err(Cause::new(failure.kind, &own.detail))
+            }
+            (Some(failure), Some(Err(own))) if is_failed(&failure) => Err(own),
             (Some(failure), _) => Err(failure),
         }
     }
@@ -272,14 +250,6 @@ pub(super) fn variables_with(own: &str) -> Vec<String> {
     let common = COMMON_VARIABLES.split_whitespace();
     let all = common.chain(own.split_whitespace());
     all.map(str::to_owned).collect()
-}
-
-/// Returns a path as a line of progress shows it: from the root, if it is below.
-pub(super) fn shown_path(path: &str, root: &Utf8Path) -> String {
-    match Utf8Path::new(path).strip_prefix(root) {
-        Ok(below) if !below.as_str().is_empty() => short_line(below.as_str()),
-        _ => short_line(path),
-    }
 }
 
 /// Returns a text as a line of progress shows it.

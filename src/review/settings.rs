@@ -22,17 +22,6 @@ pub enum ReviewerKind {
 
 claudex_loop_engine::words!(ReviewerKind);
 
-impl ReviewerKind {
-    /// Returns the name of its program if the configuration names none, or an empty text.
-    pub fn program(self) -> &'static str {
-        match self {
-            Self::Codex => "codex",
-            Self::Claude => "claude",
-            Self::Lint | Self::Command => "",
-        }
-    }
-}
-
 /// One reviewer of the configuration.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -59,6 +48,16 @@ pub struct ReviewerSettings {
 }
 
 impl ReviewerSettings {
+    /// Returns the program: a name that is looked up in PATH, or an absolute path.
+    pub fn program(&self) -> &str {
+        let usual = match self.kind {
+            ReviewerKind::Codex => "codex",
+            ReviewerKind::Claude => "claude",
+            ReviewerKind::Lint | ReviewerKind::Command => "",
+        };
+        self.program.as_deref().unwrap_or(usual)
+    }
+
     /// Returns the reviewer of a kind with nothing set.
     pub fn new(kind: ReviewerKind) -> Self {
         Self {

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use super::changes::{self, base};
+use super::changes::{self, Since};
 use super::findings_file::{NUMBER, number_in};
 use super::round::{RoundError, io_error};
 use super::runs::Run;
@@ -66,30 +66,34 @@ impl SubjectText {
     /// # Errors
     /// Returns an error if a file is missing, outside of the project or not UTF-8, or if the changes cannot be read.
     pub fn read(raw: &Raw, spec: &ReviewSpec, with_tree: bool) -> Result<Self, RoundError> {
-        let changes = has_changes(raw, spec).then(|| {
+        let store = raw.store();
+        let mut tree = None;
+        let mut diff = None;
+        if has_changes(raw, spec) {
             let since = raw.fill(spec.since);
-            changes::in_store(raw.store(), |snapshot| match &*since {
-                "" => base::find(snapshot),
-                commit => base::from_commit(snapshot, commit),
-            })
-        });
-        let changes = changes.transpose()?;
-        let tree = match &changes {
-            Some(changes) => Some(changes.snapshot.tree().to_owned()),
-            None if with_tree => tree_id(raw.store(), None),
-            None => None,
-        };
+            let since = match &*since {
+                "" => Since::Branch,
+                commit => Since::Commit(commit),
+            };
+            let changes = changes::read(store, since)?;
+            tree = Some(changes.snapshot.tree().to_owned());
+            diff = Some(changes.text);
+        } else if with_tree {
+            tree = tree_id(store, None);
+        }
         let name = title(raw, spec);
-        let diff = changes.as_ref().map(|found| found.text.as_str());
-        let files = files(raw, spec, diff).map_err(io_error(format!("could not read {name}")))?;
+        let files = files(raw, spec, diff.as_deref())
+            .map_err(io_error(format!("could not read {name}")))?;
         if files.is_empty() {
             let first = match spec.subject.first() {
                 Some(&CHANGES) | None => copy_in(raw),
                 Some(one) => raw.path(one),
             };
-            let first = text::shown(first);
             return Err(RoundError::Refused {
-                message: format!("{first} does not exist, so there is nothing to review"),
+                message: format!(
+                    "{} does not exist, so there is nothing to review",
+                    text::shown(first)
+                ),
                 help: "write it, then run the review again".to_owned(),
             });
         }
@@ -117,16 +121,15 @@ impl SubjectText {
     /// reports.
     pub(super) fn keep(&self, raw: &Raw, run: &str) -> Result<(), RoundError> {
         let store = raw.store();
-        match self.parts.iter().find(|part| part.kind == PartKind::Diff) {
-            Some(changes) => store
+        let mut parts = self.parts.iter();
+        if let Some(changes) = parts.find(|part| part.kind == PartKind::Diff) {
+            return store
                 .replace(&copy_in(raw), changes.text.as_bytes())
-                .map_err(io_error("could not write the copy of the changes")),
-            None => {
-                let named = format!("{}\n{}", self.name, self.text);
-                let _ = store.replace(&kept_path(raw, run), named.as_bytes());
-                Ok(())
-            }
+                .map_err(io_error("could not write the copy of the changes"));
         }
+        let named = format!("{}\n{}", self.name, self.text);
+        let _ = store.replace(&kept_path(raw, run), named.as_bytes());
+        Ok(())
     }
 }
 
@@ -136,23 +139,17 @@ fn part(raw: &Raw, path: &Utf8Path, bytes: Vec<u8>) -> Result<Part, RoundError> 
     let root = raw.root();
     let refused = |problem: String, help: &str| RoundError::Refused {
         message: format!("{} {problem}", text::shown(path)),
-        help: help.to_owned(),
+        help: format!("{help}, then run the review again"),
     };
     if !path.starts_with(&root) && !path.starts_with(raw.store().folder()) {
         let root = text::shown(raw.store().root());
-        return Err(refused(
-            format!(
-                "leads out of {root}: a reviewer would be shown a file that is not the project's"
-            ),
-            "put the file itself there, then run the review again",
-        ));
+        let problem = format!(
+            "leads out of {root}: a reviewer would be shown a file that is not the project's"
+        );
+        return Err(refused(problem, "put the file itself there"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| {
-        refused(
-            "is not UTF-8 text".to_owned(),
-            "save it as UTF-8, then run the review again",
-        )
-    })?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| refused("is not UTF-8 text".to_owned(), "save it as UTF-8"))?;
     let kind = if path == copy_in(raw) {
         PartKind::Diff
     } else {
@@ -171,24 +168,21 @@ pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
 
 /// Returns the name of the subject: `PLAN.md, tasks/task-*.md`.
 pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
-    let subjects = spec.subject.iter().enumerate();
-    let names = subjects.map(|(at, one)| match *one {
-        CHANGES => "the work tree’s changes".to_owned(),
-        PROGRAM => match raw.program_facts().subjects.get() {
-            Some(Ok(subjects)) => {
-                let names = subjects.iter().map(|one| text::shown(one.name()));
-                names.collect::<Vec<_>>().join(", ")
-            }
-            _ => "what the program gives".to_owned(),
-        },
+    let mut names = Vec::new();
+    for (at, one) in spec.subject.iter().enumerate() {
         // Only the first of several files is required.
-        one if at > 0 && !is_pattern(one) && raw.path(one).symlink_metadata().is_err() => {
-            String::new()
+        let is_there = || at == 0 || is_pattern(one) || raw.path(one).symlink_metadata().is_ok();
+        match *one {
+            CHANGES => names.push("the work tree’s changes".to_owned()),
+            PROGRAM => match raw.program_facts().subjects.get() {
+                Some(Ok(all)) => names.extend(all.iter().map(|one| text::shown(one.name()))),
+                _ => names.push("what the program gives".to_owned()),
+            },
+            one if is_there() => names.push(text::shown(raw.fill(one))),
+            _ => {}
         }
-        one => text::shown(raw.fill(one)),
-    });
-    let named: Vec<String> = names.filter(|one| !one.is_empty()).collect();
-    named.join(", ")
+    }
+    names.join(", ")
 }
 
 /// Returns the bytes of a subject as it is now, or `None` if the first of its files is missing.
@@ -255,32 +249,25 @@ fn files(
     let mut files: Vec<(Utf8PathBuf, Vec<u8>)> = Vec::new();
     let mut bytes_left = MAX_BYTES;
     for (at, template) in spec.subject.iter().enumerate() {
-        let sources = match *template {
-            CHANGES => vec![(copy.clone(), None)],
-            PROGRAM => sources_of_program(raw)?,
-            _ if is_pattern(template) => sources_of_pattern(raw, template)?,
-            _ => vec![(raw.path(template), None)],
-        };
-        for (path, text) in sources {
+        for (path, text) in sources(raw, template)? {
             if files.iter().any(|(known, _)| *known == path) {
                 continue;
             }
             let text = text.or(changes.filter(|_| path == copy).map(str::to_owned));
-            let bytes = if let Some(text) = text {
-                text.into_bytes()
-            } else {
-                let place = if_there(raw.folder_at(&path))?;
-                let read = place.map(|(folder, name)| if_there(folder.read(&name, bytes_left)));
-                let Some(bytes) = read.transpose()?.flatten() else {
-                    continue;
-                };
-                bytes
+            let read = || {
+                let (folder, name) = raw.folder_at(&path)?;
+                folder.read(&name, bytes_left)
             };
-            let len = bytes.len() as u64;
-            if files.len() == MAX_FILES || len > bytes_left {
+            let bytes = match text {
+                Some(text) => Some(text.into_bytes()),
+                None => if_there(read())?,
+            };
+            let Some(bytes) = bytes else { continue };
+            let size = bytes.len() as u64;
+            if files.len() == MAX_FILES || size > bytes_left {
                 return Err(ErrorKind::FileTooLarge.into());
             }
-            bytes_left -= len;
+            bytes_left -= size;
             files.push((path, bytes));
         }
         if at == 0 && files.is_empty() {
@@ -294,14 +281,27 @@ fn files(
     Ok(files)
 }
 
-/// Returns the paths that the program provides, some with their text.
-fn sources_of_program(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
-    let unset = Err("the program has not said what is reviewed".to_owned());
-    let subjects = match raw.program_facts().subjects.get().unwrap_or(&unset) {
-        Ok(subjects) => subjects,
-        Err(why) => return Err(io::Error::other(text::one_line(why, 1000))),
-    };
+/// Returns the paths of a subject's files, those of the program with their text if no file has it.
+fn sources(raw: &Raw, template: &str) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
     let root = raw.root();
+    if is_pattern(template) {
+        let files = matching_files(raw, template)?;
+        return Ok(files.into_iter().map(|path| (path, None)).collect());
+    }
+    if template != PROGRAM {
+        let is_changes = template == CHANGES;
+        let path = if is_changes {
+            copy_in(raw)
+        } else {
+            raw.path(template)
+        };
+        return Ok(vec![(path, None)]);
+    }
+    let unset = Err("the program has not said what is reviewed".to_owned());
+    let subjects = raw.program_facts().subjects.get().unwrap_or(&unset);
+    let subjects = subjects
+        .as_ref()
+        .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
     let source = |subject: &Subject| {
         let path = Utf8Path::new(subject.name());
         let is_below = |part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
@@ -318,35 +318,35 @@ fn sources_of_program(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)
     subjects.iter().map(source).collect()
 }
 
+/// Returns whether a subject is a pattern for several files.
+fn is_pattern(subject: &str) -> bool {
+    subject.contains('*') || subject.contains(NUMBER)
+}
+
 /// Returns the paths of the files that match a pattern, by name. A `*` in the value of a field is no pattern.
-fn sources_of_pattern(raw: &Raw, pattern: &str) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
+fn matching_files(raw: &Raw, pattern: &str) -> io::Result<Vec<Utf8PathBuf>> {
     let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
-    let ends = name.split_once(NUMBER).or(name.split_once('*'));
+    let is_numbered = name.contains(NUMBER);
+    let ends = name.split_once(if is_numbered { NUMBER } else { "*" });
     let (before, after) = ends.unwrap_or((name, ""));
     let before = raw.fill(before);
     let after = raw.fill(after);
-    let is_numbered = name.contains(NUMBER);
     let Some((folder, _)) = if_there(raw.folder_at(&raw.path(folder).join("*")))? else {
         return Ok(Vec::new());
     };
     let mut names = folder.names()?;
-    names.retain(|name| {
-        let rest = name.strip_prefix(&before);
-        let is_between = rest.is_some_and(|rest| rest.ends_with(&after));
-        is_between && (!is_numbered || number_in(name, &before, &after).is_some())
-    });
-    names.truncate(MAX_FILES + 1);
     names.sort();
-    let mut sources = Vec::new();
+    let mut files = Vec::new();
     for name in names {
-        if folder.look(&name)?.is_some_and(|found| found.is_file()) {
-            sources.push((folder.path().join(name), None));
+        let matches = if is_numbered {
+            number_in(&name, &before, &after).is_some()
+        } else {
+            let rest = name.strip_prefix(&before);
+            rest.is_some_and(|rest| rest.ends_with(&after))
+        };
+        if matches && folder.look(&name)?.is_some_and(|found| found.is_file()) {
+            files.push(folder.path().join(name));
         }
     }
-    Ok(sources)
-}
-
-/// Returns whether a subject is a pattern for several files.
-fn is_pattern(subject: &str) -> bool {
-    subject.contains('*') || subject.contains(NUMBER)
+    Ok(files)
 }

@@ -5,6 +5,7 @@
 //! since the branch has no commits of its own then: a main one, and the upstream that it was made from. A main branch itself is
 //! compared with its copies alone: any other branch would bring in the work of others.
 
+use crate::git::Git;
 use crate::review::worktree::snapshot::is_id;
 use crate::review::worktree::{Snapshot, WorktreeError};
 use crate::text;
@@ -45,16 +46,69 @@ impl Base {
     }
 }
 
-/// Finds the base of the branch that is checked out.
-pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
+/// The commit with which changes begin.
+#[derive(Debug, Clone, Copy)]
+pub enum Since<'a> {
+    /// The point where the branch left the nearest other one.
+    Branch,
+    /// The point where the branch left this revision.
+    Revision(&'a str),
+    /// The commit with this id. Only zeros stand for the empty tree, from which everything is new.
+    Commit(&'a str),
+}
+
+/// Finds the base of a snapshot.
+pub(super) fn find(snapshot: &Snapshot, since: Since<'_>) -> Result<Base, WorktreeError> {
     let git = &snapshot.git;
-    let Some(head) = commit(snapshot, "HEAD")? else {
-        return nothing(snapshot, None);
+    let no_commit = |revision: &str| WorktreeError::NoCommit {
+        commit: text::one_line(&text::shown(revision), 100),
     };
-    let mut base = head;
+    let named = |revision: &str| commit_of(git, revision)?.ok_or_else(|| no_commit(revision));
+    let (commit, against) = match since {
+        Since::Branch => nearest(git)?,
+        Since::Revision(revision) => {
+            let base = merge_base(git, &named(revision)?)?;
+            (
+                Some(base.ok_or_else(|| no_commit(revision))?),
+                Some(revision.to_owned()),
+            )
+        }
+        Since::Commit(id) if is_id(id) && id.bytes().all(|digit| digit == b'0') => {
+            (None, Some("an empty folder".to_owned()))
+        }
+        Since::Commit(id) if !is_id(id) => return Err(no_commit(id)),
+        Since::Commit(id) => {
+            let commit = named(id)?;
+            let against = commit[..12].to_owned();
+            (Some(commit), Some(against))
+        }
+    };
+    let tree = match &commit {
+        Some(commit) => git.lines(
+            &["rev-parse", "--verify", &format!("{commit}^{{tree}}")],
+            &[],
+        )?,
+        None => git.lines(&["mktree"], &[])?,
+    };
+    let branch = git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
+    Ok(Base {
+        branch: branch.map(|name| short(&name)),
+        commit,
+        tree,
+        against,
+    })
+}
+
+/// Returns the point where the branch left the other one with the fewest commits since, and that one's name; the last commit if there
+/// is no other.
+fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError> {
+    let mut base = commit_of(git, "HEAD")?;
     let mut against = None;
+    if base.is_none() {
+        return Ok((base, against));
+    }
     let mut fewest = i32::MAX;
-    for (name, may_contain_head) in candidates(snapshot)? {
+    for (name, may_contain_head) in candidates(git)? {
         let limit = format!("--max-count={fewest}");
         let without = format!("^{name}");
         let counted = git.lines(&["rev-list", "--count", &limit, "HEAD", &without], &[])?;
@@ -63,91 +117,41 @@ pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
             continue;
         }
         // No answer: the two share no history, or a shallow clone has lost it.
-        if let Some(common) = merge_base(snapshot, &name)? {
-            base = common;
+        if let Some(common) = merge_base(git, &name)? {
+            base = Some(common);
             against = Some(short(&name));
             fewest = count;
         }
     }
-    base_at(snapshot, base, against)
-}
-
-/// Returns the base that a user names: the point where the branch left that revision.
-pub(crate) fn from_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, WorktreeError> {
-    let commit = commit(snapshot, revision)?.ok_or_else(|| no_commit(revision))?;
-    let base = merge_base(snapshot, &commit)?.ok_or_else(|| no_commit(revision))?;
-    base_at(snapshot, base, Some(revision.to_owned()))
-}
-
-/// Returns a commit that is named by its id. Only zeros stand for the empty tree, from which everything is new.
-pub(crate) fn from_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeError> {
-    if is_id(id) && id.bytes().all(|digit| digit == b'0') {
-        return nothing(snapshot, Some("an empty folder".to_owned()));
-    }
-    let known = is_id(id).then(|| commit(snapshot, id)).transpose()?;
-    let commit = known.flatten().ok_or_else(|| no_commit(id))?;
-    let against = commit[..12].to_owned();
-    base_at(snapshot, commit, Some(against))
-}
-
-/// Returns the empty tree, from which everything is new.
-fn nothing(snapshot: &Snapshot, against: Option<String>) -> Result<Base, WorktreeError> {
-    Ok(Base {
-        branch: branch(snapshot)?,
-        commit: None,
-        tree: snapshot.git.lines(&["mktree"], &[])?,
-        against,
-    })
-}
-
-fn base_at(
-    snapshot: &Snapshot,
-    commit: String,
-    against: Option<String>,
-) -> Result<Base, WorktreeError> {
-    let tree = format!("{commit}^{{tree}}");
-    let found = snapshot.git.maybe(&["rev-parse", "--verify", &tree])?;
-    Ok(Base {
-        branch: branch(snapshot)?,
-        tree: found.ok_or_else(|| no_commit(&commit))?,
-        against,
-        commit: Some(commit),
-    })
-}
-
-/// Returns the name of the branch that is checked out.
-fn branch(snapshot: &Snapshot) -> Result<Option<String>, WorktreeError> {
-    let current = snapshot.git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
-    Ok(current.map(|name| short(&name)))
+    Ok((base, against))
 }
 
 /// Returns the id of the commit that a revision names.
-fn commit(snapshot: &Snapshot, revision: &str) -> Result<Option<String>, WorktreeError> {
+fn commit_of(git: &Git, revision: &str) -> Result<Option<String>, WorktreeError> {
     let commit = format!("{revision}^{{commit}}");
-    let parse = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
-    let parsed = snapshot.git.maybe(&[&parse[..], &[&commit]].concat())?;
-    Ok(parsed.filter(|id| is_id(id)))
+    let call = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &commit,
+    ];
+    Ok(git.maybe(&call)?.filter(|id| is_id(id)))
 }
 
-fn no_commit(revision: &str) -> WorktreeError {
-    WorktreeError::NoCommit {
-        commit: text::one_line(&text::shown(revision), 100),
-    }
-}
-
-fn merge_base(snapshot: &Snapshot, with: &str) -> Result<Option<String>, WorktreeError> {
-    let base = snapshot.git.maybe(&["merge-base", "HEAD", with])?;
+fn merge_base(git: &Git, with: &str) -> Result<Option<String>, WorktreeError> {
+    let base = git.maybe(&["merge-base", "HEAD", with])?;
     Ok(base.filter(|id| is_id(id)))
 }
 
 /// Returns the refs of the branches to compare with, each with whether it counts though it contains all commits of the one that
 /// is checked out. Of several that are as good, the first one counts. Main branches come first, and those of a remote, which are
 /// seldom out of date.
-fn candidates(snapshot: &Snapshot) -> Result<Vec<(String, bool)>, WorktreeError> {
+fn candidates(git: &Git) -> Result<Vec<(String, bool)>, WorktreeError> {
     let format = "--format=%(HEAD)%09%(refname)%09%(symref)%09%(upstream)";
     let sort = "--sort=-committerdate";
     let call = ["for-each-ref", sort, format, "refs/heads", "refs/remotes"];
-    let listed = snapshot.git.lines(&call, &[])?;
+    let listed = git.lines(&call, &[])?;
     let refs: Vec<[&str; 4]> = listed
         .lines()
         .filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())

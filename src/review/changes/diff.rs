@@ -3,6 +3,7 @@
 //! Control characters and bidirectional ones, which could change how the text is read, are written as `<U+202E>`. A carriage
 //! return at the end of a line stays.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -12,8 +13,7 @@ use super::MAX_BYTES;
 use super::base::Base;
 use crate::git::Git;
 use crate::message::{Message, Render as _};
-use crate::review::worktree::file_name::{names, readable_name, visible};
-use crate::review::worktree::{Snapshot, WorktreeError};
+use crate::review::worktree::{Snapshot, WorktreeError, names, readable_name, visible};
 use crate::text;
 
 /// The head.
@@ -39,8 +39,6 @@ pub(super) struct ChangedFile {
     from: Option<Vec<u8>>,
     /// The numbers of added and removed lines, or `None` if it is binary.
     lines: Option<(u64, u64)>,
-    /// Whether its path is that of generated or vendored code.
-    is_generated: bool,
 }
 
 /// The options of all calls: the same renames, and no program of the repository.
@@ -53,14 +51,7 @@ const DIFF: [&str; 7] = [
     "--no-color",
     "--submodule=short",
 ];
-/// Ends of the names of generated files, lock files among them.
-const GENERATED_ENDS: &str = ".lock .lockb -lock.json -lock.yaml -shrinkwrap.json /go.sum /Package.resolved \
-    .min.js .min.css .map .snap .pb.go _pb2.py .g.dart .designer.cs";
-/// Folders with generated or vendored code.
-const GENERATED_FOLDERS: &str =
-    "/vendor/ /node_modules/ /third_party/ /dist/ /__generated__/ /__snapshots__/";
-
-/// Returns the files in the order of their paths, generated ones last, without the loop's own files.
+/// Returns the files in the order of their paths, without the loop's own files.
 pub(super) fn list(
     differ: &Git,
     trees: [&str; 2],
@@ -87,26 +78,15 @@ pub(super) fn list(
         let number = |column: &[u8]| std::str::from_utf8(column).ok()?.parse::<u64>().ok();
         changed.push(ChangedFile {
             lines: number(added).zip(number(removed)),
-            is_generated: is_generated(path),
             path: path.to_vec(),
             from,
         });
     }
-    changed.sort_by(|one, two| (one.is_generated, &one.path).cmp(&(two.is_generated, &two.path)));
+    changed.sort_by(|one, two| one.path.cmp(&two.path));
     Ok(changed)
 }
 
-/// Returns whether a path is that of generated or vendored code.
-fn is_generated(path: &[u8]) -> bool {
-    let path = format!("/{}", String::from_utf8_lossy(path));
-    let mut ends = GENERATED_ENDS.split_whitespace();
-    let mut folders = GENERATED_FOLDERS.split_whitespace();
-    path.contains(".generated.")
-        || ends.any(|end| path.ends_with(end))
-        || folders.any(|folder| path.contains(folder))
-}
-
-/// Writes the text, which has at most [`MAX_BYTES`].
+/// Writes the text, which has at most [`MAX_BYTES`]. The smallest diffs come in first, and stand in the order of their paths.
 pub(super) fn write(
     snapshot: &Snapshot,
     differ: &Git,
@@ -115,28 +95,27 @@ pub(super) fn write(
 ) -> Result<String, WorktreeError> {
     let trees = [&*base.tree, snapshot.tree()];
     let mut bytes_left = MAX_BYTES - MAX_HEAD_BYTES;
-    let mut body = String::new();
-    let passed_over = snapshot.passed_over.iter();
-    let mut left_out: Vec<String> = passed_over
-        .map(|(path, over)| {
-            format!(
-                "{} ({} bytes, {})",
-                readable_name(path),
-                over.bytes,
-                over.why
-            )
-        })
-        .collect();
-    for one in changed {
-        match diff(differ, trees, one, bytes_left)? {
-            Some(diff) => {
-                bytes_left -= diff.len();
-                body.push_str(&diff);
-            }
-            None => left_out.push(with_size(one)),
+    let mut smallest: Vec<&ChangedFile> = changed.iter().collect();
+    smallest.sort_by_key(|one| one.lines.map(|(added, removed)| added + removed));
+    let mut diffs = BTreeMap::new();
+    for one in smallest {
+        if let Some(diff) = diff(differ, trees, one, bytes_left)? {
+            bytes_left -= diff.len();
+            diffs.insert(&one.path, diff);
         }
     }
-    Ok(head(snapshot, base, changed, &left_out) + &body)
+    let passed_over = snapshot.passed_over.iter().map(|(path, over)| {
+        format!(
+            "{} ({} bytes, {})",
+            readable_name(path),
+            over.bytes,
+            over.why
+        )
+    });
+    let without_diff = changed.iter().filter(|one| !diffs.contains_key(&one.path));
+    let left_out: Vec<String> = passed_over.chain(without_diff.map(with_size)).collect();
+    let head = head(snapshot, base, changed, &left_out);
+    Ok(head + &diffs.into_values().collect::<String>())
 }
 
 fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[String]) -> String {
@@ -176,12 +155,11 @@ fn with_bytes(snapshot: &Snapshot, one: &ChangedFile) -> String {
 
 /// Returns the name of a file without a diff, with the number of changed lines.
 fn with_size(one: &ChangedFile) -> String {
-    let size = match one.lines {
-        Some((added, removed)) => format!("+{added} -{removed} lines"),
-        None => "binary".to_owned(),
-    };
-    let generated = if one.is_generated { ", generated" } else { "" };
-    format!("{} ({size}{generated})", readable_name(&one.path))
+    let name = readable_name(&one.path);
+    match one.lines {
+        Some((added, removed)) => format!("{name} (+{added} -{removed} lines)"),
+        None => format!("{name} (binary)"),
+    }
 }
 
 /// Returns the diff of a file, as git writes it, if it has at most `max_bytes`.

@@ -1,17 +1,18 @@
 //! The changes of a work tree as one text to review: the base, then a unified diff per file.
 //!
-//! `collect` takes a [`Snapshot`], finds its `base`, lists the files and writes as many of their diffs, whole, as fit (`diff`). A file that does not fit is named with its size. The text holds no time of day: the same changes give the
-//! same bytes, so that findings on them stay open.
+//! [`read`] takes a [`Snapshot`], finds its `base`, lists the files and writes as many of their diffs, whole, as fit (`diff`). A
+//! file that does not fit is named with its size. The text holds no time of day: the same changes give the same bytes, so that
+//! findings on them stay open.
 
 pub(crate) mod base;
 pub(crate) mod diff;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::review::round::RoundError;
-use crate::review::worktree::{Snapshot, WorktreeError, own_files};
+use super::round::RoundError;
+use super::worktree::{Snapshot, own_files};
 use crate::store::{LoopId, Store};
-pub use base::Base;
+pub use base::{Base, Since};
 
 /// The longest text, in bytes: a model is shown no more at once.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -38,33 +39,18 @@ pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
     }
 }
 
-/// Reads the changes of a store's project since its branch left the base that the user names, or since the base that is found.
+/// Reads the changes of a store's project, without the loop's own files.
 ///
 /// # Errors
 /// Returns an error if nothing differs, or if the work tree cannot be read.
-pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, RoundError> {
-    in_store(store, |snapshot| match base {
-        Some(base) => base::from_revision(snapshot, base),
-        None => base::find(snapshot),
-    })
-}
-
-/// Reads the changes of a store's project since a base, without the loop's own files.
-pub(super) fn in_store(
-    store: &Store,
-    base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
-) -> Result<Changes, RoundError> {
+pub fn read(store: &Store, since: Since<'_>) -> Result<Changes, RoundError> {
     let root = store.root();
-    collect(root, &own_files(store, root), base)
+    collect(root, &own_files(store, root), since)
 }
 
-fn collect(
-    root: &Utf8Path,
-    own_files: &[String],
-    base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
-) -> Result<Changes, RoundError> {
+fn collect(root: &Utf8Path, own_files: &[String], since: Since<'_>) -> Result<Changes, RoundError> {
     let snapshot = Snapshot::take(root, own_files, None)?;
-    let base = base(&snapshot)?;
+    let base = base::find(&snapshot, since)?;
     let differ = snapshot.git.without_attributes()?;
     let changed = diff::list(&differ, [&base.tree, snapshot.tree()], own_files)?;
     if changed.is_empty() && snapshot.passed_over.is_empty() {

@@ -1,10 +1,10 @@
 use super::diff::BINARY;
-use super::{Changes, MAX_BYTES, base, collect};
+use super::{Changes, MAX_BYTES, Since, collect};
 use crate::review::round::RoundError;
 use crate::review::worktree::testing::{Repo, git};
 
 fn collected(root: &camino::Utf8Path) -> Result<Changes, RoundError> {
-    collect(root, &[], base::find)
+    collect(root, &[], Since::Branch)
 }
 
 fn changes(repo: &Repo) -> Changes {
@@ -92,14 +92,14 @@ fn nothing_that_differs_is_named_by_title() {
     repo.write("x.log", "ignored\n");
     repo.write("reviews/review-1.md", "ours\n");
     let exclusions = [":(exclude,top,glob)reviews/review-*.md".to_owned()];
-    let error = collect(&repo.root, &exclusions, base::find).unwrap_err();
+    let error = collect(&repo.root, &exclusions, Since::Branch).unwrap_err();
     let nothing = "there is nothing to review: no uncommitted changes of main";
     assert_eq!(error.to_string(), nothing);
     // Reports that were committed and then changed are no part of it either.
     repo.commit();
     repo.write("reviews/review-1.md", "another\n");
     repo.write("b", "1\n");
-    let changes = collect(&repo.root, &exclusions, base::find).unwrap();
+    let changes = collect(&repo.root, &exclusions, Since::Branch).unwrap();
     assert_eq!(files(&changes), 1);
     assert!(!changes.text.contains("review-1"));
 
@@ -239,11 +239,7 @@ fn given_base_is_where_the_branch_left_it() {
     repo.write("later", "1\n");
     repo.commit();
     repo.git(&["checkout", "-q", "part-2"]);
-    let against = |base: &str| {
-        collect(&repo.root, &[], |snapshot| {
-            base::from_revision(snapshot, base)
-        })
-    };
+    let against = |base| collect(&repo.root, &[], Since::Revision(base));
     let found = against("main").unwrap();
     assert_eq!(
         (&*found.base.title(), files(&found)),
@@ -278,7 +274,7 @@ fn binaries_and_submodules_are_named_only() {
 }
 
 #[test]
-fn large_files_are_named_generated_ones_come_last() {
+fn largest_files_are_named_only() {
     let repo = Repo::with(&[("a", "1\n")]);
     let lines = |count: usize| "twenty bytes a line\n".repeat(count);
     repo.write("Cargo.lock", lines(8000));
@@ -307,9 +303,9 @@ fn large_files_are_named_generated_ones_come_last() {
         head(&changes)[4..],
         [
             "# left out: dump.bin (9437184 bytes, too large to be read)",
+            "# left out: Cargo.lock (+8000 -0 lines)",
             "# left out: c.rs (+20000 -0 lines)",
-            "# left out: Cargo.lock (+8000 -0 lines, generated)",
-            "# left out: lib/vendor/x.go (+10000 -0 lines, generated)",
+            "# left out: lib/vendor/x.go (+10000 -0 lines)",
         ]
     );
 }
@@ -385,11 +381,7 @@ fn changes_since_a_commit_leave_out_what_was_before_it() {
     repo.git(&["commit", "--quiet", "--all", "--message", "second"]);
     let second = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
     repo.write("b.txt", "new\n");
-    let since = |commit: &str| {
-        collect(&repo.root, &[], |snapshot| {
-            base::from_commit(snapshot, commit)
-        })
-    };
+    let since = |commit| collect(&repo.root, &[], Since::Commit(commit));
     let all = since(&first).unwrap().text;
     assert!(
         all.contains("-one") && all.contains("+two") && all.contains("+new"),

@@ -17,9 +17,8 @@ use camino::Utf8Path;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
-use super::MAX_FILES;
-use super::file_name::names;
 use super::own_files::without;
+use super::{MAX_FILES, names};
 use crate::digest::sha256;
 use crate::files;
 use crate::git::{Git, WorktreeError, io};
