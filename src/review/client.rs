@@ -137,8 +137,10 @@ impl Client {
             let detail = StartError::NotInstalled { program }.to_string();
             return (Err(Cause::new(CauseKind::NotInstalled, &detail)), None);
         };
-        let closing = invocation.read.map_or("", |_| CLOSING);
-        let prompt = format!("{}\n{closing}", request.prompt);
+        let mut prompt = request.prompt.to_owned();
+        if invocation.read.is_some() {
+            prompt.extend(["\n", CLOSING]);
+        }
         let variables = invocation
             .variables
             .iter()

@@ -134,7 +134,7 @@ fn follower(project: &Project, id: &str, reviewer: &str) -> (Background, impl Fn
     let child = command.stdout(out).stderr(Stdio::piped()).spawn();
     let logged = move || std::fs::read_to_string(&log).unwrap();
     wait_for("the second to attach", || {
-        logged().contains("is running already; following it")
+        logged().contains("following the review that is running")
     });
     (Background::new(child.unwrap()), logged)
 }
