@@ -10,7 +10,7 @@ mod severity;
 use std::ops::Range;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub(super) use self::severity::{is_none, label};
 use super::cause::{Cause, CauseKind};
@@ -40,13 +40,16 @@ const KEYS: [&str; 3] = ["\"verdict\"", "\"findings\"", "\"severity\""];
 /// The problem of an answer with several verdicts.
 const TWO: &str = "it has more than one answer";
 
-/// The schema's object. serde refuses a property that is unknown or there twice.
+/// The schema's object. serde refuses a property that is there twice.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Answer {
     /// `clean` or `findings`; models leave it out beside findings.
     verdict: Option<String>,
+    #[serde(alias = "issues", alias = "comments", alias = "problems")]
     findings: Vec<Entry>,
+    /// Other properties. A clean answer has none.
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 /// A finding of the schema, also under the names that models give its properties by themselves.
@@ -58,6 +61,8 @@ struct Entry {
         alias = "title",
         alias = "message",
         alias = "problem",
+        alias = "issue",
+        alias = "comment",
         alias = "summary"
     )]
     what: Option<String>,
@@ -93,7 +98,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
             let problem = "no item has a severity, and the line ‘{}’ does not stand alone";
             Cause::not_a_verdict(&problem.replace("{}", CLEAN_LINE))
         };
-        return markdown::read(answer)?.ok_or_else(no_verdict);
+        return markdown::read(answer, false)?.ok_or_else(no_verdict);
     };
     if found.len() > 1 {
         return Err(Cause::not_a_verdict(TWO));
@@ -108,7 +113,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
             "its JSON says clean and does not stand alone",
         ));
     }
-    match markdown::read(&around)? {
+    match markdown::read(&around, true)? {
         None => Ok(findings),
         Some(_) => Err(Cause::not_a_verdict(TWO)),
     }
@@ -186,6 +191,7 @@ fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
                 serde_json::from_str(value).map(|findings| Answer {
                     verdict: None,
                     findings,
+                    other: Map::new(),
                 })
             } else {
                 serde_json::from_str(value)
@@ -208,8 +214,11 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     }
     match answer.verdict.as_deref() {
         // `clean` beside findings, such as low ones: the listed findings count.
-        Some("clean") => with_findings(findings),
-        None | Some("findings") if !findings.is_empty() => with_findings(findings),
+        _ if !findings.is_empty() => with_findings(findings),
+        Some("clean") if !answer.other.is_empty() => Err(Cause::not_a_verdict(
+            "its JSON says clean and something else",
+        )),
+        Some("clean") => Ok(Findings::default()),
         Some("findings") => Err(Cause::not_a_verdict(
             "its JSON announces findings and lists none",
         )),

@@ -24,6 +24,17 @@ pub(super) fn lines(block: &str) -> Vec<String> {
     lines
 }
 
+/// Returns the text below the first line of a list item, without its indentation.
+pub(super) fn below(block: &str) -> String {
+    let lines = block.lines().skip(1);
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let full = lines.clone().filter(|line| !line.trim().is_empty());
+    let width = full.map(indent).min().unwrap_or(0);
+    lines
+        .map(|line| line.get(width..).unwrap_or_default().to_owned() + "\n")
+        .collect()
+}
+
 /// Returns the text behind `-`, `*`, `+`, `1.` or `1)`.
 pub(super) fn bullet(line: &str) -> Option<&str> {
     let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());

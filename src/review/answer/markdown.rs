@@ -1,7 +1,8 @@
 //! Findings in Markdown: every item is counted, or the whole answer is unreadable.
 //!
-//! A severity is in a heading, in front of an item, or in a cell of its table row. docs/reviewers.md has the forms that are
-//! read. Nothing found has to be said by the clean line, or by three sections that each say so, and by nothing else.
+//! A severity is in a heading, in front of an item or at its end, or in a cell of its table row. An item without one is high,
+//! if anything in the answer has a severity. docs/reviewers.md has the forms that are read. Nothing found has to be said by the
+//! clean line, or by three sections that each say so, and by nothing else.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,11 +10,11 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use super::severity::{
-    SeverityWords, is_list_title, is_none, is_severity_line, is_summary_title, label,
-    severity_words, stated_severity,
+    SeverityWords, begins_with_sign, is_clean_line, is_list_title, is_none, is_praise_title,
+    is_severity_line, is_summary_title, label, severity_words, stated_among, stated_severity,
 };
 use super::{Cause, item, with_findings};
-use crate::review::findings::{CLEAN_LINE, Finding, Findings, Severity};
+use crate::review::findings::{Finding, Findings, Severity};
 use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
@@ -21,33 +22,19 @@ const LINE_LEVEL: u8 = 6;
 /// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
-/// Reads a text. Returns `None` if it has no verdict.
-pub(super) fn read(answer: &str) -> Result<Option<Findings>, Cause> {
+/// Reads a text. Returns `None` if it has no verdict. `is_rated`: the answer has a severity outside of this text.
+pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cause> {
     let answer = with_headings(answer);
     let blocks = blocks(&answer);
-    let headings = || blocks.iter().filter(|block| block.level().is_some());
-    let mut levels = headings().filter_map(Block::level);
+    let mut levels = blocks.iter().filter_map(Block::level);
     let first = levels.next();
     let mut reader = Reader {
         title: first.filter(|first| levels.all(|level| level > *first)),
-        last_heading: headings().next_back().map_or(0, |block| block.line),
+        is_rated,
         ..Reader::default()
     };
-    for (index, block) in blocks.iter().enumerate() {
-        let next = blocks.get(index + 1);
-        match block.tag {
-            Tag::Heading { level, .. } => reader.heading(level as u8, block, next),
-            Tag::List(_) => reader.list(block),
-            Tag::Table(_) => reader.table(block),
-            Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(block, next),
-            _ => reader.paragraph(block, next),
-        }?;
-    }
-    let mut texts = blocks
-        .iter()
-        .rev()
-        .filter(|block| !item::lines(block.text)[0].is_empty());
-    reader.verdict(texts.next().is_some_and(Block::is_clean_line))
+    reader.blocks(&blocks)?;
+    reader.verdict()
 }
 
 /// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, are headings, and `•` is a
@@ -58,7 +45,8 @@ fn with_headings(answer: &str) -> String {
     let mut begins = true;
     for line in text::plain(answer).lines() {
         is_code ^= line.trim_start().starts_with("```");
-        let is_marked = line.starts_with(['*', '_', '[']) || line.starts_with("##");
+        let is_marked =
+            line.starts_with(['*', '_', '[']) || line.starts_with("##") || begins_with_sign(line);
         let stands_out = begins || line.ends_with(':');
         let is_text = is_marked || stands_out && line.starts_with(char::is_alphanumeric);
         let is_heading =
@@ -90,6 +78,7 @@ struct Block<'t> {
 }
 
 impl Block<'_> {
+    /// Returns the level of a heading.
     fn level(&self) -> Option<u8> {
         match self.tag {
             Tag::Heading { level, .. } => Some(level as u8),
@@ -101,16 +90,10 @@ impl Block<'_> {
         matches!(self.tag, Tag::List(_) | Tag::Table(_))
     }
 
-    fn is_clean_line(&self) -> bool {
-        self.tag == Tag::Paragraph && self.text.trim() == CLEAN_LINE
-    }
-
-    /// Returns the severity that one line below a finding's heading states: `**Severity:** High`.
+    /// Returns the severity that one line states: `**Severity:** High`.
     fn stated_severity(&self) -> Option<Severity> {
         let is_text = matches!(self.tag, Tag::Paragraph | Tag::List(_));
-        let mut stated = self.text.lines().filter_map(stated_severity);
-        let severity = stated.next().filter(|_| is_text)?;
-        stated.next().is_none().then_some(severity)
+        stated_among(self.text.lines()).filter(|_| is_text)
     }
 
     /// Returns whether it is a code block whose fence is not closed.
@@ -166,49 +149,68 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
 /// The place of the reader.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Outside of all sections.
+    /// Outside of all sections, or below a heading such as `Summary`.
     #[default]
     Outside,
+    /// Below a heading such as `Strengths`.
+    Praise,
     /// The newest section.
     Section,
     /// Below a heading of this level that is a finding.
     Finding(u8),
-    /// Below a heading such as `Summary`.
-    Summary,
 }
 
-/// A section with a severity, or a list of findings without one.
+/// A section: the items below a heading.
 #[derive(Debug, Default)]
 struct Section {
     line: usize,
     level: u8,
+    /// The severity of its heading; none if the heading is that of a list of findings, or unknown.
     words: SeverityWords,
     /// The number of findings before it.
     before: usize,
     says_none: bool,
-    /// Whether its text is about the findings, and only its items are findings.
+    /// Whether text that is no item belongs to the last finding.
+    has_items: bool,
+    /// Whether paragraphs in front of its items are no findings.
     is_title: bool,
+    /// Text that is not counted: a quotation or code, which is fine if an item follows, or text after a word for none, which is
+    /// fine at the end of the answer.
+    uncounted: Option<(usize, String)>,
 }
 
 #[derive(Debug, Default)]
 struct Reader {
     /// The level of the title, if the first heading is one.
     title: Option<u8>,
-    /// The line of the last heading.
-    last_heading: usize,
     place: Place,
     /// The newest section.
     section: Section,
-    /// Whether text that is no item belongs to the last finding.
-    is_hanging: bool,
     /// Whether all closed sections of a severity say that there is nothing.
     none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
+    /// Whether anything in the answer has a severity, or is a list of findings.
+    is_rated: bool,
+    has_clean_line: bool,
     /// Whether there is something that a clean answer does not have.
     other: bool,
 }
 
 impl Reader {
+    fn blocks(&mut self, blocks: &[Block<'_>]) -> Result<(), Cause> {
+        for (index, block) in blocks.iter().enumerate() {
+            let next = blocks.get(index + 1);
+            match block.tag {
+                Tag::Heading { level, .. } => self.heading(level as u8, block, next)?,
+                Tag::List(_) => self.list(block)?,
+                Tag::Table(_) => self.table(block),
+                Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => self.aside(block)?,
+                _ => self.paragraph(block, next),
+            }
+        }
+        Ok(())
+    }
+
     fn heading(
         &mut self,
         level: u8,
@@ -216,85 +218,105 @@ impl Reader {
         next: Option<&Block<'_>>,
     ) -> Result<(), Cause> {
         let title = heading_text(block.text);
-        let text = item::bullet(&title).unwrap_or(&title);
         let is_title = self.title.take() == Some(level);
-        let is_summary = is_summary_title(&title);
-        let is_within = self.is_in_section() && level > self.section.level;
+        let in_section = matches!(self.place, Place::Section | Place::Finding(_));
+        let is_within = in_section && level > self.section.level;
+        let above_items = next.is_some_and(Block::has_items);
         if let Some(words) = severity_words(&title) {
             return self.open(block.line, level, words);
         }
-        let stated = next.and_then(Block::stated_severity);
-        let stated = stated.filter(|_| !is_summary);
-        if let Some((severity, rest)) = label(&title).or(stated.map(|severity| (severity, text))) {
-            let has_items = next.is_some_and(Block::has_items);
-            let is_intro = level == LINE_LEVEL && rest.ends_with(':') && has_items;
-            if is_none(rest) || is_intro {
-                let words = SeverityWords {
-                    severities: vec![severity],
-                    announced: is_none(rest).then_some(0),
-                };
+        let is_summary = is_summary_title(&title);
+        let text = item::bullet(&title).unwrap_or(&title);
+        let stated = next
+            .filter(|_| !is_summary)
+            .and_then(Block::stated_severity)
+            .map(|severity| (severity, text));
+        if let Some((severity, rest)) = label(&title).or(stated) {
+            let mut words = SeverityWords::from(severity);
+            words.announced = is_none(rest).then_some(0);
+            let is_intro = level == LINE_LEVEL && rest.ends_with(':') && above_items;
+            if words.announced.is_some() || is_intro {
                 return self.open(block.line, level, words);
             }
             if !is_within {
-                self.open_list(block.line, level - 1, true)?;
+                self.open(block.line, level - 1, SeverityWords::default())?;
             }
-            self.add(Some(severity), rest, &[]);
+            self.add(Some(severity), rest);
             self.place = Place::Finding(level);
             return Ok(());
         }
         if is_list_title(&title) {
             self.other |= level != 1;
-            return self.open_list(block.line, level, is_title);
+            self.is_rated |= !is_title || above_items;
+            self.open(block.line, level, SeverityWords::default())?;
+            self.section.is_title = is_title;
+            return Ok(());
         }
         self.other = true;
+        let is_praise = is_praise_title(&title);
         match self.place {
-            _ if is_title || is_summary => {
+            _ if is_title || is_summary || is_praise => {
                 self.close()?;
-                self.place = if is_title {
-                    Place::Outside
+                self.place = if is_praise {
+                    Place::Praise
                 } else {
-                    Place::Summary
+                    Place::Outside
                 };
             }
             Place::Finding(above) if above < level => self.hang(&[title]),
-            _ if !is_within => return Err(uncounted(block.line, &title)),
-            _ if is_none(&title) => self.section.says_none = true,
-            _ => {
-                self.add(None, text, &[]);
+            _ if is_within && is_none(&title) => self.section.says_none = true,
+            _ if is_within => {
+                self.add(None, text);
                 self.place = Place::Finding(level);
+            }
+            // A section under words that we do not know, or a finding.
+            _ => {
+                self.open(block.line, level, SeverityWords::default())?;
+                let has_headings = next
+                    .and_then(Block::level)
+                    .is_some_and(|below| below > level);
+                if !above_items && !has_headings {
+                    self.item(None, text, &[]);
+                }
             }
         }
         Ok(())
     }
 
     fn list(&mut self, block: &Block<'_>) -> Result<(), Cause> {
-        let lines = |(line, text): &(usize, &str)| (*line, item::lines(text));
-        let items: Vec<(usize, Vec<String>)> = block.parts.iter().map(lines).collect();
-        let is_labelled = items.iter().any(|(_, lines)| label(&lines[0]).is_some());
-        for (line, lines) in &items {
-            let first = lines[0].as_str();
+        for (line, part) in &block.parts {
+            let lines = item::lines(part);
+            let first = &lines[0];
+            if lines.len() == 1 && is_clean_line(first) {
+                self.clean_line();
+                continue;
+            }
             self.other |= item::is_doubtful(first) || self.place != Place::Section;
-            let is_tally = severity_words(first).is_some();
-            let label = label(first).filter(|_| !is_tally);
-            let text = label.map_or(first, |(_, rest)| rest);
-            if is_none(text) && lines.len() == 1 {
-                self.section.says_none |= self.place == Place::Section;
-            } else if !is_tally || self.is_in_section() {
+            match severity_words(first) {
+                Some(words) if lines.len() > 1 => {
+                    self.open(*line, LINE_LEVEL, words)?;
+                    self.blocks(&blocks(&item::below(part)))?;
+                }
                 // `High: 2` outside of findings counts findings in another place.
-                let severity = label.map(|(severity, _)| severity);
-                self.item(*line, severity, text, &lines[1..], is_labelled)?;
+                Some(_) if matches!(self.place, Place::Outside | Place::Praise) => {}
+                Some(_) => self.item(None, first, &lines[1..]),
+                None => {
+                    let label = label(first);
+                    let text = label.map_or(first.as_str(), |(_, rest)| rest);
+                    if lines.len() == 1 && is_none(text) {
+                        self.section.says_none |= self.place == Place::Section;
+                    } else {
+                        self.item(label.map(|(severity, _)| severity), text, &lines[1..]);
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    fn table(&mut self, block: &Block<'_>) -> Result<(), Cause> {
+    fn table(&mut self, block: &Block<'_>) {
         self.other = true;
-        let mut rows = block.parts.iter();
-        let header = rows.next().map_or("", |(_, row)| row).to_lowercase();
-        let names = ["severity", "priority", "level"];
-        let is_labelled = names.iter().any(|name| header.contains(name));
-        for (line, row) in rows {
+        for (_, row) in block.parts.iter().skip(1) {
             let cells = row.trim().trim_matches('|').split('|').map(str::trim);
             let words = cells.clone().filter_map(severity_words);
             let severity = words.flat_map(|words| words.severities).min();
@@ -302,75 +324,70 @@ impl Reader {
                 |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
             let texts: Vec<&str> = cells.filter(is_text).collect();
             if !texts.iter().all(|cell| is_none(cell)) {
-                self.item(*line, severity, &texts.join(" \u{2014} "), &[], is_labelled)?;
+                self.item(severity, &texts.join(" \u{2014} "), &[]);
             }
         }
-        Ok(())
     }
 
-    /// Takes an item of a list, or a row of a table. In a list of which others are labelled, an item without a severity is high.
-    fn item(
-        &mut self,
-        line: usize,
-        severity: Option<Severity>,
-        text: &str,
-        rest: &[String],
-        is_labelled: bool,
-    ) -> Result<(), Cause> {
-        let mut severity = severity;
-        match (severity, self.place) {
+    /// Takes an item of a list, or a row of a table, with the lines below it.
+    fn item(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
+        let stated = stated_among(rest.iter().map(String::as_str));
+        let severity = match (severity.or(stated), self.place) {
             // Below a line such as `**Low:** names`.
-            (None, Place::Finding(LINE_LEVEL)) => {
-                severity = self.findings.last().map(|above| above.severity);
-            }
+            (None, Place::Finding(LINE_LEVEL)) => self.findings.last().map(|above| above.severity),
             (None, Place::Finding(_)) => {
                 self.hang(&[text.to_owned()]);
-                self.hang(rest);
-                return Ok(());
+                return self.hang(rest);
             }
-            _ if self.repeats(text) => return Ok(()),
-            (None, Place::Outside) if is_labelled => {}
-            (None, Place::Outside | Place::Summary) => return Err(uncounted(line, text)),
-            _ => {}
-        }
-        self.add(severity, text, rest);
-        Ok(())
+            (None, Place::Praise) => return,
+            _ if self.repeats(text) => return,
+            (severity, _) => severity,
+        };
+        self.add(severity, text);
+        self.hang(rest);
+        self.section.has_items = true;
     }
 
-    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
+    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) {
         let text = block.text.trim();
-        let lines = item::lines(text);
-        let in_section = self.place == Place::Section;
-        let says_none = in_section && !self.is_hanging && lines.len() == 1 && is_none(&lines[0]);
+        if is_clean_line(text) {
+            return self.clean_line();
+        }
         let above_items = next.is_some_and(Block::has_items);
         let is_intro = above_items && text.trim_end_matches('*').ends_with(':');
+        let lines = item::lines(text);
         self.other |= item::is_doubtful(text);
-        if block.is_clean_line() || says_none {
-            self.section.says_none |= in_section;
-        } else if self.is_hanging && is_intro && self.section.level == LINE_LEVEL {
-            // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
-            self.place = Place::Outside;
-            self.is_hanging = false;
-        } else if self.is_hanging {
-            self.hang(&lines);
+        let in_section = self.place == Place::Section;
+        let stated = block.stated_severity();
+        if stated.is_some() && !matches!(self.place, Place::Finding(_)) {
+            let (rated, texts): (Vec<_>, Vec<_>) =
+                (lines.into_iter()).partition(|line| stated_severity(line).is_some());
+            let first = texts.first().or(rated.first()).cloned().unwrap_or_default();
+            self.item(stated, &first, texts.get(1..).unwrap_or_default());
+        } else if self.is_below_finding() {
+            if is_intro && in_section && self.section.level == LINE_LEVEL {
+                // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
+                self.section.has_items = false;
+                self.place = Place::Outside;
+            } else {
+                self.hang(&lines);
+            }
+        } else if in_section && is_none(text) && lines.len() == 1 {
+            self.section.says_none = true;
         } else {
             self.other = true;
-            let is_prose = !in_section || self.section.is_title || is_intro;
             if in_section && self.section.says_none {
-                // A friendly last sentence is fine.
-                if block.line < self.last_heading {
-                    return Err(uncounted(block.line, text));
-                }
-            } else if !is_prose {
-                self.add(None, &lines[0], &lines[1..]);
-                self.is_hanging = false;
+                let uncounted = (block.line, text.to_owned());
+                self.section.uncounted.get_or_insert(uncounted);
+            } else if in_section && !self.section.is_title && !is_intro {
+                self.add(None, &lines[0]);
+                self.hang(&lines[1..]);
             }
         }
-        Ok(())
     }
 
     /// Takes a quotation, code or HTML.
-    fn aside(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
+    fn aside(&mut self, block: &Block<'_>) -> Result<(), Cause> {
         let lines = item::lines(block.text);
         if lines[0].is_empty() {
             return Ok(());
@@ -384,15 +401,11 @@ impl Reader {
         let is_html = block.tag == Tag::HtmlBlock;
         let is_comment = is_html && block.text.trim_start().starts_with("<!--");
         let is_refused = is_html || block.is_cut_off();
-        let is_lost = if self.place == Place::Section && !is_refused {
-            // In front of a finding it explains that one.
-            next.is_none_or(|next| next.level().is_some())
-        } else {
-            !is_comment && (is_refused || block.text.lines().any(is_item))
-        };
-        if self.is_hanging {
+        if self.is_below_finding() {
             self.hang(&lines);
-        } else if is_lost {
+        } else if self.place == Place::Section && !is_refused {
+            self.section.uncounted = Some((block.line, block.text.to_owned()));
+        } else if !is_comment && (is_refused || block.text.lines().any(is_item)) {
             return Err(uncounted(block.line, block.text));
         }
         Ok(())
@@ -400,28 +413,27 @@ impl Reader {
 
     fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
         self.close()?;
+        self.is_rated |= !words.severities.is_empty();
         self.section = Section {
             line,
             level,
             says_none: words.announced == Some(0),
             words,
             before: self.findings.len(),
-            is_title: false,
+            ..Section::default()
         };
         self.place = Place::Section;
         Ok(())
     }
 
-    /// Opens a list of findings without a severity.
-    fn open_list(&mut self, line: usize, level: u8, is_title: bool) -> Result<(), Cause> {
-        self.open(line, level, SeverityWords::default())?;
-        self.section.is_title = is_title;
-        Ok(())
-    }
-
     /// Ends the section that is open.
     fn close(&mut self) -> Result<(), Cause> {
+        // Above a section, the clean line is that of a text that goes on.
+        self.has_clean_line = false;
         let section = std::mem::take(&mut self.section);
+        if let Some((line, text)) = section.uncounted {
+            return Err(uncounted(line, &text));
+        }
         let found = self.findings.len() - section.before;
         if found < section.words.announced.unwrap_or_default() {
             let line = section.line;
@@ -431,23 +443,33 @@ impl Reader {
         for severity in section.words.severities {
             *self.none.entry(severity).or_insert(true) &= section.says_none;
         }
-        self.is_hanging = false;
         Ok(())
     }
 
-    fn is_in_section(&self) -> bool {
-        matches!(self.place, Place::Section | Place::Finding(_))
+    fn clean_line(&mut self) {
+        self.has_clean_line = true;
+        self.section.says_none |= self.place == Place::Section;
     }
 
-    /// Adds a finding, with the heavier one of its severity and that of the section around it.
-    fn add(&mut self, severity: Option<Severity>, body: &str, rest: &[String]) {
+    /// Returns whether text that is no item belongs to the last finding.
+    fn is_below_finding(&self) -> bool {
+        match self.place {
+            Place::Section | Place::Outside => self.section.has_items,
+            Place::Finding(_) => true,
+            Place::Praise => false,
+        }
+    }
+
+    /// Adds a finding, with the heavier one of its severity and that of the section around it. One without any is high.
+    fn add(&mut self, severity: Option<Severity>, body: &str) {
+        self.is_rated |= severity.is_some();
+        let in_section = matches!(self.place, Place::Section | Place::Finding(_));
         let around = self.section.words.severities.first().copied();
-        let around = around.filter(|_| self.is_in_section());
+        let around = around.filter(|_| in_section);
         let severity = severity.into_iter().chain(around).min();
-        let finding = item::finding(severity.unwrap_or_default(), body);
-        self.findings.push(finding);
-        self.is_hanging = true;
-        self.hang(rest);
+        self.section.uncounted.take_if(|_| !self.section.says_none);
+        self.findings
+            .push(item::finding(severity.unwrap_or_default(), body));
     }
 
     fn hang(&mut self, lines: &[String]) {
@@ -456,30 +478,39 @@ impl Reader {
         }
     }
 
-    /// Returns whether a text names a finding by its number: `the skip path (#1)`.
+    /// Returns whether a text below a summary names a finding by its number: `the skip path (#1)`.
     fn repeats(&self, text: &str) -> bool {
         let is_finding = |after: &str| {
             let digits = after.split(|c: char| !c.is_ascii_digit()).next();
             let number = digits.and_then(|digits| digits.parse::<usize>().ok());
             number.is_some_and(|number| (1..=self.findings.len()).contains(&number))
         };
-        self.place == Place::Summary && text.split('#').skip(1).any(is_finding)
+        self.place == Place::Outside && text.split('#').skip(1).any(is_finding)
     }
 
-    fn verdict(mut self, ends_clean: bool) -> Result<Option<Findings>, Cause> {
+    fn verdict(mut self) -> Result<Option<Findings>, Cause> {
+        let is_clean_line = self.has_clean_line;
+        let says_none = self.section.says_none;
+        let says_more = self.section.uncounted.take_if(|_| says_none).is_some();
         self.close()?;
         if !self.findings.is_empty() {
-            return with_findings(self.findings).map(Some);
+            return self
+                .is_rated
+                .then(|| with_findings(self.findings))
+                .transpose();
         }
-        if self.other || self.none.is_empty() && !ends_clean {
+        if is_clean_line && !self.other {
+            return Ok(Some(Findings::default()));
+        }
+        if self.other || says_more || self.none.is_empty() {
             return Ok(None);
         }
         let is_missing = |severity: &Severity| self.none.get(severity) != Some(&true);
         match Severity::ALL.into_iter().find(is_missing) {
-            Some(missing) if !ends_clean => Err(Cause::not_a_verdict(&format!(
+            Some(missing) => Err(Cause::not_a_verdict(&format!(
                 "it names no finding and says nothing of {missing}: it may have been cut off"
             ))),
-            _ => Ok(Some(Findings::default())),
+            None => Ok(Some(Findings::default())),
         }
     }
 }

@@ -1,18 +1,48 @@
 //! The words in which reviewers say how severe a finding is, and that there is none.
 
-use crate::review::findings::Severity;
+use super::item;
+use crate::review::findings::{CLEAN_LINE, Severity};
 
+/// Phrases of several words, and the word of the same meaning.
+const PHRASES: [(&str, &str); 3] = [
+    (" non blocking ", " low "),
+    (" not blocking ", " low "),
+    (" non critical ", " low "),
+];
+/// Signs that reviewers put in front of a finding, and the word of the same meaning.
+const SIGNS: [(&str, &str); 3] = [
+    (
+        "high",
+        "\u{1f534}\u{1f7e5}\u{1f7e0}\u{1f7e7}\u{1f6a8}\u{26d4}\u{1f6d1}",
+    ),
+    ("medium", "\u{1f7e1}\u{1f7e8}\u{26a0}"),
+    (
+        "low",
+        "\u{1f7e2}\u{1f7e9}\u{1f535}\u{1f7e6}\u{26aa}\u{1f4a1}",
+    ),
+];
 /// Words that a severity heading may have without being about something else.
 const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
                        and or to total found";
+/// More words that a severity heading may have. A sentence without findings has none of them.
+const TASK_WORDS: &str = "fix fixed address change bug be have for improvement before merge";
 /// Words that a sentence without findings consists of, except for the severities and [`FILLERS`].
 const NONE_WORDS: &str = "identified report at this here in round substantive material significant \
                           further new were was remain remaining open these";
 /// Words of a heading below which a reviewer sums up.
 const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment overall final round \
-                             review report code plan";
+                             review report code plan feedback scope context background approach";
+/// Words of a heading below which a reviewer praises.
+const PRAISE_WORDS: &str = "strength positive praise highlight aspect point what is looks look works \
+                            work well done good great already strong";
 /// Characters between a severity and the text after it.
 const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
+/// Characters between them and the text.
+const GAPS: [char; 8] = [' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}', '\u{fe0f}'];
+/// Characters around a text that say nothing.
+const ORNAMENTS: [char; 4] = ['*', '_', '`', ' '];
+/// The most brackets of a text that are looked at.
+const MAX_BRACKETS: usize = 10;
 /// Longest severity heading and longest sentence without findings, in bytes.
 const MAX_WORDS_BYTES: usize = 120;
 
@@ -21,11 +51,16 @@ const MAX_WORDS_BYTES: usize = 120;
 /// Of two readings of a word the heavier one is the safe one.
 fn severity_of(word: &str) -> Option<Severity> {
     Some(match word.strip_suffix('s').unwrap_or(word) {
-        "high" | "highest" | "critical" | "blocker" | "blocking" | "severe" | "major" | "p0"
-        | "p1" => Severity::High,
-        "medium" | "med" | "moderate" | "important" | "warning" | "p2" => Severity::Medium,
+        "high" | "highest" | "critical" | "blocker" | "blocking" | "severe" | "major" | "must"
+        | "required" | "urgent" | "fatal" | "showstopper" | "p0" | "p1" | "sev0" | "sev1" => {
+            Severity::High
+        }
+        "medium" | "med" | "moderate" | "important" | "warning" | "should" | "p2" | "sev2" => {
+            Severity::Medium
+        }
         "low" | "lowest" | "minor" | "nit" | "nitpick" | "trivial" | "suggestion" | "info"
-        | "informational" | "p3" => Severity::Low,
+        | "informational" | "optional" | "nice" | "could" | "question" | "p3" | "p4" | "sev3"
+        | "sev4" => Severity::Low,
         _ => return None,
     })
 }
@@ -38,18 +73,34 @@ fn is_filler(word: &str) -> bool {
     is_one_of(FILLERS, word.strip_suffix('s').unwrap_or(word))
 }
 
+/// Returns whether a severity heading may have a word.
+fn is_title_word(word: &str) -> bool {
+    is_filler(word) || is_one_of(TASK_WORDS, word.strip_suffix('s').unwrap_or(word))
+}
+
 fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the lowercase words of a text with a space between. Everything but letters and digits separates words.
+/// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
 fn words(text: &str) -> String {
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let text = words.join(" ");
-    text.replace("must fix", "high")
-        .replace("should fix", "medium")
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
+}
+
+/// Returns the word of the same meaning as a sign.
+fn sign(character: char) -> Option<&'static str> {
+    let mut signs = SIGNS.iter();
+    signs
+        .find(|(_, signs)| signs.contains(character))
+        .map(|(word, _)| *word)
+}
+
+/// Returns whether a line begins with a sign, such as a red circle.
+pub(super) fn begins_with_sign(line: &str) -> bool {
+    line.chars().next().and_then(sign).is_some()
 }
 
 /// The severities that a text names, the heaviest first, and the number of findings that it announces.
@@ -59,19 +110,33 @@ pub(super) struct SeverityWords {
     pub(super) announced: Option<usize>,
 }
 
-/// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`. Returns `None` if another word is in the text.
+impl From<Severity> for SeverityWords {
+    fn from(severity: Severity) -> Self {
+        Self {
+            severities: vec![severity],
+            announced: None,
+        }
+    }
+}
+
+/// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`, `\u{1f534}`. Returns `None` if another word is in
+/// the text.
 pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     if text.len() > MAX_WORDS_BYTES {
         return None;
     }
     let mut severities = Vec::new();
     let mut announced = None;
-    for word in words(text).split_whitespace() {
+    let signs = text.chars().filter_map(sign);
+    let signs: String = signs.map(|word| format!(" {word}")).collect();
+    let replace = |text: String, (phrase, word): &(&str, &str)| text.replace(phrase, word);
+    let words = PHRASES.iter().fold(signs + &words(text), replace);
+    for word in words.split_whitespace() {
         match severity_of(word) {
             Some(severity) => severities.push(severity),
             // A number in front is the heading's own.
             None if is_number(word) && !severities.is_empty() => announced = word.parse().ok(),
-            None if is_number(word) || is_filler(word) => {}
+            None if is_number(word) || is_title_word(word) => {}
             None => return None,
         }
     }
@@ -92,27 +157,92 @@ pub(super) fn is_severity_line(line: &str) -> bool {
             let is_tally = found.announced.is_some() && !line.contains('(');
             found.severities.len() == 1 && !begins_with_filler && !is_tally
         }
-        None => label(line).is_some(),
+        None => front_label(line).is_some(),
     }
 }
 
-/// Splits `[High] text`, `**P1:** text`, `2. Must fix - text` into severity and text.
+/// Splits a severity from the text after it or before it: `[High] text`, `text (High)`.
 pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
-    let open = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"');
-    let end = open.find(MARKS).into_iter().chain(open.find(" - ")).min()?;
-    let severity = *severity_words(&open[..end])?.severities.first()?;
-    let rest = open[end..]
-        .trim_start_matches(MARKS)
-        .trim_start_matches([' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}']);
-    (!rest.is_empty()).then_some((severity, rest))
+    front_label(text)
+        .or_else(|| bracket_label(text))
+        .or_else(|| end_label(text))
+}
+
+/// Splits `[High] text`, `**P1:** text`, `2. Must fix - text`, `Severity: High - text`, `HIGH text`, `\u{1f534} text`.
+fn front_label(text: &str) -> Option<(Severity, &str)> {
+    let is_open = |c: char| !c.is_alphanumeric() && c != '"' && sign(c).is_none();
+    let open = text.trim_start_matches(is_open);
+    let word = open.split(' ').next().unwrap_or_default();
+    let is_loud = word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let reach = &open[..open.floor_char_boundary(MAX_WORDS_BYTES)];
+    let marks = reach.match_indices(MARKS).map(|(at, _)| at);
+    let dashes = reach.match_indices(" - ").map(|(at, _)| at);
+    // `Severity:` alone is not a severity yet.
+    let is_over = |end: &usize| !words(&open[..*end]).split_whitespace().all(is_filler);
+    let end = marks.chain(dashes).filter(is_over).min();
+    let ends = [
+        open.chars().next().and_then(sign).and(reach.find(' ')),
+        end,
+        Some(word.len()).filter(|_| is_loud),
+    ];
+    ends.into_iter().flatten().find_map(|end| {
+        let severity = *severity_words(&open[..end])?.severities.first()?;
+        let rest = open[end..]
+            .trim_start_matches(MARKS)
+            .trim_start_matches(GAPS);
+        (!rest.is_empty()).then_some((severity, rest))
+    })
+}
+
+/// Splits `text (High)`, `text (severity: high). More`, `F1 [P1] text`.
+fn bracket_label(text: &str) -> Option<(Severity, &str)> {
+    let opens = text.match_indices(['(', '[']).map(|(at, _)| at);
+    opens.take(MAX_BRACKETS).find_map(|open| {
+        let close = open + text[open..].find([')', ']'])?;
+        let severity = *severity_words(&text[open + 1..close])?.severities.first()?;
+        let before = text[..open].trim_end_matches(ORNAMENTS);
+        let after = text[close + 1..].trim_start_matches(ORNAMENTS);
+        let is_id = !before.contains(' ') && before.contains(|c: char| c.is_ascii_digit());
+        let is_apart = after.is_empty() || after.starts_with([':', '\u{2013}', '\u{2014}', '-']);
+        let ends = text[close + 1..]
+            .trim_start_matches(['*', '_'])
+            .starts_with('.');
+        match (is_id, is_apart || ends) {
+            (true, _) if !after.is_empty() => Some((severity, after.trim_start_matches(GAPS))),
+            (_, true) if before.contains(char::is_alphabetic) => Some((severity, before)),
+            _ => None,
+        }
+    })
+}
+
+/// Splits `text - High`.
+fn end_label(text: &str) -> Option<(Severity, &str)> {
+    let dashes = [" - ", " \u{2013} ", " \u{2014} "];
+    let (before, end) = dashes.iter().find_map(|dash| text.rsplit_once(dash))?;
+    let severity = *severity_words(end)?.severities.first()?;
+    Some((severity, before))
+}
+
+/// Returns the severity that exactly one of these lines states: `**Severity:** High`.
+pub(super) fn stated_among<'t>(lines: impl Iterator<Item = &'t str>) -> Option<Severity> {
+    let mut stated = lines.filter_map(stated_severity);
+    let severity = stated.next()?;
+    stated.next().is_none().then_some(severity)
 }
 
 /// Reads `**Severity:** High`.
 pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     let (name, severity) = line.split_once(':')?;
-    let is_stated = matches!(words(name).as_str(), "severity" | "priority");
+    let is_stated = matches!(words(name).as_str(), " severity " | " priority ");
     let words = severity_words(severity).filter(|_| is_stated)?;
     words.severities.first().copied()
+}
+
+/// Returns whether a paragraph or an item is the line for nothing found, perhaps in bold or with another case.
+pub(super) fn is_clean_line(text: &str) -> bool {
+    let text = item::bullet(text.trim()).unwrap_or(text.trim());
+    let plain = text.trim_matches(['*', '_', '.']);
+    plain.eq_ignore_ascii_case(CLEAN_LINE.trim_end_matches('.'))
 }
 
 /// Returns whether a text only states that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
@@ -145,13 +275,26 @@ fn says_none(sentence: &str) -> bool {
 /// Returns whether a heading is that of a list of findings without a severity: `Issues`, `Round 2 findings`.
 pub(super) fn is_list_title(text: &str) -> bool {
     let words = words(text);
-    let is_known = |word: &str| is_filler(word) || is_number(word) || word == "round";
+    let is_known = |word: &str| is_title_word(word) || is_number(word) || word == "round";
     words.split_whitespace().any(is_filler) && words.split_whitespace().all(is_known)
 }
 
-/// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict`, `Code review`.
+/// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict: not yet`, `Code review`.
 pub(super) fn is_summary_title(text: &str) -> bool {
     let is_known =
         |word: &str| is_filler(word) || is_number(word) || is_one_of(SUMMARY_WORDS, word);
+    let title = words(text.split(':').next().unwrap_or(text));
+    title.split_whitespace().all(is_known)
+        && title
+            .split_whitespace()
+            .any(|word| is_one_of(SUMMARY_WORDS, word))
+}
+
+/// Returns whether a heading is one below which a reviewer praises: `Strengths`, `What looks good`.
+pub(super) fn is_praise_title(text: &str) -> bool {
+    let is_known = |word: &str| {
+        is_one_of(PRAISE_WORDS, word.strip_suffix('s').unwrap_or(word))
+            || is_one_of(PRAISE_WORDS, word)
+    };
     words(text).split_whitespace().all(is_known)
 }
