@@ -288,8 +288,10 @@ fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let problem = |(store, listed): &(Store, Listed)| {
         let unreadable = || Some(store.journal(&listed.id).err()?.to_string());
         let is_read = listed.ours && !listed.terminal;
-        let why = listed.problem.clone();
-        let why = why.or_else(|| unreadable().filter(|_| is_read))?;
+        let why = match &listed.problem {
+            Some(problem) => problem.clone(),
+            None => unreadable().filter(|_| is_read)?,
+        };
         Some(format!("{}: {why}", listed.path))
     };
     if let Some(found) = loops.iter().find_map(problem) {
@@ -320,11 +322,13 @@ fn check_state_home(info: &ProgramInfo) -> Checked {
 }
 
 fn check_git(root: &Utf8Path) -> Checked {
-    let help = "install git: it finds the top folder of a project";
-    let Some(git) = find_installed("git", root) else {
-        return warning("git is not on PATH outside of the project", help);
-    };
-    first_line(&git, "--version", Environment::default(), root).or_else(|why| warning(why, help))
+    find_installed("git", root).map_or_else(
+        || {
+            let help = "install git: it finds the top folder of a project";
+            warning("git is not on PATH outside of the project", help)
+        },
+        |git| Ok(git.display().to_string()),
+    )
 }
 
 fn check_configuration(loaded: &Result<Settings, Failure>) -> Checked {
@@ -368,8 +372,11 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
         return problem(found, format!("install it, or {help}"));
     }
     let installed: Vec<&str> = installed.into_iter().map(String::as_str).collect();
-    let installed = installed.join(", ");
-    Ok(format!("{}; installed: {installed}", chosen.shown))
+    Ok(format!(
+        "{}; installed: {}",
+        chosen.shown,
+        installed.join(", ")
+    ))
 }
 
 #[cfg(test)]

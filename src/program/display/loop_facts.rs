@@ -24,9 +24,9 @@ const MAX_LINE_CHARS: usize = 400;
 
 /// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1 medium=1 low=1`
 fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
-    let ago = durations::ago(at, now);
+    let age = durations::elapsed(durations::between(at, now));
     let line = text::one_line(line, MAX_LINE_CHARS);
-    format!("{}, {ago}: {line}", durations::time(at))
+    format!("{}, {age} ago: {line}", durations::time(at))
 }
 
 /// Returns the result of the last stop with its reason, from the folder's log, or `None` if it made the last change.

@@ -82,8 +82,11 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
     let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
     let is_over = messages::phase(raw).terminal;
     let last = steps.last().filter(|_| is_over);
-    let ends = steps.iter().skip(1).map(|next| next.at);
-    let ends = ends.chain([last.map_or(now, |last| last.at)]);
+    let ends = steps
+        .iter()
+        .skip(1)
+        .map(|next| next.at)
+        .chain([last.map_or(now, |last| last.at)]);
     let steps = steps.iter().zip(ends).map(|(change, end)| {
         let mut facts = past.facts(change);
         facts["seconds"] = between(change.at, end).into();
@@ -164,66 +167,52 @@ fn place(finding: &Finding) -> Option<String> {
     }
 }
 
-/// A text, as a review read it or as it is now.
-struct Version {
-    subject: String,
-    label: String,
-    text: String,
-}
-
 /// Returns the changes of the reviewed document from verdict to verdict, and since the last one. A text is compared with
 /// the one before it of the same subject.
 fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
-    let mut versions = Vec::new();
-    for run in &past.runs {
-        if run.verdict().is_some()
-            && let Some((subject, text)) = subject::text_of_run(raw, run)
-        {
-            versions.push(Version {
-                subject,
-                label: format!("round {}", run.began.round),
-                text,
-            });
-        }
-    }
-    if let Some(spec) = rounds::spec(raw)
-        && !subject::has_changes(raw, spec)
-        && let Ok(Some(bytes)) = subject::now(raw, spec)
-    {
-        versions.push(Version {
-            subject: subject::title(raw, spec),
-            label: NOW.to_owned(),
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-        });
-    }
-
+    let runs = past.runs.iter().filter(|run| run.verdict().is_some());
+    let reviewed = runs.filter_map(|run| {
+        let (subject, text) = subject::text_of_run(raw, run)?;
+        Some((subject, format!("round {}", run.began.round), text))
+    });
+    let spec = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec));
+    let now = spec.and_then(|spec| {
+        let bytes = subject::now(raw, spec).ok()??;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Some((subject::title(raw, spec), NOW.to_owned(), text))
+    });
+    let mut newest: BTreeMap<String, (String, String)> = BTreeMap::new();
     let mut changes = Vec::new();
-    for (index, after) in versions.iter().enumerate() {
-        let mut earlier = versions[..index].iter();
-        let before = earlier.rfind(|before| before.subject == after.subject);
-        let is_shown = |before: &&Version| after.label != NOW || before.text != after.text;
-        changes.extend(before.filter(is_shown).map(|before| change(before, after)));
+    for (subject, label, text) in reviewed.chain(now) {
+        if let Some((from, before)) = newest.get(&subject)
+            && (label != NOW || *before != text)
+        {
+            let diff = diff(before, &text);
+            let count = |sign| {
+                let lines = diff.iter().flat_map(|diff| diff.lines());
+                lines.filter(|line| line.starts_with(sign)).count()
+            };
+            changes.push(json!({
+                "subject": text::one_line(&subject, 300),
+                "from": from,
+                "to": label,
+                "added": count('+'),
+                "removed": count('-'),
+                "diff": diff,
+            }));
+        }
+        newest.insert(subject, (label, text));
     }
     changes
 }
 
-/// Returns the facts of a change. Its diff is `null` if the texts are too long to be compared.
-fn change(before: &Version, after: &Version) -> Json {
-    let is_short = before.text.len() + after.text.len() <= MAX_COMPARED_BYTES;
-    let diff = is_short.then(|| {
-        let old = text::plain(&before.text);
-        let patch = create_patch(&old, &text::plain(&after.text)).to_string();
-        // The two lines before the first hunk name files, and there are none.
-        let hunks: Vec<&str> = patch.lines().skip(2).collect();
-        hunks.join("\n")
-    });
-    let lines = || diff.iter().flat_map(|diff| diff.lines());
-    json!({
-        "subject": text::one_line(&after.subject, 300),
-        "from": before.label,
-        "to": after.label,
-        "added": lines().filter(|line| line.starts_with('+')).count(),
-        "removed": lines().filter(|line| line.starts_with('-')).count(),
-        "diff": diff,
-    })
+/// Returns the hunks between two texts, or `None` if they are too long to be compared.
+fn diff(before: &str, after: &str) -> Option<String> {
+    if before.len() + after.len() > MAX_COMPARED_BYTES {
+        return None;
+    }
+    let patch = create_patch(&text::plain(before), &text::plain(after)).to_string();
+    // The two lines before the first hunk name files, and there are none.
+    let hunks: Vec<&str> = patch.lines().skip(2).collect();
+    Some(hunks.join("\n"))
 }

@@ -14,15 +14,15 @@ pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 
 /// Writes the files into an empty folder, which is created if necessary, or into one that is a plugin's already.
 pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
-    let folder = text::shown(dir);
     let has_files = fs_err::read_dir(dir).is_ok_and(|mut found| found.next().is_some());
     if has_files && !dir.join(MANIFEST).is_file() {
+        let folder = text::shown(dir);
         let message = format!("{folder} has files and is not a plugin’s; nothing was written");
         let help = "give a new folder, or move the files away";
         return Err(Failure::refuse(message, help));
     }
     write_files(dir, files).map_err(|error| {
-        let message = format!("the plugin cannot be written to {folder}: {error}");
+        let message = format!("cannot write the plugin: {error}");
         let help = "make the folder writable, or give another one";
         Failure::with_help(Exit::Internal, message, help)
     })

@@ -223,7 +223,12 @@ impl Settings {
                 let help = format!("write it below [programs.{}]", self.info.program);
                 return Err(error(&row.source, &message, &help));
             }
-            self.add(row);
+            if name == "reviewers" && row.path.get(2).is_some_and(|key| key == "sandbox") {
+                let why = "`sandbox`: it is retired; Codex and Claude run read-only";
+                self.ignored.push(format!("{}: ignored {why}", row.place()));
+            } else {
+                self.add(row);
+            }
         }
         for mut row in of_programs {
             if row.path.len() < 3 {

@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
 use super::{AUTO, MOST_MINUTES, MOST_ROUNDS};
-use crate::behaviours::verify;
 use crate::machine::Focus;
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::{Limits, Spelled};
@@ -36,7 +35,7 @@ pub struct Values {
     #[serde(default)]
     pub commands: BTreeMap<String, ConfiguredCommand>,
     /// The lines that a verification may run in a shell.
-    #[serde(default, deserialize_with = "visible_lines")]
+    #[serde(default)]
     pub allow_commands: Vec<String>,
     /// Rounds of a mode by its name; a mode that is missing has those of machine.toml.
     #[serde(default)]
@@ -143,16 +142,4 @@ fn personas<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Personas, D::E
     });
     let problem = "no persona is left to review\nleave one of them enabled";
     Personas::new(personas.collect()).ok_or_else(|| D::Error::custom(problem))
-}
-
-fn visible_lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let lines = Vec::<String>::deserialize(deserializer)?;
-    for line in &lines {
-        if let Some(problem) = verify::line_problem(line) {
-            let help = "write one line of visible characters";
-            let message = format!("the command `{}` {problem}\n{help}", text::exact(line));
-            return Err(D::Error::custom(message));
-        }
-    }
-    Ok(lines)
 }

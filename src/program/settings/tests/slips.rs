@@ -46,7 +46,6 @@ fn each_mistake_has_an_error_with_place_and_help() {
         "[commands.b]\nprogram = \"x/y\"",
         "[commands.b]\nprogram = \"x\"\ntimeout = \"541s\"",
         "[commands.b]\nprogram = \"x\"\nshell = true",
-        "allow_commands = [\"make\\u202E\"]",
     ];
     let mut errors = String::new();
     for text in mistakes {
