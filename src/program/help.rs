@@ -25,7 +25,7 @@ const GROUP_PLACES: usize = 1000;
 impl Group {
     const ALL: [(Self, &str); 5] = [
         (Self::Loops, "Loops"),
-        (Self::Person, "A person decides"),
+        (Self::Person, "Your decisions"),
         (Self::Look, "Look"),
         (Self::SetUp, "Set up"),
         (Self::Client, "In Claude Code"),
@@ -76,7 +76,7 @@ pub(super) fn add_groups(command: Command) -> Command {
     }
 
     let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
-    let note = "A person decides this: an agent’s call is refused.";
+    let note = "Only the user may run this: an agent’s call is refused.";
     let is_users =
         |one: &Command| Group::find(one) == Group::Person && one.get_after_help().is_none();
     command

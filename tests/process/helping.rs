@@ -97,9 +97,9 @@ fn help_fits_a_screen_and_names_users_commands() {
     for command in [
         "resume", "pause", "adopt", "import", "rollback", "answer", "more",
     ] {
-        project.answers(&[command, "--help"], 0, "A person decides this");
+        project.answers(&[command, "--help"], 0, "Only the user may run this");
     }
-    lacks(&project.run("cancel --help").out, "A person decides");
+    lacks(&project.run("cancel --help").out, "Only the user");
     for command in ["status", "review", "adopt", "cancel", "mark-done", "more"] {
         let help = project.run(&[command, "--help"]).exits(0).out;
         has(&help, "  [LOOP]");
