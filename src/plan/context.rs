@@ -136,13 +136,13 @@ fn top_findings(held: &AnyLoop, round: u64) -> Vec<String> {
 /// that has it in full.
 fn high_findings_left(raw: &Raw) -> Vec<String> {
     let mut left = finding_history::standings(&rounds::history(raw));
-    left.retain(|one| one.standing == Standing::Unseen && one.severity == Severity::High);
+    left.retain(|one| one.standing == Standing::Unseen && one.finding.severity == Severity::High);
 
     let mut lines = Vec::new();
-    for finding in left.iter().take(MAX_LEFT_FINDINGS) {
-        let round = finding.rounds.last().copied().unwrap_or_default();
+    for one in left.iter().take(MAX_LEFT_FINDINGS) {
+        let round = one.rounds.last().copied().unwrap_or_default();
         let file = text::exact(findings_file::findings_path(raw.store(), raw.id(), round));
-        let problem = pasteable(&finding.what, MAX_FINDING_CHARS);
+        let problem = pasteable(&one.finding.what, MAX_FINDING_CHARS);
         lines.push(format!("Round {round}: {problem} (`{file}`)"));
     }
     let more = left.len().saturating_sub(MAX_LEFT_FINDINGS);

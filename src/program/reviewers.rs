@@ -40,7 +40,6 @@ impl Chosen {
             timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
             idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
         };
-        let shown = name.to_owned();
         let reviewer: Box<dyn Reviewer> = if settings.kind == ReviewerKind::Lint {
             Box::new(Lint)
         } else {
@@ -49,7 +48,7 @@ impl Chosen {
         };
         Self {
             reviewer,
-            shown,
+            shown: name.to_owned(),
             limits,
             next: Vec::new(),
         }

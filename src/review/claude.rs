@@ -103,8 +103,8 @@ fn tool(root: &Utf8Path, block: &Value) -> String {
     match text_of(block, "/name") {
         "Read" => {
             let path = Utf8Path::new(input("file_path"));
-            let shown = path.strip_prefix(root).unwrap_or(path);
-            format!("reads {}", short_line(shown.as_str()))
+            let below = path.strip_prefix(root).unwrap_or(path);
+            format!("reads {}", short_line(below.as_str()))
         }
         "Grep" => format!("searches for {}", short_line(input("pattern"))),
         "Glob" => format!("looks for {}", short_line(input("pattern"))),

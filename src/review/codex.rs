@@ -88,8 +88,10 @@ impl UserConfig {
 
     /// Returns the variable with the key of the configured provider.
     fn key(&self) -> Option<&String> {
-        let provider = self.model_providers.get(&self.model_provider);
-        provider?.env_key.as_ref()
+        self.model_providers
+            .get(&self.model_provider)?
+            .env_key
+            .as_ref()
     }
 }
 

@@ -177,38 +177,29 @@ impl<'r> Round<'r> {
         if self.is_running() {
             return Ok((Found::Running, None));
         }
-        let newest = self.newest();
-        let run = self.verdict();
-        let found = if run.is_some() {
-            match self.settle(run, None) {
-                Ok(settled) if self.is_clean() => Found::Clean(settled),
+        if let Some(run) = self.verdict() {
+            let found = match self.settle(Some(run), None) {
+                Ok(settled) if !self.blocks(run) => Found::Clean(settled),
                 _ if finding_history::is_stalled(&self.history()?) => {
-                    Found::Stalled(self.reviewed(run))
+                    Found::Stalled(self.reviewed(Some(run)))
                 }
-                _ => Found::Findings(self.reviewed(run)),
-            }
-        } else if newest.is_some_and(|run| run.cause().is_some() && !run.counted) {
-            Found::Failed
-        } else if self.is_waived() {
-            Found::Findings(self.reviewed(None))
-        } else {
-            Found::Nothing
-        };
-        let source = match found {
-            Found::Failed => newest,
-            _ => run,
-        };
-        Ok((found, source.map(|run| run.began.run.clone())))
+                _ => Found::Findings(self.reviewed(Some(run))),
+            };
+            return Ok((found, Some(run.began.run.clone())));
+        }
+        Ok(match self.newest().filter(|run| run.cause().is_some()) {
+            Some(run) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
+            None if self.is_optional() => (Found::Findings(self.reviewed(None)), None),
+            _ => (Found::Nothing, None),
+        })
     }
 
     fn is_running(&self) -> bool {
         self.raw.store().is_running(self.raw.id())
     }
 
-    /// Returns whether the review may be missing, and no run of it failed.
-    fn is_waived(&self) -> bool {
-        let has_failed = self.newest().is_some_and(|run| run.cause().is_some());
-        self.raw.policy() == EvidencePolicy::Optional && !has_failed
+    fn is_optional(&self) -> bool {
+        self.raw.policy() == EvidencePolicy::Optional
     }
 
     fn newest_verdict(&self) -> Option<&Run> {
@@ -256,7 +247,7 @@ impl<'r> Round<'r> {
             format!("the review of round {round} is still running; follow it")
         } else if let Some(run) = self.verdict() {
             return Ok(Some(run));
-        } else if self.raw.policy() == EvidencePolicy::Optional {
+        } else if self.is_optional() {
             return Ok(None);
         } else if let Some(cause) = self.newest().and_then(Run::cause) {
             format!("the review of round {round} gave no verdict ({cause}); run it again")

@@ -35,14 +35,10 @@ pub enum Standing {
 }
 
 /// A finding across the rounds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingHistory {
-    /// The id, such as `F3`.
-    pub id: String,
-    /// The severity when it was last found.
-    pub severity: Severity,
-    /// The text when it was last found.
-    pub what: String,
+    /// The finding as it was last found.
+    pub finding: Finding,
     /// The rounds that found it, oldest first; never empty.
     pub rounds: Vec<u64>,
     /// The standing.
@@ -55,8 +51,8 @@ pub fn summary(all: &[FindingHistory]) -> String {
     for one in all {
         *counts.entry(one.standing).or_default() += 1;
     }
-    let parts = counts.iter();
-    let parts: Vec<String> = parts
+    let parts: Vec<String> = counts
+        .iter()
         .map(|(standing, count)| format!("{count} {standing}"))
         .collect();
     match parts.as_slice() {
@@ -129,16 +125,15 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str, doc
     }
     matches.sort_unstable();
     let mut repeated: BTreeMap<usize, &Known<'_>> = BTreeMap::new();
-    let mut taken = BTreeSet::new();
+    let mut ids = BTreeSet::new();
     for (_, at, nth) in matches {
-        if !repeated.contains_key(&at) && taken.insert(known[nth].id) {
+        if !repeated.contains_key(&at) && ids.insert(known[nth].id) {
             repeated.insert(at, &known[nth]);
         }
     }
 
-    let numbers = known.iter().filter_map(|old| old.id.strip_prefix('F'));
-    let numbers = numbers.filter_map(|number| number.parse::<u64>().ok());
-    let mut last = numbers.max().unwrap_or(0);
+    let number = |old: &Known<'_>| old.id.strip_prefix('F')?.parse::<u64>().ok();
+    let mut last = known.iter().filter_map(number).max().unwrap_or(0);
     for (at, finding) in new.0.iter_mut().enumerate() {
         let old = repeated.get(&at);
         finding.since = old.map(|old| old.finding.since.unwrap_or(old.round.began.round));
@@ -166,8 +161,10 @@ fn line_start(line: &str) -> &str {
 /// Returns the words of a text, without numbers, punctuation and case.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphabetic());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty())
+        .collect();
     words.join(" ")
 }
 
@@ -176,22 +173,16 @@ pub fn standings(rounds: &[Run]) -> Vec<FindingHistory> {
     let mut all: Vec<FindingHistory> = Vec::new();
     for round in rounds {
         for finding in round.findings() {
-            let Some(id) = &finding.id else { continue };
-            let known = all.iter().position(|one| one.id == *id);
-            let at = known.unwrap_or_else(|| {
+            if let Some(known) = all.iter_mut().find(|one| one.finding.id == finding.id) {
+                known.finding = finding.clone();
+                known.rounds.push(round.began.round);
+            } else {
                 all.push(FindingHistory {
-                    id: id.clone(),
-                    severity: finding.severity,
-                    what: String::new(),
-                    rounds: Vec::new(),
+                    finding: finding.clone(),
+                    rounds: vec![round.began.round],
                     standing: Standing::New,
                 });
-                all.len() - 1
-            });
-            let history = &mut all[at];
-            history.severity = finding.severity;
-            history.what.clone_from(&finding.what);
-            history.rounds.push(round.began.round);
+            }
         }
     }
     for one in &mut all {

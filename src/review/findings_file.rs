@@ -36,14 +36,10 @@ pub struct FindingsFile {
 /// The place of the number in a template.
 pub(super) const NUMBER: &str = "{n}";
 
-/// Returns the name of a round's findings file: `findings-round-N.md`.
-pub fn findings_name(round: u64) -> String {
-    format!("findings-round-{round}.md")
-}
-
-/// Returns the path of a round's findings file in the loop's folder.
+/// Returns the path of a round's findings file in the loop's folder: `findings-round-N.md`.
 pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
-    store.loop_folder(id).join(findings_name(round))
+    let name = format!("findings-round-{round}.md");
+    store.loop_folder(id).join(name)
 }
 
 /// Returns the text of a findings file.
@@ -132,10 +128,8 @@ pub(super) fn write_of_phase(
     let folder = files::make_all(&raw.root(), &raw.path(folder))?;
     let mut text = render_titled("Findings", findings);
     if let Some((clean, not_clean)) = spec.verdicts {
-        let verdict = match findings.blocking(spec.blocking) {
-            0 => clean,
-            _ => not_clean,
-        };
+        let is_clean = findings.blocking(spec.blocking) == 0;
+        let verdict = if is_clean { clean } else { not_clean };
         let _ = write!(text, "\nVERDICT: {verdict}\n");
     }
     let before = raw.fill(before);
@@ -145,22 +139,13 @@ pub(super) fn write_of_phase(
         .iter()
         .filter_map(|name| number_in(name, &before, &after))
         .max();
-    let mut next = highest.unwrap_or_default().saturating_add(1);
-    loop {
-        let name = format!("{before}{next}{after}");
-        match folder.new_file(&name) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next < u64::MAX => {
-                next += 1;
-            }
-            file => {
-                let mut file = file?;
-                kill_point();
-                file.write_all(text.as_bytes())?;
-                let path = folder.path().join(name);
-                return Ok(Some(FindingsFile { number: next, path }));
-            }
-        }
-    }
+    let number = highest.unwrap_or_default().saturating_add(1);
+    let name = format!("{before}{number}{after}");
+    let mut file = folder.new_file(&name)?;
+    kill_point();
+    file.write_all(text.as_bytes())?;
+    let path = folder.path().join(name);
+    Ok(Some(FindingsFile { number, path }))
 }
 
 /// Writes the files of a verdict in the loop's folder: the findings for people, and the same as JSON.
@@ -169,15 +154,11 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Res
     let path = findings_path(store, raw.id(), began.round);
     store.replace(&path, render(began.round, findings).as_bytes())?;
 
-    let verdict = if findings.is_empty() {
-        "clean"
-    } else {
-        "findings"
-    };
+    let is_clean = findings.is_empty();
     let mut content = json!(began);
     content["version"] = json!(1);
     content["loop"] = json!(raw.id().as_str());
-    content["verdict"] = json!(verdict);
+    content["verdict"] = json!(if is_clean { "clean" } else { "findings" });
     content["findings"] = json!(findings);
     store.replace(
         &path.with_extension("json"),

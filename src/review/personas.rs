@@ -3,9 +3,18 @@
 
 use crate::machine::table::ReviewSpec;
 use crate::machine::{Focus, PersonaInfo};
+use crate::message::Message;
 
-/// The prompt of the persona of a machine that declares none.
-const USUAL: &str = include_str!("personas/usual.md");
+/// The persona of a machine that declares none.
+const USUAL: PersonaInfo = PersonaInfo {
+    name: "reviewer",
+    label: "Review",
+    prompt: Message {
+        name: "usual.md",
+        text: include_str!("personas/usual.md"),
+    },
+    focus: Focus::Engineering,
+};
 
 /// A reviewer's point of view.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +42,7 @@ impl Personas {
     /// Returns the personas that a machine declares, or the default one.
     pub fn declared(personas: &[PersonaInfo]) -> Self {
         let declared = personas.iter().map(Persona::from).collect();
-        Self::new(declared).unwrap_or_else(|| Self(vec![Persona::usual()]))
+        Self::new(declared).unwrap_or_else(|| Self(vec![Persona::from(&USUAL)]))
     }
 
     /// Returns the personas that a phase names, in its order, except for those that the configuration removed.
@@ -52,18 +61,6 @@ impl Personas {
     /// Returns all of them, in order.
     pub fn all(&self) -> &[Persona] {
         &self.0
-    }
-}
-
-impl Persona {
-    /// Returns the persona of a machine that declares none.
-    fn usual() -> Self {
-        Self {
-            name: "reviewer".to_owned(),
-            label: "Review".to_owned(),
-            prompt: USUAL.to_owned(),
-            focus: Focus::Engineering,
-        }
     }
 }
 
@@ -86,7 +83,7 @@ mod tests {
     fn last_persona_stays_and_machine_without_has_one() {
         let label = |name: &str| Persona {
             label: name.to_owned(),
-            ..Persona::usual()
+            ..Persona::from(&USUAL)
         };
         let personas = Personas::new(vec![label("one"), label("two")]).unwrap();
         for (round, wanted) in [

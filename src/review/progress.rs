@@ -12,14 +12,10 @@ use crate::text;
 
 /// The time between two looks of a follower for new lines.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(100);
-/// The most bytes of lines that a run writes: a reviewer that floods its stderr fills no disk and no client.
+/// The most bytes of lines that a run writes: a reviewer that floods its stderr fills no disk.
 const MAX_LINES_BYTES: usize = 1024 * 1024;
 /// The name of the file in the loop's folder.
 const FILE: &str = "progress.log";
-/// The bytes that a printed line has in addition to its text.
-const LINE_OVERHEAD_BYTES: usize = 10;
-/// The line that replaces the rest.
-const MORE: &str = "the reviewer says more than is shown";
 
 /// An event of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +36,8 @@ pub type Listener<'l> = dyn FnMut(RoundEvent<'_>) -> ControlFlow<()> + 'l;
 /// The lines of the run under way.
 pub(super) struct Progress {
     file: File,
-    /// The bytes that may still be written, or `None` after [`MORE`].
-    bytes_left: Option<usize>,
+    /// The bytes that may still be written.
+    bytes_left: usize,
 }
 
 impl Progress {
@@ -51,22 +47,17 @@ impl Progress {
         file.set_len(0)?;
         Ok(Self {
             file,
-            bytes_left: Some(MAX_LINES_BYTES),
+            bytes_left: MAX_LINES_BYTES,
         })
     }
 
-    /// Writes a line. An error is ignored: only followers miss the line.
+    /// Writes a line if it still fits. An error is ignored: only followers miss the line.
     pub(super) fn line(&mut self, text: &str) {
-        let _ = writeln!(self.file, "{}", text::one_line(text, 500));
-    }
-
-    /// Writes a line of the reviewer's. Returns the line to show, or `None` if there were too many.
-    pub(super) fn reviewer_line<'t>(&mut self, text: &'t str) -> Option<&'t str> {
-        let bytes_left = self.bytes_left?;
-        self.bytes_left = bytes_left.checked_sub(text.len() + LINE_OVERHEAD_BYTES);
-        let line = self.bytes_left.map_or(MORE, |_| text);
-        self.line(line);
-        Some(line)
+        let line = text::one_line(text, 500);
+        if let Some(bytes_left) = self.bytes_left.checked_sub(line.len() + 1) {
+            self.bytes_left = bytes_left;
+            let _ = writeln!(self.file, "{line}");
+        }
     }
 }
 

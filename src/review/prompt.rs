@@ -10,9 +10,9 @@ use minijinja::Environment;
 use serde_json::{Map, Value as Json, json};
 
 use super::evidence::Round;
-use super::findings::{Finding, Findings, Severity, UNREVIEWED};
+use super::findings::{Finding, Severity, UNREVIEWED};
 use super::personas::Persona;
-use super::reviewer::{Cause, Request, Reviewer, Watch};
+use super::reviewer::Reviewer;
 use super::runs::Run;
 use super::{finding_history, findings_file, subject};
 use crate::digest::sha256;
@@ -156,13 +156,15 @@ impl Prompt<'_> {
 
 /// Returns the latest findings of a loop, each with its id.
 fn known_findings(rounds: &[Run]) -> Vec<String> {
-    let mut all = finding_history::standings(rounds);
-    let latest = all.split_off(all.len().saturating_sub(MAX_KNOWN_FINDINGS));
-    let line = |one: &finding_history::FindingHistory| {
-        let what = text::one_line(&one.what, 200);
-        format!("{} ({}): {what}", one.id, one.severity)
+    let all = finding_history::standings(rounds);
+    let latest = all[all.len().saturating_sub(MAX_KNOWN_FINDINGS)..].iter();
+    let line = |Finding {
+                    id, severity, what, ..
+                }: &Finding| {
+        let id = id.as_deref().unwrap_or_default();
+        format!("{id} ({severity}): {}", text::one_line(what, 200))
     };
-    latest.iter().map(line).collect()
+    latest.map(|one| line(&one.finding)).collect()
 }
 
 /// A question to a reviewer.
@@ -170,23 +172,6 @@ fn known_findings(rounds: &[Run]) -> Vec<String> {
 pub struct Question {
     /// The prompt.
     pub prompt: String,
-    /// The finding that names the lines that the prompt does not show.
-    unreviewed: Option<Finding>,
-}
-
-impl Question {
-    /// Asks a reviewer.
-    ///
-    /// # Errors
-    /// Returns the reason for which there is no verdict.
-    pub fn ask(
-        &self,
-        reviewer: &dyn Reviewer,
-        request: &Request<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Findings, Cause> {
-        let mut findings = reviewer.review(request, watch)?;
-        findings.0.extend(self.unreviewed.clone());
-        Ok(findings)
-    }
+    /// The finding that names the lines that the prompt does not show. It is added to any verdict.
+    pub unreviewed: Option<Finding>,
 }

@@ -52,9 +52,6 @@ pub trait Reviewer {
     }
 }
 
-/// The exit status of a shell, or of `env`, if a program is missing.
-const NOT_FOUND: i32 = 127;
-
 /// Returns the findings of a process that writes its answer to stdout. Only exit status 0 can give a verdict.
 pub(super) fn judge(ended: &ProcessOutput) -> Result<Findings, Cause> {
     if let Some(cause) = failure(ended) {
@@ -74,7 +71,8 @@ pub(super) fn judge(ended: &ProcessOutput) -> Result<Findings, Cause> {
 pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
     let kind = match &ended.how {
         ProcessEnd::Exited(0) => return None,
-        ProcessEnd::Exited(NOT_FOUND) => CauseKind::NotInstalled,
+        // A shell, or `env`, did not find a program.
+        ProcessEnd::Exited(127) => CauseKind::NotInstalled,
         ProcessEnd::Exited(status) => CauseKind::Failed { status: *status },
         ProcessEnd::Signalled(signal) => CauseKind::Crashed { signal: *signal },
         ProcessEnd::TimedOut { after } => CauseKind::TimedOut {

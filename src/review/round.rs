@@ -139,18 +139,21 @@ fn perform(
     };
     let mut is_stopped = listener(RoundEvent::Began(reviewer.name())).is_break();
     let mut watch = |event: Event<'_>| {
-        let line = match event {
-            Event::Line(text) => progress.reviewer_line(text),
-            Event::Tick => None,
+        let event = match event {
+            Event::Line(line) => {
+                progress.line(line);
+                RoundEvent::Reviewer(line)
+            }
+            Event::Tick => RoundEvent::Tick,
         };
-        is_stopped |= listener(line.map_or(RoundEvent::Tick, RoundEvent::Reviewer)).is_break();
+        is_stopped |= listener(event).is_break();
         if is_stopped {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     };
-    let mut answer = question.ask(reviewer, &request, &mut watch);
+    let mut answer = reviewer.review(&request, &mut watch);
     is_stopped |= listener(RoundEvent::Tick).is_break();
     if is_stopped && RunOutcome::from(&answer) == RunOutcome::CouldNotRun {
         return Err(RoundError::Interrupted);
@@ -166,6 +169,7 @@ fn perform(
 
     let mut file = None;
     if let Ok(findings) = &mut answer {
+        findings.0.extend(question.unreviewed);
         findings.0.extend_from_slice(&prompt.failed);
 
         // Evidence: a finding of an earlier round keeps its id.
@@ -248,14 +252,14 @@ claudex_loop_engine::impl_diagnostic!(RoundError, |error| match error {
 });
 
 impl RoundError {
-    fn refused(error: &dyn Diagnostic) -> Self {
+    fn from_refusal(error: &dyn Diagnostic) -> Self {
         Self::Refused {
             message: error.to_string(),
             help: help_of(error).unwrap_or_default(),
         }
     }
 
-    fn failed(error: &dyn Diagnostic) -> Self {
+    fn from_failure(error: &dyn Diagnostic) -> Self {
         Self::Failed {
             message: error.to_string(),
             help: help_of(error),
@@ -265,22 +269,22 @@ impl RoundError {
 
 impl From<MessageError> for RoundError {
     fn from(error: MessageError) -> Self {
-        Self::refused(&error)
+        Self::from_refusal(&error)
     }
 }
 
 impl From<WorktreeError> for RoundError {
     fn from(error: WorktreeError) -> Self {
         match error {
-            WorktreeError::Io { .. } => Self::failed(&error),
-            error => Self::refused(&error),
+            WorktreeError::Io { .. } => Self::from_failure(&error),
+            error => Self::from_refusal(&error),
         }
     }
 }
 
 impl From<StoreError> for RoundError {
     fn from(error: StoreError) -> Self {
-        Self::failed(&error)
+        Self::from_failure(&error)
     }
 }
 
@@ -289,10 +293,10 @@ fn help_of(error: &dyn Diagnostic) -> Option<String> {
 }
 
 /// Adds the attempt to an error of the system.
-pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
-    let what = what.into();
+pub(super) fn io_error(attempt: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
+    let attempt = attempt.into();
     move |source| RoundError::Failed {
-        message: format!("{what}: {}", text::shown(source.to_string())),
+        message: format!("{attempt}: {}", text::shown(source.to_string())),
         help: None,
     }
 }

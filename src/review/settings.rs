@@ -75,13 +75,15 @@ impl ReviewerSettings {
                 "add program = \"/absolute/path\", or a name in PATH",
             )),
             ReviewerKind::Lint => {
-                let settings = [
-                    ("program", self.program.is_some()),
-                    ("arguments", !self.arguments.is_empty()),
-                    ("model", self.model.is_some()),
-                    ("environment", !self.environment.is_empty()),
-                ];
-                let (key, _) = settings.into_iter().find(|(_, is_set)| *is_set)?;
+                let key = match self {
+                    Self {
+                        program: Some(_), ..
+                    } => "program",
+                    Self { model: Some(_), .. } => "model",
+                    _ if !self.arguments.is_empty() => "arguments",
+                    _ if !self.environment.is_empty() => "environment",
+                    _ => return None,
+                };
                 let message = format!("`{key}` has no effect on a reviewer of kind `lint`");
                 Some((key, message, "remove it: lint is built in"))
             }

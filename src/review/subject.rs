@@ -298,10 +298,10 @@ fn sources(raw: &Raw, template: &str) -> io::Result<Vec<(Utf8PathBuf, Option<Str
         return Ok(vec![(path, None)]);
     }
     let unset = Err("the program has not said what is reviewed".to_owned());
-    let subjects = raw.program_facts().subjects.get().unwrap_or(&unset);
-    let subjects = subjects
-        .as_ref()
-        .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
+    let subjects = match raw.program_facts().subjects.get().unwrap_or(&unset) {
+        Ok(subjects) => subjects,
+        Err(why) => return Err(io::Error::other(text::one_line(why, 1000))),
+    };
     let source = |subject: &Subject| {
         let path = Utf8Path::new(subject.name());
         let is_below = |part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);

@@ -141,17 +141,21 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
     for ((visit, phase), rounds) in groups {
         let rounds: Vec<Run> = rounds.into_values().collect();
         for history in finding_history::standings(&rounds) {
-            let mut wordings = rounds.iter().rev().flat_map(|round| round.findings());
-            let latest = wordings.find(|finding| finding.id.as_ref() == Some(&history.id));
             // Nothing is carried if each review starts clean.
             let standing = Some(history.standing).filter(|_| visit.is_none());
-            let mut fact = json!(history);
-            fact["phase"] = phase.into();
-            fact["place"] = latest.and_then(place).into();
-            fact["recommendation"] = json!(latest.map(|finding| &finding.recommendation));
-            fact["detail"] = json!(latest.map_or(&[][..], |finding| &finding.detail));
-            fact["standing"] = json!(standing);
-            fact["stands"] = standing.map(|standing| standing.to_string()).into();
+            let finding = history.finding;
+            let fact = json!({
+                "id": finding.id,
+                "phase": phase,
+                "severity": finding.severity,
+                "what": finding.what,
+                "place": place(&finding),
+                "recommendation": finding.recommendation,
+                "detail": finding.detail,
+                "rounds": history.rounds,
+                "standing": standing,
+                "stands": standing.map(|standing| standing.to_string()),
+            });
             facts.push(fact);
         }
     }

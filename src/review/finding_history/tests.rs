@@ -48,7 +48,7 @@ fn ids(rounds: &[Run]) -> Vec<Vec<&str>> {
 fn standing(rounds: &[Run], id: &str) -> Standing {
     standings(rounds)
         .into_iter()
-        .find(|one| one.id == id)
+        .find(|one| one.finding.id.as_deref() == Some(id))
         .unwrap()
         .standing
 }

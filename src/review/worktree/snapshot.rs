@@ -29,8 +29,6 @@ use crate::text;
 pub(crate) const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// The most that is read of all changed and untracked files together, in bytes.
 const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
-/// The largest patch that is tried, in bytes.
-const MAX_PATCH_BYTES: usize = 64 * 1024;
 
 /// Folders of other version control systems than git.
 const VERSION_CONTROL: [&str; 3] = [".hg", ".svn", ".jj"];
@@ -133,9 +131,6 @@ impl Snapshot {
     /// # Errors
     /// Returns the reason on one plain line if the patch does not apply.
     pub fn applies(&self, patch: &str) -> Result<(), String> {
-        if patch.len() > MAX_PATCH_BYTES {
-            return Err(format!("it is longer than {} KiB", MAX_PATCH_BYTES / 1024));
-        }
         // A reviewer's JSON often loses the last line end, which git needs.
         let patch = format!("{}\n", patch.strip_suffix('\n').unwrap_or(patch));
         let apply = "apply --check --cached --whitespace=nowarn --no-ignore-whitespace -p1 -";

@@ -104,14 +104,15 @@ fn ask(
     let (answer, reviewer) = chosen.ask_in_turn(
         |(answer, _): &(Result<Findings, Cause>, String)| answer.as_ref().err(),
         |next, _| {
-            let answer = question.ask(next.reviewer.as_ref(), &request, &mut watch);
+            let answer = next.reviewer.review(&request, &mut watch);
             (answer, next.shown.clone())
         },
     );
-    let findings = answer.map_err(|cause| {
+    let mut findings = answer.map_err(|cause| {
         let why = format!("plan {}: {reviewer} gave no verdict: {cause}", raw.id());
         let failure = call.refusal(why, "nothing was written");
         failure.exiting(Exit::Reviewer)
     })?;
+    findings.0.extend(question.unreviewed);
     Ok((findings, reviewer))
 }
