@@ -68,21 +68,45 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         ));
     };
     let limits = arguments.time.limits(chosen.limits)?;
+    run_and_print(program, &*held, spec, &settings, limits, &chosen)
+}
 
+/// Reviews what a phase reviews in another phase, which has no review, and prints the findings. They are evidence of nothing.
+///
+/// # Errors
+/// Returns an error if the review cannot begin or be recorded.
+pub fn by_hand(
+    program: &Program,
+    held: &dyn LoopHandle,
+    spec: &'static ReviewSpec,
+) -> Result<Exit, Failure> {
+    let raw = held.raw();
+    let root = raw.store().root();
+    let settings = loops::settings(program.info, root, None)?;
+    program.prepare(held, &settings, raw.actor());
+    let chosen = reviewers::choose(None, Some((raw, spec)), &settings, root)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    run_and_print(program, held, spec, &settings, chosen.limits, &chosen)
+}
+
+/// Runs the round that a loop is in, and prints the findings.
+fn run_and_print(
+    program: &Program,
+    held: &dyn LoopHandle,
+    spec: &'static ReviewSpec,
+    settings: &Settings,
+    limits: Limits,
+    chosen: &Chosen,
+) -> Result<Exit, Failure> {
+    let info = program.info;
+    let raw = held.raw();
+    let store = raw.store();
     let mut console = Console::new(info.line(""), false);
     let personas = settings.personas.of_phase(spec);
     let persona = &personas.of_round(raw.count(spec.round)).label;
     console.line(&format!("{}, {persona}", rounds::full_name(raw, spec)));
     let mut listener = |event: RoundEvent<'_>| console.event(event);
-    let report = run(
-        program,
-        &*held,
-        spec,
-        &settings,
-        limits,
-        &chosen,
-        &mut listener,
-    );
+    let report = run(program, held, spec, settings, limits, chosen, &mut listener);
     let report = report.map_err(|error| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
@@ -94,7 +118,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
 
     let run = &report.run;
     console.emphasize(&info.line(&result(&report)), rounds::CLEAN, Tone::Good);
-    let output = round::output_path(&store, &id, &run.began.run);
+    let output = round::output_path(store, raw.id(), &run.began.run);
     if run.cause().is_some() && output.exists() {
         console.line(&format!("what it wrote: {}", text::exact(&output)));
     }
@@ -105,7 +129,7 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
         print_findings(&findings);
     }
     if run.verdict().is_some() {
-        let more = program.extension.reviewed(&*held);
+        let more = program.extension.reviewed(held);
         if !more.is_empty() {
             out::line("");
         }

@@ -21,7 +21,7 @@ use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
 use super::{finding_history, findings_file};
 use crate::digest::{random_hex, sha256};
 use crate::files::Folder;
-use crate::machine::Raw;
+use crate::machine::{PhaseDeclaration as _, Raw};
 use crate::message::MessageError;
 use crate::process::limits::Limits;
 use crate::store::{LoopId, RunLock, Store, StoreError};
@@ -77,7 +77,9 @@ pub fn run(
     };
     let round = Round::read(raw, prompt.spec).map_err(io_error("could not read the round"))?;
     let newest = round.newest().filter(|_| is_followed);
-    match round.verdict().or(newest) {
+    // In a phase without a review, the user asks for each by hand.
+    let is_by_hand = raw.table().phases[raw.phase()].review().is_none();
+    match round.verdict().filter(|_| !is_by_hand).or(newest) {
         Some(run) if run.ended.is_some() => Ok(Report::new(raw, !is_followed, run.clone())),
         _ if is_followed => Err(RoundError::Failed {
             message: "the review that was running was cut off before it ended".to_owned(),

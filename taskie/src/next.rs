@@ -129,7 +129,7 @@ fn with_state(fields: &Fields, files: &Directory) -> Next {
         Phase::PlanReview if files.has_complete_plan() => review("C6", "plan.md is complete"),
         Phase::PlanReview => Next::new("C7", NEW_PLAN, "plan.md is not complete yet"),
         Phase::TasksReview if is_answered => review("C8", answered),
-        Phase::TasksReview if files.has_rows() => review("C9", "tasks.md has its rows"),
+        Phase::TasksReview if !files.tasks.is_empty() => review("C9", "tasks.md has its rows"),
         Phase::TasksReview => {
             Next::new("C10", CREATE_TASKS, "tasks.md has no row that can be read")
         }
@@ -150,7 +150,8 @@ fn with_state(fields: &Fields, files: &Directory) -> Next {
 }
 
 fn code_review(task: Option<u64>, files: &Directory) -> Next {
-    let Some((task, file)) = task.and_then(|task| Some((task, files.task(task)?))) else {
+    let Some((task, file)) = task.and_then(|task| Some((task, files.task_files.get(&task)?)))
+    else {
         let why = "no current task is known whose file has subtasks: which one is it";
         return Next::new("C12", ASK, why);
     };
@@ -242,7 +243,7 @@ pub fn implied_fields(files: &Directory) -> (Fields, String) {
 
 /// Returns the phase that the files of a plan imply, its task, and the reason.
 fn implied_phase(files: &Directory) -> (Phase, Option<u64>, String) {
-    if files.tasks.is_none() && files.plan.is_some() {
+    if !files.has(Name::Tasks) && files.has(Name::Plan) {
         let newest = files.newest_review(Group::Plan);
         let review = newest.map(|number| Name::Review(Group::Plan, number));
         let (at, why) = match review.and_then(|review| files.verdicts.get(&review)) {
@@ -254,13 +255,19 @@ fn implied_phase(files: &Directory) -> (Phase, Option<u64>, String) {
         return (at, None, why.to_owned());
     }
     let is_begun = |file: &TaskFile| file.is_begun() && !file.is_completed();
-    let mut pending = files.rows().filter(|row| row.status == Status::Pending);
-    if let Some(row) = pending.find(|row| files.task(row.id).is_some_and(is_begun)) {
+    let mut pending = files
+        .tasks
+        .iter()
+        .filter(|row| row.status == Status::Pending);
+    if let Some(row) = pending.find(|row| files.task_files.get(&row.id).is_some_and(is_begun)) {
         let why = format!("task {} is in progress", row.id);
         return (Phase::CompleteTask, Some(row.id), why);
     }
     let is_unreviewed = |task: &u64| {
-        let is_completed = files.task(*task).is_some_and(TaskFile::is_completed);
+        let is_completed = files
+            .task_files
+            .get(task)
+            .is_some_and(TaskFile::is_completed);
         is_completed && files.newest_review(Group::TaskCode(*task)).is_none()
     };
     if let Some(task) = files.active().find(is_unreviewed) {

@@ -24,7 +24,7 @@ pub fn violations(
     asked: Option<&BTreeSet<Name>>,
 ) -> Vec<Problem> {
     let mut found = Vec::new();
-    if directory.plan.is_none() {
+    if !directory.has(Name::Plan) {
         found.push(violation(1, "plan.md", "it is missing; write it"));
     }
     for (entry, kind) in &directory.entries {
@@ -52,12 +52,8 @@ pub fn violations(
             found.push(violation(7, Name::Tasks, problem));
         }
     }
-    let plan = directory.plan.iter().filter_map(|plan| plan.as_ref().err());
-    let tasks = directory.tasks.iter().filter_map(|all| all.as_ref().err());
-    let files = directory.task_files.values();
-    let task_files = files.filter_map(|file| file.as_ref().err());
-    found.extend(plan.chain(tasks).chain(task_files).flatten().cloned());
-    if let (Some(coding), Some(Ok(_))) = (coding, &directory.tasks) {
+    found.extend(directory.problems.iter().cloned());
+    if let Some(coding) = coding.filter(|_| !directory.tasks.is_empty()) {
         found.extend(miscounted(coding, directory));
     }
     found.sort_by_key(|violation| violation.rule);

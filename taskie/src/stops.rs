@@ -19,9 +19,7 @@ use crate::typestate::{
 };
 use crate::{AnyLoop, Loop, OnStop, Phase, context, work};
 
-/// The note of the reviews by hand: its `files` are names in the plan's directory.
-pub(crate) const BY_HAND: &str = "reviews-by-hand";
-/// The note of the reviews that were there when a plan was taken up.
+/// The note of the reviews that were there when a plan was taken up: its `files` are names in the plan's directory.
 pub(crate) const FOUND: &str = "reviews-found";
 
 /// The stop of a plan.
@@ -141,26 +139,24 @@ fn asked_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let runs = runs::read(journal).into_iter();
     runs.filter(|run| ids.contains(&run.began.run))
         .filter_map(review_file)
-        .chain(noted_files(journal, FOUND))
+        .chain(found_reviews(journal))
         .collect()
 }
 
 /// Returns the reviews that the program ran, and those that were there when the plan was taken up.
 pub(crate) fn known_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let runs = runs::read(journal).into_iter().filter_map(review_file);
-    let noted = noted_files(journal, FOUND).chain(noted_files(journal, BY_HAND));
-    runs.chain(noted).collect()
+    runs.chain(found_reviews(journal)).collect()
 }
 
 fn review_file(run: Run) -> Option<Name> {
     Name::parse(run.findings_file()?.path.file_name()?)
 }
 
-/// Returns the names in the `files` of the notes of a kind.
-fn noted_files(journal: &[Entry], note: &str) -> impl Iterator<Item = Name> {
-    let notes = journal
-        .iter()
-        .filter_map(|entry| entry.note_data::<Json>(note));
-    let files = notes.flat_map(|note| note["files"].as_array().cloned().unwrap_or_default());
-    files.filter_map(|file| Name::parse(file.as_str()?))
+fn found_reviews(journal: &[Entry]) -> impl Iterator<Item = Name> {
+    let mut notes = journal.iter().rev();
+    let note = notes.find_map(|entry| entry.note_data::<Json>(FOUND));
+    let files = note.and_then(|note| note["files"].as_array().cloned());
+    let names = files.into_iter().flatten();
+    names.filter_map(|file| Name::parse(file.as_str()?))
 }

@@ -44,7 +44,7 @@ impl Extension for Taskie {
             lines.push(format!("{done} of {total} tasks are done"));
         }
         let task = context::task(raw, &directory).unwrap_or_default();
-        if let Some(file) = directory.task(task) {
+        if let Some(file) = directory.task_files.get(&task) {
             lines.push(format!(
                 "{} of {} subtasks of task {task} are completed",
                 file.completed(),

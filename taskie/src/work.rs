@@ -30,7 +30,7 @@ pub(crate) fn look(raw: &Raw, directory: &Directory) -> Result<Transition, Missi
             Some(_) if is_changed(raw, directory) => Ok(Transition::Reopen),
             Some((total, done)) => Ok(Transition::TasksWritten { total, done }),
             None => missing(
-                directory.tasks.is_some(),
+                directory.has(Name::Tasks),
                 "tasks.md must have a pending task",
             ),
         },
@@ -49,7 +49,7 @@ fn missing(reminds: bool, what: impl Into<String>) -> Result<Transition, Missing
 /// Looks for the task that was done since the last one passed its review.
 fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     let newest = newest_done(raw, directory);
-    let file = |task: &u64| directory.task(*task);
+    let file = |task: &u64| directory.task_files.get(task);
     let Some(task) = newest.filter(|task| file(task).is_some_and(TaskFile::is_completed)) else {
         let is_begun = context::task(raw, directory)
             .and_then(|task| file(&task))
@@ -167,7 +167,7 @@ pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
 /// Returns the digests of the plan and of its tasks, for the field `reviewed`.
 pub(crate) fn reviewed_digests(directory: &Directory) -> String {
     let mut all = vec![plan_digest(directory)];
-    let digest = |id: u64| Some(format!("{id}:{}", directory.task(id)?.digest()));
+    let digest = |id: u64| Some(format!("{id}:{}", directory.task_files.get(&id)?.digest()));
     all.extend(directory.active().filter_map(digest));
     all.join(" ")
 }

@@ -1,7 +1,5 @@
 //! The parts of a summary file: two fences, the YAML between them, and the body.
 
-use std::ops::Range;
-
 use super::rule::{Collector, Place, Rule};
 
 /// The most bytes of a summary.
@@ -24,20 +22,19 @@ pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b 
         .ok()
 }
 
-/// Splits a text into the YAML and the body. A line `---` further down belongs to the body.
-pub(super) fn split(text: &str, findings: &mut Collector) -> Option<(Range<usize>, usize)> {
-    let mut open: Option<usize> = None;
+/// Splits a text into the YAML, with the line `---` above it, and the body. A line `---` further down belongs to the body.
+pub(super) fn split<'t>(text: &'t str, findings: &mut Collector) -> Option<(&'t str, usize)> {
     let mut end = 0;
-    for line in text.split_inclusive('\n') {
+    for (line, number) in text.split_inclusive('\n').zip(0..) {
         let start = end;
         end += line.len();
         let rest = line.strip_prefix("---");
         let is_fence = rest.is_some_and(|rest| rest.trim().is_empty());
-        match open {
-            None if is_fence => open = Some(end),
-            None => break,
-            Some(yaml) if is_fence => return Some((yaml..start, end)),
-            Some(_) => {}
+        if is_fence && number > 0 {
+            return Some((&text[..start], end));
+        }
+        if !is_fence && number == 0 {
+            break;
         }
     }
     findings.add_at(Rule::NoFrontmatter, Place::START, "");

@@ -28,7 +28,7 @@ pub(crate) use question::is_same_label;
 pub(crate) use yaml::{body_start, frontmatter};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use sha2::{Digest as _, Sha256};
 
 use rule::{Collector, quote};
@@ -83,7 +83,7 @@ fn read_summary(
 ) -> Option<Summary> {
     let (yaml, body) = file::split(text, findings)?;
     let context = file::context(text, body, findings);
-    let keys = yaml::read(&text[yaml], findings)?;
+    let keys = Json::Object(yaml::read(yaml, findings)?);
 
     let named_stage = keys::check_stage(&keys, findings);
     let stage = named_stage.or(dispatch.map(|dispatch| dispatch.stage));

@@ -54,7 +54,7 @@ macro_rules! rules {
 
 rules! {
     NoFrontmatter Crash, "the keys must stand between a first line `---` and a second one";
-    BadYaml Crash, "the keys must be YAML, without aliases and tags; quote text with `: `, ` #` or quotes in it";
+    BadYaml Crash, "the keys must be YAML; quote text with `: `, ` #` or quotes in it";
     DuplicateKey Crash, "a key must be there once";
     TooLarge Crash, "a summary must have at most 256 KiB: what is long belongs in an artifact";
     NotUtf8 Crash, "the file must be UTF-8";

@@ -4,18 +4,17 @@
 use std::collections::HashMap;
 
 use claudex_loop::text;
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::file;
 use super::rule::{Collector, Lenient, Place, Rule, quote};
 
-/// The most maps and lists inside each other.
-const MAX_DEPTH: usize = 64;
-/// The longest path of a value whose place is kept, in bytes.
-const MAX_PATH_BYTES: usize = 300;
 /// The most values with an unquoted colon that are read to their ends.
 const MAX_QUOTED_VALUES: usize = 20;
+/// The most opening braces and brackets: the library is slow with many inside each other.
+const MAX_BRACKETS: usize = 1000;
+/// The most keys and items inside each other whose places are noted.
+const MAX_DEPTH: usize = 64;
 
 /// The answer of a lenient reader to a value with an unquoted colon.
 pub(super) const READ_TO_END: Lenient = Lenient::Corrected("read to the end of the line");
@@ -26,10 +25,7 @@ pub(super) const NOT_QUOTED: &str = "text with `: ` is not in quotes";
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
     let mut findings = Collector::default();
     let (yaml, _) = file::split(text, &mut findings)?;
-    match parse(&text[yaml], &mut findings)? {
-        Json::Object(keys) if !findings.has(Lenient::Crash) => Some(keys),
-        _ => None,
-    }
+    parse(yaml.to_owned(), &mut findings)
 }
 
 /// Returns the byte at which the text below the frontmatter starts, or 0 if there is none.
@@ -39,17 +35,11 @@ pub(crate) fn body_start(text: &str) -> usize {
 }
 
 /// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
-pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<Json> {
+pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<JsonMap<String, Json>> {
     let lines = yaml.split_inclusive('\n').zip(1..);
-    let corrected: String = lines
-        .map(|(line, number)| correct_line(line, number, findings))
-        .collect();
-    let keys = parse(&corrected, findings)?;
-    if !keys.is_object() {
-        findings.add_at(Rule::BadYaml, place(1, 0), "expected a map of keys");
-        return None;
-    }
-    Some(keys)
+    let corrected = lines.map(|(line, number)| correct_line(line, number, findings));
+    let corrected: String = corrected.collect();
+    parse(corrected, findings)
 }
 
 /// Returns a line with spaces for the no-break spaces around its key and its value, and with null for a placeholder of the
@@ -57,16 +47,17 @@ pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<Json> {
 fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     const SPACE: char = '\u{a0}';
     let is_structure = |c: char| c.is_ascii_alphanumeric() || "_- \u{a0}".contains(c);
-    let behind = match line.trim_start_matches(is_structure).strip_prefix(':') {
-        Some(behind_key) => behind_key.trim_start_matches([' ', SPACE]),
-        None => line.trim_start_matches([' ', '-', SPACE]),
-    };
-    let start = line.len() - behind.len();
-    let value = behind.trim_end();
+    let behind_key = line.trim_start_matches(is_structure).strip_prefix(':');
+    let behind = behind_key.unwrap_or(line);
+    let start = line.len() - behind.trim_start_matches([' ', '-', SPACE]).len();
+    let value = line[start..].trim_end();
     let end = start + value.len();
-    let place_of = |at: usize| place(number, line[..at].chars().count());
-    let is_structural = |(at, _): &(usize, &str)| !(start..end).contains(at);
-    if let Some((at, _)) = line.match_indices(SPACE).find(is_structural) {
+    let place_of = |at: usize| Place {
+        line: number,
+        column: line[..at].chars().count() + 1,
+    };
+    let mut spaces = line.match_indices(SPACE);
+    if let Some((at, _)) = spaces.find(|(at, _)| !(start..end).contains(at)) {
         let detail = "a no-break space is not a space";
         *findings.add_at(Rule::BadYaml, place_of(at), detail) =
             Lenient::Corrected("read as a space");
@@ -88,75 +79,58 @@ fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     format!("{head}{value}{tail}")
 }
 
-/// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
-fn parse(yaml: &str, findings: &mut Collector) -> Option<Json> {
-    // A line break alone would move the places of the text after it.
-    let mut yaml = yaml.replace("\r\n", "\n");
-    let is_wrong = |c: char| c.is_control() && !"\t\n\u{85}".contains(c) || c == '\u{feff}';
-    if let Some(at) = yaml.find(is_wrong) {
-        let c = yaml[at..].chars().next()?;
-        let Place { line, column } = Place::from_byte(&yaml, at);
-        let detail = format!("the character {} cannot be in YAML", c.escape_unicode());
-        findings.add_at(Rule::BadYaml, place(line, column - 1), detail);
+/// Parses YAML from its opening fence on. A value with an unquoted `: ` is read to the end of its line.
+fn parse(mut yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>> {
+    // The library does not name the line of these.
+    if let Some(at) = yaml.find(|c: char| c.is_control() && !"\t\r\n\u{85}".contains(c)) {
+        let place = Place::from_byte(&yaml, at);
+        findings.add_at(Rule::BadYaml, place, "a control character is not text");
         return None;
     }
-    if let Some(place) = find_tab(&yaml) {
-        findings.add_at(Rule::BadYaml, place, "a tab is where YAML expects spaces");
+    if yaml.matches(['{', '[']).count() > MAX_BRACKETS {
+        findings.add_at(Rule::BadYaml, Place::START, "too many braces and brackets");
         return None;
     }
     for _ in 0..=MAX_QUOTED_VALUES {
-        findings.places.clear();
-        let parser = Parser::new_from_str(&yaml);
-        let error = match (Loader { parser, findings }).document() {
-            Ok(keys) => return Some(keys),
+        let repeated = note_places(&yaml, findings);
+        let keys = serde_yaml::from_str::<serde_yaml::Mapping>(&yaml);
+        let error = match keys.map(serde_json::to_value) {
+            Ok(Ok(Json::Object(keys))) => return Some(keys),
+            Ok(_) => {
+                findings.add_at(Rule::BadYaml, Place::START, "a key is not text");
+                return None;
+            }
             Err(error) => error,
         };
-        let at = *error.marker();
-        let place = marker_place(at);
+        let problem = error.to_string();
         let mut lines: Vec<&str> = yaml.split_inclusive('\n').collect();
-        let line = lines.get_mut(at.line().saturating_sub(1));
-        let quoted = line.as_ref().and_then(|line| quote_value(line));
-        let Some((line, quoted)) = line.zip(quoted) else {
+        // The library counts more characters as line breaks.
+        let place = error.location().map_or(Place::START, |at| Place {
+            line: at.line().clamp(1, lines.len()),
+            column: at.column(),
+        });
+        if problem.contains("duplicate entry") {
+            findings.add_at(Rule::DuplicateKey, repeated.unwrap_or(place), "");
+            return None;
+        }
+        let line = &mut lines[place.line - 1];
+        let Some(quoted) = quote_value(line) else {
             // The agent can put a text of several lines in quotes.
-            let is_fixable = yaml.chars().nth(at.index()) == Some(':') || findings.has(READ_TO_END);
-            let lenient = findings.add_at(Rule::BadYaml, place, text::shown(error.info()));
+            let is_fixable =
+                problem.contains("mapping values are not allowed") || findings.has(READ_TO_END);
+            let lenient = findings.add_at(Rule::BadYaml, place, text::shown(&problem));
             if is_fixable {
                 *lenient = Lenient::Refused;
             }
             return None;
         };
-        *findings.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;
         *line = &quoted;
         yaml = lines.concat();
+        *findings.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;
     }
-    findings.add_at(
-        Rule::BadYaml,
-        place(1, 0),
-        "too many values are not in quotes",
-    );
+    let detail = "too many values are not in quotes";
+    findings.add_at(Rule::BadYaml, Place::START, detail);
     None
-}
-
-/// Finds a tab in the indentation of a key or an item. The library names the line above it.
-fn find_tab(yaml: &str) -> Option<Place> {
-    yaml.lines().enumerate().find_map(|(number, line)| {
-        let content = line.trim_start_matches([' ', '\t']);
-        let tab = line[..line.len() - content.len()].find('\t')?;
-        let is_structure = content.contains(": ") || content.starts_with("- ");
-        (tab == 0 || is_structure).then_some(place(number + 1, tab))
-    })
-}
-
-/// Returns the place in the file of a place in its YAML, which starts below the first fence.
-fn place(line: usize, column: usize) -> Place {
-    Place {
-        line: line + 1,
-        column: column + 1,
-    }
-}
-
-fn marker_place(at: Marker) -> Place {
-    place(at.line(), at.col())
 }
 
 /// The places of the values of a frontmatter by paths such as `/flags/round_number`. That of the empty path is its end.
@@ -167,120 +141,80 @@ pub(super) fn find_place(places: &Places, path: &str) -> Place {
     let mut path = path;
     while !places.contains_key(path) {
         let Some((above, _)) = path.rsplit_once('/') else {
-            return place(1, 0);
+            return Place::START;
         };
         path = above;
     }
     places[path]
 }
 
-/// Reads the events of a parser.
-struct Loader<'y, 'f> {
-    parser: Parser<'y, StrInput<'y>>,
-    findings: &'f mut Collector,
+/// A key or an item whose value is on the lines below.
+struct Open {
+    column: usize,
+    path: String,
+    /// The number of an item, from 0.
+    item: Option<usize>,
 }
 
-impl<'y> Loader<'y, '_> {
-    /// Returns the next event that is not the border of a document.
-    fn next(&mut self) -> Result<(Event<'y>, Span), ScanError> {
-        loop {
-            let end = || ScanError::new_str(Marker::default(), "the text ends");
-            match self.parser.next_event().ok_or_else(end)?? {
-                (Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd, _) => {}
-                found => return Ok(found),
-            }
-        }
-    }
-
-    fn document(&mut self) -> Result<Json, ScanError> {
-        let (event, span) = self.next()?;
-        let value = self.value(event, span, "", 0)?;
-        let (event, span) = self.next()?;
-        self.note("", span.end);
-        match event {
-            Event::StreamEnd => Ok(value),
-            _ => Err(ScanError::new_str(span.end, "a second document begins")),
-        }
-    }
-
-    fn value(
-        &mut self,
-        event: Event<'y>,
-        span: Span,
-        path: &str,
-        depth: usize,
-    ) -> Result<Json, ScanError> {
-        let problem = match event {
-            _ if depth > MAX_DEPTH => "too deeply nested",
-            Event::Scalar(text, ScalarStyle::Plain, _, None) => return Ok(plain_value(&text)),
-            Event::Scalar(text, _, _, None) => return Ok(Json::from(text.into_owned())),
-            Event::SequenceStart(_, None) => return self.items(path, depth + 1),
-            Event::MappingStart(_, None) => return self.entries(path, depth + 1),
-            Event::Alias(_) => "an alias repeats a value",
-            _ => "a tag is not allowed",
+/// Notes the places of the values that begin a line or follow a key or a dash, and returns that of the first key that
+/// is there twice. Values within braces and brackets have the place of the whole.
+fn note_places(yaml: &str, findings: &mut Collector) -> Option<Place> {
+    let places = &mut findings.places;
+    places.clear();
+    let mut repeated = None;
+    let mut open: Vec<Open> = Vec::new();
+    for (line, number) in yaml.lines().map(str::trim_end).zip(1..) {
+        let place_of = |rest: &str| Place {
+            line: number,
+            column: line[..line.len() - rest.len()].chars().count() + 1,
         };
-        Err(ScanError::new_str(span.start, problem))
-    }
-
-    fn items(&mut self, path: &str, depth: usize) -> Result<Json, ScanError> {
-        let mut items = Vec::new();
-        loop {
-            let (event, span) = self.next()?;
-            if event == Event::SequenceEnd {
-                return Ok(Json::Array(items));
-            }
-            let path = path_below(path, &items.len().to_string());
-            self.note(&path, span.start);
-            items.push(self.value(event, span, &path, depth)?);
-        }
-    }
-
-    fn entries(&mut self, path: &str, depth: usize) -> Result<Json, ScanError> {
-        let mut keys = JsonMap::new();
-        loop {
-            let (key, key_start) = match self.next()? {
-                (Event::MappingEnd, _) => return Ok(Json::Object(keys)),
-                (Event::Scalar(key, ..), span) => (key.into_owned(), span.start),
-                (_, span) => return Err(ScanError::new_str(span.start, "a key is not text")),
+        let mut rest = line.trim_start_matches(' ');
+        while let Some((key, behind)) = split_key(rest) {
+            let value = behind.trim_start_matches(' ');
+            let start = place_of(rest);
+            let mut before = None;
+            // The items of a list may begin below the first letter of its key.
+            let is_over = |one: &mut Open| {
+                one.column > start.column
+                    || one.column == start.column && (key.is_some() || one.item.is_some())
             };
-            let path = path_below(path, &key);
-            let (event, span) = self.next()?;
-            // A value below its key has the place of the key.
-            let is_beside = span.start.line() == key_start.line() && !span.is_empty();
-            self.note(&path, if is_beside { span.start } else { key_start });
-            let value = self.value(event, span, &path, depth)?;
-            if keys.insert(key.clone(), value).is_some() {
-                let rule = Rule::DuplicateKey;
-                self.findings
-                    .add_at(rule, marker_place(key_start), quote(&key));
+            while let Some(closed) = open.pop_if(is_over) {
+                before = closed.item.filter(|_| closed.column == start.column);
             }
+            if open.len() == MAX_DEPTH {
+                break;
+            }
+            let item = key.is_none().then(|| before.map_or(0, |before| before + 1));
+            let name = key.map_or_else(|| item.unwrap_or_default().to_string(), str::to_owned);
+            let above = open.last().map_or("", |above| &above.path);
+            let path = format!("{above}/{name}");
+            let is_beside = !value.is_empty() && !value.starts_with('#');
+            let place = if is_beside { place_of(value) } else { start };
+            if places.insert(path.clone(), place).is_some() {
+                repeated = repeated.or(Some(start));
+            }
+            open.push(Open {
+                column: start.column,
+                path,
+                item,
+            });
+            rest = if item.is_some() { value } else { "" };
         }
     }
-
-    fn note(&mut self, path: &str, at: Marker) {
-        let place = marker_place(at);
-        self.findings.places.insert(path.to_owned(), place);
-    }
+    let line = yaml.matches('\n').count() + 1;
+    places.insert(String::new(), Place { line, column: 1 });
+    repeated
 }
 
-/// Returns the path of a value below another one, if it is short enough.
-fn path_below(path: &str, key: &str) -> String {
-    match path.len() + key.len() {
-        0..MAX_PATH_BYTES => format!("{path}/{key}"),
-        _ => path.to_owned(),
+/// Splits a line behind its key, or behind the dash of an item, which has none.
+fn split_key(line: &str) -> Option<(Option<&str>, &str)> {
+    if let Some(item) = line.strip_prefix('-') {
+        return item.starts_with(' ').then_some((None, item));
     }
-}
-
-/// Returns the value of a text without quotes. The library that writes summaries recognizes values that are not text.
-fn plain_value(text: &str) -> Json {
-    let is_word = text.starts_with(|c: char| c.is_ascii_digit() || "+-.~nNtTfF".contains(c));
-    if !is_word && !text.is_empty() {
-        return Json::from(text);
-    }
-    match serde_yaml::from_str(text) {
-        Ok(value @ (Json::Null | Json::Bool(_) | Json::Number(_))) => value,
-        _ => Json::from(text),
-    }
+    let is_end =
+        |(at, _): &(usize, &str)| matches!(line[at + 1..].chars().next(), None | Some(' '));
+    let (at, _) = line.match_indices(':').find(is_end)?;
+    Some((Some(line[..at].trim_matches(['"', '\''])), &line[at + 1..]))
 }
 
 /// Puts the value of a line in quotes, if it is text with a colon.

@@ -60,7 +60,7 @@ fn deep_and_large_input_is_refused_soon() {
         )
     };
     assert_eq!(found(&nested(60)), []);
-    assert_eq!(found(&nested(65))[0].0, Rule::BadYaml);
+    assert_eq!(found(&nested(130))[0].0, Rule::BadYaml);
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
 pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
     let directory = call.directory(&held)?;
-    let last = directory.rows().map(|row| row.id).max();
+    let last = directory.tasks.iter().map(|row| row.id).max();
     let row = last.unwrap_or_default() + 1;
     let loop_args = LoopArgs::default();
     let now = call.take(held, Verb::Add { loop_args, row })?;
@@ -77,7 +77,7 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
     let id = held.id();
     let total = held.fields().tasks_total;
     let is_dropped = |row: &Row| row.id == task && !row.is_active();
-    if !directory.rows().any(is_dropped) {
+    if !directory.tasks.iter().any(is_dropped) {
         let problem = format!("plan {id} has no task {task} that is cancelled or postponed");
         let help = "have its row of tasks.md say cancelled or postponed, then drop it";
         return Err(call.refusal(problem, help));

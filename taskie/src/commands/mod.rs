@@ -1,6 +1,5 @@
 //! The commands of Taskie's own, which users type and the agent calls.
 
-mod by_hand;
 mod limits;
 mod look;
 mod start;
@@ -93,10 +92,10 @@ fn command(name: &'static str, about: &'static str) -> Command {
 /// Runs a command of the program's own.
 pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
     let is_own = arguments.try_contains_id(WORDS).is_ok();
-    is_own.then(|| run_call(Call::new(program.info, name, arguments)))
+    is_own.then(|| run_call(program, Call::new(program.info, name, arguments)))
 }
 
-fn run_call(call: Call) -> Result<Exit, Failure> {
+fn run_call(program: &Program, call: Call) -> Result<Exit, Failure> {
     match call.name.as_str() {
         "ground-rules" => {
             out::text(include_str!("../../messages/ground-rules.md"));
@@ -113,7 +112,7 @@ fn run_call(call: Call) -> Result<Exit, Failure> {
         "more" | "max-reviews" => limits::limit_reviews(call),
         "drop-task" => limits::drop_task(call),
         name if name.starts_with("post-") => work::post_review(&call),
-        name if name.ends_with("-review") => work::review(&call),
+        name if name.ends_with("-review") => work::review(program, &call),
         _ => work::begin(&call),
     }
 }

@@ -2,11 +2,13 @@
 
 use claudex_loop::machine::LoopFacts as _;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{LoopArgs, attempts, loops, out};
+use claudex_loop::program::review::by_hand;
+use claudex_loop::program::{LoopArgs, Program, attempts, loops, out};
 use claudex_loop::{Actor, text};
 
-use super::{Call, by_hand};
+use super::Call;
 use crate::context::{self, legal_words, parse_word, word};
+use crate::files::name::Name;
 use crate::typestate::{LeaveCommand, Verb};
 use crate::{AnyLoop, Phase, stops, work};
 
@@ -108,16 +110,21 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
 
 /// Runs a review: in automation the phase's own, else by hand. After a slash command the agent runs
 /// it, because a review takes longer than a slash command may.
-pub(super) fn review(call: &Call) -> Result<Exit, Failure> {
+pub(super) fn review(program: &Program, call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
+    let id = held.id();
     if !call.from_prompt
         && held.phase() == Phase::Standalone
         && let Some(spec) = parse_word(&call.name).and_then(Phase::review)
     {
+        let file = held.raw().path(&spec.findings_file.replace("{n}", "1"));
+        if file.file_name().and_then(Name::parse).is_none() {
+            let problem = format!("plan {id}: no task with code to review is under way");
+            return Err(call.refusal(problem, "nothing was written"));
+        }
         mark(call, &held)?;
-        return by_hand::review(call, &held, spec);
+        return by_hand(program, &held, spec);
     }
-    let id = held.id().clone();
     let name = &call.name;
     let instruction = format!(
         "run this with a timeout of 600000 ms, then tell the user the findings:\n\n    taskie {name} {id}"

@@ -52,31 +52,24 @@ impl Problem {
     }
 }
 
-/// The content of a file, or all of its problems.
-pub type Parsed<T> = Result<T, Vec<Problem>>;
-
-/// Returns the content of a file without problems.
-fn problems_or<T>(problems: Vec<Problem>, content: T) -> Parsed<T> {
-    if problems.is_empty() {
-        Ok(content)
-    } else {
-        Err(problems)
-    }
-}
+/// A function that takes the problems of a file: the line from 1, or `None` for the whole, and the problem with its fix.
+pub type Report<'r> = &'r mut dyn FnMut(Option<usize>, String);
 
 /// A plan's directory as it was when it was read.
 #[derive(Debug, Default)]
 pub struct Directory {
     /// The files and folders by name.
     pub entries: BTreeMap<String, Found>,
-    /// The text of plan.md, if it is there.
-    pub plan: Option<Parsed<String>>,
+    /// The text of plan.md.
+    pub plan: String,
     /// The text of design.md.
     pub design: String,
-    /// The rows of tasks.md, if it is there.
-    pub tasks: Option<Parsed<Vec<Row>>>,
-    /// The task files by their numbers.
-    pub task_files: BTreeMap<u64, Parsed<TaskFile>>,
+    /// The rows of tasks.md. A table with problems has none.
+    pub tasks: Vec<Row>,
+    /// The task files without problems by their numbers.
+    pub task_files: BTreeMap<u64, TaskFile>,
+    /// The problems of plan.md, tasks.md and the task files.
+    pub problems: Vec<Problem>,
     /// The reviews that end in PASS (true) or FAIL.
     pub verdicts: BTreeMap<Name, bool>,
 }
@@ -109,21 +102,32 @@ impl Directory {
         Ok(directory)
     }
 
-    fn add(&mut self, entry: &str, name: Name, text: Parsed<String>) {
-        match name {
-            Name::Plan => self.plan = Some(text),
-            Name::Design => self.design = text.unwrap_or_default(),
-            Name::Tasks => {
-                self.tasks = Some(text.and_then(|text| parse_tasks(entry, &text)));
+    fn add(&mut self, entry: &str, name: Name, text: Result<String, String>) {
+        let rule = match name {
+            Name::Plan => 1,
+            Name::Tasks => 8,
+            Name::Task(_) => 9,
+            _ => return self.add_for_people(name, text.unwrap_or_default()),
+        };
+        let problems = &mut self.problems;
+        let report = &mut |line, what| problems.push(Problem::new(rule, entry, line, what));
+        match (name, text) {
+            (_, Err(problem)) => report(None, problem),
+            (Name::Tasks, Ok(text)) => self.tasks = parse_tasks(&text, report),
+            (Name::Task(number), Ok(text)) => {
+                let file = TaskFile::parse(number, &text, report);
+                self.task_files.extend(file.map(|file| (number, file)));
             }
-            Name::Task(number) => {
-                let file = text.and_then(|text| TaskFile::parse(entry, number, &text));
-                self.task_files.insert(number, file);
-            }
-            _ => {
-                let verdict = text.ok().and_then(|text| verdict(&text));
-                self.verdicts.extend(verdict.map(|is_pass| (name, is_pass)));
-            }
+            (_, Ok(text)) => self.plan = text,
+        }
+    }
+
+    /// Adds the design or a review, which break no rule.
+    fn add_for_people(&mut self, name: Name, text: String) {
+        if name == Name::Design {
+            self.design = text;
+        } else if let Some(is_pass) = verdict(&text) {
+            self.verdicts.insert(name, is_pass);
         }
     }
 
@@ -153,41 +157,34 @@ impl Directory {
         numbers.max()
     }
 
-    /// Returns the rows of tasks.md. A table that cannot be read has none.
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.tasks.iter().flatten().flatten()
-    }
-
-    /// Returns whether tasks.md has a row that can be read.
-    pub fn has_rows(&self) -> bool {
-        self.rows().next().is_some()
-    }
-
-    /// Returns a task file, if it can be read.
-    pub fn task(&self, number: u64) -> Option<&TaskFile> {
-        self.task_files.get(&number)?.as_ref().ok()
-    }
-
     /// Returns the numbers of the active tasks.
     pub fn active(&self) -> impl Iterator<Item = u64> {
-        self.rows().filter(|row| row.is_active()).map(|row| row.id)
+        self.tasks
+            .iter()
+            .filter(|row| row.is_active())
+            .map(|row| row.id)
     }
 
     /// Returns the numbers of the tasks that are done.
     pub fn done(&self) -> impl Iterator<Item = u64> {
-        let done = self.rows().filter(|row| row.status == Status::Done);
+        let done = self.tasks.iter().filter(|row| row.status == Status::Done);
         done.map(|row| row.id)
     }
 
     /// Returns the number of the task to do next: the pending one with the lowest id.
     pub fn next_task(&self) -> Option<u64> {
-        let pending = self.rows().filter(|row| row.status == Status::Pending);
+        let pending = self
+            .tasks
+            .iter()
+            .filter(|row| row.status == Status::Pending);
         pending.map(|row| row.id).min()
     }
 
     /// Returns the must-run commands of these tasks, each once.
     pub fn must_run(&self, tasks: impl IntoIterator<Item = u64>) -> Vec<String> {
-        let files = tasks.into_iter().filter_map(|task| self.task(task));
+        let files = tasks
+            .into_iter()
+            .filter_map(|task| self.task_files.get(&task));
         let mut commands = Vec::new();
         for command in files.flat_map(TaskFile::must_run) {
             if !commands.contains(&command) {
@@ -197,16 +194,16 @@ impl Directory {
         commands
     }
 
-    /// Returns whether plan.md is there and complete.
+    /// Returns whether plan.md is complete.
     pub fn has_complete_plan(&self) -> bool {
-        let mut plan = self.plan.iter().flatten();
-        plan.any(|plan| is_complete(plan))
+        let mut lines = self.plan.lines();
+        lines.any(|line| line.trim_end() == "## Overview")
+            || self.plan.lines().count() >= COMPLETE_PLAN_LINES
     }
 
     /// Returns the digest of plan.md and design.md.
     pub fn plan_digest(&self) -> String {
-        let texts = self.plan.iter().flatten().chain([&self.design]);
-        digest(&texts.map(String::as_str).collect::<String>())
+        digest(&format!("{}{}", self.plan, self.design))
     }
 }
 
@@ -215,23 +212,18 @@ fn digest(text: &str) -> String {
     sha256(text)[..16].to_owned()
 }
 
-fn read_text(folder: &Folder, name: &str, size: u64, bytes_left: &mut u64) -> Parsed<String> {
-    let rule = match Name::parse(name) {
-        Some(Name::Tasks) => 8,
-        Some(Name::Task(_)) => 9,
-        _ => 1,
-    };
-    let problem = |what: String| vec![Problem::new(rule, name, None, what)];
-    if size > MAX_FILE_BYTES.min(*bytes_left) {
-        return Err(problem(format!(
+/// Reads a text without its byte order mark, or returns the reason why it cannot be read.
+fn read_text(folder: &Folder, name: &str, size: u64, left: &mut u64) -> Result<String, String> {
+    if size > MAX_FILE_BYTES.min(*left) {
+        return Err(format!(
             "it is larger than {MAX_FILE_BYTES} bytes, or the files of the plan are larger than {MAX_PLAN_BYTES} bytes together; shorten it"
-        )));
+        ));
     }
-    *bytes_left -= size;
+    *left -= size;
     let bytes = folder.read(name, MAX_FILE_BYTES);
     let text = bytes
         .and_then(claudex_loop::files::text)
-        .map_err(|error| problem(format!("it cannot be read as UTF-8 text: {error}")))?;
+        .map_err(|error| format!("it cannot be read as UTF-8 text: {error}"))?;
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
@@ -242,11 +234,6 @@ fn verdict(review: &str) -> Option<bool> {
         "VERDICT: FAIL" => Some(false),
         _ => None,
     }
-}
-
-fn is_complete(plan: &str) -> bool {
-    let has_overview = plan.lines().any(|line| line.trim_end() == "## Overview");
-    has_overview || plan.lines().count() >= COMPLETE_PLAN_LINES
 }
 
 /// Reads a word of a list, in any case and with spaces or `_` instead of `-`.

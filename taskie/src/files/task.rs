@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::must_run::commands;
 use super::name::parse_number;
-use super::{Parsed, Problem, digest, line_counter, parse_status, problems_or};
+use super::{Report, digest, line_counter, parse_status};
 
 /// The status of a subtask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,6 +38,8 @@ pub struct TaskFile {
 /// A subtask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subtask {
+    /// The line of the heading, from 1.
+    line: usize,
     /// The heading.
     pub heading: String,
     /// The status.
@@ -46,25 +48,44 @@ pub struct Subtask {
     bullets: Vec<String>,
 }
 
+impl Subtask {
+    /// Returns the status of a subtask of a task, as the bullets have it.
+    fn read_status(&self, task: u64) -> Result<Status, String> {
+        let Some(number) = subtask_number(&self.heading, task) else {
+            let found = text::one_line(&self.heading, 60);
+            return Err(format!(
+                "“{found}” is not a subtask of task {task}; write ### Subtask {task}.1: title"
+            ));
+        };
+        let mut bullets = self.bullets.iter();
+        let status = bullets.find_map(|bullet| value(bullet, "Status"));
+        let word = status.and_then(|status| status.lines().next());
+        let name = format!("the status of subtask {task}.{number}");
+        parse_status(&name, word.unwrap_or_default().trim_end())
+    }
+}
+
 impl TaskFile {
-    /// Reads the file of a task.
-    pub fn parse(file: &str, task: u64, text: &str) -> Parsed<Self> {
-        let mut subtasks = Vec::new();
-        let mut problems = Vec::new();
-        for section in sections(text, task) {
-            let line = section.line;
-            match section.into_subtask(task) {
-                Ok(subtask) => subtasks.push(subtask),
-                Err(problem) => problems.push(Problem::new(9, file, Some(line), problem)),
-            }
-        }
-        if subtasks.is_empty() && problems.is_empty() {
+    /// Reads the file of a task. Returns `None` if it has problems.
+    pub fn parse(task: u64, text: &str, report: Report<'_>) -> Option<Self> {
+        let mut subtasks = find_subtasks(text, task);
+        let mut is_valid = !subtasks.is_empty();
+        if !is_valid {
             let problem = format!(
                 "it has no subtask; write ### Subtask {task}.1: title, with a bullet - **Status**: pending below"
             );
-            problems.push(Problem::new(9, file, None, problem));
+            report(None, problem);
         }
-        problems_or(problems, Self { subtasks })
+        for subtask in &mut subtasks {
+            match subtask.read_status(task) {
+                Ok(status) => subtask.status = status,
+                Err(problem) => {
+                    report(Some(subtask.line), problem);
+                    is_valid = false;
+                }
+            }
+        }
+        is_valid.then_some(Self { subtasks })
     }
 
     /// Returns the number of subtasks that are completed.
@@ -114,34 +135,6 @@ fn value<'b>(bullet: &'b str, name: &str) -> Option<&'b str> {
     is_named.then(|| value.trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c)))
 }
 
-/// A heading, and the bullets below it.
-struct Section {
-    line: usize,
-    heading: String,
-    bullets: Vec<String>,
-}
-
-impl Section {
-    /// Converts the section into a subtask of a task.
-    fn into_subtask(self, task: u64) -> Result<Subtask, String> {
-        let Some(number) = subtask_number(&self.heading, task) else {
-            let found = text::one_line(&self.heading, 60);
-            return Err(format!(
-                "“{found}” is not a subtask of task {task}; write ### Subtask {task}.1: title"
-            ));
-        };
-        let mut bullets = self.bullets.iter();
-        let status = bullets.find_map(|bullet| value(bullet, "Status"));
-        let word = status.and_then(|status| status.lines().next());
-        let name = format!("the status of subtask {task}.{number}");
-        Ok(Subtask {
-            status: parse_status(&name, word.unwrap_or_default().trim_end())?,
-            heading: self.heading,
-            bullets: self.bullets,
-        })
-    }
-}
-
 /// Returns the number of a subtask from its heading, such as `Subtask 2.1: title` or `2.1: title`.
 fn subtask_number(heading: &str, task: u64) -> Option<u64> {
     let title = heading.strip_prefix("Subtask ").unwrap_or(heading);
@@ -153,10 +146,10 @@ fn subtask_number(heading: &str, task: u64) -> Option<u64> {
 }
 
 /// Returns the sections whose headings, of any level, begin as those of subtasks do. If none begins with the word, those with
-/// a number of this task do.
-fn sections(text: &str, task: u64) -> Vec<Section> {
+/// a number of this task do. Their statuses are not read yet.
+fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
     let line_at = line_counter(text);
-    let mut sections: Vec<Section> = Vec::new();
+    let mut sections: Vec<Subtask> = Vec::new();
     let mut is_heading = false;
     // The number of items and quotes around the event: only text outside of them counts.
     let mut depth = 0_usize;
@@ -164,9 +157,10 @@ fn sections(text: &str, task: u64) -> Vec<Section> {
         match (event, sections.last_mut()) {
             (Event::Start(Tag::Heading { .. }), _) if depth == 0 => {
                 is_heading = true;
-                sections.push(Section {
+                sections.push(Subtask {
                     line: line_at(at.start),
                     heading: String::new(),
+                    status: Status::Pending,
                     bullets: Vec::new(),
                 });
             }
@@ -186,9 +180,9 @@ fn sections(text: &str, task: u64) -> Vec<Section> {
             _ => {}
         }
     }
-    let has_word = |section: &Section| section.heading.starts_with("Subtask ");
+    let has_word = |section: &Subtask| section.heading.starts_with("Subtask ");
     let has_words = sections.iter().any(has_word);
-    let has_number = |section: &Section| subtask_number(&section.heading, task).is_some();
+    let has_number = |section: &Subtask| subtask_number(&section.heading, task).is_some();
     sections.retain(|section| has_word(section) || !has_words && has_number(section));
     sections
 }

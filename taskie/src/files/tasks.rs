@@ -7,7 +7,7 @@ use claudex_loop::text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::name::parse_number;
-use super::{Parsed, Problem, line_counter, parse_status, problems_or};
+use super::{Report, line_counter, parse_status};
 
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -43,27 +43,23 @@ impl Row {
 
 /// Reads the rows of the tables that have the columns Id and Status, in the order of the file. Text and other tables around
 /// them are for people.
-pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
-    let problem = |line, what: String| Problem::new(8, file, line, what);
-    let tables = tables(text);
-    let Some(first) = tables.first().and_then(|table| table.first()) else {
-        let missing = format!("it has no table; write one with the columns {HEADER}");
-        return Err(vec![problem(None, missing)]);
+pub(super) fn parse_tasks(text: &str, report: Report<'_>) -> Vec<Row> {
+    let lines = table_lines(text);
+    let Some(first) = lines.first() else {
+        let problem = format!("it has no table; write one with the columns {HEADER}");
+        report(None, problem);
+        return Vec::new();
     };
-    let mut problems = Vec::new();
+    let mut problems: Vec<(usize, String)> = Vec::new();
     let mut rows = Vec::new();
     let mut ids = HashSet::new();
+    let mut columns = None;
     let mut has_columns = false;
-    for table in &tables {
-        let Some((header, lines)) = table.split_first() else {
-            continue;
-        };
-        let (Some(id_column), Some(status_column)) = (header.find("Id"), header.find("Status"))
-        else {
-            continue;
-        };
-        has_columns = true;
-        for line in lines.iter().filter(|line| !line.is_blank()) {
+    for line in &lines {
+        if line.is_header {
+            columns = line.find("Id").zip(line.find("Status"));
+            has_columns |= columns.is_some();
+        } else if let Some((id_column, status_column)) = columns.filter(|_| !line.is_blank()) {
             let text = line.cell(id_column);
             let number = parse_number(text.trim_start_matches(['#', '0']));
             let id = number.filter(|id| ids.insert(*id));
@@ -72,34 +68,35 @@ pub(super) fn parse_tasks(file: &str, text: &str) -> Parsed<Vec<Row>> {
                 let wrong = format!(
                     "the id is “{found}”; write a whole number from 1 that no other row has"
                 );
-                problems.push(problem(Some(line.number), wrong));
+                problems.push((line.number, wrong));
             }
             match parse_status("the status", line.cell(status_column)) {
-                Err(wrong) => problems.push(problem(Some(line.number), wrong)),
+                Err(wrong) => problems.push((line.number, wrong)),
                 Ok(status) => rows.extend(id.map(|id| Row { id, status })),
             }
         }
     }
-    let missing = ["Id", "Status"]
-        .into_iter()
-        .find(|name| first.find(name).is_none());
-    let number = Some(first.number);
     if !has_columns {
-        let column = missing.unwrap_or("Id");
-        problems.push(problem(
-            number,
-            format!("the column {column} is missing; add it"),
-        ));
+        let column = first.find("Id").map_or("Id", |_| "Status");
+        let missing = format!("the column {column} is missing; add it");
+        problems.push((first.number, missing));
     } else if rows.is_empty() && problems.is_empty() {
         let empty = "the table has no row; write one for each task".to_owned();
-        problems.push(problem(number, empty));
+        problems.push((first.number, empty));
     }
-    problems_or(problems, rows)
+    if !problems.is_empty() {
+        rows.clear();
+    }
+    for (line, problem) in problems {
+        report(Some(line), problem);
+    }
+    rows
 }
 
 /// A line of a table, with its number from 1.
 struct Line {
     number: usize,
+    is_header: bool,
     cells: Vec<String>,
 }
 
@@ -119,34 +116,29 @@ impl Line {
     }
 }
 
-/// Returns the tables of a text, each as its lines. The first one is its header.
-fn tables(text: &str) -> Vec<Vec<Line>> {
+/// Returns the lines of all tables of a text.
+fn table_lines(text: &str) -> Vec<Line> {
     let line_at = line_counter(text);
-    let mut tables: Vec<Vec<Line>> = Vec::new();
-    let mut cell: Option<String> = None;
+    let mut lines: Vec<Line> = Vec::new();
+    let mut is_cell = false;
     for (event, at) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
-        match event {
-            Event::Start(Tag::Table(_)) => tables.push(Vec::new()),
-            Event::Start(Tag::TableHead | Tag::TableRow) => {
-                let number = line_at(at.start);
-                let cells = Vec::new();
-                if let Some(table) = tables.last_mut() {
-                    table.push(Line { number, cells });
-                }
+        match (event, lines.last_mut()) {
+            (Event::Start(tag @ (Tag::TableHead | Tag::TableRow)), _) => lines.push(Line {
+                number: line_at(at.start),
+                is_header: tag == Tag::TableHead,
+                cells: Vec::new(),
+            }),
+            (Event::Start(Tag::TableCell), Some(line)) => {
+                is_cell = true;
+                line.cells.push(String::new());
             }
-            Event::Start(Tag::TableCell) => cell = Some(String::new()),
-            Event::Text(part) | Event::Code(part) => {
-                if let Some(cell) = &mut cell {
-                    cell.push_str(&part);
-                }
+            (Event::Text(part) | Event::Code(part), Some(line)) if is_cell => {
+                let cell = line.cells.last_mut();
+                cell.into_iter().for_each(|cell| cell.push_str(&part));
             }
-            Event::End(TagEnd::TableCell) => {
-                if let Some(line) = tables.last_mut().and_then(|table| table.last_mut()) {
-                    line.cells.extend(cell.take());
-                }
-            }
+            (Event::End(TagEnd::TableCell), _) => is_cell = false,
             _ => {}
         }
     }
-    tables
+    lines
 }

@@ -5,17 +5,13 @@ use claudex_loop::files::Folder;
 use super::name::{Group, Name};
 use super::task::TaskFile;
 use super::tasks::{Row, Status, parse_tasks};
-use super::{Directory, MAX_FILE_BYTES, is_complete};
+use super::{Directory, MAX_FILE_BYTES};
 
 const TABLE: &str = "| Id | Status |\n|---|---|\n";
 
-fn problems<T: std::fmt::Debug>(parsed: super::Parsed<T>) -> Vec<String> {
-    let problems = parsed.unwrap_err();
-    problems.iter().map(ToString::to_string).collect()
-}
-
-fn table_problems(text: &str) -> Vec<String> {
-    problems(parse_tasks("tasks.md", text))
+/// Reads a table without problems.
+fn rows(text: &str) -> Vec<Row> {
+    parse_tasks(text, &mut |_, problem| panic!("{problem}"))
 }
 
 #[test]
@@ -54,10 +50,10 @@ fn table_is_read_by_column_names() {
     let text = "| Prerequisites | status | Id | Description |\n|--|--|--|--|\n\
                 | – | pending | 7 | The `parser` |\n| 7 | done | 2 | **Docs** |\n";
     let row = |id, status| Row { id, status };
-    let rows = [row(7, Status::Pending), row(2, Status::Done)];
-    assert_eq!(parse_tasks("tasks.md", text).unwrap(), rows);
+    let expected = [row(7, Status::Pending), row(2, Status::Done)];
+    assert_eq!(rows(text), expected);
     let windows = text.replace('\n', "\r\n");
-    assert_eq!(parse_tasks("tasks.md", &windows).unwrap(), rows);
+    assert_eq!(rows(&windows), expected);
 }
 
 const TASK: &str = "# Task 2\n\nIts purpose.\n\n### Subtask 2.1: the parser\n\n\
@@ -66,7 +62,7 @@ const TASK: &str = "# Task 2\n\nIts purpose.\n\n### Subtask 2.1: the parser\n\n\
     ### Subtask 2.2: the docs\n- **Status**: awaiting-review\n- **Must-run commands**: `make docs`\n  `make links`\n\n### Notes\n- **Status**: any\n";
 
 fn parse_task(text: &str) -> TaskFile {
-    TaskFile::parse("task-2.md", 2, text).unwrap()
+    TaskFile::parse(2, text, &mut |_, problem| panic!("{problem}")).unwrap()
 }
 
 #[test]
@@ -162,6 +158,13 @@ fn digest_ignores_how_far_a_task_is() {
 
 #[test]
 fn plan_is_complete_with_overview_or_fifty_lines() {
+    let is_complete = |plan: &str| {
+        let directory = Directory {
+            plan: plan.to_owned(),
+            ..Directory::default()
+        };
+        directory.has_complete_plan()
+    };
     assert!(is_complete("# Plan\r\n\r\n## Overview\r\n"));
     assert!(!is_complete("# Plan\n### Overview\n"));
     assert!(is_complete(&"line\n".repeat(50)));
@@ -183,11 +186,11 @@ fn directory_is_read_without_byte_order_marks() {
     }
     let folder = Folder::open(kept.path().try_into().unwrap()).unwrap();
     let directory = Directory::read(&folder).unwrap();
-    assert_eq!(directory.rows().count(), 1);
+    assert_eq!(directory.tasks.len(), 1);
     assert!(directory.has_complete_plan());
-    let of = |number: u64| problems(directory.task_files[&number].clone()).concat();
-    assert!(of(1).starts_with("S9 task-1.md: it is larger than 1048576 bytes"));
-    assert!(of(2).starts_with("S9 task-2.md: it cannot be read as UTF-8 text: "));
+    let problems: Vec<String> = directory.problems.iter().map(ToString::to_string).collect();
+    assert!(problems[0].starts_with("S9 task-1.md: it is larger than 1048576 bytes"));
+    assert!(problems[1].starts_with("S9 task-2.md: it cannot be read as UTF-8 text: "));
 }
 
 #[test]
@@ -195,6 +198,8 @@ fn large_table_costs_its_size() {
     let rows = (1..=20_000).map(|id| format!("| {id} | what |\n"));
     let table = format!("{TABLE}{}", rows.collect::<String>());
     let begun = std::time::Instant::now();
-    assert_eq!(table_problems(&table).len(), 20_000);
+    let mut problems = 0;
+    parse_tasks(&table, &mut |_, _| problems += 1);
+    assert_eq!(problems, 20_000);
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
