@@ -12,7 +12,7 @@ use super::reviewers::Chosen;
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, rounds};
 use crate::behaviours::verify::{self, NotRun};
-use crate::machine::{Actor, LoopHandle, PhaseDeclaration as _, Raw};
+use crate::machine::{Actor, LoopFacts as _, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::process::limits::Limits;
 use crate::review::ReviewSpec;
 use crate::review::evidence::Round;
@@ -83,7 +83,7 @@ pub fn by_hand(
     let raw = held.raw();
     let root = raw.store().root();
     let settings = loops::settings(program.info, root, None)?;
-    program.prepare(held, &settings, raw.actor());
+    let _ = raw.program_facts().subjects.set(program.app.subjects(held));
     let chosen = reviewers::choose(None, Some((raw, spec)), &settings, root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     run_and_print(program, held, spec, &settings, chosen.limits, &chosen)

@@ -34,7 +34,9 @@ pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<S
             Some(Json::String(label)) => match mapped_action(summary, &label) {
                 None => Verb::Repeat(loop_args),
                 action if summary.stage == Stage::ResponseAnalysis => follow_action(action),
-                _ if summary.stage == Stage::ValidationGeneration => Verb::NotReady(loop_args),
+                _ if summary.stage == Stage::ValidationGeneration => {
+                    back(BackAction::LoopQuestions)
+                }
                 _ => return completed(pipeline, summary),
             },
             Some(_) => Verb::Fail(loop_args),
@@ -60,13 +62,16 @@ pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec
 
 /// Returns the transition of stage 4 for a next action.
 fn follow_action(action: Option<NextAction>) -> Verb {
+    match action {
+        None => Verb::Decide(LoopArgs::default()),
+        Some(NextAction::Proceed) => Verb::Complete(LoopArgs::default()),
+        Some(NextAction::LoopQuestions) => back(BackAction::LoopQuestions),
+        Some(NextAction::LoopResearch) => back(BackAction::LoopResearch),
+    }
+}
+
+fn back(action: BackAction) -> Verb {
     let loop_args = LoopArgs::default();
-    let action = match action {
-        None => return Verb::Decide(loop_args),
-        Some(NextAction::Proceed) => return Verb::Complete(loop_args),
-        Some(NextAction::LoopQuestions) => BackAction::LoopQuestions,
-        Some(NextAction::LoopResearch) => BackAction::LoopResearch,
-    };
     Verb::Back { loop_args, action }
 }
 
@@ -123,7 +128,7 @@ fn another_round(pipeline: Pipeline<'_>, summary: &Summary) -> Verb {
     if stagnates && round >= 2 && !is_last_round {
         Verb::Stagnate(LoopArgs::default())
     } else {
-        Verb::NotReady(LoopArgs::default())
+        back(BackAction::LoopQuestions)
     }
 }
 

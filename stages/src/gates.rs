@@ -260,25 +260,19 @@ impl Gate {
 /// Returns the line of the first heading with this name, and whether there is text below one of them.
 fn find_section(sections: &[Section<'_>], name: &str) -> Option<(usize, bool)> {
     let name = words(name);
-    let mut first = None;
-    for (at, section) in sections.iter().enumerate() {
-        if has_words(&words(section.heading), &name) {
-            first = first.or(Some(section.line));
-            let is_below = |next: &&Section<'_>| next.level > section.level;
-            let below = sections[at + 1..].iter().take_while(is_below);
-            let is_text = |line: &Line<'_>| {
-                let text = line.text.trim();
-                !text.is_empty() && !text.starts_with("<!--")
-            };
-            if std::iter::once(section)
-                .chain(below)
-                .any(|one| one.body.iter().any(is_text))
-            {
-                return Some((first?, true));
-            }
-        }
-    }
-    Some((first?, false))
+    let is_named = |section: &&Section<'_>| has_words(&words(section.heading), &name);
+    let first = sections.iter().find(is_named)?;
+    let is_text = |line: &Line<'_>| {
+        let text = line.text.trim();
+        !text.is_empty() && !text.starts_with("<!--")
+    };
+    let has_text = |(at, section): (usize, &Section<'_>)| {
+        let is_below = |next: &&Section<'_>| next.level > section.level;
+        let below = sections[at + 1..].iter().take_while(is_below);
+        let mut all = std::iter::once(section).chain(below);
+        is_named(&section) && all.any(|one| one.body.iter().any(is_text))
+    };
+    Some((first.line, sections.iter().enumerate().any(has_text)))
 }
 
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use camino::Utf8PathBuf;
-use claudex_loop::message::{Message, Render as _};
+use claudex_loop::message::{Message, MessageError, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
 
@@ -41,32 +41,34 @@ impl Instruction {
     /// Returns the instruction of a pipeline, or the reason why there is none.
     pub(crate) fn current(held: &AnyLoop) -> Result<Self, String> {
         let pipeline = Pipeline(held.raw());
-        let stage = pipeline.stage().number();
+        let stage = pipeline.stage();
         let is_summary_there = || {
             let written = pipeline.read_summary();
             written.is_some_and(|(_, reading)| reading.summary.is_some())
         };
+        let recover = |found: Vec<String>, missing: Vec<String>, run: String| {
+            json!({
+                "instruction": "recover", "stage": stage.number(), "stage_name": stage,
+                "found": found, "missing": missing, "run": run,
+            })
+        };
         let (template, json) = match held.phase() {
             Phase::Dispatched if is_summary_there() => {
                 let file = pipeline.summary_file();
-                let json = json!({
-                    "instruction": "recover", "stage": stage, "found": [file], "missing": [],
-                    "run": format!("stages report {file}"),
-                });
+                let run = format!("stages report {file}");
+                let json = recover(vec![file], Vec::new(), run);
                 (template!("instructions/reported.md"), json)
             }
             Phase::Dispatched => return dispatch(pipeline),
             Phase::Recovering => {
                 let (found, missing) = pipeline.artifacts();
-                let json = json!({
-                    "instruction": "recover", "stage": stage, "found": found, "missing": missing,
-                    "run": "stages recover",
-                });
+                let json = recover(found, missing, "stages recover".to_owned());
                 (template!("instructions/recover.md"), json)
             }
             Phase::Waiting => {
                 let json = json!({
-                    "instruction": "stop", "stage": stage, "reason": pipeline.0.text("next_step"),
+                    "instruction": "stop", "stage": stage.number(), "stage_name": stage,
+                    "reason": pipeline.0.text("next_step"),
                     "resume": format!("stages resume {}", held.id()),
                 });
                 (template!("instructions/stop.md"), json)
@@ -80,21 +82,13 @@ impl Instruction {
             }
             phase => return ask(held, phase),
         };
-        Self::new(pipeline, template, json, &[])
+        Self::new(template, json, "", Json::Null)
     }
 
-    /// Creates an instruction whose template names the values of its JSON, the stage, and these facts.
-    fn new(
-        pipeline: Pipeline<'_>,
-        template: Message,
-        json: Json,
-        facts: &[(&str, Json)],
-    ) -> Result<Self, String> {
-        let mut all = json.as_object().cloned().unwrap_or_default();
-        all.insert("stage_name".to_owned(), json!(pipeline.stage().to_string()));
-        for (name, fact) in facts {
-            all.insert((*name).to_owned(), fact.clone());
-        }
+    /// Creates an instruction whose template names the values of its JSON and another fact.
+    fn new(template: Message, json: Json, name: &str, fact: Json) -> Result<Self, String> {
+        let mut all = json.clone();
+        all[name] = fact;
         let text = template.render(&all).map_err(|error| error.to_string())?;
         Ok(Self { json, text })
     }
@@ -133,47 +127,48 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
     tell.extend(overdue_warning(pipeline));
 
     let variables = variables(pipeline);
-    let facts = [("variables_text", json!(format!("{variables:#}")))];
+    let variables_text = format!("{variables:#}");
     let json = json!({
         "instruction": "dispatch",
         "stage": stage.number(),
-        "stage_name": stage.to_string(),
+        "stage_name": stage,
         "round": round,
         "inline": stage == Stage::Setup,
         "dispatch_id": pipeline.dispatch_id(),
         "summary_file": pipeline.summary_file(),
         "timeout_minutes": stage.minutes(),
-        "task": task(pipeline)?,
+        "task": task(pipeline).map_err(|error| error.to_string())?,
         "variables": variables,
         "open_since": open.since,
         "tell": tell,
         "details": open.details,
     });
     let template = template!("instructions/dispatch.md");
-    Instruction::new(pipeline, template, json, &facts)
+    Instruction::new(template, json, "variables_text", json!(variables_text))
 }
 
-/// Returns the purpose of the open stage, its input and output, and its end.
-fn task(pipeline: Pipeline<'_>) -> Result<String, String> {
-    let template = match pipeline.stage() {
-        Stage::Setup => template!("tasks/1-setup.md"),
-        Stage::Research => template!("tasks/2-research.md"),
-        Stage::AnalysisQuestions => template!("tasks/3-analysis-questions.md"),
-        Stage::ResponseAnalysis => template!("tasks/4-response-analysis.md"),
-        Stage::ValidationGeneration => template!("tasks/5-validation-generation.md"),
-        Stage::Completion => template!("tasks/6-completion.md"),
-        Stage::Retrospective => template!("tasks/7-retrospective.md"),
-    };
-    let draft = pipeline.0.text("draft_file");
+/// The purposes of the stages, their inputs and outputs, and their ends.
+const TASKS: [Message; 7] = [
+    template!("tasks/1-setup.md"),
+    template!("tasks/2-research.md"),
+    template!("tasks/3-analysis-questions.md"),
+    template!("tasks/4-response-analysis.md"),
+    template!("tasks/5-validation-generation.md"),
+    template!("tasks/6-completion.md"),
+    template!("tasks/7-retrospective.md"),
+];
+
+/// Returns the task of the open stage.
+fn task(pipeline: Pipeline<'_>) -> Result<String, MessageError> {
+    let draft_file = text::exact(pipeline.0.text("draft_file"));
+    let draft = template!("tasks/draft.md").render(&json!({ "draft_file": draft_file }))?;
     let facts = json!({
-        "draft": template!("tasks/draft.md")
-            .render(&json!({ "draft_file": text::exact(draft) }))
-            .map_err(|error| error.to_string())?,
+        "draft": draft,
         "round": pipeline.round(),
         "nnn": format!("{:03}", pipeline.round()),
         "summary_file": pipeline.summary_file(),
     });
-    template.render(&facts).map_err(|error| error.to_string())
+    TASKS[pipeline.stage() as usize].render(&facts)
 }
 
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
@@ -192,8 +187,12 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
         "answer": format!("stages answer {} LABEL", held.id()),
         "tell": pipeline.open().tell,
     });
-    let template = template!("instructions/ask.md");
-    Instruction::new(pipeline, template, json, &[("calls", json!(texts))])
+    Instruction::new(
+        template!("instructions/ask.md"),
+        json,
+        "calls",
+        json!(texts),
+    )
 }
 
 /// Returns the variables of the open dispatch. An unknown one has its default.
@@ -217,18 +216,13 @@ fn variables(pipeline: Pipeline<'_>) -> Json {
     let has_panel = |path: &String| !path.is_empty() && mode != AnalysisMode::Rapid;
     let tools: Json = pipeline.0.data("mcp_availability");
     let has_tool = |tool: &str| tools.pointer(tool) == Some(&Json::Bool(true));
-    let entry = if open.re_entry {
-        "re_entry_after_user_input"
-    } else {
-        "first_entry"
-    };
     let mut all = json!({
         "SUMMARY_FILE": pipeline.summary_file(),
         "DISPATCH_ID": pipeline.dispatch_id(),
         "ROUND_NUMBER": pipeline.round(),
         "ANALYSIS_MODE": mode,
         "PRD_MODE": prd_mode.unwrap_or(PrdMode::New),
-        "ENTRY_TYPE": entry,
+        "ENTRY_TYPE": if open.re_entry { "re_entry_after_user_input" } else { "first_entry" },
         "PAL_AVAILABLE": has_tool("/pal_available"),
         "ST_AVAILABLE": has_tool("/st_available"),
         "RESEARCH_MCP_AVAILABLE": has_tool("/research_mcp/tavily"),

@@ -38,29 +38,25 @@ pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
         let label = plain_label(&option.label);
         if !label.is_empty() && options.iter().all(|known| known.label != label) {
             let action = mapped_action(&summary, &option.label);
-            let transition = transition(&label, action, summary.stage);
+            let transition = transition(&label, action);
             options.push(Answer::new(label, transition).description(&option.description));
         }
     }
     if options.is_empty() {
-        let again = transition("Go on", None, summary.stage);
+        let again = transition("Go on", None);
         options = vec![option("Go on", again, "Run the stage again."), pause()];
     }
     Ok(Asked::new(&question.question, &question.header, options))
 }
 
 /// Returns the transition of a label: that of its action, or the stage again.
-fn transition(label: &str, action: Option<NextAction>, stage: Stage) -> Transition {
-    use NextAction::{LoopQuestions, LoopResearch, Proceed};
+fn transition(label: &str, action: Option<NextAction>) -> Transition {
     let answer = Some(label.to_owned());
-    let action = match (action, stage) {
-        (Some(Proceed), _) => return Transition::GoOn { answer },
-        (Some(LoopQuestions), Stage::ValidationGeneration) => {
-            return Transition::GoAgain { answer };
-        }
-        (Some(LoopQuestions), Stage::ResponseAnalysis) => GoBackAction::LoopQuestions,
-        (Some(LoopResearch), Stage::ResponseAnalysis) => GoBackAction::LoopResearch,
-        _ => {
+    let action = match action {
+        Some(NextAction::Proceed) => return Transition::GoOn { answer },
+        Some(NextAction::LoopQuestions) => GoBackAction::LoopQuestions,
+        Some(NextAction::LoopResearch) => GoBackAction::LoopResearch,
+        None => {
             let answer = label.to_owned();
             return Transition::Tell { answer };
         }
@@ -121,7 +117,7 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
     let mut others = Vec::new();
     if pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup) {
         let meaning = "Accept the files that the stage wrote.";
-        let answer = option("Use what is there", Transition::UseFound, meaning);
+        let answer = option("Use what is there", Transition::CheckFiles, meaning);
         others.push(("use the files that it wrote", answer));
     }
     let skip = match stage {
@@ -201,65 +197,58 @@ pub(crate) fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldEr
 
 /// Returns the decision of a verb as it is recorded, or `None` if it decides nothing.
 fn value(verb: &Verb) -> Option<String> {
-    let answer = match verb {
-        Verb::Pause { .. } | Verb::Cancel { .. } => return None,
-        Verb::Choose { mode, .. } => return Some(mode.to_string()),
-        Verb::Further { decision, .. } => return Some(decision.to_string()),
-        Verb::Tell { answer, .. } => Some(answer),
-        Verb::GoOn { answer, .. } | Verb::GoBack { answer, .. } | Verb::GoAgain { answer, .. } => {
-            answer.as_ref()
+    match verb {
+        Verb::Pause { .. } | Verb::Cancel { .. } => None,
+        Verb::Choose { mode, .. } => Some(mode.to_string()),
+        Verb::Further { decision, .. } => Some(decision.to_string()),
+        Verb::Tell { answer, .. } => Some(answer.clone()),
+        Verb::GoOn {
+            answer: Some(answer),
+            ..
         }
-        _ => None,
-    };
-    Some(answer.map_or_else(|| verb.parts().0.to_owned(), String::clone))
+        | Verb::GoBack {
+            answer: Some(answer),
+            ..
+        } => Some(answer.clone()),
+        verb => Some(verb.parts().0.to_owned()),
+    }
 }
 
-/// Returns whether a transition leaves the dispatch open for a decision of the user.
-pub(crate) fn keeps_dispatch(verb: &Verb) -> bool {
-    use Verb::{Ask, Block, Decide, Doubt, Fail, Wait};
-    matches!(
-        verb,
-        Ask(_) | Block { .. } | Decide(_) | Doubt(_) | Fail(_) | Wait { .. }
-    )
-}
-
-/// Returns the dispatch after a transition: the open one if its summary can still count, else a new one.
-pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
-    use Verb::{Cancel, CheckAgain, Force, Pause, Repeat, Resume, Retry, Standard, Tell, UseFound};
-    let before = pipeline.open();
-    let is_at = |stage: Stage| pipeline.stage() == stage;
-    let keeps = match verb {
-        Verb::Wait { .. } => {
-            return Open {
-                re_entry: true,
-                answer: None,
-                ..before
-            };
-        }
-        UseFound(_) | CheckAgain(_) | Cancel(_) | Pause(_) => true,
+/// Returns whether a transition leaves the dispatch open: its summary can still count.
+pub(crate) fn keeps_dispatch(stage: Stage, phase: Phase, verb: &Verb) -> bool {
+    use Verb::{Ask, Block, Cancel, CheckFiles, Decide, Doubt, Fail, GoOn, Pause, Skip, Wait};
+    match verb {
+        Ask(_) | Block { .. } | Decide(_) | Doubt(_) | Fail(_) | Wait { .. } => true,
+        CheckFiles(_) | Cancel(_) | Pause(_) => true,
         // Skipping stage 4 asks for the next step.
-        Verb::Skip(_) => is_at(Stage::ResponseAnalysis),
+        Skip(_) => stage == Stage::ResponseAnalysis,
         // The summary of stage 3 still counts if it passes its gate.
-        Verb::GoOn { .. } => phase == Phase::Asking && is_at(Stage::AnalysisQuestions),
-        verb => keeps_dispatch(verb),
-    };
-    if keeps {
+        GoOn { .. } => phase == Phase::Asking && stage == Stage::AnalysisQuestions,
+        _ => false,
+    }
+}
+
+/// Returns the dispatch after a transition: the open one, else a new one.
+pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
+    use Verb::{Force, Pause, Repeat, Resume, Retry, Standard, Tell, Wait};
+    let before = pipeline.open();
+    if keeps_dispatch(pipeline.stage(), phase, verb) {
+        let waits = matches!(verb, Wait { .. });
         return Open {
-            re_entry: before.re_entry && !matches!(verb, Pause(_)),
+            re_entry: waits || before.re_entry && !matches!(verb, Pause(_)),
+            answer: before.answer.filter(|_| !waits),
             ..before
         };
     }
-    let is_same_stage = matches!(
-        verb,
-        Repeat(_) | Resume(_) | Retry(_) | Standard(_) | Tell { .. }
-    );
+    let resumes = matches!(verb, Resume(_));
+    let is_retry = matches!(verb, Retry(_));
+    let is_same_stage = matches!(verb, Repeat(_) | Standard(_) | Tell { .. });
     Open {
-        re_entry: before.re_entry && matches!(verb, Resume(_)),
-        answer: before
-            .answer
-            .filter(|_| matches!(verb, Resume(_) | Retry(_))),
+        re_entry: before.re_entry && resumes,
+        answer: before.answer.filter(|_| resumes || is_retry),
         standard: matches!(verb, Standard(_)),
-        skip_validation: matches!(verb, Force(_)) || is_same_stage && before.skip_validation,
+        skip_validation: matches!(verb, Force(_))
+            || before.skip_validation && (resumes || is_retry || is_same_stage),
         ..new_dispatch(&pipeline.0.root(), pipeline.round())
     }
 }

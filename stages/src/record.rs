@@ -44,7 +44,7 @@ fn status_after(
     stage: Stage,
     has_summary: bool,
 ) -> Option<&'static str> {
-    use Verb::{Accept, Back, Complete, Decide, GoAgain, GoBack, GoOn, NotReady, Stagnate};
+    use Verb::{Back, Complete, Decide, GoBack, GoOn, Stagnate};
     Some(match verb {
         Verb::Fail(_) => "failed",
         Verb::Wait { .. } => "waiting_for_user",
@@ -54,8 +54,8 @@ fn status_after(
         GoOn { .. } if phase == Phase::Asking && stage == Stage::AnalysisQuestions => return None,
         // After a skip of stage 4 the user chooses the next step.
         GoOn { .. } | GoBack { .. } if !has_summary => return None,
-        Complete(_) | Back { .. } | Decide(_) | NotReady(_) | Stagnate(_) => "completed",
-        GoOn { .. } | GoBack { .. } | GoAgain { .. } | Accept(_) => "completed",
+        Complete(_) | Back { .. } | Decide(_) | Stagnate(_) => "completed",
+        GoOn { .. } | GoBack { .. } => "completed",
         _ => return None,
     })
 }

@@ -234,7 +234,7 @@ fn go(
             stage: stage.number(),
             digest: digest.clone(),
         });
-        if keeps_dispatch(&verb) {
+        if keeps_dispatch(stage, held.phase(), &verb) {
             open.summary = Some(digest);
         }
         held.set_counted(&counted)?;

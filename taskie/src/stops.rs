@@ -40,11 +40,8 @@ macro_rules! stops {
 impl OnStop for Taskie {
     fn violations(&self, held: &AnyLoop) -> Vec<String> {
         let raw = held.raw();
-        match directory(raw) {
-            Ok(directory) => violations(raw, &directory)
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+        match directory(raw).map(|directory| violations(raw, &directory)) {
+            Ok(found) => found.iter().map(ToString::to_string).collect(),
             Err(error) => vec![format!("cannot read the plan’s directory: {error}")],
         }
     }
@@ -136,27 +133,17 @@ fn asked_reviews(journal: &[Entry]) -> BTreeSet<Name> {
     let changes = journal.iter().filter_map(Entry::change);
     let asking = changes.filter(|change| ["fail", "pass"].contains(&change.what.as_str()));
     let ids: BTreeSet<&String> = asking.filter_map(|change| change.run.as_ref()).collect();
-    let runs = runs::read(journal).into_iter();
-    runs.filter(|run| ids.contains(&run.began.run))
-        .filter_map(review_file)
-        .chain(found_reviews(journal))
-        .collect()
+    known_reviews(journal, |run| ids.contains(&run.began.run))
 }
 
-/// Returns the reviews that the program ran, and those that were there when the plan was taken up.
-pub(crate) fn known_reviews(journal: &[Entry]) -> BTreeSet<Name> {
-    let runs = runs::read(journal).into_iter().filter_map(review_file);
-    runs.chain(found_reviews(journal)).collect()
-}
-
-fn review_file(run: Run) -> Option<Name> {
-    Name::parse(run.findings_file()?.path.file_name()?)
-}
-
-fn found_reviews(journal: &[Entry]) -> impl Iterator<Item = Name> {
+/// Returns the reviews of these runs, and those that were there when the plan was taken up.
+pub(crate) fn known_reviews(journal: &[Entry], counts: impl Fn(&Run) -> bool) -> BTreeSet<Name> {
+    let name = |run: Run| Name::parse(run.findings_file()?.path.file_name()?);
+    let runs = runs::read(journal).into_iter().filter(counts);
     let mut notes = journal.iter().rev();
-    let note = notes.find_map(|entry| entry.note_data::<Json>(FOUND));
+    let note: Option<Json> = notes.find_map(|entry| entry.note_data(FOUND));
     let files = note.and_then(|note| note["files"].as_array().cloned());
-    let names = files.into_iter().flatten();
-    names.filter_map(|file| Name::parse(file.as_str()?))
+    let found = files.into_iter().flatten();
+    let found_names = found.filter_map(|file| Name::parse(file.as_str()?));
+    runs.filter_map(name).chain(found_names).collect()
 }

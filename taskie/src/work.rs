@@ -90,56 +90,50 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
         return missing(true, problem);
     }
     let total = directory.active().count() as u64;
-    if context::phase(raw) != Phase::PostTasksReview {
-        Ok(Transition::Addressed)
-    } else if total > 0 {
-        Ok(Transition::TasksAddressed { total })
-    } else {
-        missing(true, "tasks.md must have a pending task")
+    if total == 0 && context::phase(raw) == Phase::PostTasksReview {
+        return missing(true, "tasks.md must have a pending task");
     }
+    Ok(Transition::Addressed { total })
 }
 
 /// Takes a transition that [`look`] returned. If the plan has no reviews, skips the one after it.
 pub(crate) fn take(held: AnyLoop, transition: Transition) -> Result<AnyLoop, Refused<AnyLoop>> {
+    use AnyLoop::{CompleteTask, CompleteTaskTdd, CreateTasks, NewPlan};
+    use AnyLoop::{PostAllCodeReview, PostCodeReview, PostPlanReview, PostTasksReview};
+    use Transition::{Addressed, Planned, Reopen, TaskDone, TasksWritten};
     let now = match (held, transition) {
-        (AnyLoop::NewPlan(held), Transition::Planned) => done(held.planned()),
-        (AnyLoop::CreateTasks(held), Transition::Reopen) => done(held.reopen()),
-        (AnyLoop::CreateTasks(held), Transition::TasksWritten { total, done: all }) => {
-            done(held.tasks_written(total, all))
+        (NewPlan(held), Planned) => convert(held.planned()),
+        (CreateTasks(held), Reopen) => convert(held.reopen()),
+        (CreateTasks(held), TasksWritten { total, done }) => {
+            convert(held.tasks_written(total, done))
         }
-        (AnyLoop::CompleteTask(held), Transition::Reopen) => done(held.reopen()),
-        (AnyLoop::CompleteTaskTdd(held), Transition::Reopen) => done(held.reopen()),
-        (AnyLoop::CompleteTask(held), Transition::TaskDone { task }) => done(held.task_done(task)),
-        (AnyLoop::CompleteTaskTdd(held), Transition::TaskDone { task }) => {
-            done(held.task_done(task))
-        }
-        (AnyLoop::PostPlanReview(held), Transition::Addressed) => done(held.addressed()),
-        (AnyLoop::PostCodeReview(held), Transition::Addressed) => done(held.addressed()),
-        (AnyLoop::PostAllCodeReview(held), Transition::Addressed) => done(held.addressed()),
-        (AnyLoop::PostTasksReview(held), Transition::TasksAddressed { total }) => {
-            done(held.tasks_addressed(total))
-        }
+        (CompleteTask(held), Reopen) => convert(held.reopen()),
+        (CompleteTask(held), TaskDone { task }) => convert(held.task_done(task)),
+        (CompleteTaskTdd(held), Reopen) => convert(held.reopen()),
+        (CompleteTaskTdd(held), TaskDone { task }) => convert(held.task_done(task)),
+        (PostPlanReview(held), Addressed { total }) => convert(held.addressed(total)),
+        (PostTasksReview(held), Addressed { total }) => convert(held.addressed(total)),
+        (PostCodeReview(held), Addressed { total }) => convert(held.addressed(total)),
+        (PostAllCodeReview(held), Addressed { total }) => convert(held.addressed(total)),
         (held, _) => return Ok(held),
     }?;
-    if now.raw().count("max_reviews") > 0 {
-        return Ok(now);
-    }
     match now {
-        AnyLoop::PlanReview(held) => done(held.skip()),
-        AnyLoop::TasksReview(held) => done(held.skip()),
-        AnyLoop::CodeReview(held) => done(held.skip()),
-        AnyLoop::AllCodeReview(held) => done(held.skip()),
+        now if now.raw().count("max_reviews") > 0 => Ok(now),
+        AnyLoop::PlanReview(held) => convert(held.skip()),
+        AnyLoop::TasksReview(held) => convert(held.skip()),
+        AnyLoop::CodeReview(held) => convert(held.skip()),
+        AnyLoop::AllCodeReview(held) => convert(held.skip()),
         now => Ok(now),
     }
 }
 
-fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
-    taken: Result<N, Refused<L>>,
+/// Converts the result of a transition.
+fn convert<L: Into<AnyLoop>, N: Into<AnyLoop>>(
+    result: Result<N, Refused<L>>,
 ) -> Result<AnyLoop, Refused<AnyLoop>> {
-    match taken {
-        Ok(now) => Ok(now.into()),
-        Err(refused) => Err(refused.map(Into::into)),
-    }
+    result
+        .map(Into::into)
+        .map_err(|refused| refused.map(Into::into))
 }
 
 /// Returns the number of active tasks, and of those that are done, if a task is pending.

@@ -90,15 +90,18 @@ impl Directory {
         let mut bytes_left = MAX_PLAN_BYTES;
         // A crash may leave a file that was to replace the state.
         let listed = folder.list()?.into_iter();
-        for (entry, found) in listed.filter(|(entry, _)| !entry.starts_with(TEMPORARY)) {
-            if let Some(name) = Name::parse(&entry).filter(|_| found.is_file())
+        let entries: BTreeMap<String, Found> = listed
+            .filter(|(entry, _)| !entry.starts_with(TEMPORARY))
+            .collect();
+        for (entry, found) in &entries {
+            if let Some(name) = Name::parse(entry).filter(|_| found.is_file())
                 && !matches!(name, Name::State | Name::PostReview(..))
             {
-                let text = read_text(folder, &entry, found.size(), &mut bytes_left);
-                directory.add(&entry, name, text);
+                let text = read_text(folder, entry, found.size(), &mut bytes_left);
+                directory.add(entry, name, text);
             }
-            directory.entries.insert(entry, found);
         }
+        directory.entries = entries;
         Ok(directory)
     }
 
