@@ -229,50 +229,45 @@ fn without_state(files: &Directory) -> Next {
 
 /// Returns the state that the files of a plan imply, and the reason.
 pub fn implied_fields(files: &Directory) -> (Fields, String) {
-    let (at, task, why) = implied_phase(files);
-    let phase = match at {
-        Phase::NewPlan | Phase::PlanReview => "new-plan",
-        Phase::CreateTasks | Phase::PostPlanReview => "plan-review",
-        Phase::CodeReview => "complete-task",
-        Phase::Standalone => "continue-plan",
-        Phase::CompleteTask if task.is_some() => "continue-task",
-        _ => "code-review",
-    };
-    (Fields::new(at, phase, task), why)
-}
-
-/// Returns the phase that the files of a plan imply, its task, and the reason.
-fn implied_phase(files: &Directory) -> (Phase, Option<u64>, String) {
+    let state = |at, phase: &str, task, why: &str| (Fields::new(at, phase, task), why.to_owned());
     if !files.has(Name::Tasks) && files.has(Name::Plan) {
         let newest = files.newest_review(Group::Plan);
         let review = newest.map(|number| Name::Review(Group::Plan, number));
-        let (at, why) = match review.and_then(|review| files.verdicts.get(&review)) {
-            Some(true) => (Phase::CreateTasks, "plan.md passed its review"),
-            Some(false) => (Phase::PostPlanReview, "plan.md failed its review"),
-            None if files.has_complete_plan() => (Phase::PlanReview, "plan.md is complete"),
-            None => (Phase::NewPlan, "plan.md is not complete yet"),
+        let (at, phase, why) = match review.and_then(|review| files.verdicts.get(&review)) {
+            Some(true) => (
+                Phase::CreateTasks,
+                "plan-review",
+                "plan.md passed its review",
+            ),
+            Some(false) => (
+                Phase::PostPlanReview,
+                "plan-review",
+                "plan.md failed its review",
+            ),
+            None if files.has_complete_plan() => {
+                (Phase::PlanReview, "new-plan", "plan.md is complete")
+            }
+            None => (Phase::NewPlan, "new-plan", "plan.md is not complete yet"),
         };
-        return (at, None, why.to_owned());
+        return state(at, phase, None, why);
     }
     let is_begun = |file: &TaskFile| file.is_begun() && !file.is_completed();
     let mut pending = files
         .tasks
         .iter()
         .filter(|row| row.status == Status::Pending);
-    if let Some(row) = pending.find(|row| files.task_files.get(&row.id).is_some_and(is_begun)) {
+    let task_file = |task: &u64| files.task_files.get(task);
+    if let Some(row) = pending.find(|row| task_file(&row.id).is_some_and(is_begun)) {
         let why = format!("task {} is in progress", row.id);
-        return (Phase::CompleteTask, Some(row.id), why);
+        return state(Phase::CompleteTask, "continue-task", Some(row.id), &why);
     }
     let is_unreviewed = |task: &u64| {
-        let is_completed = files
-            .task_files
-            .get(task)
-            .is_some_and(TaskFile::is_completed);
-        is_completed && files.newest_review(Group::TaskCode(*task)).is_none()
+        task_file(task).is_some_and(TaskFile::is_completed)
+            && files.newest_review(Group::TaskCode(*task)).is_none()
     };
     if let Some(task) = files.active().find(is_unreviewed) {
         let why = format!("task {task} is done and not reviewed");
-        return (Phase::CodeReview, Some(task), why);
+        return state(Phase::CodeReview, "complete-task", Some(task), &why);
     }
     let code_reviews = files.names().filter_map(|name| match name {
         Name::Review(Group::TaskCode(task), number) => Some((name, task, number)),
@@ -281,18 +276,22 @@ fn implied_phase(files: &Directory) -> (Phase, Option<u64>, String) {
     let newest = code_reviews.max_by_key(|(name, _, number)| (files.modified(*name), *number));
     let verdict = newest.and_then(|(name, task, _)| Some((task, *files.verdicts.get(&name)?)));
     let is_underway = files.next_task().is_none() || files.done().next().is_some();
-    let (at, task, why) = match verdict {
-        Some((_, true)) => (Phase::CompleteTask, None, "the newest review says PASS"),
-        Some((task, false)) => (
-            Phase::PostCodeReview,
-            Some(task),
-            "the newest review says FAIL",
+    let review = "code-review";
+    match verdict {
+        Some((_, true)) => state(
+            Phase::CompleteTask,
+            review,
+            None,
+            "the newest review says PASS",
         ),
+        Some((task, false)) => {
+            let why = "the newest review says FAIL";
+            state(Phase::PostCodeReview, review, Some(task), why)
+        }
         None if is_underway => {
             let why = "the files do not say how far the plan is";
-            (Phase::Standalone, None, why)
+            state(Phase::Standalone, "continue-plan", None, why)
         }
-        None => (Phase::CompleteTask, None, "no task is begun"),
-    };
-    (at, task, why.to_owned())
+        None => state(Phase::CompleteTask, review, None, "no task is begun"),
+    }
 }

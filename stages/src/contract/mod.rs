@@ -5,10 +5,9 @@
 //!
 //! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`.
 
+mod check;
 mod file;
 mod flags;
-mod flow;
-mod keys;
 mod question;
 mod rule;
 mod words;
@@ -23,15 +22,16 @@ pub use words::{
     Status,
 };
 
+pub use claudex_loop::digest::sha256;
 pub(crate) use file::{Line, Section, sections};
 pub(crate) use question::is_same_label;
 pub(crate) use yaml::{body_start, frontmatter};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value as Json, json};
-use sha2::{Digest as _, Sha256};
 
-use rule::{Collector, quote};
+use check::Reader;
+use rule::Collector;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -63,8 +63,18 @@ pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch
     if let Some(dispatch) = dispatch {
         dispatch.check_bytes(bytes, &mut findings);
     }
-    let summary = file::read(bytes, &mut findings)
-        .and_then(|text| read_summary(text, project, dispatch, &mut findings));
+    let text = file::read(bytes, &mut findings);
+    let summary = text.and_then(|text| {
+        let (yaml, body) = file::split(text, &mut findings)?;
+        let context = file::context(text, body, &mut findings);
+        let reader = Reader {
+            keys: &Json::Object(yaml::read(yaml, &mut findings)?),
+            project,
+            dispatch,
+            findings: &mut findings,
+        };
+        reader.read(context)
+    });
     let is_crash = findings.has(Lenient::Crash);
     let is_refused = findings.is_other() || findings.has(Lenient::Refused) && !is_crash;
     Reading {
@@ -72,45 +82,6 @@ pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch
         summary: summary.filter(|_| !is_crash && !is_refused),
         is_refused,
     }
-}
-
-/// Reads a text. Returns `None` if its stage or status is unknown.
-fn read_summary(
-    text: &str,
-    project: Option<&Utf8Path>,
-    dispatch: Option<&Dispatch>,
-    findings: &mut Collector,
-) -> Option<Summary> {
-    let (yaml, body) = file::split(text, findings)?;
-    let context = file::context(text, body, findings);
-    let keys = Json::Object(yaml::read(yaml, findings)?);
-
-    let named_stage = keys::check_stage(&keys, findings);
-    let stage = named_stage.or(dispatch.map(|dispatch| dispatch.stage));
-    let status: Option<Status> = keys::require(&keys, "status", findings);
-    let artifacts = keys::check_artifacts(&keys, project, findings);
-    let summary: Option<String> = keys::require(&keys, "summary", findings);
-    findings.flags = keys::require(&keys, "flags", findings).unwrap_or_default();
-    let flags = Flags::read(stage, findings);
-    let stage = stage?;
-    if let Some(dispatch) = dispatch {
-        dispatch.check(stage, &flags, findings);
-    }
-
-    let mut summary = Summary {
-        stage,
-        status: status?,
-        artifacts,
-        summary: summary.unwrap_or_default(),
-        flags,
-        context,
-    };
-    flow::check_pause(&mut summary, findings);
-    flow::check_reason(&mut summary, findings);
-    flow::check_question(&mut summary, findings);
-    flow::check_next(&mut summary, findings);
-    flow::check_decision(&mut summary, dispatch, findings);
-    Some(summary)
 }
 
 /// The report of a coordinator.
@@ -161,12 +132,6 @@ impl Summary {
     }
 }
 
-/// Returns the SHA-256 digest of a file's bytes, in hexadecimal.
-pub fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The facts recorded when a stage was dispatched.
 #[derive(Debug, Clone)]
 pub struct Dispatch {
@@ -193,23 +158,6 @@ impl Dispatch {
         } else if self.before.as_ref() == Some(&digest) {
             let detail = "the file is the same as when the stage was dispatched";
             findings.add_at(Rule::Stale, Place::START, detail);
-        }
-    }
-
-    /// Checks that the stage, the dispatch and the round are the open ones.
-    fn check(&self, stage: Stage, flags: &Flags, findings: &mut Collector) {
-        if stage != self.stage {
-            let [expected, number] = [self.stage, stage].map(Stage::number);
-            let detail = format!("expected stage {expected}, found {number}");
-            findings.add(Rule::Foreign, "/stage_number", detail);
-        }
-        if let Some(id) = flags.dispatch_id.as_ref().filter(|id| **id != self.id) {
-            let detail = format!("expected `dispatch_id: {}`, found {}", self.id, quote(id));
-            findings.add(Rule::Stale, "/flags/dispatch_id", detail);
-        }
-        if let Some(round) = flags.round_number.filter(|round| *round != self.round) {
-            let detail = format!("expected round {}, found {round}", self.round);
-            findings.add(Rule::Stale, "/flags/round_number", detail);
         }
     }
 }

@@ -38,8 +38,8 @@ pub(crate) fn body_start(text: &str) -> usize {
 pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<JsonMap<String, Json>> {
     let lines = yaml.split_inclusive('\n').zip(1..);
     let corrected = lines.map(|(line, number)| correct_line(line, number, findings));
-    let corrected: String = corrected.collect();
-    parse(corrected, findings)
+    let yaml = corrected.collect();
+    parse(yaml, findings)
 }
 
 /// Returns a line with spaces for the no-break spaces around its key and its value, and with null for a placeholder of the

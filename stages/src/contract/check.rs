@@ -1,0 +1,301 @@
+//! The rules of a summary but for the types of its flags. Each function corrects the summary as a lenient reader takes it.
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use claudex_loop::text;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::flags::Flags;
+use super::question::is_same_label;
+use super::rule::{Collector, Lenient, Rule, quote};
+use super::words::{Decision, NextAction, PauseType, Stage, Status};
+use super::{Dispatch, Summary};
+
+const PAUSE_TYPE: &str = "/flags/pause_type";
+const REASON: &str = "/flags/block_reason";
+const NEXT_ACTION: &str = "/flags/next_action";
+const DECISION: &str = "/flags/validation_decision";
+
+/// A file that is read, with the facts that it is compared with.
+pub(super) struct Reader<'r> {
+    pub(super) keys: &'r Json,
+    pub(super) project: Option<&'r Utf8Path>,
+    pub(super) dispatch: Option<&'r Dispatch>,
+    pub(super) findings: &'r mut Collector,
+}
+
+impl<'r> Reader<'r> {
+    /// Returns the summary, or `None` if its stage or status is unknown.
+    pub(super) fn read(mut self, context: Option<String>) -> Option<Summary> {
+        let named_stage = self.check_stage();
+        let stage = named_stage.or(self.dispatch.map(|dispatch| dispatch.stage));
+        let status: Option<Status> = self.require("status");
+        let artifacts = self.check_artifacts();
+        let summary: Option<String> = self.require("summary");
+        self.findings.flags = self.require("flags").unwrap_or_default();
+        let flags = Flags::read(stage, self.findings);
+        let stage = stage?;
+        self.check_dispatch(stage, &flags);
+        let mut summary = Summary {
+            stage,
+            status: status?,
+            artifacts,
+            summary: summary.unwrap_or_default(),
+            flags,
+            context,
+        };
+        self.check_pause(&mut summary);
+        self.check_reason(&mut summary);
+        self.check_question(&mut summary);
+        self.check_next(&mut summary);
+        self.check_decision(&mut summary);
+        Some(summary)
+    }
+
+    /// Returns the value of one of the seven keys if it has its type.
+    fn require<T: Deserialize<'r>>(&mut self, key: &str) -> Option<T> {
+        let (rule, detail) = match self.keys.get(key).map(T::deserialize) {
+            Some(Ok(typed)) => return Some(typed),
+            Some(Err(error)) => (Rule::BadType, format!("`{key}` has an {error}")),
+            None => (Rule::MissingField, format!("`{key}` is missing")),
+        };
+        let is_status = key == "status";
+        let rule = if is_status { Rule::UnknownStatus } else { rule };
+        self.findings
+            .add(rule, &format!("/{key}"), text::shown(detail));
+        None
+    }
+
+    /// Returns the stage that a summary names by its number, else by its name.
+    fn check_stage(&mut self) -> Option<Stage> {
+        let number: Option<f64> = self.require("stage_number");
+        let name: Option<String> = self.require("stage");
+        let checkpoint: Option<String> = self.require("checkpoint");
+
+        let is_number = |stage: &Stage| number == Some(f64::from(stage.number()));
+        let by_number = Stage::all().find(is_number);
+        if let (Some(number), None) = (number, by_number) {
+            let detail = format!("it is {number}");
+            self.findings.add(Rule::StageRange, "/stage_number", detail);
+        }
+        let by_name = Stage::deserialize(&self.keys["stage"]).ok();
+        let stage = by_number.or(by_name);
+
+        let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
+        if let Some(name) = name.filter(|name| *name != expected) {
+            let detail = format!("expected {expected}, found {}", quote(&name));
+            self.findings.add(Rule::StageName, "/stage", detail);
+        }
+        let expected = stage?.checkpoint();
+        if let Some(checkpoint) = checkpoint.filter(|name| name != expected) {
+            let detail = format!("expected {expected}, found {}", quote(&checkpoint));
+            self.findings
+                .add(Rule::CheckpointName, "/checkpoint", detail);
+        }
+        stage
+    }
+
+    /// Returns the artifacts that are files of the project. Without a project only the paths are checked.
+    fn check_artifacts(&mut self) -> Vec<Utf8PathBuf> {
+        let items: Option<Vec<Json>> = self.require("artifacts_written");
+        let mut artifacts = Vec::new();
+        for (index, item) in items.unwrap_or_default().iter().enumerate() {
+            let place = format!("/artifacts_written/{index}");
+            let Some(path) = item.as_str().map(Utf8Path::new) else {
+                self.findings.add(Rule::BadType, &place, "expected a path");
+                continue;
+            };
+            match find_broken_rule(path, self.project) {
+                Some(rule) => drop(self.findings.add(rule, &place, quote(path.as_str()))),
+                None => artifacts.push(path.to_owned()),
+            }
+        }
+        artifacts
+    }
+
+    /// Checks that the stage, the dispatch and the round are the open ones.
+    fn check_dispatch(&mut self, stage: Stage, flags: &Flags) {
+        let Some(dispatch) = self.dispatch else {
+            return;
+        };
+        if stage != dispatch.stage {
+            let [expected, number] = [dispatch.stage, stage].map(Stage::number);
+            let detail = format!("expected stage {expected}, found {number}");
+            self.findings.add(Rule::Foreign, "/stage_number", detail);
+        }
+        let open = &dispatch.id;
+        if let Some(id) = flags.dispatch_id.as_ref().filter(|id| *id != open) {
+            let detail = format!("expected `dispatch_id: {open}`, found {}", quote(id));
+            self.findings.add(Rule::Stale, "/flags/dispatch_id", detail);
+        }
+        let open = dispatch.round;
+        if let Some(round) = flags.round_number.filter(|round| *round != open) {
+            let detail = format!("expected round {open}, found {round}");
+            self.findings
+                .add(Rule::Stale, "/flags/round_number", detail);
+        }
+    }
+
+    /// Checks that a pause is with needs-user-input and in a stage that may pause.
+    fn check_pause(&mut self, summary: &mut Summary) {
+        let findings = &mut *self.findings;
+        let is_written = findings.has_flag("pause_type");
+        let pause = summary.flags.pause_type.take();
+        let waits = summary.status == Status::NeedsUserInput;
+        if summary.stage == Stage::Retrospective && (waits || is_written) {
+            let path = if is_written { PAUSE_TYPE } else { "/status" };
+            findings.add(Rule::PauseStage, path, "");
+            if waits {
+                summary.status = Status::Completed;
+            }
+        } else if waits {
+            if !is_written {
+                findings.add(Rule::PauseStatus, "/status", "`pause_type` is missing");
+            }
+            let has_question = findings.has_flag("question_context");
+            let by_question = has_question.then_some(PauseType::Interactive);
+            summary.flags.pause_type = pause.or(by_question).or(Some(PauseType::ExitCli));
+        } else if pause.is_some() {
+            let detail = format!("the status is {}", summary.status);
+            findings.add(Rule::PauseStatus, PAUSE_TYPE, detail);
+        }
+
+        if summary.flags.pause_type == Some(PauseType::Interactive) {
+            return;
+        }
+        summary.flags.question_context = None;
+        summary.flags.next_action_map = None;
+        // Else the pause type itself is the finding.
+        let is_exit = !is_written || pause == Some(PauseType::ExitCli);
+        for flag in ["question_context", "next_action_map"] {
+            if is_exit && findings.has_flag(flag) {
+                findings.add(Rule::QuestionStray, &format!("/flags/{flag}"), "");
+            }
+        }
+    }
+
+    fn check_reason(&mut self, summary: &mut Summary) {
+        let flags = &mut summary.flags;
+        let reason = flags.block_reason.as_deref().unwrap_or_default();
+        if flags.pause_type.is_none() || !reason.trim().is_empty() {
+            return;
+        }
+        let is_there = self.findings.flags.contains_key("block_reason");
+        let path = if is_there { REASON } else { PAUSE_TYPE };
+        self.findings.add(Rule::NoBlockReason, path, "");
+        let reason = match summary.summary.trim() {
+            "" => "the stage waits and gives no reason",
+            reason => reason,
+        };
+        flags.block_reason = Some(reason.to_owned());
+    }
+
+    /// Checks the question of an interactive pause and the actions of its answers.
+    fn check_question(&mut self, summary: &mut Summary) {
+        let stage = summary.stage;
+        let flags = &mut summary.flags;
+        if flags.pause_type != Some(PauseType::Interactive) {
+            return;
+        }
+        if !self.findings.has_flag("question_context") {
+            self.findings.add(Rule::NoQuestion, PAUSE_TYPE, "");
+        }
+        let question = flags.question_context.get_or_insert_default();
+        if question.question.is_empty() {
+            let reason = flags.block_reason.as_deref().unwrap_or_default();
+            reason.trim().clone_into(&mut question.question);
+        }
+        if question.header.is_empty() {
+            stage.header().clone_into(&mut question.header);
+        }
+        if let Some(map) = &mut flags.next_action_map {
+            map.retain(|label, action| {
+                let path = format!("/flags/next_action_map/{label}");
+                let mut options = question.options.iter();
+                let is_label = options.any(|option| is_same_label(&option.label, label));
+                if !is_label {
+                    self.findings.add(Rule::MapLabel, &path, quote(label));
+                }
+                is_label && action.is_none_or(|action| self.check_action(action, stage, &path))
+            });
+        }
+    }
+
+    fn check_action(&mut self, action: NextAction, stage: Stage, path: &str) -> bool {
+        let stages: &[u8] = match action {
+            NextAction::LoopQuestions => &[4, 5],
+            NextAction::LoopResearch => &[4],
+            NextAction::Proceed => &[2, 3, 4],
+        };
+        let is_allowed = stages.contains(&stage.number());
+        if !is_allowed {
+            let detail = format!("found {action}");
+            self.findings.add(Rule::ActionStage, path, detail);
+        }
+        is_allowed
+    }
+
+    fn check_next(&mut self, summary: &mut Summary) {
+        let stage = summary.stage;
+        let action = summary.flags.next_action;
+        summary.flags.next_action =
+            action.filter(|action| self.check_action(*action, stage, NEXT_ACTION));
+        let is_due = stage == Stage::ResponseAnalysis && summary.status == Status::Completed;
+        if is_due && !self.findings.has_flag("next_action") {
+            self.findings.add(Rule::NoNextAction, NEXT_ACTION, "");
+        }
+    }
+
+    /// Checks the decision of stage 5 and its score.
+    fn check_decision(&mut self, summary: &mut Summary) {
+        let is_validation = summary.stage == Stage::ValidationGeneration;
+        let is_skipped = self.dispatch.is_some_and(|open| open.skip_validation);
+        let flags = &mut summary.flags;
+        let decided = flags.validation_decision;
+        let by_score = flags.validation_score.map(Decision::from_score);
+        if is_validation && is_skipped {
+            if decided == Some(Decision::NotReady) {
+                let detail = "validation was skipped, expected CONDITIONAL";
+                self.findings.add(Rule::DecisionScore, DECISION, detail);
+            }
+            flags.validation_decision = Some(Decision::Conditional);
+            flags.validation_score = None;
+        } else if let (Some(decided), Some(by_score)) = (decided, by_score) {
+            if decided != by_score {
+                let detail = format!("expected {by_score}, found {decided}");
+                self.findings.add(Rule::DecisionScore, DECISION, detail);
+            }
+            flags.validation_decision = Some(decided.min(by_score));
+        }
+        if !is_validation || summary.status != Status::Completed || decided.is_some() {
+            return;
+        }
+
+        let loops = flags.next_action == Some(NextAction::LoopQuestions);
+        let by_action = loops.then_some(Decision::NotReady);
+        flags.validation_decision = flags.validation_decision.or(by_score).or(by_action);
+        if flags.validation_decision.is_none() {
+            *self.findings.add(Rule::NoDecision, DECISION, "") = Lenient::Crash;
+        } else if !self.findings.has_flag("validation_decision") {
+            self.findings.add(Rule::NoDecision, DECISION, "");
+        }
+    }
+}
+
+/// Returns the rule that an artifact breaks.
+fn find_broken_rule(path: &Utf8Path, project: Option<&Utf8Path>) -> Option<Rule> {
+    let is_below = |part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
+    if !path.components().all(is_below) {
+        return Some(Rule::ArtifactOutside);
+    }
+    let Some(project) = project else {
+        return path.as_str().is_empty().then_some(Rule::ArtifactMissing);
+    };
+    let file = project.join(path).canonicalize_utf8();
+    let root = project.canonicalize_utf8();
+    match (file, root) {
+        (Ok(file), Ok(root)) if !file.starts_with(&root) => Some(Rule::ArtifactOutside),
+        (Ok(file), Ok(_)) if file.is_file() => None,
+        _ => Some(Rule::ArtifactMissing),
+    }
+}
