@@ -93,7 +93,7 @@ fn leave_out(parts: &mut [(&str, Vec<Json>)]) -> Vec<String> {
 
 fn row(kept: &Kept, round: u32) -> Json {
     let of_round = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective));
-    let last = of_round.last().map(|(_, summary)| summary);
+    let last = of_round.clone().next_back().map(|(_, summary)| summary);
     let flags = |stage| {
         let summary = kept.get(&(round, stage));
         summary.map_or_else(Flags::default, |summary| summary.flags.clone())
@@ -101,14 +101,8 @@ fn row(kept: &Kept, round: u32) -> Json {
     let questions = flags(Stage::AnalysisQuestions);
     let responses = flags(Stage::ResponseAnalysis);
     let validation = flags(Stage::ValidationGeneration);
-    let mut stages = [
-        Stage::AnalysisQuestions,
-        Stage::ResponseAnalysis,
-        Stage::Research,
-        Stage::Setup,
-    ]
-    .into_iter();
-    let mode = stages.find_map(|stage| flags(stage).analysis_mode);
+    let mut newest = of_round.rev();
+    let mode = newest.find_map(|(_, summary)| summary.flags.analysis_mode);
     let rate = responses.completion_rate.unwrap_or_default();
     let answered = f64::from(questions.questions_count.unwrap_or_default()) * rate;
     let score = validation.validation_score;

@@ -66,10 +66,8 @@ impl Extension for Stages {
             ("details", pipeline.open().details.join("; ")),
         ];
         lines.retain(|(_, line)| !line.is_empty());
-        for (_, line) in &mut lines {
-            *line = text::one_line(line, MAX_LINE_CHARS);
-        }
-        lines
+        let shorten = |(name, line): (_, String)| (name, text::one_line(&line, MAX_LINE_CHARS));
+        lines.into_iter().map(shorten).collect()
     }
 
     fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {

@@ -24,7 +24,7 @@ const KEYS: [(&str, Setter); 5] = [
 /// Records the effect of a transition on the open stage: of its report, or of a decision of the user.
 pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, verb: &Verb) -> Noted {
     let stage = Pipeline(held.raw()).stage();
-    let Some(status) = status_after(held.phase(), verb, stage, summary.is_some()) else {
+    let Some(status) = status_after(held, verb, summary.is_some()) else {
         return Ok(());
     };
     let no_flags = Flags::default();
@@ -38,12 +38,7 @@ pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, verb: &Verb) -
 }
 
 /// Returns the status of the open stage after a transition, or `None` if it stays as it is.
-fn status_after(
-    phase: Phase,
-    verb: &Verb,
-    stage: Stage,
-    has_summary: bool,
-) -> Option<&'static str> {
+fn status_after(held: &AnyLoop, verb: &Verb, has_summary: bool) -> Option<&'static str> {
     use Verb::{Back, Complete, Decide, GoBack, GoOn, Stagnate};
     Some(match verb {
         Verb::Fail(_) => "failed",
@@ -51,11 +46,12 @@ fn status_after(
         Verb::Ask(_) | Verb::Repeat(_) | Verb::Block { .. } | Verb::Doubt(_) => "in_progress",
         Verb::Skip(_) => "skipped",
         // The gate has not checked stage 3 yet.
-        GoOn { .. } if phase == Phase::Asking && stage == Stage::AnalysisQuestions => return None,
+        GoOn { .. } if held.phase() == Phase::Asking && held.fields().stage == 3 => return None,
         // After a skip of stage 4 the user chooses the next step.
         GoOn { .. } | GoBack { .. } if !has_summary => return None,
-        Complete(_) | Back { .. } | Decide(_) | Stagnate(_) => "completed",
-        GoOn { .. } | GoBack { .. } => "completed",
+        Complete(_) | Back { .. } | Decide(_) | Stagnate(_) | GoOn { .. } | GoBack { .. } => {
+            "completed"
+        }
         _ => return None,
     })
 }

@@ -9,7 +9,6 @@ use crate::context::{self, legal_words, parse_word, word};
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::files::task::TaskFile;
-use crate::files::tasks::Status;
 
 /// The state, as far as the table reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,8 +149,8 @@ fn with_state(fields: &Fields, files: &Directory) -> Next {
 }
 
 fn code_review(task: Option<u64>, files: &Directory) -> Next {
-    let Some((task, file)) = task.and_then(|task| Some((task, files.task_files.get(&task)?)))
-    else {
+    let file = task.and_then(|task| files.task_files.get(&task));
+    let Some((task, file)) = task.zip(file) else {
         let why = "no current task is known whose file has subtasks: which one is it";
         return Next::new("C12", ASK, why);
     };
@@ -233,33 +232,22 @@ pub fn implied_fields(files: &Directory) -> (Fields, String) {
     if !files.has(Name::Tasks) && files.has(Name::Plan) {
         let newest = files.newest_review(Group::Plan);
         let review = newest.map(|number| Name::Review(Group::Plan, number));
-        let (at, phase, why) = match review.and_then(|review| files.verdicts.get(&review)) {
-            Some(true) => (
-                Phase::CreateTasks,
-                "plan-review",
-                "plan.md passed its review",
-            ),
-            Some(false) => (
-                Phase::PostPlanReview,
-                "plan-review",
-                "plan.md failed its review",
-            ),
-            None if files.has_complete_plan() => {
-                (Phase::PlanReview, "new-plan", "plan.md is complete")
-            }
-            None => (Phase::NewPlan, "new-plan", "plan.md is not complete yet"),
+        let verdict = review.and_then(|review| files.verdicts.get(&review));
+        let phase = verdict.map_or("new-plan", |_| "plan-review");
+        let (at, why) = match verdict {
+            Some(true) => (Phase::CreateTasks, "plan.md passed its review"),
+            Some(false) => (Phase::PostPlanReview, "plan.md failed its review"),
+            None if files.has_complete_plan() => (Phase::PlanReview, "plan.md is complete"),
+            None => (Phase::NewPlan, "plan.md is not complete yet"),
         };
         return state(at, phase, None, why);
     }
     let is_begun = |file: &TaskFile| file.is_begun() && !file.is_completed();
-    let mut pending = files
-        .tasks
-        .iter()
-        .filter(|row| row.status == Status::Pending);
     let task_file = |task: &u64| files.task_files.get(task);
-    if let Some(row) = pending.find(|row| task_file(&row.id).is_some_and(is_begun)) {
-        let why = format!("task {} is in progress", row.id);
-        return state(Phase::CompleteTask, "continue-task", Some(row.id), &why);
+    let mut pending = files.pending();
+    if let Some(task) = pending.find(|task| task_file(task).is_some_and(is_begun)) {
+        let why = format!("task {task} is in progress");
+        return state(Phase::CompleteTask, "continue-task", Some(task), &why);
     }
     let is_unreviewed = |task: &u64| {
         task_file(task).is_some_and(TaskFile::is_completed)
@@ -276,22 +264,17 @@ pub fn implied_fields(files: &Directory) -> (Fields, String) {
     let newest = code_reviews.max_by_key(|(name, _, number)| (files.modified(*name), *number));
     let verdict = newest.and_then(|(name, task, _)| Some((task, *files.verdicts.get(&name)?)));
     let is_underway = files.next_task().is_none() || files.done().next().is_some();
-    let review = "code-review";
-    match verdict {
-        Some((_, true)) => state(
-            Phase::CompleteTask,
-            review,
-            None,
-            "the newest review says PASS",
-        ),
+    let (at, task, why) = match verdict {
+        Some((_, true)) => (Phase::CompleteTask, None, "the newest review says PASS"),
         Some((task, false)) => {
             let why = "the newest review says FAIL";
-            state(Phase::PostCodeReview, review, Some(task), why)
+            (Phase::PostCodeReview, Some(task), why)
         }
         None if is_underway => {
             let why = "the files do not say how far the plan is";
-            state(Phase::Standalone, "continue-plan", None, why)
+            return state(Phase::Standalone, "continue-plan", None, why);
         }
-        None => state(Phase::CompleteTask, review, None, "no task is begun"),
-    }
+        None => (Phase::CompleteTask, None, "no task is begun"),
+    };
+    state(at, "code-review", task, why)
 }

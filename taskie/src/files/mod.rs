@@ -162,25 +162,27 @@ impl Directory {
 
     /// Returns the numbers of the active tasks.
     pub fn active(&self) -> impl Iterator<Item = u64> {
-        self.tasks
-            .iter()
-            .filter(|row| row.is_active())
-            .map(|row| row.id)
+        self.tasks_that(Row::is_active)
     }
 
     /// Returns the numbers of the tasks that are done.
     pub fn done(&self) -> impl Iterator<Item = u64> {
-        let done = self.tasks.iter().filter(|row| row.status == Status::Done);
-        done.map(|row| row.id)
+        self.tasks_that(|row| row.status == Status::Done)
+    }
+
+    /// Returns the numbers of the pending tasks.
+    pub fn pending(&self) -> impl Iterator<Item = u64> {
+        self.tasks_that(|row| row.status == Status::Pending)
+    }
+
+    fn tasks_that(&self, is_wanted: impl Fn(&Row) -> bool) -> impl Iterator<Item = u64> {
+        let rows = self.tasks.iter().filter(move |row| is_wanted(row));
+        rows.map(|row| row.id)
     }
 
     /// Returns the number of the task to do next: the pending one with the lowest id.
     pub fn next_task(&self) -> Option<u64> {
-        let pending = self
-            .tasks
-            .iter()
-            .filter(|row| row.status == Status::Pending);
-        pending.map(|row| row.id).min()
+        self.pending().min()
     }
 
     /// Returns the must-run commands of these tasks, each once.
