@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::app::{App, into_typed, into_untyped};
 use super::extension::{Extension, Variables};
 use super::info::ProgramInfo;
-use super::plugin::info::PluginInfo;
+use super::plugin::PluginInfo;
 use super::settings::Settings;
 use crate::behaviours::ask::{self, Asked};
 use crate::behaviours::{Step, loop_message, verify};

@@ -7,7 +7,6 @@ use anstream::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
 
 use super::caller::Caller;
-use crate::review::findings::Severity;
 use crate::text;
 
 /// The meaning of a coloured word.
@@ -21,16 +20,6 @@ pub enum Tone {
     Warning,
     /// Something that stops a loop.
     Bad,
-}
-
-impl From<Severity> for Tone {
-    fn from(severity: Severity) -> Self {
-        match severity {
-            Severity::High => Self::Bad,
-            Severity::Medium => Self::Warning,
-            Severity::Low => Self::Heading,
-        }
-    }
 }
 
 /// Turns colours off inside a client, because an agent reads the output there.

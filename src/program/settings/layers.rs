@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::values::Values;
-use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings};
+use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, user_path};
 use crate::files::{self, Folder};
 use crate::hooks::seen::Seen;
 use crate::machine::declared_personas;
@@ -47,16 +47,19 @@ pub struct Row {
     path: Vec<String>,
     /// The value: text, a number, or a list of text.
     pub value: Value,
-    /// The layer and the place in it: `user /home/me/.config/claudex-loop/config.toml:12:1`.
-    pub source: String,
+    /// `default`, `user`, `project` or `environment`.
+    pub layer: &'static str,
+    /// The file with line and column, or the variable.
+    place: String,
 }
 
 impl Row {
-    fn new(key: &str, value: Value, source: &str) -> Self {
+    fn new(key: &str, value: Value, layer: &'static str, place: String) -> Self {
         Self {
             path: key.split('.').map(str::to_owned).collect(),
             value,
-            source: source.to_owned(),
+            layer,
+            place,
         }
     }
 
@@ -65,9 +68,11 @@ impl Row {
         self.path.join(".")
     }
 
-    /// Returns the file with line and column, or the variable.
-    fn place(&self) -> &str {
-        place(&self.source)
+    /// Returns the source: `user /home/me/.config/claudex-loop/config.toml:12:1`.
+    pub fn source(&self) -> String {
+        format!("{} {}", self.layer, self.place)
+            .trim_end()
+            .to_owned()
     }
 
     /// Returns the size of a limit, a number or a duration in milliseconds.
@@ -77,30 +82,25 @@ impl Row {
     }
 }
 
-/// Returns the place of a source: all but its first word.
-fn place(source: &str) -> &str {
-    source.split_once(' ').map_or(source, |(_, place)| place)
-}
-
-/// Makes an error of the setting with this source.
-fn error(source: &str, message: &str, help: &str) -> Failure {
+/// Makes an error of the setting at a place.
+fn error(place: &str, message: &str, help: &str) -> Failure {
     let message = text::one_line(message, MAX_ERROR_CHARS);
-    let message = format!("{}: {message}", place(source));
-    Failure::with_help(Exit::Usage, message, &text::one_line(help, MAX_ERROR_CHARS))
+    let help = text::one_line(help, MAX_ERROR_CHARS);
+    Failure::with_help(Exit::Usage, format!("{place}: {message}"), &help)
 }
 
 /// Parses a file into rows, in their order. An empty table has none.
-fn parse(owner: &str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> {
+fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> {
     let file = text::exact(file);
-    let source = |start: usize| {
+    let place = |start: usize| {
         let before = &text[..text.floor_char_boundary(start)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default();
-        format!("{owner} {file}:{line}:{}", column.chars().count() + 1)
+        format!("{file}:{line}:{}", column.chars().count() + 1)
     };
     let table = DeTable::parse(text).map_err(|problem| {
         let start = problem.span().map_or(text.len(), |span| span.start);
-        error(&source(start), problem.message(), EXAMPLE_HELP)
+        error(&place(start), problem.message(), EXAMPLE_HELP)
     })?;
     let mut values = Vec::new();
     flatten(table.get_ref(), &[], &mut values);
@@ -108,7 +108,8 @@ fn parse(owner: &str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> 
     let rows = values.into_iter().map(|(start, path, value)| Row {
         path,
         value,
-        source: source(start),
+        layer,
+        place: place(start),
     });
     Ok(rows.collect())
 }
@@ -140,10 +141,8 @@ impl Settings {
     /// Returns the defaults: ours, and those of the machine's file.
     pub fn usual(info: &'static ProgramInfo) -> Self {
         let ours = include_str!("defaults.toml");
-        let mut rows = parse("", "".into(), ours).expect("the defaults are TOML");
-        for row in &mut rows {
-            row.source = "default".to_owned();
-        }
+        let mut rows = parse("default", "".into(), ours).expect("the defaults are TOML");
+        rows.iter_mut().for_each(|row| row.place.clear());
         let table = info.table;
         let rounds = table.modes.iter().map(|mode| {
             let key = format!("rounds.{}", mode.name);
@@ -154,8 +153,8 @@ impl Settings {
         for (key, mode, field) in rounds.chain(failures) {
             let start = table.field(field).map(|field| mode.first(field));
             if let Some(number) = start.filter(|value| value.as_u64().is_some_and(|n| n > 0)) {
-                let source = format!("default ({})", table.file);
-                rows.push(Row::new(&key, number, &source));
+                let place = format!("({})", table.file);
+                rows.push(Row::new(&key, number, "default", place));
             }
         }
         for (order, persona) in (1..).zip(Personas::declared(declared_personas(table)).all()) {
@@ -166,7 +165,7 @@ impl Settings {
                 ("order", Value::from(order)),
             ] {
                 let key = format!("personas.{}.{key}", persona.name);
-                rows.push(Row::new(&key, value, "default"));
+                rows.push(Row::new(&key, value, "default", String::new()));
             }
         }
         rows.sort_by(|one, other| one.path.cmp(&other.path));
@@ -189,15 +188,14 @@ impl Settings {
     /// Reads all layers over the defaults.
     pub(super) fn read(
         info: &'static ProgramInfo,
-        user: Option<&Utf8Path>,
         root: &Utf8Path,
         seen: &Seen,
     ) -> Result<Self, Failure> {
         let mut settings = Self::usual(info);
-        if let Some(user) = user
-            && let Some(text) = if_there(files::read(user), user)?
+        if let Some(user) = seen.configuration.clone().or_else(user_path)
+            && let Some(text) = if_there(files::read(&user), &user)?
         {
-            settings.add_user(user, &text)?;
+            settings.add_user(&user, &text)?;
         }
         let name = format!("{}.toml", info.name);
         let path = root.join(PROJECT_FOLDER).join(&name);
@@ -221,18 +219,18 @@ impl Settings {
             if ["rounds", "personas"].contains(&name.as_str()) {
                 let message = format!("`{name}` belongs to one program");
                 let help = format!("write it below [programs.{}]", self.info.program);
-                return Err(error(&row.source, &message, &help));
+                return Err(error(&row.place, &message, &help));
             }
             if name == "reviewers" && row.path.get(2).is_some_and(|key| key == "sandbox") {
                 let why = "`sandbox`: it is retired; Codex and Claude run read-only";
-                self.ignored.push(format!("{}: ignored {why}", row.place()));
+                self.ignored.push(format!("{}: ignored {why}", row.place));
             } else {
                 self.add(row);
             }
         }
         for mut row in of_programs {
             if row.path.len() < 3 {
-                return Err(error(&row.source, "expected a table", EXAMPLE_HELP));
+                return Err(error(&row.place, "expected a table", EXAMPLE_HELP));
             }
             if row.path[1] == self.info.program {
                 row.path.drain(..2);
@@ -255,7 +253,7 @@ impl Settings {
             names.dedup();
             self.ignored.push(format!(
                 "{}: ignored `{}`: a project's file may set only `rounds` and `limits`",
-                first.place(),
+                first.place,
                 text::one_line(&names.join("`, `"), 200)
             ));
         }
@@ -263,7 +261,7 @@ impl Settings {
             let key = row.key();
             let least = self.row(&key).and_then(Row::limit);
             if row.path[0] == "limits" && row.limit().is_some_and(|limit| Some(limit) < least) {
-                let line = format!("{}: ignored `{key}`: it is less than yours", row.place());
+                let line = format!("{}: ignored `{key}`: it is less than yours", row.place);
                 self.ignored.push(line);
             } else {
                 self.add(row);
@@ -290,7 +288,7 @@ impl Settings {
                 Ok(number) if key.contains('.') => number.into(),
                 _ => text::plain(text).into(),
             };
-            self.add(Row::new(&key, value, &format!("environment {variable}")));
+            self.add(Row::new(&key, value, "environment", variable));
         }
     }
 
@@ -311,7 +309,7 @@ impl Settings {
         let counts = (1..=self.rows.len()).rev().take_while(has_error);
         let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
         let (message, help) = message.split_once('\n').unwrap_or((message, EXAMPLE_HELP));
-        error(&row.source, message, help)
+        error(&row.place, message, help)
     }
 }
 

@@ -72,8 +72,7 @@ impl Deref for Settings {
 impl Settings {
     /// Reads the settings that hold in a project, in the environment of this process.
     pub(super) fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, Failure> {
-        let seen = own_environment(info);
-        Self::read(info, seen.configuration.as_deref(), root, &seen)
+        Self::read(info, root, &own_environment(info))
     }
 
     /// Reads the settings for a command. Inside a client's session they are those of the user whose hooks run there: of
@@ -88,8 +87,7 @@ impl Settings {
             None if Caller::from_env().inside => Seen::default(),
             None => own_environment(info),
         };
-        let user = seen.configuration.clone().or_else(user_path);
-        Self::read(info, user.as_deref(), root, &seen)
+        Self::read(info, root, &seen)
     }
 
     /// Reads the settings as [`Self::load`] does, or returns the defaults if they cannot be used.
@@ -124,11 +122,10 @@ impl Settings {
 
     /// Returns the permissions of the actor that holds a loop. An agent's own environment waives no evidence.
     pub fn permissions(&self, actor: Actor) -> Permissions {
-        let row = self.row("evidence");
-        let is_from_environment = row.is_some_and(|row| row.source.starts_with("environment "));
+        let layer = self.row("evidence").map(|row| row.layer);
         Permissions {
-            evidence: match actor {
-                Actor::Agent if is_from_environment => EvidencePolicy::Required,
+            evidence: match (actor, layer) {
+                (Actor::Agent, Some("environment")) => EvidencePolicy::Required,
                 _ => self.evidence,
             },
             commands: self.commands.clone(),
@@ -152,9 +149,8 @@ impl Settings {
         ];
         let values = keys.into_iter().filter_map(|(name, key)| {
             let field = self.info.table.field(name).filter(|field| field.at_start)?;
-            let row = self.row(key)?;
-            let is_set = !row.source.starts_with("default");
-            is_set.then(|| (field.name, row.value.clone()))
+            let row = self.row(key).filter(|row| row.layer != "default")?;
+            Some((field.name, row.value.clone()))
         });
         values.collect()
     }
@@ -166,13 +162,13 @@ pub(super) fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failu
     if json {
         let rows = rows
             .iter()
-            .map(|row| json!({ "key": row.key(), "value": row.value, "source": row.source }));
+            .map(|row| json!({ "key": row.key(), "value": row.value, "source": row.source() }));
         out::json(&rows.collect::<Vec<_>>());
         return Ok(Exit::Complete);
     }
     let rows = rows.iter().map(|row| {
         let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
-        format!("{} = {value}\t{}\n", row.key(), row.source)
+        format!("{} = {value}\t{}\n", row.key(), row.source())
     });
     out::line(&out::table(&rows.collect::<String>()));
     Ok(Exit::Complete)

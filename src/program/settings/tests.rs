@@ -46,7 +46,7 @@ fn wrong(text: &str) -> (String, String) {
 #[track_caller]
 fn source(settings: &Settings, key: &str) -> String {
     let row = settings.rows.iter().find(|row| row.key() == key);
-    row.expect(key).source.clone()
+    row.expect(key).source()
 }
 
 fn names(settings: &Settings) -> Vec<&str> {
@@ -201,7 +201,7 @@ fn rows_have_values_and_sources() {
     let rows = |settings: &Settings| {
         let rows = settings.rows.iter().map(|row| {
             let value = text::one_line(&row.value.to_string(), 40);
-            format!("{} = {value} ({})\n", row.key(), row.source)
+            format!("{} = {value} ({})\n", row.key(), row.source())
         });
         rows.collect::<String>()
     };
