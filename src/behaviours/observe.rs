@@ -14,7 +14,7 @@ use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
 pub use crate::review::evidence::Found as ReviewSeen;
 use crate::review::evidence::Round;
-use crate::store::RunLock;
+use crate::store::{RunLock, lock_run};
 use crate::text;
 
 /// The outcome of a look, and the run that a change on its account is counted for.
@@ -118,7 +118,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         .store()
         .open_loop_folder(raw.id())
         .map_err(unobserved("the loop's folder"))?;
-    let Some(lock) = RunLock::try_take(&folder).map_err(Refusal::Store)? else {
+    let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? else {
         return Ok(RunSeen::Running.into());
     };
     command_runs::refuse_moved(raw)?;

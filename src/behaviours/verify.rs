@@ -19,7 +19,7 @@ use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::review::findings::{Finding, Severity};
 use crate::review::worktree::{self, own_files};
-use crate::store::{RunLock, StoreError};
+use crate::store::{StoreError, lock_run};
 use crate::text;
 
 /// The most commands of a list.
@@ -311,7 +311,7 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
         .map_err(unobserved(WHAT))?;
     let mut has_waited = false;
     let _lock = loop {
-        if let Some(lock) = RunLock::try_take(&folder).map_err(Refusal::Store)? {
+        if let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? {
             break lock;
         }
         if watch(None).is_break() {

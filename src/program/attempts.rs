@@ -1,10 +1,13 @@
 //! Refused attempts to change a loop, as notes in its journal.
 //!
-//! Only refusals are noted, not lost races or full disks. The store limits the number of notes.
+//! Only refusals are noted, not lost races or full disks.
 
 use crate::machine::{Actor, Refusal};
-use crate::store::{LoopId, NoteEntry, REFUSED, REPAIRED, Store};
+use crate::store::{Entry, Fields, LoopId, NoteEntry, REFUSED, REPAIRED, Store};
 use crate::text;
+
+/// The most characters of each text in a note.
+const MAX_TEXT_CHARS: usize = 500;
 
 /// Records that a verb was refused by the machine.
 pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
@@ -13,10 +16,32 @@ pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal:
     }
 }
 
-/// Records another refusal: a shell helper that would skip a transition, or a user's command from an agent.
+/// Records another refusal: a shell helper that would skip a transition, or a user's command from an agent. It is recorded
+/// unless the loop is over or its journal ends with the same note. Failing to fails nothing.
 pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
-    let data = [("by", &*by.to_string()), ("tried", tried), ("why", why)];
-    store.note_attempt(id, REFUSED, &data);
+    let texts = [("by", &*by.to_string()), ("tried", tried), ("why", why)];
+    let data: Fields = (texts.iter())
+        .map(|(key, text)| {
+            (
+                (*key).to_owned(),
+                text::one_line(text, MAX_TEXT_CHARS).into(),
+            )
+        })
+        .collect();
+    let entries = store.journal(id).unwrap_or_default();
+    let last = entries
+        .last()
+        .and_then(|entry| entry.note_data::<Fields>(REFUSED));
+    let newest = entries.iter().rev().find_map(Entry::change);
+    let phase = newest.and_then(|newest| newest.to.as_deref());
+    if store.spec().is_terminal(phase) || last.as_ref() == Some(&data) {
+        return;
+    }
+    if let Err(error) = store.note(id, REFUSED, &data) {
+        store.log(&format!(
+            "{id} {REFUSED} {data:?}: could not be noted: {error}"
+        ));
+    }
 }
 
 /// Returns the line of a note of an attempt: `refused mark-done by the agent: it is not open …`. `None` for other notes.

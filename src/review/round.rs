@@ -24,7 +24,7 @@ use crate::files::Folder;
 use crate::machine::{PhaseDeclaration as _, Raw};
 use crate::message::MessageError;
 use crate::process::limits::Limits;
-use crate::store::{LoopId, RunLock, Store, StoreError};
+use crate::store::{LoopId, Store, StoreError, lock_run};
 use crate::text;
 
 pub use super::progress::{Listener, RoundEvent, watch};
@@ -69,7 +69,7 @@ pub fn run(
         .map_err(io_error("could not open the loop's folder"))?;
     let mut is_followed = false;
     let _lock = loop {
-        if let Some(lock) = RunLock::try_take(&folder)? {
+        if let Some(lock) = lock_run(&folder)? {
             break lock;
         }
         progress::watch(raw, usize::MAX, listener)?;

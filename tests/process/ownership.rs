@@ -97,7 +97,7 @@ fn start_without_state_home_names_it() {
         .with("XDG_STATE_HOME", "here")
         .with("HOME", "not/absolute");
     let before = tree(&project.root);
-    let why = "HOME is relative and XDG_STATE_HOME is relative";
+    let why = "neither HOME nor XDG_STATE_HOME is an absolute path";
     project.answers("start plan x", 3, why);
     assert_eq!(tree(&project.root), before);
 }

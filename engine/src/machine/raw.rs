@@ -89,7 +89,7 @@ impl Raw {
         }
         let inner = &self.0;
         edits.extend(inner.edits.clone());
-        let [from, to] = [edge.from, edge.to].map(|phase| &inner.table.phases[phase]);
+        let to = &inner.table.phases[edge.to];
         let findings = evidence.and_then(|evidence| evidence.findings);
         if let Some((name, number)) = inner.table.state.fields.findings.zip(findings) {
             edits.insert(name.to_owned(), number.into());
@@ -97,11 +97,10 @@ impl Raw {
         let run = evidence.and_then(|evidence| evidence.run.clone());
         let change = Change {
             args,
-            from: Some(from.stored.to_owned()),
             to: Some(to.stored.to_owned()),
             begins_visit: edge.from != edge.to || self.begins_round(&edits, to),
             edits,
-            append: (!inner.text.is_empty()).then(|| inner.text.join("\n")),
+            text: inner.text.clone(),
             run: inner.run.clone().or(run),
             evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
             ..Change::bare(edge.transition, &inner.actor.to_string())
@@ -200,7 +199,8 @@ impl Raw {
 
     /// Returns at least the entries since the visit began.
     pub fn recent(&self) -> Result<Vec<Entry>, StoreError> {
-        self.store().journal_since(self.id(), self.record().visit())
+        let visit = self.record().visit().unwrap_or_default();
+        self.store().journal_since(self.id(), visit)
     }
 
     /// Returns the edges that are open as far as the loop's fields decide.

@@ -1,12 +1,13 @@
 //! Moves loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
 
+use std::cmp::Reverse;
 use std::time::{Duration, SystemTime};
 
 use super::entry::Record;
 use super::error::StoreError;
 use super::id::LoopId;
-use super::list::{Listed, sort_by_time};
-use super::loop_folder::{ARCHIVE, RUN_LOCK, RunLock};
+use super::list::Listed;
+use super::loop_folder::{ARCHIVE, lock_run};
 use super::store::Store;
 
 impl Store {
@@ -15,14 +16,13 @@ impl Store {
         if !self.has_journal(id) && self.read_document(id).is_err() {
             return Err(self.no_loop(id));
         }
-        let _running = match self.open_loop_folder(id) {
-            Ok(folder) => Some(RunLock::try_take(&folder)?.ok_or_else(|| {
-                let path = folder.path().join(RUN_LOCK);
-                let waited = Duration::ZERO;
-                StoreError::Busy { path, waited }
-            })?),
-            Err(_) => None,
-        };
+        let folder = self.open_loop_folder(id).ok();
+        let running = folder.as_ref().map(lock_run).transpose()?;
+        if running.is_some_and(|lock| lock.is_none()) {
+            return Err(StoreError::Busy(format!(
+                "a review of loop {id} is running"
+            )));
+        }
         self.journal_of().archive(id)?;
         self.log(&format!("{id}: archived; to go on with it: resume {id}"));
         Ok(())
@@ -30,7 +30,7 @@ impl Store {
 
     /// Brings an archived loop back.
     pub fn unarchive(&self, id: &LoopId) -> Result<Record, StoreError> {
-        let Some(listed) = self.listed_in_archive(id.as_str()) else {
+        let Some(listed) = self.listed_in_archive(id) else {
             return Err(StoreError::NotFound {
                 id: id.to_string(),
                 folder: self.folder().join(ARCHIVE),
@@ -46,27 +46,25 @@ impl Store {
 
     /// Returns whether a loop is in the archive.
     pub fn has_archived(&self, id: &LoopId) -> bool {
-        self.listed_in_archive(id.as_str()).is_some()
+        self.listed_in_archive(id).is_some()
     }
 
-    fn listed_in_archive(&self, id: &str) -> Option<Listed> {
-        let mut listed = self.archived_store(id).list().into_iter();
-        listed.find(|one| one.id.as_str() == id)
+    fn listed_in_archive(&self, id: &LoopId) -> Option<Listed> {
+        let mut listed = self.archived_store(id.as_str()).list().into_iter();
+        listed.find(|one| one.id == *id)
     }
 
     /// Returns the archived loops that are not over, newest first.
     pub fn archived(&self) -> Vec<Listed> {
         let archive = self.open_folder().and_then(|here| here.subfolder(ARCHIVE));
         let names = archive.and_then(|archive| archive.names());
-        let mut listed: Vec<Listed> = names
-            .unwrap_or_default()
-            .into_iter()
-            .take_while(|_| !self.budget().is_over())
-            .filter_map(|name| self.listed_in_archive(&name))
-            .filter(|one| !one.terminal)
-            .collect();
-        sort_by_time(&mut listed);
-        listed
+        let names = names.unwrap_or_default().into_iter();
+        let ids = names.filter_map(|name| LoopId::parse(&name, self.spec().ids).ok());
+        let in_time = ids.take_while(|_| !self.budget().is_over());
+        let listed = in_time.filter_map(|id| self.listed_in_archive(&id));
+        let mut archived: Vec<Listed> = listed.filter(|one| !one.terminal).collect();
+        archived.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
+        archived
     }
 
     /// Archives the loops that are not over and that nobody touched for this long. One whose review runs is not stale, and the
@@ -100,19 +98,10 @@ impl Store {
 
     /// Archives every loop of this project, and every state file that was made by hand. Returns their names.
     pub fn archive_all(&self) -> Result<Vec<String>, StoreError> {
-        let mut archived = Vec::new();
-        for one in self.list() {
-            if self.is_for(one.root.as_deref()) {
-                self.archive(&one.id)?;
-                archived.push(one.id.to_string());
-            }
-        }
-        for file in self.list_foreign() {
-            let name = file.path.file_name().unwrap_or_default();
-            let stem = file.path.file_stem().unwrap_or_default();
-            self.archive_pieces(stem, &[name.to_owned()])?;
-            archived.push(stem.to_owned());
-        }
-        Ok(archived)
+        let loops = self.list().into_iter();
+        let own = loops.filter(|one| self.is_for(one.root.as_deref()));
+        own.chain(self.list_foreign())
+            .map(|one| self.archive(&one.id).map(|()| one.id.to_string()))
+            .collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Changing a loop: compare-and-swap on revision and phase, journal first, document second.
+//! Changing a loop: compare-and-swap on its revision, journal first, document second.
 
 use std::io;
 
@@ -8,10 +8,9 @@ use serde_json::Value as Json;
 use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry, Record};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
-use super::id::{LoopId, iso};
-use super::journal::After;
+use super::id::LoopId;
 use super::store::Store;
-use super::value::{FieldValue as _, Fields, MOST_COUNT};
+use super::value::{Fields, MOST_COUNT};
 
 /// The largest change, in bytes of JSON.
 const MAX_LINE: usize = 8 * 1024 * 1024;
@@ -22,83 +21,36 @@ impl Store {
     /// The journal's line is appended and synced, then the document is replaced. A crash before the line is synced leaves the
     /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
-        // An edit by hand since then is undone and kept, or becomes a change before this one, which then is stale.
-        let found = match self.read_document(&held.id) {
-            Ok(bytes) if bytes == held.document => held.clone(),
-            _ => self.open(&held.id)?.record,
-        };
-        let from = change.from.as_deref().unwrap_or(held.phase());
-        if (found.revision(), found.phase()) != (held.revision(), from) {
-            let found = found.snapshot();
-            return Err(StoreError::Stale { found });
+        let is_untouched = || self.read_document(&held.id).ok().as_ref() == Some(&held.document);
+        if !is_untouched() {
+            // An edit by hand is undone and kept, or becomes a change before this one, which then is stale.
+            let found = self.open(&held.id)?.record;
+            if found.revision() != held.revision() {
+                let found = found.snapshot();
+                return Err(StoreError::Stale { found });
+            }
+            return self.write(&found, change);
         }
-        match self.write(&found, change) {
-            Err(StoreError::Stale { found }) if found.revision == 0 => Err(self.no_loop(&held.id)),
-            written => written,
-        }
+        self.write(held, change)
     }
 
     pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
-        let entry = self.next_entry(Timestamp::now(), held.newest.clone(), change);
-        let after = After::Revision(held.revision());
-        self.append(&held.id, after, &held.document, entry)
+        let newest = held.newest.clone();
+        let entry = newest.followed_by(self.spec(), Timestamp::now(), change);
+        let appended = self.append(&held.id, held.revision(), &held.document, entry);
+        appended.map_err(|error| match error {
+            StoreError::Stale { found } if found.revision == 0 => self.no_loop(&held.id),
+            error => error,
+        })
     }
 
-    /// Makes the entry of a change that follows another one.
-    pub(super) fn next_entry(
-        &self,
-        at: Timestamp,
-        newest: ChangeEntry,
-        mut change: Change,
-    ) -> ChangeEntry {
-        let spec = self.spec();
-        let names = &spec.fields;
-        let mut fields = newest.fields;
-        let edits = std::mem::take(&mut change.edits);
-        let updated = names.updated.filter(|name| !edits.contains_key(*name));
-        fields.extend(
-            edits
-                .into_iter()
-                .filter(|(field, _)| !spec.is_structural(field)),
-        );
-        let revision = newest.revision + 1;
-        change.from = newest.change.to.clone();
-        change.to = change.to.or(newest.change.to);
-        let (visit, run) = if change.begins_visit {
-            // The run of an earlier visit does not count for this one.
-            (Some(revision), Some(""))
-        } else {
-            (newest.visit, change.run.as_deref())
-        };
-        let kept: [(Option<&str>, Option<Json>); 7] = [
-            (Some(names.phase), change.to.as_deref().map(Json::from)),
-            (Some(names.revision), Some(revision.into())),
-            (Some(names.root), change.root.as_deref().map(Json::from)),
-            (names.graph_hash, Some(spec.graph_hash.into())),
-            (updated, Some(iso(at).into())),
-            (names.visit, visit.map(Json::from)),
-            (names.run, run.map(Json::from)),
-        ];
-        for (name, value) in kept {
-            let pair = name.zip(value);
-            fields.extend(pair.map(|(name, value)| (name.to_owned(), value)));
-        }
-        ChangeEntry {
-            revision,
-            at,
-            change,
-            visit,
-            fields,
-        }
-    }
-
-    /// Appends a change to a journal, and shows it in the document `found`.
+    /// Appends a change that follows the revision `after` to a journal, and shows it in the document `found`.
     pub(super) fn append(
         &self,
         id: &LoopId,
-        after: After,
+        after: u64,
         found: &[u8],
-        entry: ChangeEntry,
+        mut entry: ChangeEntry,
     ) -> Result<Record, StoreError> {
         let is_inexact = |value: &Json| value.as_u64().is_some_and(|count| count > MOST_COUNT);
         if let Some((field, found)) = entry.fields.iter().find(|(_, value)| is_inexact(value)) {
@@ -107,23 +59,20 @@ impl Store {
             );
             return Err(StoreError::input("write", self.path_of(id), why));
         }
-        let spec = self.spec();
-        let document = spec
-            .parse(found)
-            .unwrap_or_else(|_| spec.empty())
-            .with(&entry.fields, entry.append.as_slice())
-            .to_bytes();
+        let text = std::mem::take(&mut entry.change.text);
+        let document = self.render(&entry.fields, found, &text);
         // A document that cannot be read again is not written.
-        spec.parse(&document).or_io("write", self.path_of(id))?;
+        self.spec()
+            .parse(&document)
+            .or_io("write", self.path_of(id))?;
         let path = self.journal_path(id);
-        let json = serde_json::to_vec(&entry)
-            .map_err(io::Error::from)
-            .or_io("write", &path)?;
+        let json = serde_json::to_vec(&entry).map_err(io::Error::from);
+        let json = json.or_io("write", &path)?;
         if json.len() > MAX_LINE {
             return Err(StoreError::Full { path });
         }
         self.journal_of()
-            .append(id, after, &json, Some(&document))?;
+            .append(id, Some(after), &json, Some(&document))?;
         Ok(self.record(id, entry, document))
     }
 
@@ -187,20 +136,17 @@ impl Store {
     pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         match self.journal(id) {
             Err(error) if error.is_unsealed() => {}
-            Err(StoreError::NotFound { .. }) => {
-                self.newest(id)?;
-                return Ok(false);
-            }
             read => return read.map(|_| false),
         }
         let path = self.journal_path(id);
         let bytes = self.read(&path).or_io("read", &path)?;
         let names = &self.spec().fields;
-        let newest = find_newest(&bytes).filter(|newest| {
-            let machine = newest.field(names.machine);
-            machine.is_some_and(|machine| machine.to_plain() == self.spec().machine)
-        });
-        let newest = newest.ok_or_else(|| self.not_ours(id, WhyNotOurs::NoJournal))?;
+        let is_of_machine = |newest: &ChangeEntry| {
+            newest.field(names.machine).and_then(Json::as_str) == Some(self.spec().machine)
+        };
+        let newest = find_newest(&bytes)
+            .filter(is_of_machine)
+            .ok_or_else(|| self.not_ours(id, WhyNotOurs::NoJournal))?;
         let session = newest.field(names.session).and_then(Json::as_str);
         self.refuse_active(id, session, None)?;
         self.keep_replaced(id, &bytes)?;
@@ -209,12 +155,11 @@ impl Store {
             begins_visit: true,
             ..Change::bare("adopt", by)
         };
-        let entry = self.next_entry(Timestamp::now(), newest, change);
+        let entry = newest.followed_by(self.spec(), Timestamp::now(), change);
         let document = self.read_document(id).unwrap_or_default();
-        match self.append(id, After::Foreign, &document, entry) {
-            Ok(_) => Ok(true),
-            Err(StoreError::Stale { .. }) => Err(self.active(id.as_str(), None)),
-            Err(error) => Err(error),
+        match self.append(id, 0, &document, entry) {
+            Err(StoreError::Stale { .. }) => Err(self.active(id, None)),
+            appended => appended.map(|_| true),
         }
     }
 }

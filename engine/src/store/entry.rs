@@ -5,12 +5,12 @@ use std::ops::Deref;
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::error::Snapshot;
 use super::field::{FieldError, FieldInfo};
-use super::id::{LoopId, iso};
+use super::id::{LoopId, to_seconds};
 use super::spec::StateSpec;
 use super::value::{FieldValue as _, Fields};
 
@@ -24,13 +24,10 @@ pub struct Change {
     /// The arguments of the transition, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Json>,
-    /// The stored phase that it leaves. It is compared with the loop's phase if it is given.
+    /// The stored phase that it leaves. The store sets it.
     pub from: Option<String>,
     /// The stored phase that it enters. `None` keeps the phase.
     pub to: Option<String>,
-    /// Text that is added to the document, if its form has a place for text. No journal has the other text of a document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub append: Option<String>,
     /// The review run that it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
@@ -43,6 +40,9 @@ pub struct Change {
     /// New values of fields. The store writes those that identify a document (phase, id, revision, machine, root, graph hash).
     #[serde(skip)]
     pub edits: Fields,
+    /// Lines that are added to the text of the document, if its form has text. No journal has that text.
+    #[serde(skip)]
+    pub text: Vec<String>,
     /// Whether a visit begins with it: it enters a phase, or begins another round of one.
     #[serde(skip)]
     pub begins_visit: bool,
@@ -75,7 +75,6 @@ pub struct ChangeEntry {
     /// The number, from 1.
     pub revision: u64,
     /// The time, in whole seconds.
-    #[serde(serialize_with = "write_time")]
     pub at: Timestamp,
     /// The change, with the phases before and after it.
     #[serde(flatten)]
@@ -100,22 +99,63 @@ impl ChangeEntry {
     pub fn field(&self, name: &str) -> Option<&Json> {
         self.fields.get(name)
     }
+
+    /// Makes the entry of the change that follows this one.
+    pub(super) fn followed_by(self, spec: &StateSpec, at: Timestamp, mut change: Change) -> Self {
+        let at = to_seconds(at);
+        let names = &spec.fields;
+        let revision = self.revision + 1;
+        let mut visit = self.visit;
+        let mut fields = self.fields;
+        hold(&mut fields, names.updated, at.to_string());
+        let edits = std::mem::take(&mut change.edits).into_iter();
+        fields.extend(edits.filter(|(field, _)| !spec.is_structural(field)));
+        change.from = self.change.to.clone();
+        change.to = change.to.or(self.change.to);
+        hold(&mut fields, names.phase, change.to.clone());
+        hold(&mut fields, names.revision, revision);
+        hold(&mut fields, names.graph_hash, spec.graph_hash);
+        if let Some(root) = &change.root {
+            hold(&mut fields, names.root, root.as_str());
+        }
+        if change.begins_visit {
+            visit = Some(revision);
+            // The run of an earlier visit does not count for this one.
+            hold(&mut fields, names.run, "");
+        } else if let Some(run) = &change.run {
+            hold(&mut fields, names.run, run.as_str());
+        }
+        hold(&mut fields, names.visit, visit);
+        Self {
+            revision,
+            at,
+            change,
+            visit,
+            fields,
+        }
+    }
+}
+
+/// Sets a field that the engine keeps, if the machine has it.
+pub(super) fn hold(
+    fields: &mut Fields,
+    name: impl Into<Option<&'static str>>,
+    value: impl Into<Json>,
+) {
+    if let Some(name) = name.into() {
+        fields.insert(name.to_owned(), value.into());
+    }
 }
 
 /// A note.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NoteEntry {
     /// The time, in whole seconds.
-    #[serde(serialize_with = "write_time")]
     pub at: Timestamp,
     /// The subject, such as `run-began`.
     pub note: String,
     /// The rest, as its writer wants it.
     pub data: Json,
-}
-
-fn write_time<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(&iso(*at))
 }
 
 impl Entry {

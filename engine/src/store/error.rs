@@ -1,12 +1,10 @@
 //! The errors of the store, each with the next step.
 
-use std::io;
-use std::time::Duration;
+use std::io::{self, ErrorKind};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use super::loop_folder::RUN_LOCK;
 use crate::files::UntrustedError;
 use crate::text::shown;
 
@@ -14,7 +12,7 @@ use crate::text::shown;
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// A file cannot be read or written, or its content is wrong.
-    #[error("{}", io_message(.doing, .path, .source))]
+    #[error("{}", describe_io(.doing, .path, .source))]
     Io {
         /// The attempt, as a verb.
         doing: &'static str,
@@ -23,16 +21,11 @@ pub enum StoreError {
         /// The system's error, or the problem of the content.
         source: io::Error,
     },
-    /// Another process held a lock for longer than this one may wait.
-    #[error("{}", busy_message(.path, *.waited))]
-    Busy {
-        /// The lock file.
-        path: Utf8PathBuf,
-        /// The time that this process waited.
-        waited: Duration,
-    },
+    /// Another process works here for longer than this one may wait: a sentence.
+    #[error("{0}")]
+    Busy(String),
     /// A loop that this user did not start here, or that this user's own files contradict. Nothing drives it.
-    #[error("{}", not_ours_message(.id, &shown(.path), .why))]
+    #[error("{} {why}", describe_place(.id, .path, .why))]
     NotOurs {
         /// The loop.
         id: String,
@@ -48,7 +41,7 @@ pub enum StoreError {
         found: Snapshot,
     },
     /// Another loop is in the way.
-    #[error("{}", active_message(.id, .phase.as_deref(), &shown(.folder)))]
+    #[error("{}", describe_active(.id, .phase.as_deref(), &shown(.folder)))]
     Active {
         /// The other loop.
         id: String,
@@ -58,7 +51,7 @@ pub enum StoreError {
         folder: Utf8PathBuf,
     },
     /// No such loop.
-    #[error("{}", not_found_message(.id, &shown(.folder), *.archived))]
+    #[error("{}", describe_missing(.id, &shown(.folder), *.archived))]
     NotFound {
         /// The id.
         id: String,
@@ -86,15 +79,23 @@ pub enum StoreError {
 }
 
 /// The thing that was found instead of a loop of this user.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WhyNotOurs {
     /// A journal that is without this user's seal, lost lines, or is in a copy of a state folder.
+    #[error("is not yours: {0}")]
     Journal(String),
     /// A document of the machine without a journal.
+    #[error("has no journal, so no start made it here")]
     NoJournal,
     /// A document that names no machine: made by hand, or by an older tool.
+    #[error(
+        "names no machine, so an older tool wrote it; a user takes it up with the command import and its path"
+    )]
     NoMachine,
     /// The user's document that is older than a crash can leave it, as after a checkout.
+    #[error(
+        "is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout"
+    )]
     PutBack {
         /// The revision.
         found: u64,
@@ -120,18 +121,13 @@ impl StoreError {
         match self {
             Self::Io { source, .. } => match (UntrustedError::in_error(source), source.kind()) {
                 (Some(error), _) => error.why.help(),
-                (_, io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) => "fix or remove it",
-                (_, io::ErrorKind::InvalidInput) => {
+                (_, ErrorKind::InvalidData | ErrorKind::FileTooLarge) => "fix or remove it",
+                (_, ErrorKind::InvalidInput) => {
                     "give another value, or use a command of the machine; nothing was changed"
                 }
                 _ => "check the folder's permissions and the free space",
             },
-            Self::Busy { path, .. } if running_review(path).is_some() => {
-                "wait for its end, or end that process"
-            }
-            Self::Busy { .. } => {
-                "another process changes this project's loops; try again, or end that process if it hangs"
-            }
+            Self::Busy(_) => "try again when that process has ended, or end it if it hangs",
             Self::NotOurs { why, .. } => match why {
                 WhyNotOurs::Journal(_) => {
                     "nothing drives it; a user takes it over with the command adopt and its id, or starts a new loop from its document with import"
@@ -166,18 +162,15 @@ impl StoreError {
 
     /// Returns whether it is a journal that is not this user's.
     pub(super) fn is_unsealed(&self) -> bool {
-        matches!(
-            self,
-            Self::NotOurs {
-                why: WhyNotOurs::Journal(_),
-                ..
-            }
-        )
+        let Self::NotOurs { why, .. } = self else {
+            return false;
+        };
+        matches!(why, WhyNotOurs::Journal(_))
     }
 
-    /// Makes an error of input that is refused: `kind` is [`io::ErrorKind::InvalidInput`].
+    /// Makes an error of input that is refused: `kind` is [`ErrorKind::InvalidInput`].
     pub fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
-        let source = io::Error::new(io::ErrorKind::InvalidInput, why);
+        let source = io::Error::new(ErrorKind::InvalidInput, why);
         Self::Io {
             doing,
             path,
@@ -186,7 +179,7 @@ impl StoreError {
     }
 }
 
-fn io_message(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
+fn describe_io(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
     match UntrustedError::in_error(source) {
         Some(error) => format!("{} is not trusted: {}", shown(&error.path), error.why),
         None => format!(
@@ -197,49 +190,26 @@ fn io_message(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
     }
 }
 
-fn busy_message(path: &Utf8Path, waited: Duration) -> String {
-    match running_review(path) {
-        Some(id) => format!("a review of loop {} is running", shown(id)),
-        None => format!(
-            "{} is still held after {} ms",
-            shown(path),
-            waited.as_millis()
-        ),
-    }
-}
-
-fn not_ours_message(id: &str, path: &str, why: &WhyNotOurs) -> String {
+fn describe_place(id: &str, path: &Utf8Path, why: &WhyNotOurs) -> String {
     match why {
-        WhyNotOurs::Journal(why) => format!("loop {id} in {path} is not yours: {why}"),
-        WhyNotOurs::NoJournal => format!("{path} has no journal, so no start made it here"),
-        WhyNotOurs::NoMachine => format!(
-            "{path} names no machine, so an older tool wrote it; a user takes it up with the command import and its path"
-        ),
-        WhyNotOurs::PutBack { found, newest } => format!(
-            "{path} is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout"
-        ),
+        WhyNotOurs::Journal(_) => format!("loop {id} in {}", shown(path)),
+        _ => shown(path),
     }
 }
 
-fn active_message(id: &str, phase: Option<&str>, folder: &str) -> String {
+fn describe_active(id: &str, phase: Option<&str>, folder: &str) -> String {
     match phase {
         Some(phase) => format!("the loop `{id}` is already active in {folder}, in phase {phase}"),
         None => format!("there is a loop `{id}` already in {folder}"),
     }
 }
 
-fn not_found_message(id: &str, folder: &str, archived: bool) -> String {
+fn describe_missing(id: &str, folder: &str, archived: bool) -> String {
     if archived {
         format!("loop {id} is in the archive, {folder}")
     } else {
         format!("loop `{id}` does not exist in {folder}")
     }
-}
-
-/// Returns the loop whose review holds a lock, if it is the lock of a review.
-fn running_review(lock: &Utf8Path) -> Option<&str> {
-    let folder = lock.parent().filter(|_| lock.file_name() == Some(RUN_LOCK));
-    folder.and_then(Utf8Path::file_name)
 }
 
 /// The conversion of a result of the system to one of the store.

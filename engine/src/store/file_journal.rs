@@ -1,114 +1,60 @@
 //! Journals as files: a line is there if it has this user's seal, and survives a power loss once it is synced.
 
 use std::fmt::Debug;
-use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 
 use camino::Utf8Path;
 
 use super::entry::revision_in;
-use super::error::{OrIo as _, StoreError, WhyNotOurs};
+use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
-use super::journal::{After, Journal, Tail};
+use super::journal::{Journal, Tail, check_order};
 use super::loop_folder::{ARCHIVE, JOURNAL, LOCK, LoopFolder, SIDECARS, START_LOCK};
-use super::seal::{Line, Sealing, newest};
-use super::state_home::{Mark, Project};
-use crate::files::{Folder, if_there, kill_point};
+use super::seal::{Line, Sealing, newest_change};
+use super::state_home::Mark;
+use crate::files::{Folder, MAX_BYTES, Prepared, if_there, kill_point, make_all};
 
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
 
-/// The end of a journal that this user sealed.
+/// A journal as far as this user sealed it, or one that is to begin.
 struct Sealed {
-    /// The newest change, as JSON.
-    change: Vec<u8>,
-    /// The seal and the end of the newest line.
-    seal: String,
-    end: u64,
+    /// The folder of the loop.
+    folder: Folder,
+    /// The length of the file.
+    length: u64,
+    /// The last lines. Behind the last one nothing exists.
+    lines: Vec<Option<Line>>,
     sealing: Sealing,
     mark: Mark,
 }
 
-impl LoopFolder {
-    /// Returns the seals of the journals here, or `None` if this user started no loop here.
-    pub(super) fn sealing(&self) -> Result<Option<Sealing>, StoreError> {
-        let top = self.above.as_ref().unwrap_or(&self.folder);
-        let folder = self.open_below_base(top);
-        let project =
-            if_there(folder.and_then(|folder| Project::read(&folder))).or_io("read", top)?;
-        let (Some(project), Some(key)) = (project.flatten(), self.home.key()?) else {
-            return Ok(None);
-        };
-        match project.find_original(&self.home, top) {
-            None => Ok(Some(Sealing { key, project })),
-            Some(original) => Err(StoreError::NotOurs {
-                id: String::new(),
-                path: self.folder.clone(),
-                why: WhyNotOurs::Journal(format!("this folder is a copy of {original}")),
-            }),
-        }
+impl Sealed {
+    /// Returns the newest change, as JSON.
+    fn change(&self) -> &[u8] {
+        newest_change(&self.lines).map_or(&[], |line| &line.json)
     }
 
-    /// Returns the end of a journal that is to begin. A copy of another folder gets its own id.
-    fn sealed_to_begin(&self, here: &Folder) -> Result<Sealed, StoreError> {
-        let key = self.home.key_or_new()?;
-        let is_own = |project: &Project| project.find_original(&self.home, &self.folder).is_none();
-        let found = Project::read(here).or_io("read", &self.folder)?;
-        let project = match found.filter(is_own) {
-            Some(project) => project,
-            None => Project::make(here).or_io("write", &self.folder)?,
-        };
-        Ok(Sealed {
-            change: Vec::new(),
-            seal: String::new(),
-            end: 0,
-            sealing: Sealing { key, project },
-            mark: Mark::default(),
-        })
+    /// Returns the newest line, which is sealed.
+    fn last(&self) -> Option<&Line> {
+        self.lines.last()?.as_ref()
     }
 
-    fn open_journal(&self, id: &LoopId) -> io::Result<File> {
-        self.open_loop_folder(id)?.file(JOURNAL)
+    /// Returns the byte at which the next line begins.
+    fn end(&self) -> u64 {
+        self.last().map_or(0, |line| line.end)
     }
 
-    /// Returns the end of a journal as far as this user sealed it.
-    fn sealed(&self, id: &LoopId) -> Result<Option<Sealed>, StoreError> {
-        let path = self.journal_path(id);
-        let Some(file) = if_there(self.open_journal(id)).or_io("read", &path)? else {
-            return Ok(None);
-        };
-        let foreign =
-            || self.foreign_journal(id, "its journal was not written by you on this machine");
-        let sealing = self.sealing()?.ok_or_else(foreign)?;
-        // The mark is read first: another process may append a line, and then the mark of it, at any moment.
-        let mark = sealing.project.mark(&self.home, id);
-        let is_enough = |lines: &[Option<Line>]| newest(lines).is_some();
-        let lines = sealing
-            .last_lines(id, &file, MAX_JOURNAL, is_enough)
-            .or_io("read", &path)?;
-        let (last, change) = newest(&lines).ok_or_else(foreign)?;
-        if last.end < mark.bytes {
-            return Err(self.foreign_journal(id, "its journal lost lines"));
-        }
-        Ok(Some(Sealed {
-            change: change.json.clone(),
-            seal: last.seal.clone(),
-            end: last.end,
-            sealing,
-            mark,
-        }))
-    }
-
-    /// Appends a line to a journal, and syncs it. A journal is there with a whole line, or not at all.
-    fn append_line(&self, here: &Folder, id: &LoopId, end: u64, line: &[u8]) -> io::Result<()> {
-        let folder = here.make(id.as_str())?;
+    /// Appends a line to the file, and syncs it. A journal is there with a whole line, or not at all.
+    fn append_line(&self, here: &Folder, line: &[u8]) -> io::Result<()> {
+        let end = self.end();
         if end == 0 {
-            folder.replace(JOURNAL, line)?;
+            self.folder.replace(JOURNAL, line)?;
             return here.sync();
         }
-        let mut file = folder.file_to_append(JOURNAL)?;
+        let mut file = self.folder.file_to_append(JOURNAL)?;
         // Bytes behind our last line do not exist: a torn line, or a forged one.
-        if file.metadata()?.len() > end {
+        if self.length > end {
             file.set_len(end)?;
         }
         let written = kill_point::write_all(&mut file, line).and_then(|()| file.sync_data());
@@ -117,19 +63,119 @@ impl LoopFolder {
         }
         written
     }
+}
 
-    /// Moves those of these files and folders that are there to the archive.
-    pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
-        let (here, _lock) = self.lock(LOCK)?;
-        let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
-        let Some(last) = found.last() else {
-            return Ok(());
+impl LoopFolder {
+    /// Opens the state folder, if it is there.
+    fn open_if_there(&self) -> Result<Option<Folder>, StoreError> {
+        if_there(self.open_folder()).or_io("open", &self.folder)
+    }
+
+    /// Returns the seals of the journals here, or `None` if this user started no loop here.
+    pub(super) fn sealing(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+    ) -> Result<Option<Sealing>, StoreError> {
+        let top = match &self.above {
+            Some(above) => &self.open_below_base(above).or_io("open", above)?,
+            None => here,
         };
-        let moved = make_archive(&here, name, last).and_then(|to| {
-            let mut found = found.iter();
-            found.try_for_each(|piece| here.rename(piece, &to, piece))
+        let Some(sealing) = self.home.sealing(top)? else {
+            return Ok(None);
+        };
+        match sealing.find_original(top.path()) {
+            None => Ok(Some(sealing)),
+            Some(original) => {
+                let why = format!("this folder is a copy of {original}");
+                Err(self.foreign_journal(id, why))
+            }
+        }
+    }
+
+    /// Reads the end of a journal as far as this user sealed it, at least since a revision.
+    fn sealed(&self, here: &Folder, id: &LoopId, since: u64) -> Result<Option<Sealed>, StoreError> {
+        let path = self.journal_path(id);
+        let opened = here.subfolder(id.as_str()).and_then(|folder| {
+            let file = folder.file(JOURNAL)?;
+            Ok((folder, file))
         });
-        moved.or_io("move to", self.folder.join(ARCHIVE).join(name))
+        let Some((folder, file)) = if_there(opened).or_io("read", &path)? else {
+            return Ok(None);
+        };
+        let foreign =
+            || self.foreign_journal(id, "its journal was not written by you on this machine");
+        let sealing = self.sealing(here, id)?.ok_or_else(foreign)?;
+        // The mark is read first: another process may append a line, and then the mark of it, at any moment.
+        let mark = sealing.mark(id);
+        let read = |length: u64| sealing.lines(id, &file, length.min(MAX_JOURNAL), since);
+        let length = file.metadata().or_io("read", &path)?.len();
+        let lines = read(length).or_io("read", &path)?;
+        let sealed = Sealed {
+            folder,
+            length,
+            lines,
+            sealing,
+            mark,
+        };
+        match sealed.end() {
+            0 => Err(foreign()),
+            end if end < sealed.mark.bytes => {
+                Err(self.foreign_journal(id, "its journal lost lines"))
+            }
+            _ => Ok(Some(sealed)),
+        }
+    }
+
+    /// Returns a journal that is to begin.
+    fn begin(&self, here: &Folder, id: &LoopId) -> Result<Sealed, StoreError> {
+        let sealing = self.home.sealing_or_new(here)?;
+        // The journal that is replaced may be longer.
+        let _ = sealing.set_mark(id, &Mark::default());
+        let folder = here.make(id.as_str());
+        Ok(Sealed {
+            folder: folder.or_io("create", self.loop_folder(id))?,
+            length: 0,
+            lines: Vec::new(),
+            sealing,
+            mark: Mark::default(),
+        })
+    }
+
+    /// Opens the folder of a loop's document, and returns it with the document's name.
+    fn document_place(&self, here: &Folder, id: &LoopId) -> io::Result<(Folder, String)> {
+        match self.spec.file {
+            Some(_) => self.folder_of(&self.path_of(id)),
+            None => Ok((here.clone(), self.document_name(id))),
+        }
+    }
+
+    /// Writes the new document of a loop to a temporary file beside it. Returns it with the document's name. Not synced.
+    fn prepare_document(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+        bytes: &[u8],
+    ) -> Result<(Prepared, String), StoreError> {
+        let path = self.path_of(id);
+        let prepare = || {
+            let users_folder = self.spec.file.and(path.parent());
+            if let Some(parent) = users_folder {
+                make_all(self.root(), parent)?;
+            }
+            let (folder, name) = self.document_place(here, id)?;
+            let old = folder.look(&name)?;
+            if old.is_some_and(|old| old.is_folder()) {
+                return Err(ErrorKind::IsADirectory.into());
+            }
+            let content = folder.prepare(bytes)?;
+            if users_folder.is_some() {
+                // The user's file keeps its permissions.
+                content.set_mode(old.map_or(0o644, |old| old.mode()))?;
+            }
+            Ok((content, name))
+        };
+        prepare().or_io("write", &path)
     }
 
     /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
@@ -146,126 +192,115 @@ impl Journal for LoopFolder {
     fn append(
         &self,
         id: &LoopId,
-        after: After,
+        after: Option<u64>,
         json: &[u8],
         document: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
-        let is_foreign = || matches!(self.entries(id, None), Err(StoreError::NotOurs { .. }));
-        let sealed = match after {
-            After::Foreign if is_foreign() => None,
-            _ => self.sealed(id)?,
+        // A loop that is taken over begins its journal again.
+        let is_foreign =
+            || after == Some(0) && matches!(self.entries(id, 0), Err(StoreError::NotOurs { .. }));
+        let sealed = if is_foreign() {
+            None
+        } else {
+            self.sealed(&here, id, u64::MAX)?
         };
-        after.check(sealed.as_ref().map(|sealed| &*sealed.change))?;
-        let Sealed {
-            seal,
-            end,
-            sealing,
-            mark,
-            ..
-        } = match sealed {
-            Some(sealed) => sealed,
-            None => self.sealed_to_begin(&here)?,
-        };
+        check_order(after, sealed.as_ref().map(Sealed::change))?;
         // The new document is there before its line, so that a full disk refuses the change here.
-        let prepare = |bytes| {
-            self.prepare_document(id, bytes)
-                .or_io("write", self.path_of(id))
-        };
+        let prepare = |bytes| self.prepare_document(&here, id, bytes);
         let prepared = document.map(prepare).transpose()?;
-        let set_mark = |mark: &Mark| sealing.project.set_mark(&self.home, id, mark);
-        if after == After::Foreign {
-            // The journal that is replaced may be longer.
-            let _ = set_mark(&mark);
-        }
-        let path = self.journal_path(id);
-        let seal = sealing.seal(id, &seal, end, json);
+        let sealed = match sealed {
+            Some(sealed) => sealed,
+            None => self.begin(&here, id)?,
+        };
+        let end = sealed.end();
+        let before = sealed.last().map_or("", |line| &line.seal);
+        let seal = sealed.sealing.seal(id, before, end, json);
         let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
         let bytes = end + line.len() as u64;
+        let path = self.journal_path(id);
         if bytes > MAX_JOURNAL {
             return Err(StoreError::Full { path });
         }
-        self.append_line(&here, id, end, &line)
-            .or_io("write", &path)?;
+        sealed.append_line(&here, &line).or_io("write", &path)?;
 
         // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
         if let Some((document, name)) = prepared {
             let _ = document.rename(&name);
         }
-        let _ = set_mark(&Mark { bytes, ..mark });
+        let Sealed { sealing, mark, .. } = sealed;
+        let _ = sealing.set_mark(id, &Mark { bytes, ..mark });
         if end == 0 {
-            let _ = sealing.project.keep(&self.home, &self.folder);
+            let _ = sealing.keep_path(&self.folder);
         }
         Ok(())
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
-        let length = || Some(self.open_journal(id).ok()?.metadata().ok()?.len());
+        let Some(here) = self.open_if_there()? else {
+            return Ok(None);
+        };
         loop {
-            let before = length();
-            let Some(Sealed { change, .. }) = self.sealed(id)? else {
+            let Some(sealed) = self.sealed(&here, id, u64::MAX)? else {
                 return Ok(None);
             };
-            let path = self.path_of(id);
-            let document = if_there(self.read(&path)).or_io("read", &path)?;
+            let document = self
+                .document_place(&here, id)
+                .and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
+            let document = if_there(document).or_io("read", self.path_of(id))?;
             // A document that another process wrote in between would not be that of this change.
-            if length() == before {
+            let length = || Some(sealed.folder.file(JOURNAL).ok()?.metadata().ok()?.len());
+            if length() == Some(sealed.length) {
+                let change = sealed.change().to_vec();
                 return Ok(Some(Tail { change, document }));
             }
         }
     }
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
-        let _lock = self.lock(LOCK)?;
-        let sealed = self.sealed(id)?;
-        if sealed.and_then(|sealed| revision_in(&sealed.change)) != Some(revision) {
+        let (here, _lock) = self.lock(LOCK)?;
+        let sealed = self.sealed(&here, id, u64::MAX)?;
+        let Some(sealed) = sealed.filter(|it| revision_in(it.change()) == Some(revision)) else {
             return Ok(());
-        }
-        let write = || {
-            // The process that wrote the line may have died before it was synced.
-            self.open_journal(id)?.sync_data()?;
-            let (document, name) = self.prepare_document(id, document)?;
-            document.rename(&name)
         };
-        write().or_io("write", self.path_of(id))
+        // The process that wrote the line may have died before it was synced.
+        let synced = sealed
+            .folder
+            .file(JOURNAL)
+            .and_then(|file| file.sync_data());
+        synced.or_io("write", self.journal_path(id))?;
+        let (document, name) = self.prepare_document(&here, id, document)?;
+        document.rename(&name).or_io("write", self.path_of(id))
     }
 
-    fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
-        let Some(Sealed { end, sealing, .. }) = self.sealed(id)? else {
+    fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Vec<u8>>, StoreError> {
+        let Some(here) = self.open_if_there()? else {
             return Ok(Vec::new());
         };
-        let is_enough = |lines: &[Option<Line>]| {
-            let mut revisions = lines.iter().flatten().map(|line| revision_in(&line.json));
-            let first = revisions.find_map(|revision| revision);
-            let reaches = first
-                .zip(since)
-                .is_some_and(|(first, since)| first <= since);
-            reaches || lines.iter().any(Option::is_none)
+        let Some(sealed) = self.sealed(&here, id, since)? else {
+            return Ok(Vec::new());
         };
-        let lines = self
-            .open_journal(id)
-            .and_then(|file| sealing.last_lines(id, &file, end, is_enough))
-            .or_io("read", self.journal_path(id))?;
-        let entries = lines.into_iter().map(|line| line.map(|line| line.json));
-        let sealed = entries.collect::<Option<Vec<_>>>();
-        sealed.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
-    }
-
-    fn exists(&self, id: &LoopId) -> bool {
-        self.open_journal(id).is_ok()
+        let entries = sealed
+            .lines
+            .into_iter()
+            .map(|line| line.map(|line| line.json));
+        let entries = entries.collect::<Option<Vec<_>>>();
+        entries.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
-        let names = self.open_folder().and_then(|here| here.names());
-        let names = if_there(names).or_io("read", &self.folder)?;
-        let ids = names.into_iter().flatten();
-        Ok(ids
-            .filter_map(|name| LoopId::parse(&name, self.spec.ids).ok())
-            .filter(|id| {
-                self.open_loop_folder(id)
-                    .is_ok_and(|folder| folder.has(JOURNAL))
-            })
-            .collect())
+        let Some(here) = self.open_if_there()? else {
+            return Ok(Vec::new());
+        };
+        let names = here.names().or_io("read", &self.folder)?;
+        let ids = names
+            .iter()
+            .filter_map(|name| LoopId::parse(name, self.spec.ids).ok());
+        let has_journal = |id: &LoopId| {
+            let folder = here.subfolder(id.as_str());
+            folder.is_ok_and(|folder| folder.has(JOURNAL))
+        };
+        Ok(ids.filter(has_journal).collect())
     }
 
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
@@ -273,7 +308,17 @@ impl Journal for LoopFolder {
     }
 
     fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.archive_pieces(id.as_str(), &self.pieces(id))
+        let (here, _lock) = self.lock(LOCK)?;
+        let pieces = self.pieces(id).into_iter().filter(|name| here.has(name));
+        let pieces: Vec<String> = pieces.collect();
+        let Some(last) = pieces.last() else {
+            return Ok(());
+        };
+        let moved = make_archive(&here, id, last).and_then(|to| {
+            let mut pieces = pieces.iter();
+            pieces.try_for_each(|name| here.rename(name, &to, name))
+        });
+        moved.or_io("move to", self.folder.join(ARCHIVE).join(id.as_str()))
     }
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
@@ -284,7 +329,7 @@ impl Journal for LoopFolder {
         // The document comes last: until then nobody sees the loop.
         for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
             if here.has(name) {
-                return Err(self.active(id.as_str(), None));
+                return Err(self.active(id, None));
             }
             from.rename(name, &here, name)
                 .or_io("move", path.join(name))?;
@@ -294,16 +339,16 @@ impl Journal for LoopFolder {
     }
 }
 
-/// Makes a folder in the archive: `name`, or `name-2` and so on if `piece` was archived there before.
-fn make_archive(here: &Folder, name: &str, piece: &str) -> io::Result<Folder> {
-    let mut target = name.to_owned();
+/// Makes a folder in the archive: the id, or `ID-2` and so on if `piece` was archived there before.
+fn make_archive(here: &Folder, id: &LoopId, piece: &str) -> io::Result<Folder> {
+    let mut name = id.to_string();
     let mut number = 1;
     loop {
-        let folder = here.make(Utf8Path::new(ARCHIVE).join(&target))?;
+        let folder = here.make(Utf8Path::new(ARCHIVE).join(&name))?;
         if !folder.has(piece) {
             return Ok(folder);
         }
         number += 1;
-        target = format!("{name}-{number}");
+        name = format!("{id}-{number}");
     }
 }

@@ -42,6 +42,11 @@ impl LoopId {
         Ok(Self(format!("{time}-{}", random_hex::<3>()?)))
     }
 
+    /// Makes the id of a document that was made by hand, from the name of its file.
+    pub(super) fn of_file(stem: String) -> Self {
+        Self(stem)
+    }
+
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -63,9 +68,9 @@ impl TryFrom<String> for LoopId {
     }
 }
 
-/// Returns a time as ISO 8601 in UTC with whole seconds: `2026-11-22T00:53:33Z`.
-pub(super) fn iso(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+/// Returns a time in whole seconds, which is ISO 8601 in UTC as text: `2026-11-22T00:53:33Z`.
+pub(super) fn to_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 fn is_stamp(text: &str) -> bool {
@@ -98,7 +103,7 @@ mod tests {
             id,
             "two ids of one second differ"
         );
-        assert_eq!(iso(now), "2026-11-22T00:53:33Z");
+        assert_eq!(to_seconds(now).to_string(), "2026-11-22T00:53:33Z");
     }
 
     #[test]

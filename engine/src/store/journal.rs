@@ -17,48 +17,17 @@ pub(crate) struct Tail {
     pub(super) document: Option<Vec<u8>>,
 }
 
-/// The journal to which a line is appended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum After {
-    /// Any journal of this user. For notes.
-    Any,
-    /// One whose newest change has this revision, or none if that is 0.
-    Revision(u64),
-    /// One that is not this user's. The line begins the journal again.
-    Foreign,
-}
-
-impl After {
-    /// Refuses a line that may not follow the newest change.
-    pub(super) fn check(self, newest: Option<&[u8]>) -> Result<(), StoreError> {
-        let revision = newest.and_then(revision_in).unwrap_or_default();
-        let may_follow = match self {
-            Self::Any => true,
-            Self::Revision(after) => after == revision,
-            Self::Foreign => revision == 0,
-        };
-        if may_follow {
-            return Ok(());
-        }
-        let newest = newest.and_then(|json| serde_json::from_slice::<ChangeEntry>(json).ok());
-        let phase = newest
-            .and_then(|newest| newest.change.to)
-            .unwrap_or_default();
-        let found = Snapshot { phase, revision };
-        Err(StoreError::Stale { found })
-    }
-}
-
 /// Keeps the journals and the documents of loops.
 ///
 /// A line is complete in itself and never changes. A line that was appended survives a power loss. The document does not
 /// have to: it is rendered again from the last change.
 pub(crate) trait Journal: Debug + Send + Sync {
-    /// Appends a line, one entry as JSON, and replaces the document after it. A note has no document.
+    /// Appends a line, one entry as JSON, and replaces the document after it. A change follows the revision `after`; 0 begins a
+    /// journal, also in the place of one that is not this user's. A note follows any revision, and has no document.
     fn append(
         &self,
         id: &LoopId,
-        after: After,
+        after: Option<u64>,
         json: &[u8],
         document: Option<&[u8]>,
     ) -> Result<(), StoreError>;
@@ -69,11 +38,8 @@ pub(crate) trait Journal: Debug + Send + Sync {
     /// Replaces the document if the newest change still has this revision.
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError>;
 
-    /// Returns the lines of a journal as JSON, oldest first: all of them, or at least those since a revision.
-    fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError>;
-
-    /// Returns whether a loop has a journal.
-    fn exists(&self, id: &LoopId) -> bool;
+    /// Returns the lines of a journal as JSON, oldest first: at least those since a revision.
+    fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Vec<u8>>, StoreError>;
 
     /// Returns the loops that have a journal, by id.
     fn list(&self) -> Result<Vec<LoopId>, StoreError>;
@@ -86,6 +52,21 @@ pub(crate) trait Journal: Debug + Send + Sync {
 
     /// Moves a loop back.
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError>;
+}
+
+/// Refuses a line that is to follow another revision than that of the newest change.
+pub(super) fn check_order(after: Option<u64>, newest: Option<&[u8]>) -> Result<(), StoreError> {
+    let revision = newest.and_then(revision_in).unwrap_or_default();
+    if after.is_none_or(|after| after == revision) {
+        return Ok(());
+    }
+    let newest = newest.and_then(|json| serde_json::from_slice::<ChangeEntry>(json).ok());
+    let phase = newest.and_then(|newest| newest.change.to);
+    let found = Snapshot {
+        phase: phase.unwrap_or_default(),
+        revision,
+    };
+    Err(StoreError::Stale { found })
 }
 
 /// Journals of one process.
@@ -103,8 +84,8 @@ struct Kept {
 }
 
 impl Kept {
-    fn newest(&self) -> Option<&Vec<u8>> {
-        let mut lines = self.lines.iter().rev();
+    fn newest(&self) -> Option<&[u8]> {
+        let mut lines = self.lines.iter().rev().map(Vec::as_slice);
         lines.find(|line| revision_in(line).is_some())
     }
 }
@@ -117,13 +98,13 @@ impl Journal for Memory {
     fn append(
         &self,
         id: &LoopId,
-        after: After,
+        after: Option<u64>,
         json: &[u8],
         document: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         let mut loops = lock(&self.loops);
         let kept = loops.entry(id.clone()).or_default();
-        after.check(kept.newest().map(Vec::as_slice))?;
+        check_order(after, kept.newest())?;
         kept.lines.push(json.to_vec());
         if let Some(document) = document {
             kept.document = document.to_vec();
@@ -136,7 +117,7 @@ impl Journal for Memory {
         let kept = loops.get(id);
         Ok(kept.and_then(|kept| {
             Some(Tail {
-                change: kept.newest()?.clone(),
+                change: kept.newest()?.to_vec(),
                 document: Some(kept.document.clone()),
             })
         }))
@@ -149,11 +130,7 @@ impl Journal for Memory {
         Ok(())
     }
 
-    fn exists(&self, id: &LoopId) -> bool {
-        lock(&self.loops).contains_key(id)
-    }
-
-    fn entries(&self, id: &LoopId, _: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
+    fn entries(&self, id: &LoopId, _: u64) -> Result<Vec<Vec<u8>>, StoreError> {
         let loops = lock(&self.loops);
         let lines = loops.get(id).map(|kept| kept.lines.clone());
         Ok(lines.unwrap_or_default())

@@ -5,7 +5,6 @@ use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::document::MAX_BYTES;
 use super::error::StoreError;
 use super::id::LoopId;
 use super::store::Store;
@@ -36,44 +35,30 @@ pub struct Listed {
     pub problem: Option<String>,
 }
 
-/// A state file whose name is not an id: made by hand.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Foreign {
-    /// The file.
-    pub path: Utf8PathBuf,
-    /// The phase, if it can be read.
-    pub phase: Option<String>,
-    /// Whether that phase is terminal.
-    pub terminal: bool,
-}
-
 impl Store {
     /// Returns every loop that has a journal or a document, newest first. Reads without a lock, writes nothing, and names what
     /// is wrong with a loop instead of failing. If the call's [`Budget`](super::Budget) ends first, the rest is left out.
     pub fn list(&self) -> Vec<Listed> {
-        let mut ids = self.journal_of().list().unwrap_or_default();
-        if self.spec().file.is_none() {
-            let stems = self.stems().into_iter();
-            ids.extend(stems.filter_map(|stem| LoopId::parse(&stem, self.spec().ids).ok()));
-        }
-        ids.sort();
-        ids.dedup();
-        let mut listed: Vec<Listed> = ids
-            .into_iter()
-            .take_while(|_| !self.budget().is_over())
-            .filter_map(|id| self.list_one(id))
-            .collect();
-        sort_by_time(&mut listed);
-        listed
+        let documents = self.stems().into_iter();
+        let documents = documents.filter_map(|stem| LoopId::parse(&stem, self.spec().ids).ok());
+        let journals = self.journal_of().list().unwrap_or_default();
+        self.list_each(journals.into_iter().chain(documents).collect())
     }
 
-    /// Returns the other state files in the folder, by name.
-    pub fn list_foreign(&self) -> Vec<Foreign> {
-        let is_id = |stem: &String| LoopId::parse(stem, self.spec().ids).is_ok();
-        let stems = self.stems().into_iter().filter(|stem| !is_id(stem));
-        let mut foreign: Vec<Foreign> = stems.filter_map(|stem| self.foreign(&stem)).collect();
-        foreign.sort_by(|one, other| one.path.cmp(&other.path));
-        foreign
+    /// Returns the state files that were made by hand: those whose name is not an id.
+    pub fn list_foreign(&self) -> Vec<Listed> {
+        let stems = self.stems().into_iter();
+        let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec().ids).is_err());
+        self.list_each(foreign.map(LoopId::of_file).collect())
+    }
+
+    fn list_each(&self, mut ids: Vec<LoopId>) -> Vec<Listed> {
+        ids.sort();
+        ids.dedup();
+        let in_time = ids.into_iter().take_while(|_| !self.budget().is_over());
+        let mut listed: Vec<Listed> = in_time.filter_map(|id| self.list_one(id)).collect();
+        listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
+        listed
     }
 
     /// Returns the names of the documents in the state folder, without their extension.
@@ -86,27 +71,12 @@ impl Store {
             let stem = name.strip_suffix(extension)?.strip_suffix('.')?;
             Some(stem.to_owned()).filter(|stem| !stem.is_empty())
         };
-        let names = self
-            .open_folder()
-            .and_then(|here| here.names())
+        let names = self.open_folder().and_then(|here| here.names());
+        names
             .unwrap_or_default()
-            .into_iter();
-        names.filter_map(stem).collect()
-    }
-
-    fn foreign(&self, stem: &str) -> Option<Foreign> {
-        let spec = self.spec();
-        let name = format!("{stem}.{}", spec.extension);
-        let here = self.open_folder().ok()?;
-        here.look(&name).ok()?.filter(|found| !found.is_folder())?;
-        let bytes = here.read(&name, MAX_BYTES as u64).unwrap_or_default();
-        let document = spec.parse(&bytes).ok();
-        let phase = document.and_then(|document| document.text(spec.fields.phase));
-        Some(Foreign {
-            path: self.folder().join(name),
-            terminal: spec.is_terminal(phase.as_deref()),
-            phase,
-        })
+            .into_iter()
+            .filter_map(stem)
+            .collect()
     }
 
     fn list_one(&self, id: LoopId) -> Option<Listed> {
@@ -162,8 +132,4 @@ impl Store {
             None => document.or(journal),
         }
     }
-}
-
-pub(super) fn sort_by_time(listed: &mut [Listed]) {
-    listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
 }

@@ -1,7 +1,7 @@
 //! A state folder: its files, locks and log. Only this type knows their paths.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -9,19 +9,19 @@ use jiff::Timestamp;
 use super::budget::Budget;
 use super::document;
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
-use super::id::{LoopId, iso};
+use super::id::{LoopId, to_seconds};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use crate::files::kill_point::kill_point;
-use crate::files::{Folder, Lock, MAX_BYTES, Prepared, folder_of, if_there, make_all};
-use crate::text::one_line;
+use crate::files::{Folder, Lock, MAX_BYTES, folder_of, if_there, make_all};
+use crate::text::{one_line, shown};
 
 /// The lock for every change of a loop, which is held for milliseconds.
 pub(super) const LOCK: &str = ".lock";
 /// The lock for starts, archiving and restoring.
 pub(super) const START_LOCK: &str = ".start.lock";
 /// The lock of a running review, in a loop's folder.
-pub(super) const RUN_LOCK: &str = "run.lock";
+const RUN_LOCK: &str = "run.lock";
 /// The file that keeps the state folder out of git.
 const IGNORE: &str = ".gitignore";
 pub(super) const JOURNAL: &str = "journal.jsonl";
@@ -48,9 +48,7 @@ const MAX_LOG_LINE_CHARS: usize = 4000;
 pub struct LoopFolder {
     pub(super) spec: &'static StateSpec,
     pub(super) folder: Utf8PathBuf,
-    pub(super) root: Utf8PathBuf,
-    /// Below it no symlink is followed: the root, or a state folder outside of it.
-    pub(super) base: Utf8PathBuf,
+    root: Utf8PathBuf,
     pub(super) home: StateHome,
     pub(super) lock_timeout: Duration,
     pub(super) budget: Budget,
@@ -59,23 +57,11 @@ pub struct LoopFolder {
 }
 
 /// The lock of a running review. It is held until this is dropped or the process ends.
-#[derive(Debug)]
-pub struct RunLock {
-    _lock: Lock,
-}
+pub type RunLock = Lock;
 
-impl RunLock {
-    /// Takes the lock in a loop's folder. Returns `None` if another process holds it.
-    pub fn try_take(folder: &Folder) -> Result<Option<Self>, StoreError> {
-        let lock = Lock::take(folder, RUN_LOCK, RUN_LOCK_TIMEOUT)
-            .or_io("lock", folder.path().join(RUN_LOCK))?;
-        Ok(lock.map(|_lock| Self { _lock }))
-    }
-
-    /// Returns whether the lock in a loop's folder is held. A lock that cannot be opened is not.
-    pub fn is_held(folder: &Folder) -> bool {
-        Lock::is_held(folder, RUN_LOCK)
-    }
+/// Takes the lock of a review in a loop's folder. Returns `None` if another process holds it.
+pub fn lock_run(folder: &Folder) -> Result<Option<RunLock>, StoreError> {
+    Lock::take(folder, RUN_LOCK, RUN_LOCK_TIMEOUT).or_io("lock", folder.path().join(RUN_LOCK))
 }
 
 impl LoopFolder {
@@ -86,15 +72,11 @@ impl LoopFolder {
         spec: &'static StateSpec,
         home: StateHome,
     ) -> Self {
-        // One spelling: the folder is compared with the path that the state home keeps.
-        let folder: Utf8PathBuf = folder.components().collect();
-        let is_inside = folder.starts_with(&root);
-        let base = if is_inside { &root } else { &folder }.clone();
         Self {
             spec,
-            folder,
-            root,
-            base,
+            // One spelling: the folder is compared with the path that the state home keeps.
+            folder: folder.components().collect(),
+            root: root.components().collect(),
             home,
             lock_timeout: LOCK_TIMEOUT,
             budget: Budget::default(),
@@ -125,8 +107,26 @@ impl LoopFolder {
     /// Returns whether a loop of this root is this store's: of a folder outside the root, which projects share, only the loops
     /// whose root is this one or is above it; of any other folder, every loop.
     pub fn is_for(&self, root: Option<&str>) -> bool {
-        let shared = !self.folder.starts_with(&self.root);
-        root.is_none_or(|root| !shared || self.root.starts_with(root))
+        root.is_none_or(|root| !self.is_shared() || self.root.starts_with(root))
+    }
+
+    /// Returns whether projects share the folder, because it is outside of the root.
+    pub(super) fn is_shared(&self) -> bool {
+        !self.folder.starts_with(&self.root)
+    }
+
+    /// Returns the folder below which no symlink is followed: the root, or a state folder outside of it.
+    fn base(&self) -> &Utf8Path {
+        if self.is_shared() {
+            self.top()
+        } else {
+            &self.root
+        }
+    }
+
+    /// Returns the state folder, also if this is the folder of an archived loop.
+    pub(super) fn top(&self) -> &Utf8Path {
+        self.above.as_ref().unwrap_or(&self.folder)
     }
 
     /// Returns the document of a loop.
@@ -163,8 +163,8 @@ impl LoopFolder {
     }
 
     pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
-        let below = path.strip_prefix(&self.base).unwrap_or(path);
-        Folder::open(&self.base)?.subfolder(below)
+        let below = path.strip_prefix(self.base()).unwrap_or(path);
+        Folder::open(self.base())?.subfolder(below)
     }
 
     /// Opens the folder of a loop's own files in the same way.
@@ -175,7 +175,7 @@ impl LoopFolder {
     /// Opens the folder of a file of the project's or of a loop's, and returns it with the file's name. No symlink is followed
     /// below the root and below the state folder.
     pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
-        folder_of(&[&self.root, &self.base], path)
+        folder_of(&[&self.root, self.base()], path)
     }
 
     /// Reads a file of the project's or of a loop's. See [`LoopFolder::folder_of`].
@@ -192,11 +192,10 @@ impl LoopFolder {
 
     /// Replaces a file beside the loop's document ([`LoopFolder::sidecar`]). Not synced.
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let path = self.sidecar(id, suffix);
-        let name = path.file_name().unwrap_or_default();
+        let name = format!("{id}{suffix}");
         self.open_folder()
-            .and_then(|folder| folder.prepare(bytes)?.rename(name))
-            .or_io("write", &path)
+            .and_then(|folder| folder.prepare(bytes)?.rename(&name))
+            .or_io("write", self.sidecar(id, suffix))
     }
 
     /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
@@ -225,50 +224,25 @@ impl LoopFolder {
     /// Returns whether a review of the loop is running.
     pub fn is_running(&self, id: &LoopId) -> bool {
         self.open_loop_folder(id)
-            .is_ok_and(|folder| RunLock::is_held(&folder))
+            .is_ok_and(|folder| Lock::is_held(&folder, RUN_LOCK))
     }
 
-    pub(super) fn make(&self) -> Result<Folder, StoreError> {
-        let made = || {
-            let here = make_all(&self.base, &self.folder)?;
-            let is_ignored = here
-                .look(IGNORE)?
-                .is_some_and(|found| found.is_file() && found.size() > 0);
-            if !is_ignored {
+    /// Makes the state folder, which ignores itself.
+    pub(super) fn make(&self) -> Result<(), StoreError> {
+        let make = || {
+            let here = make_all(self.base(), &self.folder)?;
+            if !here.has(IGNORE) {
                 here.replace(IGNORE, b"*\n")?;
             }
-            Ok(here)
+            Ok(())
         };
-        made().or_io("create", &self.folder)
+        make().or_io("create", &self.folder)
     }
 
     /// Reads a loop's document, unless it is too large to be one.
     pub(super) fn read_document(&self, id: &LoopId) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(&self.path_of(id))?;
         folder.read(&name, document::MAX_BYTES as u64)
-    }
-
-    /// Writes the new document of a loop to a temporary file beside it. Returns it with the document's name. Not synced.
-    pub(super) fn prepare_document(
-        &self,
-        id: &LoopId,
-        bytes: &[u8],
-    ) -> io::Result<(Prepared, String)> {
-        let is_users = self.spec.file.is_some();
-        if is_users && let Some(parent) = self.path_of(id).parent() {
-            make_all(&self.root, parent)?;
-        }
-        let (folder, name) = self.folder_of(&self.path_of(id))?;
-        let old = folder.look(&name)?;
-        if old.is_some_and(|old| old.is_folder()) {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        let content = folder.prepare(bytes)?;
-        if is_users {
-            // The user's file keeps its permissions.
-            content.set_mode(old.map_or(0o644, |old| old.mode()))?;
-        }
-        Ok((content, name))
     }
 
     /// Keeps bytes of a document that is replaced, and removes the oldest ones. Returns their path.
@@ -296,14 +270,14 @@ impl LoopFolder {
     pub(super) fn lock(&self, name: &'static str) -> Result<(Folder, Lock), StoreError> {
         let folder = self.open_folder().or_io("open", &self.folder)?;
         let path = self.folder.join(name);
-        let begun = Instant::now();
         let timeout = self.budget.limit(self.lock_timeout);
         match Lock::take(&folder, name, timeout).or_io("lock", &path)? {
             Some(lock) => Ok((folder, lock)),
-            None => Err(StoreError::Busy {
-                path,
-                waited: begun.elapsed(),
-            }),
+            None => Err(StoreError::Busy(format!(
+                "{} is still held after {} ms",
+                shown(path),
+                timeout.as_millis()
+            ))),
         }
     }
 
@@ -311,23 +285,21 @@ impl LoopFolder {
     /// not stop a loop.
     pub fn log(&self, line: &str) {
         let text = one_line(line, MAX_LOG_LINE_CHARS);
-        let line = format!("{} {text}\n", iso(Timestamp::now()));
+        let line = format!("{} {text}\n", to_seconds(Timestamp::now()));
         let _ = self.open_folder().and_then(|here| {
             let mut file = here.file_to_append(LOG)?;
             if file.metadata()?.len() < 4 * READ_LOG_BYTES {
                 return file.write_all(line.as_bytes());
             }
             // Nothing is lost that a loop needs, should another process write a line meanwhile.
-            let kept = self.last_logged();
-            let whole = kept.split_once('\n').map_or("", |(_, whole)| whole);
-            here.prepare([whole, &line].concat().as_bytes())?
-                .rename(LOG)
+            let bytes = (self.last_logged() + &line).into_bytes();
+            here.prepare(&bytes)?.rename(LOG)
         });
     }
 
     /// Returns the end of the folder's log, which is empty if it cannot be read.
     pub fn last_logged(&self) -> String {
-        let end = || -> io::Result<Vec<u8>> {
+        let read = || -> io::Result<Vec<u8>> {
             let mut file = self.open_folder()?.file(LOG)?;
             let length = file.metadata()?.len();
             file.seek(SeekFrom::Start(length.saturating_sub(READ_LOG_BYTES)))?;
@@ -335,7 +307,7 @@ impl LoopFolder {
             file.take(READ_LOG_BYTES).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        String::from_utf8_lossy(&end().unwrap_or_default()).into_owned()
+        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
     }
 
     /// Makes the error of a document that is not that of a loop of this user.
@@ -348,26 +320,18 @@ impl LoopFolder {
     }
 
     /// Makes the error of a journal that is not this user's.
-    pub(super) fn foreign_journal(&self, id: &LoopId, why: &str) -> StoreError {
+    pub(super) fn foreign_journal(&self, id: &LoopId, why: impl Into<String>) -> StoreError {
         StoreError::NotOurs {
             id: id.to_string(),
             path: self.folder.clone(),
-            why: WhyNotOurs::Journal(why.to_owned()),
-        }
-    }
-
-    pub(super) fn other_machine(&self, id: &LoopId, found: String) -> StoreError {
-        StoreError::OtherMachine {
-            path: self.path_of(id),
-            found,
-            expected: self.spec.machine,
+            why: WhyNotOurs::Journal(why.into()),
         }
     }
 
     /// Makes the error of another loop in the way, or of an id that a loop has or had here if no phase is given.
-    pub(super) fn active(&self, id: &str, phase: Option<String>) -> StoreError {
+    pub(super) fn active(&self, id: &LoopId, phase: Option<String>) -> StoreError {
         StoreError::Active {
-            id: id.to_owned(),
+            id: id.to_string(),
             phase,
             folder: self.folder.clone(),
         }

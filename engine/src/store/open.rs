@@ -4,20 +4,20 @@ use std::io;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::document::Document;
 use super::entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
-use super::id::LoopId;
-use super::journal::After;
-use super::spec::Form;
+use super::id::{LoopId, to_seconds};
 use super::store::Store;
 use super::value::{FieldValue as _, Fields};
 use crate::text;
 
 /// The note of a verb or a helper that was refused.
 pub const REFUSED: &str = "refused";
+/// The longest repair in a note, in characters.
+const MAX_REPAIR_CHARS: usize = 500;
 /// The note of a document that was edited by hand or missing, and was written again.
 pub const REPAIRED: &str = "repaired";
 
@@ -92,7 +92,7 @@ impl Store {
                 }
                 Some(_) => {}
             }
-            document = self.render_onto(id, &newest, found)?;
+            document = self.render(&newest.fields, &document, &[]);
             if taken.is_empty() && root.is_none() {
                 self.journal_of().restore(id, newest.revision, &document)?;
             }
@@ -110,7 +110,8 @@ impl Store {
         }
         for repair in &repairs {
             // An edit that was taken over is in the journal as a change already.
-            self.note_attempt(id, REPAIRED, &[("what", repair)]);
+            let what = text::one_line(repair, MAX_REPAIR_CHARS);
+            let _ = self.note(id, REPAIRED, &json!({ "what": what }));
         }
         repairs.extend(repair);
         for repair in &repairs {
@@ -144,6 +145,14 @@ impl Store {
         }
     }
 
+    fn other_machine(&self, id: &LoopId, found: String) -> StoreError {
+        StoreError::OtherMachine {
+            path: self.path_of(id),
+            found,
+            expected: self.spec().machine,
+        }
+    }
+
     /// Returns the reason for which there is no loop of this user, from its document.
     fn why_none(&self, id: &LoopId) -> StoreError {
         let Ok(bytes) = self.read_document(id) else {
@@ -167,9 +176,9 @@ impl Store {
 
     /// Returns the root of a loop whose project was moved. In a folder that projects share, no loop moves.
     fn root_after_move(&self, newest: &ChangeEntry) -> Option<String> {
-        let is_own = self.folder().starts_with(self.root());
         let root = newest.field(self.spec().fields.root)?.as_str()?;
-        (is_own && self.root() != root).then(|| self.root().to_string())
+        let is_moved = !self.is_shared() && self.root() != root;
+        is_moved.then(|| self.root().to_string())
     }
 
     /// Compares a document with the newest change. Returns `None` if it shows that change.
@@ -181,20 +190,18 @@ impl Store {
     ) -> Result<Option<Difference>, StoreError> {
         let spec = self.spec();
         let mut difference = Difference::default();
-        let document = match found.map(|bytes| spec.parse(bytes)) {
-            Some(Ok(document)) => document,
-            unreadable => {
-                let error = unreadable.and_then(Result::err);
-                difference
-                    .undone
-                    .extend(error.map(|error| error.to_string()));
+        let document = match found.map(|bytes| spec.parse(bytes)).transpose() {
+            Ok(Some(document)) => document,
+            Ok(None) => return Ok(Some(difference)),
+            Err(error) => {
+                difference.undone.push(error.to_string());
                 return Ok(Some(difference));
             }
         };
         let revision = document.count(spec.fields.revision).unwrap_or(u64::MAX);
         if revision < newest.revision {
             // A crash leaves the document of the change before. Any other one was edited.
-            let entries = self.journal_since(id, Some(revision))?;
+            let entries = self.journal_since(id, revision)?;
             let mut changes = entries.iter().filter_map(Entry::change);
             let written = changes.find(|change| change.revision == revision);
             if !written.is_some_and(|written| differing(&document, written).is_empty()) {
@@ -235,7 +242,7 @@ impl Store {
         }
         let bytes = found.unwrap_or_default();
         let kept = self.keep_replaced(id, &bytes)?;
-        let document = self.render_onto(id, &newest, Some(&bytes))?;
+        let document = self.render(&newest.fields, &bytes, &[]);
         self.journal_of().restore(id, newest.revision, &document)?;
         self.log(&format!(
             "{id}: the document was written again; the file that was put back is kept as {kept}"
@@ -243,26 +250,11 @@ impl Store {
         Ok(Some(kept))
     }
 
-    /// Renders a change into a document that is there. Text that changes since then added below the fields is added again.
-    fn render_onto(
-        &self,
-        id: &LoopId,
-        newest: &ChangeEntry,
-        found: Option<&[u8]>,
-    ) -> Result<Vec<u8>, StoreError> {
+    /// Renders fields into a document that is there, and adds lines to its text.
+    pub(super) fn render(&self, fields: &Fields, found: &[u8], text: &[String]) -> Vec<u8> {
         let spec = self.spec();
-        let document = found
-            .and_then(|bytes| spec.parse(bytes).ok())
-            .unwrap_or_else(|| spec.empty());
-        let revision = document.count(spec.fields.revision).unwrap_or_default();
-        let mut texts = Vec::new();
-        if revision < newest.revision && spec.form == Form::Frontmatter {
-            let entries = self.journal(id)?;
-            let changes = entries.iter().filter_map(Entry::change);
-            let missed = changes.filter(|change| change.revision > revision);
-            texts.extend(missed.filter_map(|change| change.append.clone()));
-        }
-        Ok(document.with(&newest.fields, &texts).to_bytes())
+        let document = spec.parse(found).unwrap_or_else(|_| spec.empty());
+        document.with(fields, text).to_bytes()
     }
 
     /// Adds a note to a loop's journal. A note changes no field and has no revision.
@@ -272,52 +264,29 @@ impl Store {
         note: &str,
         data: &impl serde::Serialize,
     ) -> Result<(), StoreError> {
-        let json = serde_json::to_value(data)
-            .and_then(|data| {
-                serde_json::to_vec(&NoteEntry {
-                    at: Timestamp::now(),
-                    note: note.to_owned(),
-                    data,
-                })
+        let entry = || {
+            serde_json::to_vec(&NoteEntry {
+                at: to_seconds(Timestamp::now()),
+                note: note.to_owned(),
+                data: serde_json::to_value(data)?,
             })
-            .map_err(io::Error::from)
-            .or_io("write", self.journal_path(id))?;
+        };
+        let json = entry().map_err(io::Error::from);
+        let json = json.or_io("write", self.journal_path(id))?;
         self.newest(id)?;
-        self.journal_of().append(id, After::Any, &json, None)
-    }
-
-    /// Records a failed attempt, unless the loop is over or the journal ends with the same note. Failing to note it
-    /// fails nothing.
-    pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
-        let data: Fields = (data.iter())
-            .map(|(key, text)| ((*key).to_owned(), text::one_line(text, 500).into()))
-            .collect();
-        let entries = self.journal(id).unwrap_or_default();
-        let last = entries
-            .last()
-            .and_then(|entry| entry.note_data::<Fields>(note));
-        let newest = entries.iter().rev().find_map(Entry::change);
-        let phase = newest.and_then(|newest| newest.to.as_deref());
-        if self.spec().is_terminal(phase) || last.as_ref() == Some(&data) {
-            return;
-        }
-        if let Err(error) = self.note(id, note, &data) {
-            self.log(&format!(
-                "{id} {note} {data:?}: could not be noted: {error}"
-            ));
-        }
+        self.journal_of().append(id, None, &json, None)
     }
 
     /// Returns a loop's journal, oldest entry first.
     pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
-        self.journal_since(id, None)
+        self.journal_since(id, 0)
     }
 
-    /// Returns the journal, or at least its entries since a revision.
-    pub fn journal_since(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Entry>, StoreError> {
+    /// Returns at least the entries of a loop's journal since a revision.
+    pub fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
         let lines = self.journal_of().entries(id, since)?;
         if lines.is_empty() {
-            return Err(self.no_loop(id));
+            return Err(self.why_none(id));
         }
         Ok(lines
             .iter()

@@ -11,8 +11,8 @@ use sha2::Sha256;
 
 use super::entry::revision_in;
 use super::id::LoopId;
-use super::state_home::Project;
 use crate::digest::hex;
+use crate::files::Folder;
 
 const SEAL_DIGITS: usize = 32;
 /// The bytes that are read of a journal's end at first. Two usual lines fit.
@@ -20,13 +20,17 @@ const FIRST_READ: u64 = 8 * 1024;
 
 /// The key and the project that seal the journals of a state folder.
 pub(super) struct Sealing {
+    /// The state home.
+    pub(super) home: Folder,
     pub(super) key: String,
-    pub(super) project: Project,
+    pub(super) project: String,
 }
 
 /// A line with this user's seal.
 pub(super) struct Line {
     pub(super) json: Vec<u8>,
+    /// The revision of the change, or `None` if it is a note.
+    pub(super) revision: Option<u64>,
     pub(super) seal: String,
     /// The end of the line, in bytes.
     pub(super) end: u64,
@@ -37,7 +41,7 @@ impl Sealing {
     pub(super) fn seal(&self, id: &LoopId, before: &str, at: u64, json: &[u8]) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_bytes())
             .expect("HMAC takes a key of any length");
-        for part in [&*self.project.0, id.as_str(), before, &at.to_string()] {
+        for part in [&*self.project, id.as_str(), before, &at.to_string()] {
             mac.update(part.as_bytes());
             mac.update(b"\0");
         }
@@ -47,24 +51,27 @@ impl Sealing {
         seal
     }
 
-    /// Reads the last lines of the first `max_bytes` of a journal: all of them, or those of an end that is enough. `None` is in
-    /// the place of a line without this user's seal.
-    pub(super) fn last_lines(
+    /// Reads the last lines of the first `length` bytes of a journal, at least those since a revision. `None` is in the place of
+    /// a line without this user's seal. The last lines are sealed, with a change among them: what is behind does not exist.
+    pub(super) fn lines(
         &self,
         id: &LoopId,
         mut file: &File,
-        max_bytes: u64,
-        is_enough: impl Fn(&[Option<Line>]) -> bool,
+        length: u64,
+        since: u64,
     ) -> io::Result<Vec<Option<Line>>> {
-        let length = file.metadata()?.len().min(max_bytes);
         let mut size = FIRST_READ;
         loop {
             let from = length.saturating_sub(size);
             let mut bytes = Vec::with_capacity(usize::try_from(length - from).unwrap_or_default());
             file.seek(SeekFrom::Start(from))?;
             file.take(length - from).read_to_end(&mut bytes)?;
-            let lines = self.check_lines(id, from, &bytes);
-            if from == 0 || is_enough(&lines) {
+            let mut lines = self.check_lines(id, from, &bytes);
+            let oldest = lines.iter().flatten().find_map(|line| line.revision);
+            if from == 0 || oldest.is_some_and(|revision| revision <= since) {
+                while !lines.is_empty() && newest_change(&lines).is_none() {
+                    lines.pop();
+                }
                 return Ok(lines);
             }
             size = size.saturating_mul(16);
@@ -85,6 +92,7 @@ impl Sealing {
                 let is_ours = !seal.is_empty() && seal == self.seal(id, before, at, json);
                 lines.push(is_ours.then(|| Line {
                     json: json.to_vec(),
+                    revision: revision_in(json),
                     seal: seal.to_owned(),
                     end: from + last as u64 + 1,
                 }));
@@ -96,18 +104,10 @@ impl Sealing {
     }
 }
 
-/// Returns the newest sealed line, and the newest change with only sealed lines in between.
-pub(super) fn newest(lines: &[Option<Line>]) -> Option<(&Line, &Line)> {
-    let mut newest = None;
-    for line in lines.iter().rev() {
-        newest = line.as_ref().map(|line| newest.unwrap_or(line));
-        if let (Some(newest), Some(line)) = (newest, line)
-            && revision_in(&line.json).is_some()
-        {
-            return Some((newest, line));
-        }
-    }
-    None
+/// Returns the newest change that only sealed lines follow.
+pub(super) fn newest_change(lines: &[Option<Line>]) -> Option<&Line> {
+    let mut sealed = lines.iter().rev().map_while(Option::as_ref);
+    sealed.find(|line| line.revision.is_some())
 }
 
 /// Splits a line, with its end, into JSON and seal.

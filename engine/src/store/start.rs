@@ -2,13 +2,11 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
-use serde_json::Value as Json;
 
 use super::document::Document;
-use super::entry::{Change, ChangeEntry, Record};
+use super::entry::{Change, ChangeEntry, Record, hold};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
-use super::id::{LoopId, iso};
-use super::journal::After;
+use super::id::{LoopId, to_seconds};
 use super::loop_folder::SIDECARS;
 use super::spec::Active;
 use super::store::Store;
@@ -49,54 +47,55 @@ impl Store {
     pub fn start(&self, plan: StartPlan) -> Result<Record, StoreError> {
         if !self.is_in_memory() {
             // Without a key no loop can be started, so nothing is made.
-            self.home.key_or_new()?;
+            self.home.open_or_make()?;
             self.make()?;
         }
         let _alone = self.journal_of().alone()?;
-        let spec = self.spec();
+        let names = &self.spec().fields;
         let id = match &plan.id {
             Some(id) => id.clone(),
             None => LoopId::new_stamp(plan.now).or_io("take random bytes for", self.folder())?,
         };
-        let id = LoopId::parse(id.as_str(), spec.ids).map_err(|error| {
-            StoreError::input("start", self.loop_folder(&id), error.to_string())
-        })?;
+        let refuse = |why: String| StoreError::input("start", self.loop_folder(&id), why);
+        LoopId::parse(id.as_str(), self.spec().ids).map_err(|error| refuse(error.to_string()))?;
+        let document = plan.import.as_ref().map(|import| &import.document);
         let file = plan.import.as_ref().map(|import| &*import.file);
         let before = self.put_back(&id, file)?;
         if before.revision == 0 {
             self.check_free(&id, file)?;
         }
         let text = |field: &str| plan.fields.get(field)?.as_str().map(str::to_owned);
-        let session = text(spec.fields.session).unwrap_or_else(|| "unknown".to_owned());
+        let session = text(names.session).unwrap_or_else(|| "unknown".to_owned());
         self.refuse_active(&id, Some(&session), file)?;
-        let phase = text(spec.fields.phase).filter(|phase| !phase.is_empty());
-        if phase.is_none() {
-            let why = "its fields name no phase".to_owned();
-            let folder = self.folder().to_owned();
-            return Err(StoreError::input("start a loop in", folder, why));
-        }
-        let document = plan.import.as_ref().map(|import| &import.document);
-        let transition = document.map_or("start", |_| "import");
+        let Some(phase) = text(names.phase).filter(|phase| !phase.is_empty()) else {
+            return Err(refuse("its fields name no phase".to_owned()));
+        };
+
+        // The loop of an imported document may have begun earlier.
+        let began = names.started.and_then(|field| document?.text(field));
+        let began = began.and_then(|began| began.parse().ok());
+        let began = began.map_or(plan.now, |began: Timestamp| began.min(plan.now));
+        let mut fields = plan.fields;
+        hold(&mut fields, names.id, id.as_str());
+        hold(&mut fields, names.session, session);
+        hold(&mut fields, names.started, to_seconds(began).to_string());
+        hold(&mut fields, names.started_epoch, began.as_second().max(0));
+        hold(&mut fields, names.findings, 0);
+        hold(&mut fields, names.machine, self.spec().machine);
         let change = Change {
-            to: phase,
+            to: Some(phase),
             root: Some(self.root().to_string()),
             begins_visit: true,
-            ..Change::bare(transition, &plan.by)
+            ..Change::bare(document.map_or("start", |_| "import"), &plan.by)
         };
-        let after = After::Revision(before.revision);
-        let began = self.began(plan.now, document);
-        let before = ChangeEntry {
-            fields: self.first_fields(&id, began, session, plan.fields),
-            ..before
-        };
-        let entry = self.next_entry(plan.now, before, change);
+        let after = before.revision;
+        let entry = ChangeEntry { fields, ..before }.followed_by(self.spec(), plan.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
-        let record = self
-            .append(&id, after, &found, entry)
-            .map_err(|error| match error {
-                StoreError::Stale { .. } => self.active(id.as_str(), None),
-                error => error,
-            })?;
+        let appended = self.append(&id, after, &found, entry);
+        let record = appended.map_err(|error| match error {
+            StoreError::Stale { .. } => self.active(&id, None),
+            error => error,
+        })?;
         if !self.is_in_memory() {
             if let Some(file) = file {
                 self.keep_imported(&id, file, &found)?;
@@ -142,7 +141,7 @@ impl Store {
         let is_known = self.has_journal(id) || self.has_archived(id);
         let is_taken = file != Some(&*path) && self.read_document(id).is_ok();
         if is_known || is_taken && self.spec().file.is_none() {
-            return Err(self.active(id.as_str(), None));
+            return Err(self.active(id, None));
         }
         if !is_taken {
             return Ok(());
@@ -150,12 +149,13 @@ impl Store {
         let mut others = self.list().into_iter();
         match others.find(|one| one.id != *id && one.path == path) {
             Some(other) if other.terminal => self.archive(&other.id),
-            Some(other) if other.ours => Err(self.active(other.id.as_str(), other.phase)),
+            Some(other) if other.ours => Err(self.active(&other.id, other.phase)),
             _ => Err(self.not_ours(id, WhyNotOurs::NoJournal)),
         }
     }
 
-    /// Refuses a start while another loop is under way that may not be beside it. `file` is not in the way.
+    /// Refuses a start while another loop, or a state file that was made by hand, is under way that may not be beside it. `file`
+    /// is not in the way.
     pub(super) fn refuse_active(
         &self,
         id: &LoopId,
@@ -166,52 +166,14 @@ impl Store {
         if active == Active::Many {
             return Ok(());
         }
-        for other in self.list() {
+        for other in self.list().into_iter().chain(self.list_foreign()) {
             let is_in_way = active == Active::One || other.session.as_deref() == session;
             let is_under_way = other.phase.is_some() && !other.terminal && other.id != *id;
             let is_here = Some(&*other.path) != file && self.is_for(other.root.as_deref());
             if is_in_way && is_under_way && is_here {
-                return Err(self.active(other.id.as_str(), other.phase));
-            }
-        }
-        // A state file that was made by hand counts, too.
-        for foreign in self.list_foreign() {
-            let is_under_way = foreign.phase.is_some() && !foreign.terminal;
-            if is_under_way && Some(&*foreign.path) != file {
-                let name = foreign.path.file_stem().unwrap_or_default();
-                return Err(self.active(name, foreign.phase));
+                return Err(self.active(&other.id, other.phase));
             }
         }
         Ok(())
-    }
-
-    /// Returns the time at which a new loop began. The loop of an imported document may have begun earlier.
-    fn began(&self, now: Timestamp, document: Option<&Document>) -> Timestamp {
-        let field = self.spec().fields.started;
-        let began = field.and_then(|field| document?.text(field)?.parse::<Timestamp>().ok());
-        began.map_or(now, |began| began.min(now))
-    }
-
-    /// Completes the fields of a new loop with those that no later change sets.
-    fn first_fields(
-        &self,
-        id: &LoopId,
-        began: Timestamp,
-        session: String,
-        mut fields: Fields,
-    ) -> Fields {
-        let names = &self.spec().fields;
-        let kept: [(Option<&str>, Json); 6] = [
-            (Some(names.id), id.as_str().into()),
-            (Some(names.session), session.into()),
-            (names.started, iso(began).into()),
-            (names.started_epoch, began.as_second().max(0).into()),
-            (names.findings, 0.into()),
-            (Some(names.machine), self.spec().machine.into()),
-        ];
-        for (name, value) in kept {
-            fields.extend(name.map(|name| (name.to_owned(), value)));
-        }
-        fields
     }
 }

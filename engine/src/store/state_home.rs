@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
+use super::seal::Sealing;
 use super::store::Store;
 use crate::digest::{random_hex, sha256};
 use crate::files::{Folder, if_there, make_private, open_private};
@@ -23,6 +24,7 @@ use crate::files::{Folder, if_there, make_private, open_private};
 const KEY: &str = "key";
 const KEY_DIGITS: usize = 64;
 const PROJECT: &str = "project";
+const PROJECT_DIGITS: usize = 32;
 const PROJECTS: &str = "projects";
 const BY_PATH: &str = "by-path";
 const MARKS: &str = "marks";
@@ -34,11 +36,7 @@ const MAX_BYTES: u64 = 16 * 1024;
 /// The folder of this user's own state of a program. It has the program's name, and is in `XDG_STATE_HOME` if that is an
 /// absolute path, else in `.local/state` of an absolute `HOME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateHome(Result<Utf8PathBuf, String>);
-
-/// The id of a state folder: 32 hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Project(pub(super) String);
+pub struct StateHome(Option<Utf8PathBuf>);
 
 /// The mark of a loop in the state home. A journal that is shorter lost lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +51,7 @@ pub(super) struct Mark {
 impl StateHome {
     /// Makes the state home at a folder.
     pub fn at(folder: impl Into<Utf8PathBuf>) -> Self {
-        Self(Ok(folder.into()))
+        Self(Some(folder.into()))
     }
 
     /// Returns the folder that the environment of this process names.
@@ -67,74 +65,99 @@ impl StateHome {
         let absolute = |name| path(name).filter(|path| path.is_absolute());
         let found = absolute("XDG_STATE_HOME")
             .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
-        let fault = |name: &str| match variable(name) {
-            Some(path) if !path.is_empty() => format!("{name} is relative"),
-            _ => format!("{name} is not set"),
-        };
-        let why = || format!("{} and {}", fault("HOME"), fault("XDG_STATE_HOME"));
-        Self(found.map(|home| home.join(program)).ok_or_else(why))
+        Self(found.map(|home| home.join(program)))
     }
 
     /// Returns the folder, or `None` if no variable names one.
     pub fn folder(&self) -> Option<&Utf8Path> {
-        self.0.as_deref().ok()
+        self.0.as_deref()
     }
 
     /// Returns the folder.
     pub fn usable_path(&self) -> Result<&Utf8Path, StoreError> {
-        self.0.as_deref().map_err(|why| {
-            let why = format!("{why}; set HOME, or XDG_STATE_HOME to an absolute path");
-            StoreError::input("find", "your state folder".into(), why)
+        self.folder().ok_or_else(|| {
+            let why = "neither HOME nor XDG_STATE_HOME is an absolute path; set one of them";
+            StoreError::input("find", "your state folder".into(), why.to_owned())
         })
     }
 
     /// Checks that this user's key can be read, if there is one.
     pub fn check_key(&self) -> Result<(), StoreError> {
-        self.key().map(|_| ())
+        self.open_with_key().map(|_| ())
     }
 
-    /// Reads the key. Returns `None` if this user has not started a loop yet.
-    pub(super) fn key(&self) -> Result<Option<String>, StoreError> {
-        let home = self.usable_path()?;
-        if_there(read_key(home)).or_io("read your key,", home.join(KEY))
-    }
-
-    pub(super) fn key_or_new(&self) -> Result<String, StoreError> {
-        let home = self.usable_path()?;
-        let make = || {
-            let folder = make_private(home, "")?;
-            if let Some(key) = if_there(read_key(home))? {
-                return Ok(key);
-            }
-            let prepared = folder.prepare(random_hex::<{ KEY_DIGITS / 2 }>()?.as_bytes())?;
-            prepared.sync()?;
-            // Another process may be first. Then its key counts.
-            prepared.rename_new(KEY)?;
-            folder.sync()?;
-            read_key(home)
+    /// Opens the folder and reads the key. Returns `None` if this user has not started a loop yet.
+    fn open_with_key(&self) -> Result<Option<(Folder, String)>, StoreError> {
+        let path = self.usable_path()?;
+        let read = || {
+            let home = open_private(path, "")?;
+            let key = read_key(&home)?;
+            Ok((home, key))
         };
-        make().or_io("write your key,", home.join(KEY))
+        if_there(read()).or_io("read your key,", path.join(KEY))
     }
 
-    /// Reads a file that is kept in a folder here. One that cannot be read is not known.
-    fn read_kept(&self, folder: &str, name: &str) -> Option<String> {
-        let folder = open_private(self.folder()?, folder).ok()?;
-        String::from_utf8(folder.read(name, MAX_BYTES).ok()?).ok()
+    /// Opens the folder and reads the key. Makes both if they are not there.
+    pub(super) fn open_or_make(&self) -> Result<(Folder, String), StoreError> {
+        let path = self.usable_path()?;
+        let make = || {
+            let home = make_private(path, "")?;
+            let key = match if_there(read_key(&home))? {
+                Some(key) => key,
+                None => {
+                    let prepared = home.prepare(random_hex::<{ KEY_DIGITS / 2 }>()?.as_bytes())?;
+                    prepared.sync()?;
+                    // Another process may be first. Then its key counts.
+                    prepared.rename_new(KEY)?;
+                    home.sync()?;
+                    read_key(&home)?
+                }
+            };
+            Ok((home, key))
+        };
+        make().or_io("write your key,", path.join(KEY))
     }
 
-    /// Keeps a file in a folder here.
-    fn keep(&self, folder: &str, name: &str, text: &str) -> io::Result<()> {
-        let folder = make_private(self.folder().ok_or(ErrorKind::NotFound)?, folder)?;
-        folder.prepare(text.as_bytes())?.rename(name)
+    /// Returns the seals of the journals in a state folder, or `None` if this user started no loop there.
+    pub(super) fn sealing(&self, top: &Folder) -> Result<Option<Sealing>, StoreError> {
+        let project = read_project(top).or_io("read", top.path())?;
+        let home = self.open_with_key()?;
+        Ok(home
+            .zip(project)
+            .map(|((home, key), project)| Sealing { home, key, project }))
+    }
+
+    /// Returns the seals of a journal that begins in a state folder. A copy of another folder gets its own id.
+    pub(super) fn sealing_or_new(&self, top: &Folder) -> Result<Sealing, StoreError> {
+        let (home, key) = self.open_or_make()?;
+        let project = read_project(top).or_io("read", top.path())?;
+        let mut sealing = Sealing {
+            home,
+            key,
+            project: project.unwrap_or_default(),
+        };
+        if sealing.project.is_empty() || sealing.find_original(top.path()).is_some() {
+            let make = || {
+                let id = random_hex::<{ PROJECT_DIGITS / 2 }>()?;
+                top.replace(PROJECT, format!("{id}\n").as_bytes())?;
+                Ok(id)
+            };
+            sealing.project = make().or_io("write", top.path())?;
+        }
+        Ok(sealing)
     }
 }
 
-fn read_key(home: &Utf8Path) -> io::Result<String> {
-    let key = read_hex(&open_private(home, "")?, KEY, KEY_DIGITS)?;
-    key.ok_or_else(|| {
+fn read_key(home: &Folder) -> io::Result<String> {
+    read_hex(home, KEY, KEY_DIGITS)?.ok_or_else(|| {
         let why = "it is not a key of 64 hexadecimal digits; remove it, then take your loops over with `adopt`";
         io::Error::new(ErrorKind::InvalidData, why)
     })
+}
+
+/// Reads the id of a state folder.
+fn read_project(folder: &Folder) -> io::Result<Option<String>> {
+    Ok(if_there(read_hex(folder, PROJECT, PROJECT_DIGITS))?.flatten())
 }
 
 /// Reads a file of hexadecimal digits. Returns `None` if it has something else.
@@ -145,56 +168,57 @@ fn read_hex(folder: &Folder, name: &str, digits: usize) -> io::Result<Option<Str
     Ok(is_hex.then(|| hex.to_owned()))
 }
 
-impl Project {
-    pub(super) fn read(folder: &Folder) -> io::Result<Option<Self>> {
-        let id = if_there(read_hex(folder, PROJECT, 32))?;
-        Ok(id.flatten().map(Self))
-    }
+/// Reads a file in a folder of the state home. One that cannot be read is not known.
+fn read_kept(home: &Folder, folder: &str, name: &str) -> Option<String> {
+    let bytes = home.subfolder(folder).ok()?.read(name, MAX_BYTES).ok()?;
+    String::from_utf8(bytes).ok()
+}
 
-    pub(super) fn make(folder: &Folder) -> io::Result<Self> {
-        let id = random_hex::<16>()?;
-        folder.replace(PROJECT, format!("{id}\n").as_bytes())?;
-        Ok(Self(id))
-    }
+/// Keeps a file in a folder of the state home.
+fn keep(home: &Folder, folder: &str, name: &str, text: &str) -> io::Result<()> {
+    let folder = home.make_private(folder)?;
+    folder.prepare(text.as_bytes())?.rename(name)
+}
 
+impl Sealing {
     /// Returns the state folder that the one at `path` is a copy of, if it is one. If it was moved, keeps its new path.
-    pub(super) fn find_original(&self, home: &StateHome, path: &Utf8Path) -> Option<Utf8PathBuf> {
-        let before = home.read_kept(PROJECTS, &self.0).map(Utf8PathBuf::from);
+    pub(super) fn find_original(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
+        let before = read_kept(&self.home, PROJECTS, &self.project).map(Utf8PathBuf::from);
         if before.as_deref() == Some(path) {
             return None;
         }
         let has_id = |folder: &Utf8PathBuf| {
-            let project = Folder::open(folder).and_then(|folder| Self::read(&folder));
-            project.is_ok_and(|project| project.as_ref() == Some(self))
+            let project = Folder::open(folder).and_then(|folder| read_project(&folder));
+            project.is_ok_and(|project| project.as_ref() == Some(&self.project))
         };
         let original = before.filter(has_id);
         if original.is_none() {
             // Failing to keep it fails nothing: it is compared again at the next use.
-            let _ = self.keep(home, path);
+            let _ = self.keep_path(path);
         }
         original
     }
 
-    /// Keeps the path of a state folder.
-    pub(super) fn keep(&self, home: &StateHome, path: &Utf8Path) -> io::Result<()> {
-        home.keep(PROJECTS, &self.0, path.as_str())?;
-        home.keep(BY_PATH, &sha256(path.as_str()), &self.0)
+    /// Keeps the path of the state folder.
+    pub(super) fn keep_path(&self, path: &Utf8Path) -> io::Result<()> {
+        keep(&self.home, PROJECTS, &self.project, path.as_str())?;
+        keep(&self.home, BY_PATH, &sha256(path.as_str()), &self.project)
     }
 
     /// Returns the mark of a loop, or nothing if it cannot be read.
-    pub(super) fn mark(&self, home: &StateHome, id: &LoopId) -> Mark {
-        let text = home.read_kept(MARKS, &format!("{}-{id}", self.0));
+    pub(super) fn mark(&self, id: &LoopId) -> Mark {
+        let text = read_kept(&self.home, MARKS, &format!("{}-{id}", self.project));
         text.and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default()
     }
 
     /// Keeps the mark of a loop. Not synced. Written in place, since a new file costs more than all else of a commit but
     /// its sync. Marks have one length, so that a reader finds the old or the new one.
-    pub(super) fn set_mark(&self, home: &StateHome, id: &LoopId, mark: &Mark) -> io::Result<()> {
+    pub(super) fn set_mark(&self, id: &LoopId, mark: &Mark) -> io::Result<()> {
         let text = format!("{:<MARK_BYTES$}\n", serde_json::to_string(mark)?);
-        let home = home.folder().ok_or(ErrorKind::NotFound)?;
-        let folder = open_private(home, MARKS).or_else(|_| make_private(home, MARKS))?;
-        let file = folder.file_or_new(&format!("{}-{id}", self.0))?;
+        let marks = self.home.subfolder(MARKS);
+        let marks = marks.or_else(|_| self.home.make_private(MARKS))?;
+        let file = marks.file_or_new(&format!("{}-{id}", self.project))?;
         file.write_all_at(text.as_bytes(), 0)
     }
 }
@@ -203,25 +227,30 @@ impl Store {
     /// Returns whether this user had loops in this folder, and the folder is gone: removed, moved, or on another branch.
     pub fn has_vanished(&self) -> bool {
         let path = self.folder();
-        let text = self.home.read_kept(BY_PATH, &sha256(path.as_str()));
-        let id = text.as_ref().and_then(|text| text.lines().next());
-        let last = id.and_then(|id| self.home.read_kept(PROJECTS, id));
+        let last = || {
+            let home = open_private(self.home.folder()?, "").ok()?;
+            let text = read_kept(&home, BY_PATH, &sha256(path.as_str()))?;
+            read_kept(&home, PROJECTS, text.lines().next()?)
+        };
         // A folder that moved is used at its new path.
-        last.is_some_and(|last| last == path.as_str())
+        last().is_some_and(|last| last == path.as_str())
             && path.try_exists().is_ok_and(|there| !there)
     }
 
     /// Records that `by` named this folder, which vanished. Returns whether it did so for the first time since the folder was
-    /// used.
+    /// used. One that cannot be noted is named again.
     pub fn note_vanished(&self, by: &str) -> bool {
-        let name = sha256(self.folder().as_str());
-        let text = self.home.read_kept(BY_PATH, &name).unwrap_or_default();
-        let is_first = text.lines().skip(1).all(|line| line != by);
-        if is_first {
-            // One that cannot be noted is named again.
-            let _ = self.home.keep(BY_PATH, &name, &format!("{text}\n{by}"));
-        }
-        is_first
+        let note = || {
+            let home = open_private(self.home.folder()?, "").ok()?;
+            let name = sha256(self.folder().as_str());
+            let text = read_kept(&home, BY_PATH, &name)?;
+            let is_first = text.lines().skip(1).all(|line| line != by);
+            if is_first {
+                let _ = keep(&home, BY_PATH, &name, &format!("{text}\n{by}"));
+            }
+            Some(is_first)
+        };
+        note().unwrap_or(true)
     }
 }
 
@@ -236,11 +265,11 @@ mod tests {
             let home = StateHome::from_variables("p", variable);
             home.0.map(Utf8PathBuf::into_string)
         };
-        let in_home = Ok("/home/ü/.local/state/p".to_owned());
-        assert_eq!(home(Some("/x y"), Some("/home/ü")), Ok("/x y/p".to_owned()));
+        let in_home = Some("/home/ü/.local/state/p".to_owned());
+        let xdg = Some("/x y/p".to_owned());
+        assert_eq!(home(Some("/x y"), Some("/home/ü")), xdg);
         assert_eq!(home(Some("relative"), Some("/home/ü")), in_home);
         assert_eq!(home(Some(""), Some("/home/ü")), in_home);
-        let none = "HOME is not set and XDG_STATE_HOME is relative";
-        assert_eq!(home(Some("up/../here"), None), Err(none.to_owned()));
+        assert_eq!(home(Some("up/../here"), None), None);
     }
 }

@@ -11,7 +11,6 @@ use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::journal::{Journal, Memory};
 use super::loop_folder::{ARCHIVE, LOCK, LoopFolder};
-use super::seal::Sealing;
 use super::spec::StateSpec;
 use super::state_home::{Mark, StateHome};
 use crate::files::if_there;
@@ -116,7 +115,7 @@ impl Store {
 
     /// Returns whether a loop has a journal: without one nobody can take it over.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        self.journal_of().exists(id)
+        !matches!(self.journal_of().tail(id), Ok(None))
     }
 
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
@@ -131,22 +130,23 @@ impl Store {
 
     /// Returns whether the user paused a loop, so that no stop drives it.
     pub fn is_paused(&self, id: &LoopId) -> bool {
-        let sealing = self.sealing().ok().flatten();
-        sealing.is_some_and(|sealing| sealing.project.mark(&self.home, id).paused)
+        let here = self.open_folder().ok();
+        let sealing = here.and_then(|here| self.sealing(&here, id).ok()?);
+        sealing.is_some_and(|sealing| sealing.mark(id).paused)
     }
 
     /// Pauses a loop, or lets it go on. Returns whether that changed anything.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
-        let Some(Sealing { project, .. }) = self.sealing()? else {
-            return Err(self.foreign_journal(id, "you started no loop here"));
-        };
-        let _lock = self.lock(LOCK)?;
-        let mark = project.mark(&self.home, id);
+        let (here, _lock) = self.lock(LOCK)?;
+        let sealing = self.sealing(&here, id)?;
+        let sealing =
+            sealing.ok_or_else(|| self.foreign_journal(id, "you started no loop here"))?;
+        let mark = sealing.mark(id);
         if mark.paused == paused {
             return Ok(false);
         }
-        project
-            .set_mark(&self.home, id, &Mark { paused, ..mark })
+        sealing
+            .set_mark(id, &Mark { paused, ..mark })
             .or_io("write", self.journal_path(id))?;
         Ok(true)
     }

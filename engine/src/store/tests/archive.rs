@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use crate::store::testing::{change, plan, started, store};
-use crate::store::{RunLock, Store, StoreError};
+use crate::store::{Store, StoreError, lock_run};
 
 fn finished(store: &Store) -> crate::store::LoopId {
     let held = store.start(plan()).unwrap();
@@ -59,7 +59,7 @@ fn loop_comes_back_from_the_archive_as_it_was() {
 fn loop_whose_review_runs_is_not_archived() {
     let (_kept, store, held) = started();
     let folder = store.open_loop_folder(held.id()).unwrap();
-    let _running = RunLock::try_take(&folder).unwrap().unwrap();
+    let _running = lock_run(&folder).unwrap().unwrap();
     assert!(matches!(
         store.archive(held.id()),
         Err(StoreError::Busy { .. })
