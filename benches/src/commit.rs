@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
-use claudex_loop::store::{Change, Fields, LoopId, Record, StartPlan, Store, StoreError};
+use claudex_loop::store::{Beginning, Change, Fields, LoopId, Record, Store, StoreError};
 use claudex_testkit::rewrite_journal;
 
 use crate::counter::SPEC;
@@ -36,14 +36,9 @@ fn start(root: &Utf8Path, before: usize) -> (Store, LoopId) {
         ("topic".into(), "word ".repeat(70).into()),
         ("count".into(), 0.into()),
     ]);
-    let plan = StartPlan {
-        now: jiff::Timestamp::now(),
-        by: "bench".to_owned(),
-        id: None,
-        fields,
-        import: None,
-    };
-    let id = store.start(plan).expect("a start").id().clone();
+    let how = Beginning::now("bench");
+    let started = store.start(&how, "bench", fields, None);
+    let id = started.expect("a start").id().clone();
     if before > 0 {
         let journal = store.journal_path(&id);
         let text = std::fs::read_to_string(&journal).expect("a journal");
@@ -73,7 +68,7 @@ impl Writer {
         Self {
             store: store.clone(),
             id: id.clone(),
-            held: store.open(id).expect("an open").record,
+            held: store.open(id).expect("an open"),
         }
     }
 
@@ -81,7 +76,6 @@ impl Writer {
         loop {
             let count = self.held.count("count").unwrap_or_default() + 1;
             let change = Change {
-                from: Some("on".into()),
                 edits: Fields::from_iter([("count".into(), count.into())]),
                 ..Change::bare("step", "hook")
             };

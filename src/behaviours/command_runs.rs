@@ -141,11 +141,11 @@ pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
 /// Refuses if the loop has moved on since it was opened: the reason for a command has
 /// happened.
 pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
-    let opened = raw.store().open(raw.id()).map_err(Refusal::Store)?;
-    if opened.record.revision() == raw.record().revision() {
+    let found = raw.store().open(raw.id()).map_err(Refusal::Store)?;
+    if found.revision() == raw.record().revision() {
         return Ok(());
     }
-    let found = opened.record.snapshot();
+    let found = found.snapshot();
     Err(Refusal::Store(StoreError::Stale { found }))
 }
 

@@ -38,6 +38,9 @@ pub struct Folder {
 #[derive(Debug, Clone, Copy)]
 pub struct Found(Stat);
 
+/// The remedy for a file or folder that is not used.
+pub(crate) const UNTRUSTED_HELP: &str = "remove it, or put a file or folder of yours in its place";
+
 /// The reason for not using a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Distrust {
@@ -54,7 +57,7 @@ pub enum Distrust {
 
 /// The cause inside an [`io::Error`] of a [`Folder`]: a file or folder that is not used.
 #[derive(Debug, Clone, Error)]
-#[error("{path} is not trusted: {why}; {}", .why.help())]
+#[error("{path} is not trusted: {why}; {UNTRUSTED_HELP}")]
 pub struct UntrustedError {
     /// The file, or a folder above it.
     pub path: Utf8PathBuf,
@@ -97,17 +100,6 @@ impl Found {
 
     fn kind(&self) -> FileType {
         FileType::from_raw_mode(self.0.st_mode)
-    }
-}
-
-impl Distrust {
-    /// Returns the remedy.
-    pub fn help(self) -> &'static str {
-        match self {
-            Self::Symlink => "remove it, or put what it leads to in its place",
-            Self::NotAFile => "a file of yours has to be there",
-            Self::NotAFolder => "a folder of yours has to be there",
-        }
     }
 }
 

@@ -11,6 +11,7 @@ mod paths;
 mod read;
 mod replace;
 
+pub(crate) use folder::UNTRUSTED_HELP;
 pub use folder::{Distrust, Folder, Found, UntrustedError, if_there};
 pub use lock::Lock;
 pub use paths::{folder_of, make_all, make_private, open_private};

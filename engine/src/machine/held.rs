@@ -1,48 +1,21 @@
 //! A loop in hand, with its fields, and the one way to move it.
 
 use std::fmt;
-use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use jiff::Timestamp;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value as Json;
 
 use super::edge::step;
 use super::table::ModeInfo;
 use super::{Actor, EvidenceRecord, Machine, OpenError, Raw, Refused};
-use crate::store::{FieldError, Fields, Import, LoopId, Record, StartPlan, Store};
+use crate::store::{Beginning, FieldError, Fields, Import, LoopId, Record, Store};
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
     raw: Raw,
     // Boxed, because every refusal hands the loop back.
     fields: Box<M::Fields>,
-}
-
-/// The circumstances of a start: the time, the session, the age of stale loops, the id.
-#[derive(Debug, Clone)]
-pub struct Beginning {
-    /// The time of the start.
-    pub now: Timestamp,
-    /// The age at which another loop that is not over is archived first, or `None` to archive none.
-    pub stale_after: Option<Duration>,
-    /// The session that owns the loop, or `unknown`.
-    pub session: String,
-    /// The loop's id if a field has to name it, or `None` to make one.
-    pub id: Option<LoopId>,
-}
-
-impl Beginning {
-    /// Makes a start now, for a session, that archives nothing.
-    pub fn now(session: impl Into<String>) -> Self {
-        Self {
-            now: Timestamp::now(),
-            stale_after: None,
-            session: session.into(),
-            id: None,
-        }
-    }
 }
 
 impl<M: Machine> fmt::Debug for Held<M> {
@@ -58,10 +31,7 @@ impl<M: Machine> Held<M> {
     /// # Errors
     /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
     pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
-        let opened = store.open(id)?;
-        let mut held = Self::from_record(store, opened.record, actor)?;
-        held.raw.0.repairs = opened.repairs;
-        Ok(held)
+        Self::from_record(store, store.open(id)?, actor)
     }
 
     fn from_record(store: &Store, record: Record, actor: Actor) -> Result<Self, OpenError> {
@@ -186,7 +156,6 @@ impl<M: Machine> Held<M> {
                     .map_err(|error| OpenError::Unfit(error.to_string()))?,
                 // The store writes the engine's other fields.
                 _ if field.name == names.phase => table.phases[phase].stored.into(),
-                _ if field.name == names.session => how.session.as_str().into(),
                 _ if Some(field.name) == names.mode => mode.name.into(),
                 _ if Some(field.name) == names.run => "".into(),
                 None => mode.first(field),
@@ -195,13 +164,7 @@ impl<M: Machine> Held<M> {
         }
         let older = how.stale_after;
         let archived = older.map(|older| store.archive_stale(how.now.into(), older));
-        let record = store.start(StartPlan {
-            now: how.now,
-            id: how.id,
-            by: actor.to_string(),
-            fields,
-            import,
-        })?;
+        let record = store.start(&how, &actor.to_string(), fields, import)?;
         let mut held = Self::from_record(store, record, actor)?;
         held.raw.0.archived = archived.unwrap_or_default();
         Ok(held)

@@ -17,10 +17,10 @@ mod raw;
 mod refusal;
 pub mod table;
 
-pub use crate::store::FieldError;
+pub use crate::store::{Beginning, FieldError};
 pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
 pub use evidence::{EvidenceRecord, Requirement};
-pub use held::{Beginning, Held};
+pub use held::Held;
 pub use open_error::OpenError;
 pub use raw::{Facts, Raw};
 pub use refusal::{Refusal, Refused};

@@ -33,7 +33,6 @@ pub(super) struct Inner {
     /// Lines that Rust adds to the document with it.
     pub(super) text: Vec<String>,
     taken: Option<EdgeAt>,
-    pub(super) repairs: Vec<String>,
     pub(super) archived: Vec<LoopId>,
     facts: OnceLock<Box<dyn Facts>>,
 }
@@ -62,7 +61,6 @@ impl Raw {
             edits: Fields::new(),
             text: Vec::new(),
             taken: None,
-            repairs: Vec::new(),
             archived: Vec::new(),
             facts: OnceLock::new(),
         }))
@@ -179,7 +177,7 @@ impl Raw {
 
     /// Returns the repairs of opening it.
     pub fn repairs(&self) -> &[String] {
-        &self.0.repairs
+        self.record().repairs()
     }
 
     /// Returns the loops that were archived before this one was started.

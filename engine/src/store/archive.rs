@@ -41,7 +41,7 @@ impl Store {
         self.refuse_active(id, listed.session.as_deref(), None)?;
         self.journal_of().unarchive(id)?;
         self.render_again(id)?;
-        self.open(id).map(|opened| opened.record)
+        self.open(id)
     }
 
     /// Returns whether a loop is in the archive.

@@ -1,19 +1,14 @@
 //! Changing a loop: compare-and-swap on its revision, journal first, document second.
 
-use std::io;
-
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
-use super::entry::{Change, ChangeEntry, Record};
+use super::entry::{Change, ChangeEntry, Entry, Record};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::LoopId;
 use super::store::Store;
-use super::value::{Fields, MOST_COUNT};
-
-/// The largest change, in bytes of JSON.
-const MAX_LINE: usize = 8 * 1024 * 1024;
+use super::value::Fields;
 
 impl Store {
     /// Makes a change of the loop that `held` is, and returns the loop after it.
@@ -24,7 +19,7 @@ impl Store {
         let is_untouched = || self.read_document(&held.id).ok().as_ref() == Some(&held.document);
         if !is_untouched() {
             // An edit by hand is undone and kept, or becomes a change before this one, which then is stale.
-            let found = self.open(&held.id)?.record;
+            let found = self.open(&held.id)?;
             if found.revision() != held.revision() {
                 let found = found.snapshot();
                 return Err(StoreError::Stale { found });
@@ -52,27 +47,15 @@ impl Store {
         found: &[u8],
         mut entry: ChangeEntry,
     ) -> Result<Record, StoreError> {
-        let is_inexact = |value: &Json| value.as_u64().is_some_and(|count| count > MOST_COUNT);
-        if let Some((field, found)) = entry.fields.iter().find(|(_, value)| is_inexact(value)) {
-            let why = format!(
-                "expected a whole number of at most {MOST_COUNT} for `{field}`, found {found}"
-            );
-            return Err(StoreError::input("write", self.path_of(id), why));
-        }
         let text = std::mem::take(&mut entry.change.text);
         let document = self.render(&entry.fields, found, &text);
         // A document that cannot be read again is not written.
         self.spec()
             .parse(&document)
             .or_io("write", self.path_of(id))?;
-        let path = self.journal_path(id);
-        let json = serde_json::to_vec(&entry).map_err(io::Error::from);
-        let json = json.or_io("write", &path)?;
-        if json.len() > MAX_LINE {
-            return Err(StoreError::Full { path });
-        }
+        let appended = Entry::Change(Box::new(entry.clone()));
         self.journal_of()
-            .append(id, Some(after), &json, Some(&document))?;
+            .append(id, Some(after), appended, Some(&document))?;
         Ok(self.record(id, entry, document))
     }
 
@@ -117,7 +100,7 @@ impl Store {
             ));
         }
         loop {
-            let held = self.open(id)?.record;
+            let held = self.open(id)?;
             let change = Change {
                 edits: Fields::from_iter([(field.to_owned(), value.clone())]),
                 ..Change::bare("set-field", by)

@@ -100,6 +100,14 @@ impl ChangeEntry {
         self.fields.get(name)
     }
 
+    /// Returns the phase and the revision after the change.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: self.to.clone().unwrap_or_default(),
+            revision: self.revision,
+        }
+    }
+
     /// Makes the entry of the change that follows this one.
     pub(super) fn followed_by(self, spec: &StateSpec, at: Timestamp, mut change: Change) -> Self {
         let at = to_seconds(at);
@@ -176,13 +184,6 @@ impl Entry {
     }
 }
 
-/// Returns the revision of a change that this program wrote. `None`: a note.
-pub(super) fn revision_in(json: &[u8]) -> Option<u64> {
-    let rest = json.strip_prefix(b"{\"revision\":")?;
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
-}
-
 /// A loop at one revision. Only the store makes one.
 #[derive(Debug, Clone)]
 pub struct Record {
@@ -191,6 +192,7 @@ pub struct Record {
     pub(super) newest: ChangeEntry,
     /// The document as it is on disk.
     pub(super) document: Vec<u8>,
+    pub(super) repairs: Vec<String>,
     pub(super) spec: &'static StateSpec,
 }
 
@@ -217,10 +219,7 @@ impl Record {
 
     /// Returns its phase and revision.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            phase: self.phase().to_owned(),
-            revision: self.revision(),
-        }
+        self.newest.snapshot()
     }
 
     /// Returns whether it is in a terminal phase.
@@ -241,6 +240,11 @@ impl Record {
     /// Returns the folder that it belongs to, as its start wrote it.
     pub fn root(&self) -> Option<String> {
         self.text(self.spec.fields.root)
+    }
+
+    /// Returns the repairs of its document when it was opened, for the user to know, each a sentence.
+    pub fn repairs(&self) -> &[String] {
+        &self.repairs
     }
 
     /// Returns the bytes of its document.

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use crate::files::UntrustedError;
+use crate::files::{UNTRUSTED_HELP, UntrustedError};
 use crate::text::shown;
 
 /// The reason why the store refused or failed. Nothing was changed.
@@ -105,7 +105,7 @@ pub enum WhyNotOurs {
 }
 
 /// A phase and a revision.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Error)]
 #[error("{phase}, revision {revision}")]
 pub struct Snapshot {
     /// The phase's stored form.
@@ -120,7 +120,7 @@ impl StoreError {
     fn help_text(&self) -> &'static str {
         match self {
             Self::Io { source, .. } => match (UntrustedError::in_error(source), source.kind()) {
-                (Some(error), _) => error.why.help(),
+                (Some(_), _) => UNTRUSTED_HELP,
                 (_, ErrorKind::InvalidData | ErrorKind::FileTooLarge) => "fix or remove it",
                 (_, ErrorKind::InvalidInput) => {
                     "give another value, or use a command of the machine; nothing was changed"

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 
 use camino::Utf8Path;
 
-use super::entry::revision_in;
+use super::entry::{ChangeEntry, Entry};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::journal::{Journal, Tail, check_order};
@@ -30,9 +30,9 @@ struct Sealed {
 }
 
 impl Sealed {
-    /// Returns the newest change, as JSON.
-    fn change(&self) -> &[u8] {
-        newest_change(&self.lines).map_or(&[], |line| &line.json)
+    /// Returns the newest change.
+    fn change(&self) -> Option<&ChangeEntry> {
+        newest_change(&self.lines)
     }
 
     /// Returns the newest line, which is sealed.
@@ -193,7 +193,7 @@ impl Journal for LoopFolder {
         &self,
         id: &LoopId,
         after: Option<u64>,
-        json: &[u8],
+        entry: Entry,
         document: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
@@ -205,7 +205,7 @@ impl Journal for LoopFolder {
         } else {
             self.sealed(&here, id, u64::MAX)?
         };
-        check_order(after, sealed.as_ref().map(Sealed::change))?;
+        check_order(after, sealed.as_ref().and_then(Sealed::change))?;
         // The new document is there before its line, so that a full disk refuses the change here.
         let prepare = |bytes| self.prepare_document(&here, id, bytes);
         let prepared = document.map(prepare).transpose()?;
@@ -213,12 +213,14 @@ impl Journal for LoopFolder {
             Some(sealed) => sealed,
             None => self.begin(&here, id)?,
         };
+        let path = self.journal_path(id);
+        let json = serde_json::to_vec(&entry).map_err(io::Error::from);
+        let json = json.or_io("write", &path)?;
         let end = sealed.end();
         let before = sealed.last().map_or("", |line| &line.seal);
-        let seal = sealed.sealing.seal(id, before, end, json);
-        let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
+        let seal = sealed.sealing.seal(id, before, end, &json);
+        let line = [&*json, b"\t", seal.as_bytes(), b"\n"].concat();
         let bytes = end + line.len() as u64;
-        let path = self.journal_path(id);
         if bytes > MAX_JOURNAL {
             return Err(StoreError::Full { path });
         }
@@ -251,8 +253,8 @@ impl Journal for LoopFolder {
             // A document that another process wrote in between would not be that of this change.
             let length = || Some(sealed.folder.file(JOURNAL).ok()?.metadata().ok()?.len());
             if length() == Some(sealed.length) {
-                let change = sealed.change().to_vec();
-                return Ok(Some(Tail { change, document }));
+                let change = sealed.change().cloned();
+                return Ok(change.map(|change| Tail { change, document }));
             }
         }
     }
@@ -260,7 +262,11 @@ impl Journal for LoopFolder {
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
         let sealed = self.sealed(&here, id, u64::MAX)?;
-        let Some(sealed) = sealed.filter(|it| revision_in(it.change()) == Some(revision)) else {
+        let is_newest = |sealed: &Sealed| {
+            let change = sealed.change();
+            change.is_some_and(|change| change.revision == revision)
+        };
+        let Some(sealed) = sealed.filter(is_newest) else {
             return Ok(());
         };
         // The process that wrote the line may have died before it was synced.
@@ -273,18 +279,15 @@ impl Journal for LoopFolder {
         document.rename(&name).or_io("write", self.path_of(id))
     }
 
-    fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Vec<u8>>, StoreError> {
+    fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
         let Some(here) = self.open_if_there()? else {
             return Ok(Vec::new());
         };
         let Some(sealed) = self.sealed(&here, id, since)? else {
             return Ok(Vec::new());
         };
-        let entries = sealed
-            .lines
-            .into_iter()
-            .map(|line| line.map(|line| line.json));
-        let entries = entries.collect::<Option<Vec<_>>>();
+        let lines = sealed.lines.into_iter();
+        let entries = lines.map(|line| Some(line?.entry)).collect::<Option<_>>();
         entries.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
     }
 

@@ -1,34 +1,34 @@
-//! Journals behind one trait, and those in memory. Each loop has lines of JSON, of which the last change is the loop's state.
+//! Journals behind one trait, and those in memory. The last change of a journal is the loop's state.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::entry::{ChangeEntry, revision_in};
+use super::entry::{ChangeEntry, Entry};
 use super::error::{Snapshot, StoreError};
 use super::id::LoopId;
 
 /// The end of a journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Tail {
-    /// The newest change, as JSON.
-    pub(super) change: Vec<u8>,
+    /// The newest change.
+    pub(super) change: ChangeEntry,
     /// The loop's document, if there is one that is not too large.
     pub(super) document: Option<Vec<u8>>,
 }
 
 /// Keeps the journals and the documents of loops.
 ///
-/// A line is complete in itself and never changes. A line that was appended survives a power loss. The document does not
-/// have to: it is rendered again from the last change.
+/// An entry is complete in itself and never changes. One that was appended survives a power loss. The document does not have
+/// to: it is rendered again from the last change.
 pub(crate) trait Journal: Debug + Send + Sync {
-    /// Appends a line, one entry as JSON, and replaces the document after it. A change follows the revision `after`; 0 begins a
+    /// Appends an entry, and replaces the document after it. A change follows the revision `after`; 0 begins a
     /// journal, also in the place of one that is not this user's. A note follows any revision, and has no document.
     fn append(
         &self,
         id: &LoopId,
         after: Option<u64>,
-        json: &[u8],
+        entry: Entry,
         document: Option<&[u8]>,
     ) -> Result<(), StoreError>;
 
@@ -38,8 +38,8 @@ pub(crate) trait Journal: Debug + Send + Sync {
     /// Replaces the document if the newest change still has this revision.
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError>;
 
-    /// Returns the lines of a journal as JSON, oldest first: at least those since a revision.
-    fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Vec<u8>>, StoreError>;
+    /// Returns the entries of a journal, oldest first: at least those since a revision.
+    fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError>;
 
     /// Returns the loops that have a journal, by id.
     fn list(&self) -> Result<Vec<LoopId>, StoreError>;
@@ -54,19 +54,16 @@ pub(crate) trait Journal: Debug + Send + Sync {
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError>;
 }
 
-/// Refuses a line that is to follow another revision than that of the newest change.
-pub(super) fn check_order(after: Option<u64>, newest: Option<&[u8]>) -> Result<(), StoreError> {
-    let revision = newest.and_then(revision_in).unwrap_or_default();
-    if after.is_none_or(|after| after == revision) {
-        return Ok(());
+/// Refuses an entry that is to follow another revision than that of the newest change.
+pub(super) fn check_order(
+    after: Option<u64>,
+    newest: Option<&ChangeEntry>,
+) -> Result<(), StoreError> {
+    let found = newest.map_or_else(Snapshot::default, ChangeEntry::snapshot);
+    match after {
+        Some(after) if after != found.revision => Err(StoreError::Stale { found }),
+        _ => Ok(()),
     }
-    let newest = newest.and_then(|json| serde_json::from_slice::<ChangeEntry>(json).ok());
-    let phase = newest.and_then(|newest| newest.change.to);
-    let found = Snapshot {
-        phase: phase.unwrap_or_default(),
-        revision,
-    };
-    Err(StoreError::Stale { found })
 }
 
 /// Journals of one process.
@@ -79,14 +76,13 @@ pub(super) struct Memory {
 
 #[derive(Debug, Default)]
 struct Kept {
-    lines: Vec<Vec<u8>>,
+    entries: Vec<Entry>,
     document: Vec<u8>,
 }
 
 impl Kept {
-    fn newest(&self) -> Option<&[u8]> {
-        let mut lines = self.lines.iter().rev().map(Vec::as_slice);
-        lines.find(|line| revision_in(line).is_some())
+    fn newest(&self) -> Option<&ChangeEntry> {
+        self.entries.iter().rev().find_map(Entry::change)
     }
 }
 
@@ -99,13 +95,13 @@ impl Journal for Memory {
         &self,
         id: &LoopId,
         after: Option<u64>,
-        json: &[u8],
+        entry: Entry,
         document: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         let mut loops = lock(&self.loops);
         let kept = loops.entry(id.clone()).or_default();
         check_order(after, kept.newest())?;
-        kept.lines.push(json.to_vec());
+        kept.entries.push(entry);
         if let Some(document) = document {
             kept.document = document.to_vec();
         }
@@ -117,7 +113,7 @@ impl Journal for Memory {
         let kept = loops.get(id);
         Ok(kept.and_then(|kept| {
             Some(Tail {
-                change: kept.newest()?.to_vec(),
+                change: kept.newest()?.clone(),
                 document: Some(kept.document.clone()),
             })
         }))
@@ -130,10 +126,10 @@ impl Journal for Memory {
         Ok(())
     }
 
-    fn entries(&self, id: &LoopId, _: u64) -> Result<Vec<Vec<u8>>, StoreError> {
+    fn entries(&self, id: &LoopId, _: u64) -> Result<Vec<Entry>, StoreError> {
         let loops = lock(&self.loops);
-        let lines = loops.get(id).map(|kept| kept.lines.clone());
-        Ok(lines.unwrap_or_default())
+        let entries = loops.get(id).map(|kept| kept.entries.clone());
+        Ok(entries.unwrap_or_default())
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {

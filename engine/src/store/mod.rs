@@ -61,9 +61,9 @@ pub use field::{FieldError, FieldInfo, FieldKind, InitialValue, default_data, is
 pub use id::{InvalidId, LoopId};
 pub use list::Listed;
 pub use loop_folder::{LoopFolder, RunLock, lock_run};
-pub use open::{Opened, REFUSED, REPAIRED};
+pub use open::{REFUSED, REPAIRED};
 pub use spec::{Active, Form, HeldFields, IdForm, StateSpec};
-pub use start::{Import, StartPlan};
+pub use start::{Beginning, Import};
 pub use state_home::StateHome;
 pub use store::Store;
 pub use value::{FieldValue, Fields, MOST_COUNT, parse_plain};

@@ -21,15 +21,6 @@ const MAX_REPAIR_CHARS: usize = 500;
 /// The note of a document that was edited by hand or missing, and was written again.
 pub const REPAIRED: &str = "repaired";
 
-/// A loop that was opened, and the repair of its document.
-#[derive(Debug, Clone)]
-pub struct Opened {
-    /// The loop.
-    pub record: Record,
-    /// The repairs of its document, for the user to know, each a sentence.
-    pub repairs: Vec<String>,
-}
-
 /// The difference between a document and the newest change. A document that is missing or older has no edits.
 #[derive(Default)]
 struct Difference {
@@ -42,7 +33,7 @@ struct Difference {
 impl Store {
     /// Opens a loop. Its state is its newest change. A document that does not show that is written again; an edit by hand
     /// that the machine allows becomes a change, and so does the root of a project that was moved.
-    pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
+    pub fn open(&self, id: &LoopId) -> Result<Record, StoreError> {
         loop {
             let (mut newest, found) = self.newest(id)?;
             if let Some(found) = self.revision_behind(&newest, found.as_deref()) {
@@ -52,10 +43,7 @@ impl Store {
             let difference = self.compare(id, &newest, found.as_deref())?;
             if self.only_looks {
                 newest.fields.extend(difference.unwrap_or_default().taken);
-                return Ok(Opened {
-                    record: self.record(id, newest, found.unwrap_or_default()),
-                    repairs: Vec::new(),
-                });
+                return Ok(self.record(id, newest, found.unwrap_or_default()));
             }
             match self.repair(id, newest, found.as_deref(), difference) {
                 // Another process changed the loop in between.
@@ -72,7 +60,7 @@ impl Store {
         newest: ChangeEntry,
         found: Option<&[u8]>,
         difference: Option<Difference>,
-    ) -> Result<Opened, StoreError> {
+    ) -> Result<Record, StoreError> {
         let mut repairs = Vec::new();
         let mut edits = Fields::new();
         let mut document = found.unwrap_or_default().to_vec();
@@ -117,7 +105,8 @@ impl Store {
         for repair in &repairs {
             self.log(&format!("{id}: {repair}"));
         }
-        Ok(Opened { record, repairs })
+        record.repairs = repairs;
+        Ok(record)
     }
 
     pub(super) fn record(&self, id: &LoopId, newest: ChangeEntry, document: Vec<u8>) -> Record {
@@ -125,6 +114,7 @@ impl Store {
             id: id.clone(),
             newest,
             document,
+            repairs: Vec::new(),
             spec: self.spec(),
         }
     }
@@ -134,9 +124,7 @@ impl Store {
         let Some(tail) = self.journal_of().tail(id)? else {
             return Err(self.why_none(id));
         };
-        let Ok(newest) = serde_json::from_slice::<ChangeEntry>(&tail.change) else {
-            return Err(self.foreign_journal(id, "another version wrote its journal"));
-        };
+        let newest = tail.change;
         match newest.field(self.spec().fields.machine) {
             Some(machine) if machine.to_plain() != self.spec().machine => {
                 Err(self.other_machine(id, machine.to_plain().into_owned()))
@@ -264,17 +252,14 @@ impl Store {
         note: &str,
         data: &impl serde::Serialize,
     ) -> Result<(), StoreError> {
-        let entry = || {
-            serde_json::to_vec(&NoteEntry {
-                at: to_seconds(Timestamp::now()),
-                note: note.to_owned(),
-                data: serde_json::to_value(data)?,
-            })
+        let data = serde_json::to_value(data).map_err(io::Error::from);
+        let entry = NoteEntry {
+            at: to_seconds(Timestamp::now()),
+            note: note.to_owned(),
+            data: data.or_io("write", self.journal_path(id))?,
         };
-        let json = entry().map_err(io::Error::from);
-        let json = json.or_io("write", self.journal_path(id))?;
         self.newest(id)?;
-        self.journal_of().append(id, None, &json, None)
+        self.journal_of().append(id, None, Entry::Note(entry), None)
     }
 
     /// Returns a loop's journal, oldest entry first.
@@ -284,14 +269,11 @@ impl Store {
 
     /// Returns at least the entries of a loop's journal since a revision.
     pub fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
-        let lines = self.journal_of().entries(id, since)?;
-        if lines.is_empty() {
+        let entries = self.journal_of().entries(id, since)?;
+        if entries.is_empty() {
             return Err(self.why_none(id));
         }
-        Ok(lines
-            .iter()
-            .filter_map(|line| serde_json::from_slice(line).ok())
-            .collect())
+        Ok(entries)
     }
 }
 

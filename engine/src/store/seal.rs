@@ -3,13 +3,14 @@
 //! A line is `JSON`, a tab, and 32 hexadecimal digits: the first half of an HMAC-SHA256 over the project, the loop, the seal
 //! of the line before, the byte at which the line begins, and the JSON. A line without this user's seal does not exist.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::entry::revision_in;
+use super::entry::{ChangeEntry, Entry};
 use super::id::LoopId;
 use crate::digest::hex;
 use crate::files::Folder;
@@ -28,9 +29,7 @@ pub(super) struct Sealing {
 
 /// A line with this user's seal.
 pub(super) struct Line {
-    pub(super) json: Vec<u8>,
-    /// The revision of the change, or `None` if it is a note.
-    pub(super) revision: Option<u64>,
+    pub(super) entry: Entry,
     pub(super) seal: String,
     /// The end of the line, in bytes.
     pub(super) end: u64,
@@ -66,9 +65,8 @@ impl Sealing {
             let mut bytes = Vec::with_capacity(usize::try_from(length - from).unwrap_or_default());
             file.seek(SeekFrom::Start(from))?;
             file.take(length - from).read_to_end(&mut bytes)?;
-            let mut lines = self.check_lines(id, from, &bytes);
-            let oldest = lines.iter().flatten().find_map(|line| line.revision);
-            if from == 0 || oldest.is_some_and(|revision| revision <= since) {
+            let (mut lines, is_enough) = self.check_lines(id, from, &bytes, since);
+            if from == 0 || is_enough {
                 while !lines.is_empty() && newest_change(&lines).is_none() {
                     lines.pop();
                 }
@@ -78,36 +76,54 @@ impl Sealing {
         }
     }
 
-    /// Checks the seals of whole lines. The bytes begin at `from`, which may be within a line.
-    fn check_lines(&self, id: &LoopId, from: u64, bytes: &[u8]) -> Vec<Option<Line>> {
-        // The seal of a line can be checked if the line before was read whole.
-        let unchecked = if from == 0 { 0 } else { 2 };
-        let mut before = "";
-        let mut begin = 0;
-        let mut lines = Vec::new();
-        for (number, last) in memchr::memchr_iter(b'\n', bytes).enumerate() {
-            let (json, seal) = split(&bytes[begin..=last]).unwrap_or_default();
-            if number >= unchecked {
-                let at = from + begin as u64;
-                let is_ours = !seal.is_empty() && seal == self.seal(id, before, at, json);
-                lines.push(is_ours.then(|| Line {
-                    json: json.to_vec(),
-                    revision: revision_in(json),
-                    seal: seal.to_owned(),
-                    end: from + last as u64 + 1,
-                }));
+    /// Checks the seals of whole lines, from the last one to one of the revision `since`. Returns them in order, and whether
+    /// there was one. The bytes begin at `from`, which may be within a line.
+    fn check_lines(
+        &self,
+        id: &LoopId,
+        from: u64,
+        bytes: &[u8],
+        since: u64,
+    ) -> (Vec<Option<Line>>, bool) {
+        let mut lines = VecDeque::new();
+        let mut end = memchr::memrchr(b'\n', bytes).map_or(0, |last| last + 1);
+        while end > 0 {
+            let begin_of = |end: usize| {
+                let feed = memchr::memrchr(b'\n', &bytes[..end.saturating_sub(1)]);
+                feed.map_or(0, |feed| feed + 1)
+            };
+            let begin = begin_of(end);
+            let before = begin_of(begin);
+            // The seal of a line can be checked if the line before was read whole.
+            if from > 0 && before == 0 {
+                break;
             }
-            before = seal;
-            begin = last + 1;
+            let (_, seal_before) = split(&bytes[before..begin]).unwrap_or_default();
+            let (json, seal) = split(&bytes[begin..end]).unwrap_or_default();
+            let at = from + begin as u64;
+            let is_ours = !seal.is_empty() && seal == self.seal(id, seal_before, at, json);
+            let entry = is_ours.then(|| serde_json::from_slice::<Entry>(json).ok());
+            let line = entry.flatten().map(|entry| Line {
+                entry,
+                seal: seal.to_owned(),
+                end: from + end as u64,
+            });
+            let change = line.as_ref().and_then(|line| line.entry.change());
+            let is_enough = change.is_some_and(|change| change.revision <= since);
+            lines.push_front(line);
+            if is_enough {
+                return (lines.into(), true);
+            }
+            end = begin;
         }
-        lines
+        (lines.into(), false)
     }
 }
 
 /// Returns the newest change that only sealed lines follow.
-pub(super) fn newest_change(lines: &[Option<Line>]) -> Option<&Line> {
+pub(super) fn newest_change(lines: &[Option<Line>]) -> Option<&ChangeEntry> {
     let mut sealed = lines.iter().rev().map_while(Option::as_ref);
-    sealed.find(|line| line.revision.is_some())
+    sealed.find_map(|line| line.entry.change())
 }
 
 /// Splits a line, with its end, into JSON and seal.

@@ -1,7 +1,10 @@
 //! Starting a loop: refused while another one is under way, and nothing is left behind if it fails.
 
+use std::time::Duration;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
+use serde_json::Value as Json;
 
 use super::document::Document;
 use super::entry::{Change, ChangeEntry, Record, hold};
@@ -15,20 +18,29 @@ use super::value::Fields;
 /// The finished loops that a start leaves in the folder. Older ones are archived.
 const MAX_FINISHED: usize = 20;
 
-/// The parts of a new loop.
-#[derive(Debug)]
-pub struct StartPlan {
+/// The circumstances of a start: the time, the session, the age of stale loops, the id.
+#[derive(Debug, Clone)]
+pub struct Beginning {
     /// The time of the start.
     pub now: Timestamp,
-    /// The id. `None`: a stamp is made.
+    /// The age at which another loop that is not over is archived first, or `None` to archive none.
+    pub stale_after: Option<Duration>,
+    /// The session that owns the loop, or `unknown`.
+    pub session: String,
+    /// The loop's id if a field has to name it, or `None` to make one.
     pub id: Option<LoopId>,
-    /// The actor who starts it, for the journal.
-    pub by: String,
-    /// The fields in their order, the phase among them. The store writes the id, the revision, the machine, the graph hash, the
-    /// root and the times. A missing session becomes `unknown`.
-    pub fields: Fields,
-    /// The document that it begins with, if the engine did not write that.
-    pub import: Option<Import>,
+}
+
+impl Beginning {
+    /// Makes a start now, for a session, that archives nothing.
+    pub fn now(session: impl Into<String>) -> Self {
+        Self {
+            now: Timestamp::now(),
+            stale_after: None,
+            session: session.into(),
+            id: None,
+        }
+    }
 }
 
 /// A document that the engine did not write.
@@ -43,8 +55,15 @@ pub struct Import {
 }
 
 impl Store {
-    /// Starts a loop. Makes the state folder, which ignores itself, if it is not there.
-    pub fn start(&self, plan: StartPlan) -> Result<Record, StoreError> {
+    /// Starts a loop. Makes the state folder, which ignores itself, if it is not there. The fields are in their order, the phase
+    /// among them; the store writes the engine's other fields.
+    pub fn start(
+        &self,
+        how: &Beginning,
+        by: &str,
+        mut fields: Fields,
+        import: Option<Import>,
+    ) -> Result<Record, StoreError> {
         if !self.is_in_memory() {
             // Without a key no loop can be started, so nothing is made.
             self.home.open_or_make()?;
@@ -52,44 +71,40 @@ impl Store {
         }
         let _alone = self.journal_of().alone()?;
         let names = &self.spec().fields;
-        let id = match &plan.id {
+        let id = match &how.id {
             Some(id) => id.clone(),
-            None => LoopId::new_stamp(plan.now).or_io("take random bytes for", self.folder())?,
+            None => LoopId::new_stamp(how.now).or_io("take random bytes for", self.folder())?,
         };
         let refuse = |why: String| StoreError::input("start", self.loop_folder(&id), why);
         LoopId::parse(id.as_str(), self.spec().ids).map_err(|error| refuse(error.to_string()))?;
-        let document = plan.import.as_ref().map(|import| &import.document);
-        let file = plan.import.as_ref().map(|import| &*import.file);
+        let document = import.as_ref().map(|import| &import.document);
+        let file = import.as_ref().map(|import| &*import.file);
         let before = self.put_back(&id, file)?;
         if before.revision == 0 {
             self.check_free(&id, file)?;
         }
-        let text = |field: &str| plan.fields.get(field)?.as_str().map(str::to_owned);
-        let session = text(names.session).unwrap_or_else(|| "unknown".to_owned());
-        self.refuse_active(&id, Some(&session), file)?;
-        let Some(phase) = text(names.phase).filter(|phase| !phase.is_empty()) else {
-            return Err(refuse("its fields name no phase".to_owned()));
-        };
+        self.refuse_active(&id, Some(&how.session), file)?;
+        let phase = fields.get(names.phase).and_then(Json::as_str);
+        let phase = phase.ok_or_else(|| refuse("its fields name no phase".to_owned()))?;
 
         // The loop of an imported document may have begun earlier.
         let began = names.started.and_then(|field| document?.text(field));
         let began = began.and_then(|began| began.parse().ok());
-        let began = began.map_or(plan.now, |began: Timestamp| began.min(plan.now));
-        let mut fields = plan.fields;
+        let began = began.map_or(how.now, |began: Timestamp| began.min(how.now));
+        let change = Change {
+            to: Some(phase.to_owned()),
+            root: Some(self.root().to_string()),
+            begins_visit: true,
+            ..Change::bare(document.map_or("start", |_| "import"), by)
+        };
         hold(&mut fields, names.id, id.as_str());
-        hold(&mut fields, names.session, session);
+        hold(&mut fields, names.session, how.session.as_str());
         hold(&mut fields, names.started, to_seconds(began).to_string());
         hold(&mut fields, names.started_epoch, began.as_second().max(0));
         hold(&mut fields, names.findings, 0);
         hold(&mut fields, names.machine, self.spec().machine);
-        let change = Change {
-            to: Some(phase),
-            root: Some(self.root().to_string()),
-            begins_visit: true,
-            ..Change::bare(document.map_or("start", |_| "import"), &plan.by)
-        };
         let after = before.revision;
-        let entry = ChangeEntry { fields, ..before }.followed_by(self.spec(), plan.now, change);
+        let entry = ChangeEntry { fields, ..before }.followed_by(self.spec(), how.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
         let appended = self.append(&id, after, &found, entry);
         let record = appended.map_err(|error| match error {

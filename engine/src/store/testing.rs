@@ -7,8 +7,8 @@ use camino::Utf8PathBuf;
 use serde_json::json;
 
 use super::{
-    Active, Change, FieldInfo, FieldKind, Fields, Form, HeldFields, IdForm, Opened, Record,
-    StartPlan, StateHome, StateSpec, Store,
+    Active, Beginning, Change, FieldInfo, FieldKind, Fields, Form, HeldFields, IdForm, Import,
+    LoopId, Record, StateHome, StateSpec, Store, StoreError,
 };
 
 pub(crate) const TOPIC: FieldInfo = FieldInfo {
@@ -161,11 +161,28 @@ pub(crate) fn fields() -> Fields {
     fields.as_object().unwrap().clone()
 }
 
+/// The parts of a new loop.
+pub(crate) struct StartPlan {
+    pub(crate) id: Option<LoopId>,
+    pub(crate) session: &'static str,
+    pub(crate) fields: Fields,
+    pub(crate) import: Option<Import>,
+}
+
+impl Store {
+    pub(crate) fn begin(&self, plan: StartPlan) -> Result<Record, StoreError> {
+        let how = Beginning {
+            id: plan.id,
+            ..Beginning::now(plan.session)
+        };
+        self.start(&how, "test", plan.fields, plan.import)
+    }
+}
+
 pub(crate) fn plan() -> StartPlan {
     StartPlan {
-        now: jiff::Timestamp::now(),
-        by: "test".to_owned(),
         id: None,
+        session: "unknown",
         fields: fields(),
         import: None,
     }
@@ -174,7 +191,7 @@ pub(crate) fn plan() -> StartPlan {
 /// A store with one loop.
 pub(crate) fn started() -> (tempfile::TempDir, Store, Record) {
     let (made, store) = store();
-    let record = store.start(plan()).unwrap();
+    let record = store.begin(plan()).unwrap();
     (made, store, record)
 }
 
@@ -191,9 +208,9 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, u64)]) ->
 }
 
 /// Returns the path of the document that opening a loop replaced and kept.
-pub(crate) fn kept_path(opened: &Opened) -> &str {
-    let [repair] = &opened.repairs[..] else {
-        panic!("{:?}", opened.repairs);
+pub(crate) fn kept_path(opened: &Record) -> &str {
+    let [repair] = opened.repairs() else {
+        panic!("{:?}", opened.repairs());
     };
     repair.rsplit("kept as ").next().unwrap()
 }

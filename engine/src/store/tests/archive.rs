@@ -7,7 +7,7 @@ use crate::store::testing::{change, plan, started, store};
 use crate::store::{Store, StoreError, lock_run};
 
 fn finished(store: &Store) -> crate::store::LoopId {
-    let held = store.start(plan()).unwrap();
+    let held = store.begin(plan()).unwrap();
     let over = store
         .commit(&held, change("end", "drafting", "done", &[]))
         .unwrap();
@@ -18,7 +18,7 @@ fn finished(store: &Store) -> crate::store::LoopId {
 fn start_archives_finished_loops_beyond_the_newest_twenty() {
     let (_kept, store) = store();
     let ids: Vec<_> = (0..22).map(|_| finished(&store)).collect();
-    store.start(plan()).unwrap();
+    store.begin(plan()).unwrap();
     assert_eq!(store.list().len(), 21);
     let archived = ids.iter().filter(|id| store.has_archived(id)).count();
     assert_eq!(archived, 2);
@@ -42,7 +42,7 @@ fn loop_comes_back_from_the_archive_as_it_was() {
         2
     );
 
-    let other = store.start(plan()).unwrap();
+    let other = store.begin(plan()).unwrap();
     assert!(matches!(
         store.unarchive(id),
         Err(StoreError::Active { .. })

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::store::testing::{OWN, change, kept_path, plan, started, store_of};
-use crate::store::{Import, LoopId, MAX_BYTES, Record, StartPlan, Store, StoreError, WhyNotOurs};
+use crate::store::testing::{OWN, StartPlan, change, kept_path, plan, started, store_of};
+use crate::store::{Import, LoopId, MAX_BYTES, Record, Store, StoreError, WhyNotOurs};
 
 fn id() -> LoopId {
     LoopId::parse("a", OWN.ids).unwrap()
@@ -16,7 +16,7 @@ fn put_back() -> (tempfile::TempDir, Store, Record, Vec<String>) {
         id: Some(id()),
         ..plan()
     };
-    let mut held = store.start(start).unwrap();
+    let mut held = store.begin(start).unwrap();
     let read = || fs::read_to_string(store.path_of(&id())).unwrap();
     let mut documents = vec![read()];
     for round in 2..=3 {
@@ -48,15 +48,12 @@ fn document_put_back_is_written_again_when_asked() {
         fs::read_to_string(store.path_of(&id())).unwrap(),
         documents[2]
     );
-    assert_eq!(
-        store.open(&id()).unwrap().record.revision(),
-        held.revision()
-    );
+    assert_eq!(store.open(&id()).unwrap().revision(), held.revision());
     assert_eq!(store.render_again(&id()).unwrap(), None);
 
     // A crash leaves the document of the change before.
     fs::write(store.path_of(&id()), &documents[1]).unwrap();
-    assert!(store.open(&id()).unwrap().repairs.is_empty());
+    assert!(store.open(&id()).unwrap().repairs().is_empty());
 }
 
 #[test]
@@ -72,16 +69,16 @@ fn import_of_document_put_back_takes_its_state() {
         import: Some(import()),
         ..plan()
     };
-    let record = store.start(start()).unwrap();
+    let record = store.begin(start()).unwrap();
     assert_eq!(record.revision(), held.revision() + 1);
     assert_eq!(record.visit(), Some(record.revision()));
     assert_eq!(record.count("round"), Some(1));
     let opened = store.open(&id()).unwrap();
-    assert_eq!(opened.record.fields(), record.fields());
+    assert_eq!(opened.fields(), record.fields());
     assert_eq!(store.journal(&id()).unwrap().len(), 4);
     // A document that shows the loop's state is in nobody's way.
     assert!(matches!(
-        store.start(start()),
+        store.begin(start()),
         Err(StoreError::Active { .. })
     ));
 }
@@ -109,8 +106,8 @@ fn start_whose_document_cannot_be_written_leaves_nothing() {
         id: Some(id()),
         ..plan()
     };
-    assert!(store.start(start()).is_err());
+    assert!(store.begin(start()).is_err());
     assert_eq!(store.list(), []);
     fs::remove_dir_all(&path).unwrap();
-    store.start(start()).unwrap();
+    store.begin(start()).unwrap();
 }

@@ -36,13 +36,13 @@ fn read(store: &Store, held: &Record) -> String {
 #[test]
 fn edit_of_an_open_field_becomes_a_change_of_the_user() {
     let (_kept, store) = store_of(&EDITED);
-    let held = store.start(plan()).unwrap();
+    let held = store.begin(plan()).unwrap();
     edit(&store, &held, "round: 1", "round: 5");
     let opened = store.open(held.id()).unwrap();
-    assert_eq!(opened.record.count("round"), Some(5));
-    assert_eq!(opened.record.revision(), 2);
+    assert_eq!(opened.count("round"), Some(5));
+    assert_eq!(opened.revision(), 2);
     let repair = "the state was edited by hand, which was taken over: round: 5 (was 1)";
-    assert_eq!(opened.repairs, [repair]);
+    assert_eq!(opened.repairs(), [repair]);
     let journal = store.journal(held.id()).unwrap();
     let last = journal.last().unwrap().change().unwrap();
     assert_eq!((&*last.what, &*last.by), ("edit", "person"));
@@ -51,7 +51,7 @@ fn edit_of_an_open_field_becomes_a_change_of_the_user() {
 #[test]
 fn edit_that_lowers_the_revision_is_undone_and_kept() {
     let (_kept, store) = store_of(&EDITED);
-    let held = store.start(plan()).unwrap();
+    let held = store.begin(plan()).unwrap();
     let first = read(&store, &held);
     let edits = [("round", 2)];
     let held = store
@@ -61,7 +61,7 @@ fn edit_that_lowers_the_revision_is_undone_and_kept() {
 
     // A crash before the rename leaves this one.
     fs::write(store.path_of(held.id()), &first).unwrap();
-    assert!(store.open(held.id()).unwrap().repairs.is_empty());
+    assert!(store.open(held.id()).unwrap().repairs().is_empty());
     let edited = first.replace("phase: drafting", "phase: done");
     fs::write(store.path_of(held.id()), &edited).unwrap();
     let opened = store.open(held.id()).unwrap();
@@ -73,7 +73,7 @@ fn edit_that_lowers_the_revision_is_undone_and_kept() {
 #[test]
 fn any_other_edit_is_undone_and_kept() {
     let (_kept, store) = store_of(&EDITED);
-    let held = store.start(plan()).unwrap();
+    let held = store.begin(plan()).unwrap();
     let whole = read(&store, &held);
     for (from, to) in [
         ("round: 1", "round: 12"),
@@ -84,7 +84,7 @@ fn any_other_edit_is_undone_and_kept() {
         edit(&store, &held, from, to);
         let edited = read(&store, &held);
         let opened = store.open(held.id()).unwrap();
-        assert_eq!(opened.record.revision(), 1);
+        assert_eq!(opened.revision(), 1);
         let kept = kept_path(&opened);
         assert_eq!(fs::read_to_string(kept).unwrap(), edited);
         let lines = |text: &str| {
@@ -116,10 +116,10 @@ fn unknown_lines_and_comments_stay_through_changes() {
         (&FRONTMATTER, "\nText below.\n"),
     ] {
         let (_kept, store) = store_of(spec);
-        let held = store.start(plan()).unwrap();
+        let held = store.begin(plan()).unwrap();
         let text = read(&store, &held) + addition;
         fs::write(store.path_of(held.id()), &text).unwrap();
-        let held = store.open(held.id()).unwrap().record;
+        let held = store.open(held.id()).unwrap();
         let next = change("begin", "drafting", "reviewing", &[]);
         let held = store.commit(&held, next).unwrap();
         assert!(
@@ -135,11 +135,11 @@ fn unknown_lines_and_comments_stay_through_changes() {
 fn document_that_is_missing_or_cannot_be_read_is_rendered_again() {
     for spec in [&SPEC, &JSON, &FRONTMATTER] {
         let (_kept, store) = store_of(spec);
-        let held = store.start(plan()).unwrap();
+        let held = store.begin(plan()).unwrap();
         let whole = read(&store, &held);
         fs::remove_file(store.path_of(held.id())).unwrap();
         let opened = store.open(held.id()).unwrap();
-        assert!(opened.repairs[0].ends_with(" was missing and was written again"));
+        assert!(opened.repairs()[0].ends_with(" was missing and was written again"));
         assert_eq!(read(&store, &held), whole);
 
         fs::write(store.path_of(held.id()), "\0\0").unwrap();
@@ -152,7 +152,7 @@ fn document_that_is_missing_or_cannot_be_read_is_rendered_again() {
 #[test]
 fn text_of_change_is_added_below_the_fields() {
     let (_kept, store) = store_of(&FRONTMATTER);
-    let held = store.start(plan()).unwrap();
+    let held = store.begin(plan()).unwrap();
     let next = crate::store::Change {
         text: vec!["- a line".to_owned()],
         ..change("begin", "drafting", "reviewing", &[])

@@ -111,7 +111,6 @@ fn lose_power(seed: u64) {
 
         let opened = store
             .open(&id)
-            .map(|opened| opened.record)
             .unwrap_or_else(|error| panic!("schedule {schedule}: {error}"));
         let whole = usize::from(written == next.journal.len() && written > synced);
         let expected = (acknowledged + 1 + whole) as u64;

@@ -47,7 +47,7 @@ fn one_of_sixteen_commits_wins_a_hundred_times() {
         for error in race(&store, |store| store.commit(&held, next.clone())) {
             assert!(matches!(error, StoreError::Stale { .. }), "{error}");
         }
-        held = store.open(held.id()).unwrap().record;
+        held = store.open(held.id()).unwrap();
         assert_eq!(held.count("round"), Some(round));
     }
     assert_eq!(store.journal(held.id()).unwrap().len(), 101);
@@ -65,7 +65,7 @@ fn loop_that_others_change_opens_as_it_is() {
             scope.spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
                     let opened = store.open(id).unwrap();
-                    assert!(opened.repairs.is_empty());
+                    assert!(opened.repairs().is_empty());
                 }
             });
         }
@@ -83,7 +83,7 @@ fn loop_that_others_change_opens_as_it_is() {
 #[test]
 fn one_of_sixteen_starts_wins() {
     let (_kept, store) = store();
-    for error in race(&store, |store| store.start(plan())) {
+    for error in race(&store, |store| store.begin(plan())) {
         let is_active = matches!(error, StoreError::Active { .. });
         assert!(is_active, "{error}");
     }

@@ -49,7 +49,7 @@ fn forged_and_torn_lines_do_not_exist() {
     let torn = &forged[..forged.len() / 2];
     for behind in [&forged, &without_seal, torn, "\n", "garbage\n"] {
         write(&store, &id, &[written.concat(), behind.into()]);
-        assert_eq!(store.open(&id).unwrap().record.revision(), 2, "{behind:?}");
+        assert_eq!(store.open(&id).unwrap().revision(), 2, "{behind:?}");
         assert_eq!(store.journal(&id).unwrap().len(), 2, "{behind:?}");
 
         let next = advance(&store, &held, 3);
@@ -70,10 +70,10 @@ fn journal_that_lost_or_swapped_lines_is_not_ours() {
     let [one, two, three] = lines(&store, &id).try_into().unwrap();
     let repeated = [&one, &two, &three, &three].map(Clone::clone);
     write(&store, &id, &repeated);
-    assert_eq!(store.open(&id).unwrap().record.revision(), 3);
+    assert_eq!(store.open(&id).unwrap().revision(), 3);
     let repeated = [&one, &two, &three, &one, &two].map(Clone::clone);
     write(&store, &id, &repeated);
-    assert_eq!(store.open(&id).unwrap().record.revision(), 3);
+    assert_eq!(store.open(&id).unwrap().revision(), 3);
 
     for wrong in [
         vec![one.clone(), two.clone()],
@@ -111,7 +111,7 @@ fn copied_project_is_not_ours_and_moved_one_is() {
     let store_in =
         |root: &Utf8Path| Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home(&top));
     fs::create_dir_all(&first).unwrap();
-    let id = store_in(&first).start(plan()).unwrap().id().clone();
+    let id = store_in(&first).begin(plan()).unwrap().id().clone();
     copy(&first, &second);
     assert!(why(&store_in(&second), &id).contains("this folder is a copy of"));
     // A copy that is adopted parts from its original.
@@ -122,10 +122,10 @@ fn copied_project_is_not_ours_and_moved_one_is() {
     }
 
     fs::remove_dir_all(&first).unwrap();
-    let moved = store_in(&second).open(&id).unwrap().record;
+    let moved = store_in(&second).open(&id).unwrap();
     let root = moved.root().unwrap();
     assert_eq!((root.as_str(), moved.revision()), (second.as_str(), 2));
-    assert_eq!(store_in(&second).open(&id).unwrap().record.revision(), 2);
+    assert_eq!(store_in(&second).open(&id).unwrap().revision(), 2);
     assert!(!store_in(&first).has_vanished());
     fs::remove_dir_all(second.join(SPEC.folder)).unwrap();
     assert!(store_in(&second).has_vanished());
@@ -147,7 +147,7 @@ fn journal_cut_in_its_last_line_is_at_the_change_before() {
             fs::write(store.path_of(&id), document).unwrap();
             // The crash came before the mark.
             fs::write(&mark, &kept).unwrap();
-            let opened = store.open(&id).unwrap().record;
+            let opened = store.open(&id).unwrap();
             assert_eq!(
                 (opened.revision(), opened.count("round")),
                 (1, Some(1)),
@@ -170,7 +170,7 @@ fn loop_is_taken_over_without_its_evidence() {
     let elsewhere = StateHome::at(store.root().join("another-home"));
     let anothers = Store::at(store.folder().into(), store.root().into(), &SPEC, elsewhere);
     assert!(anothers.take_over(&id, "person").unwrap());
-    let record = anothers.open(&id).unwrap().record;
+    let record = anothers.open(&id).unwrap();
     assert_eq!(
         (record.revision(), record.visit(), record.count("round")),
         (3, Some(3), Some(2))
@@ -206,7 +206,7 @@ fn changed_line_in_the_middle_makes_loop_not_ours() {
 #[test]
 fn damaged_key_is_named_and_never_replaced() {
     let (_kept, store) = store();
-    store.start(plan()).unwrap();
+    store.begin(plan()).unwrap();
     let key = store.root().join("state-home/key");
     fs::write(&key, "damaged").unwrap();
     let id = store.list()[0].id.clone();
@@ -215,7 +215,7 @@ fn damaged_key_is_named_and_never_replaced() {
         error.contains("your key") && error.contains("adopt"),
         "{error}"
     );
-    assert!(store.start(plan()).is_err());
+    assert!(store.begin(plan()).is_err());
     assert_eq!(fs::read_to_string(&key).unwrap(), "damaged");
 }
 
@@ -246,7 +246,7 @@ fn gibibyte_behind_a_journal_is_cut_off() {
     let file = fs::File::options().write(true).open(&journal).unwrap();
     file.set_len(1 << 30).unwrap();
 
-    assert_eq!(store.open(held.id()).unwrap().record.revision(), 1);
+    assert_eq!(store.open(held.id()).unwrap().revision(), 1);
     let revise = change("revise", "drafting", "drafting", &[]);
     store.commit(&held, revise).unwrap();
     assert!(fs::metadata(&journal).unwrap().len() < 3 * line);

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::store::testing::{OWN, SPEC, change, plan, started, store, store_of};
-use crate::store::{Active, IdForm, Import, LoopId, StartPlan, StateSpec, Store, StoreError};
+use crate::store::testing::{OWN, SPEC, StartPlan, change, plan, started, store, store_of};
+use crate::store::{Active, IdForm, Import, LoopId, StateSpec, Store, StoreError};
 
 /// The machine with one loop for each session.
 static BY_SESSION: StateSpec = StateSpec {
@@ -11,20 +11,14 @@ static BY_SESSION: StateSpec = StateSpec {
     ..SPEC
 };
 
-fn plan_for_session(session: &str) -> StartPlan {
-    let mut plan = plan();
-    for (name, value) in &mut plan.fields {
-        if name == "session_id" {
-            *value = session.into();
-        }
-    }
-    plan
+fn plan_for_session(session: &'static str) -> StartPlan {
+    StartPlan { session, ..plan() }
 }
 
 #[test]
 fn start_makes_a_folder_that_ignores_itself() {
     let (_kept, store) = store();
-    let held = store.start(plan()).unwrap();
+    let held = store.begin(plan()).unwrap();
     let text = |name: &str| fs::read_to_string(store.folder().join(name)).unwrap();
     assert_eq!(text(".gitignore"), "*\n");
     assert_eq!(
@@ -44,7 +38,7 @@ fn start_makes_a_folder_that_ignores_itself() {
 #[test]
 fn second_loop_is_refused_until_the_first_is_over() {
     let (_kept, store, held) = started();
-    let Err(StoreError::Active { id, .. }) = store.start(plan()) else {
+    let Err(StoreError::Active { id, .. }) = store.begin(plan()) else {
         panic!("two loops");
     };
     assert_eq!(id, held.id().as_str());
@@ -53,16 +47,16 @@ fn second_loop_is_refused_until_the_first_is_over() {
         .commit(&held, change("end", "drafting", "done", &[]))
         .unwrap();
     assert!(held.is_terminal());
-    store.start(plan()).unwrap();
+    store.begin(plan()).unwrap();
 }
 
 #[test]
 fn each_session_may_have_its_loop() {
     let (_kept, store) = store_of(&BY_SESSION);
-    store.start(plan_for_session("a")).unwrap();
-    store.start(plan_for_session("b")).unwrap();
+    store.begin(plan_for_session("a")).unwrap();
+    store.begin(plan_for_session("b")).unwrap();
     assert!(matches!(
-        store.start(plan_for_session("a")),
+        store.begin(plan_for_session("a")),
         Err(StoreError::Active { .. })
     ));
 }
@@ -73,12 +67,12 @@ fn hand_made_state_file_blocks_start_until_over() {
     fs::create_dir_all(store.folder()).unwrap();
     let by_hand = store.folder().join("mine.state");
     fs::write(&by_hand, "phase: drafting\n").unwrap();
-    let Err(StoreError::Active { id, .. }) = store.start(plan()) else {
+    let Err(StoreError::Active { id, .. }) = store.begin(plan()) else {
         panic!("it is in the way");
     };
     assert_eq!(id, "mine");
     fs::write(&by_hand, "phase: done\n").unwrap();
-    store.start(plan()).unwrap();
+    store.begin(plan()).unwrap();
 }
 
 #[test]
@@ -86,14 +80,14 @@ fn failed_start_leaves_no_loop_behind() {
     let (_kept, store) = store();
     let home = store.root().join("state-home");
     fs::write(&home, "a file").unwrap();
-    assert!(store.start(plan()).is_err());
+    assert!(store.begin(plan()).is_err());
     assert!(!store.folder().exists());
 
     fs::remove_file(home).unwrap();
     let mut without_phase = plan();
     without_phase.fields.retain(|name, _| name != "phase");
     assert!(matches!(
-        store.start(without_phase),
+        store.begin(without_phase),
         Err(StoreError::Io { .. })
     ));
     assert_eq!(store.list(), []);
@@ -112,7 +106,7 @@ fn imported_document_keeps_its_keys_and_its_copy() {
         file: file.clone(),
     };
     let started = store
-        .start(StartPlan {
+        .begin(StartPlan {
             import: Some(import),
             ..plan()
         })
@@ -136,7 +130,7 @@ fn users_file_in_the_place_of_a_document_refuses_the_start() {
         id: Some(id),
         ..plan()
     };
-    let refused = store.start(start);
+    let refused = store.begin(start);
     assert!(matches!(refused, Err(StoreError::NotOurs { .. })));
     assert_eq!(fs::read_to_string(path).unwrap(), "mine: yes\n");
 }
@@ -144,9 +138,9 @@ fn users_file_in_the_place_of_a_document_refuses_the_start() {
 #[test]
 fn store_in_memory_does_the_same() {
     let store = Store::in_memory(&SPEC);
-    let held = store.start(plan()).unwrap();
+    let held = store.begin(plan()).unwrap();
     assert!(matches!(
-        store.start(plan()),
+        store.begin(plan()),
         Err(StoreError::Active { .. })
     ));
     let next = store
@@ -157,10 +151,7 @@ fn store_in_memory_does_the_same() {
             .commit(&held, change("end", "drafting", "done", &[]))
             .is_err()
     );
-    assert_eq!(
-        store.open(held.id()).unwrap().record.revision(),
-        next.revision()
-    );
+    assert_eq!(store.open(held.id()).unwrap().revision(), next.revision());
     assert_eq!(store.journal(held.id()).unwrap().len(), 2);
     assert_eq!(store.list().len(), 1);
 }
@@ -173,7 +164,7 @@ fn start_that_died_before_its_journal_is_no_loop() {
         id: Some(id.clone()),
         ..plan()
     };
-    store.start(start()).unwrap();
+    store.begin(start()).unwrap();
     let journal = store.journal_path(&id);
     let line = fs::read_to_string(&journal).unwrap();
     fs::remove_dir_all(store.root()).unwrap();
@@ -182,6 +173,6 @@ fn start_that_died_before_its_journal_is_no_loop() {
     let temporary = journal.with_file_name(".loop-tmp-0");
     fs::write(temporary, &line[..line.len() / 2]).unwrap();
     assert_eq!(store.list(), []);
-    store.start(start()).unwrap();
+    store.begin(start()).unwrap();
     assert_eq!(store.journal(&id).unwrap().len(), 1);
 }
