@@ -72,7 +72,7 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
     let found = folder.look(&name)?;
     Ok(found
         .zip(after)
-        .is_some_and(|(found, after)| found.modified() >= after))
+        .is_some_and(|(found, after)| found.modified >= after))
 }
 
 /// Returns the round's review.
@@ -176,7 +176,7 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     };
     match folder.look(&name)? {
         // Opening a symlink is an error, which names it.
-        Some(found) if found.is_symlink() => folder.file(&name).map(|_| false),
-        found => Ok(found.is_some_and(|found| found.is_file())),
+        Some(found) if found.kind.is_symlink() => folder.file(&name).map(|_| false),
+        found => Ok(found.is_some_and(|found| found.kind.is_file())),
     }
 }

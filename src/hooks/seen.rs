@@ -130,6 +130,6 @@ fn name_of<R: SessionRecord>(id: &str) -> String {
 }
 
 fn is_older(found: Found, max_age: Duration) -> bool {
-    let age = found.modified().elapsed();
+    let age = found.modified.elapsed();
     age.is_ok_and(|age| age > max_age)
 }

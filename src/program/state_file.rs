@@ -120,8 +120,8 @@ pub(super) fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     let names = Folder::open(folder).ok()?.list().ok()?.into_iter();
     let files = names.filter_map(|(name, found)| {
         let path = folder.join(name);
-        let fits = found.is_file() && path.extension() == Some(EXTENSION);
-        fits.then_some((found.modified(), path))
+        let fits = found.kind.is_file() && path.extension() == Some(EXTENSION);
+        fits.then_some((found.modified, path))
     });
     files.max().map(|(_, path)| path)
 }

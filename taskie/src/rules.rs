@@ -27,11 +27,11 @@ pub fn violations(
     if !directory.has(Name::Plan) {
         found.push(violation(1, "plan.md", "it is missing; write it"));
     }
-    for (entry, kind) in &directory.entries {
-        if kind.is_folder() {
+    for (entry, entry_found) in &directory.entries {
+        if entry_found.kind.is_dir() {
             let problem = "it is a folder; move it out of the plan’s directory";
             found.push(violation(3, entry, problem));
-        } else if !kind.is_file() {
+        } else if !entry_found.kind.is_file() {
             found.push(violation(2, entry, "not a regular file; remove it"));
         } else if Name::parse(entry).is_none() {
             let problem = "a plan has no file of this name; move it out of the plan’s directory";

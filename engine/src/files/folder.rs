@@ -34,9 +34,18 @@ pub struct Folder {
     path: Utf8PathBuf,
 }
 
-/// The kind, size and time of a file or folder. A symlink is described itself, not its target.
+/// The metadata of a file or folder. A symlink is described itself, not its target.
 #[derive(Debug, Clone, Copy)]
-pub struct Found(Stat);
+pub struct Found {
+    /// The kind.
+    pub kind: FileType,
+    /// The size in bytes.
+    pub size: u64,
+    /// The time of the last change. A time before 1970 counts as 1970.
+    pub modified: SystemTime,
+    /// The permissions.
+    pub mode: u32,
+}
 
 /// The remedy for a file or folder that is not used.
 pub(crate) const UNTRUSTED_HELP: &str = "remove it, or put a file or folder of yours in its place";
@@ -65,41 +74,16 @@ pub struct UntrustedError {
     pub why: Distrust,
 }
 
-impl Found {
-    /// Returns whether it is a regular file.
-    pub fn is_file(&self) -> bool {
-        self.kind() == FileType::RegularFile
-    }
-
-    /// Returns whether it is a folder.
-    pub fn is_folder(&self) -> bool {
-        self.kind() == FileType::Directory
-    }
-
-    /// Returns whether it is a symlink.
-    pub fn is_symlink(&self) -> bool {
-        self.kind() == FileType::Symlink
-    }
-
-    /// Returns its size in bytes.
-    pub fn size(&self) -> u64 {
-        u64::try_from(self.0.st_size).unwrap_or_default()
-    }
-
-    /// Returns when it was last modified. A time before 1970 counts as 1970.
-    pub fn modified(&self) -> SystemTime {
-        let seconds = self.0.st_mtime.try_into().unwrap_or_default();
-        let nanos = self.0.st_mtime_nsec.try_into().unwrap_or_default();
-        SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos)
-    }
-
-    /// Returns its permissions.
-    pub fn mode(&self) -> u32 {
-        self.0.st_mode & 0o777
-    }
-
-    fn kind(&self) -> FileType {
-        FileType::from_raw_mode(self.0.st_mode)
+impl From<Stat> for Found {
+    fn from(stat: Stat) -> Self {
+        let seconds = stat.st_mtime.try_into().unwrap_or_default();
+        let nanos = stat.st_mtime_nsec.try_into().unwrap_or_default();
+        Self {
+            kind: FileType::from_raw_mode(stat.st_mode),
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified: SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos),
+            mode: stat.st_mode & 0o777,
+        }
     }
 }
 
@@ -162,7 +146,7 @@ impl Folder {
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY;
             let fd = at.open_as(name, flags, FileType::Directory)?;
-            if mode == Some(PRIVATE_MODE) && Found(rustix::fs::fstat(&fd)?).mode() & 0o077 != 0 {
+            if mode == Some(PRIVATE_MODE) && rustix::fs::fstat(&fd)?.st_mode & 0o077 != 0 {
                 kill_point();
                 rustix::fs::fchmod(&fd, PRIVATE_MODE)?;
             }
@@ -184,10 +168,10 @@ impl Folder {
         let opened = rustix::fs::openat(&self.fd, single(name)?, flags, FILE_MODE);
         // Systems differ in the error for a symlink, a socket, or a pipe without a reader.
         let found = match &opened {
-            Ok(fd) => Some(Found(rustix::fs::fstat(fd)?)),
+            Ok(fd) => Some(Found::from(rustix::fs::fstat(fd)?)),
             Err(_) => self.look(name)?,
         };
-        let why = match found.map(|found| found.kind()) {
+        let why = match found.map(|found| found.kind) {
             Some(FileType::Symlink) => Distrust::Symlink,
             Some(kind) if kind != wanted && wanted == FileType::Directory => Distrust::NotAFolder,
             Some(kind) if kind != wanted => Distrust::NotAFile,
@@ -229,11 +213,12 @@ impl Folder {
 
     /// Returns the metadata of a file or folder, or returns `None` if there is none.
     pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
-        match rustix::fs::statat(&self.fd, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(Found(stat))),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(if_there(self.stat(name))?.map(Found::from))
+    }
+
+    fn stat(&self, name: &str) -> io::Result<Stat> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        Ok(rustix::fs::statat(&self.fd, single(name)?, flags)?)
     }
 
     /// Returns whether there is a file or folder of a name.
@@ -244,8 +229,8 @@ impl Folder {
     /// Returns whether the file of a name is this open one.
     pub fn has_file(&self, name: &str, file: &File) -> io::Result<bool> {
         let open = rustix::fs::fstat(file)?;
-        let is_it = |Found(stat): Found| (stat.st_dev, stat.st_ino) == (open.st_dev, open.st_ino);
-        Ok(self.look(name)?.is_some_and(is_it))
+        let is_it = |stat: Stat| (stat.st_dev, stat.st_ino) == (open.st_dev, open.st_ino);
+        Ok(if_there(self.stat(name))?.is_some_and(is_it))
     }
 
     /// Returns the entries of the folder, unordered. Leaves out names that are not UTF-8.

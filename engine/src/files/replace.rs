@@ -6,10 +6,9 @@
 use std::fs::File;
 use std::io;
 
-use rustix::fs::{Mode, RenameFlags};
-use rustix::io::Errno;
+use rustix::fs::Mode;
 
-use super::folder::{Folder, single};
+use super::folder::Folder;
 use super::kill_point::{kill_point, write_all};
 use crate::digest::random_hex;
 
@@ -63,19 +62,6 @@ impl Prepared {
     pub fn rename(mut self, name: &str) -> io::Result<()> {
         self.folder.rename(&self.temporary, &self.folder, name)?;
         self.temporary.clear();
-        Ok(())
-    }
-
-    /// Renames it, unless something of that name is there, which then stays.
-    pub fn rename_new(mut self, name: &str) -> io::Result<()> {
-        let folder = &self.folder.fd;
-        let flags = RenameFlags::NOREPLACE;
-        kill_point();
-        match rustix::fs::renameat_with(folder, &self.temporary, folder, single(name)?, flags) {
-            Ok(()) => self.temporary.clear(),
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
         Ok(())
     }
 }

@@ -13,8 +13,8 @@ use crate::store::{Beginning, FieldError, Fields, Import, LoopId, Record, Store}
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
-    raw: Raw,
     // Boxed, because every refusal hands the loop back.
+    raw: Box<Raw>,
     fields: Box<M::Fields>,
 }
 
@@ -51,7 +51,7 @@ impl<M: Machine> Held<M> {
         };
         let fields = read::<M>(&record, phase).map_err(|error| refuse(error.to_string()))?;
         Ok(Self {
-            raw: Raw::new(store.clone(), record, table, phase, actor),
+            raw: Box::new(Raw::new(store.clone(), record, table, phase, actor)),
             fields: Box::new(fields),
         })
     }
@@ -166,7 +166,7 @@ impl<M: Machine> Held<M> {
         let archived = older.map(|older| store.archive_stale(how.now.into(), older));
         let record = store.start(&how, &actor.to_string(), fields, import)?;
         let mut held = Self::from_record(store, record, actor)?;
-        held.raw.0.archived = archived.unwrap_or_default();
+        held.raw.archived = archived.unwrap_or_default();
         Ok(held)
     }
 
@@ -183,7 +183,7 @@ impl<M: Machine> Held<M> {
     /// Sets the run that the next change counts.
     #[must_use]
     pub fn noting(mut self, run: Option<String>) -> Self {
-        self.raw.0.run = run;
+        self.raw.run = run;
         self
     }
 
@@ -199,13 +199,13 @@ impl<M: Machine> Held<M> {
             Some(field) => field.convert(&value)?,
             None => value,
         };
-        self.raw.0.edits.insert(name.to_owned(), value);
+        self.raw.edits.insert(name.to_owned(), value);
         Ok(())
     }
 
     /// Adds lines to the text below the fields with the next transition.
     pub fn add_text(&mut self, text: &str) {
-        self.raw.0.text.extend(text.lines().map(str::to_owned));
+        self.raw.text.extend(text.lines().map(str::to_owned));
     }
 
     /// Takes a transition: finds the edge that is open, checks the actor and the requirements, and commits by
@@ -233,7 +233,7 @@ impl<M: Machine> Held<M> {
         });
         match committed {
             Ok((edge, record, fields)) => Ok(Self {
-                raw: self.raw.into_next(record, edge),
+                raw: Box::new(self.raw.into_next(record, edge)),
                 fields: Box::new(fields),
             }),
             Err(refusal) => Err(Refused::new(self, refusal)),

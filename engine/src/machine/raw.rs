@@ -17,10 +17,7 @@ use crate::store::{Change, Entry, FieldValue as _, Fields, LoopId, Record, Store
 
 /// A loop as the store handed it out. Generated types wrap it; they alone know its phase at compile time.
 #[derive(Debug)]
-pub struct Raw(pub(super) Box<Inner>);
-
-#[derive(Debug)]
-pub(super) struct Inner {
+pub struct Raw {
     store: Store,
     record: Record,
     table: &'static Table,
@@ -51,7 +48,7 @@ impl Raw {
         phase: usize,
         actor: Actor,
     ) -> Self {
-        Self(Box::new(Inner {
+        Self {
             store,
             record,
             table,
@@ -63,7 +60,7 @@ impl Raw {
             taken: None,
             archived: Vec::new(),
             facts: OnceLock::new(),
-        }))
+        }
     }
 
     /// Commits an edge that is open, with the fields that it changes: checks the actor and the evidence, then writes by
@@ -85,11 +82,10 @@ impl Raw {
                 problem,
             });
         }
-        let inner = &self.0;
-        edits.extend(inner.edits.clone());
-        let to = &inner.table.phases[edge.to];
+        edits.extend(self.edits.clone());
+        let to = &self.table.phases[edge.to];
         let findings = evidence.and_then(|evidence| evidence.findings);
-        if let Some((name, number)) = inner.table.state.fields.findings.zip(findings) {
+        if let Some((name, number)) = self.table.state.fields.findings.zip(findings) {
             edits.insert(name.to_owned(), number.into());
         }
         let run = evidence.and_then(|evidence| evidence.run.clone());
@@ -98,12 +94,12 @@ impl Raw {
             to: Some(to.stored.to_owned()),
             begins_visit: edge.from != edge.to || self.begins_round(&edits, to),
             edits,
-            text: inner.text.clone(),
-            run: inner.run.clone().or(run),
+            text: self.text.clone(),
+            run: self.run.clone().or(run),
             evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
-            ..Change::bare(edge.transition, &inner.actor.to_string())
+            ..Change::bare(edge.transition, &self.actor.to_string())
         };
-        let committed = inner.store.commit(&inner.record, change);
+        let committed = self.store.commit(&self.record, change);
         committed.map_err(Refusal::Store)
     }
 
@@ -136,43 +132,41 @@ impl Raw {
 
     /// Returns the loop after an edge was committed.
     pub(super) fn into_next(self, record: Record, edge: EdgeAt) -> Self {
-        let old = *self.0;
-        let mut next = Self::new(old.store, record, old.table, edge.to, old.actor);
-        next.0.taken = Some(edge);
-        if let Some(facts) = old.facts.get() {
-            next.0.facts = facts.after_transition().into();
-        }
+        let facts = self.facts.get().map(|facts| facts.after_transition());
+        let mut next = Self::new(self.store, record, self.table, edge.to, self.actor);
+        next.taken = Some(edge);
+        next.facts = facts.map_or_else(OnceLock::new, OnceLock::from);
         next
     }
 
     /// Returns the loop's id.
     pub fn id(&self) -> &LoopId {
-        self.0.record.id()
+        self.record.id()
     }
 
     /// Returns the index of its phase in the machine's table.
     pub fn phase(&self) -> usize {
-        self.0.phase
+        self.phase
     }
 
     /// Returns the machine's table.
     pub fn table(&self) -> &'static Table {
-        self.0.table
+        self.table
     }
 
     /// Returns the store that it is in.
     pub fn store(&self) -> &Store {
-        &self.0.store
+        &self.store
     }
 
     /// Returns the record that was read from disk.
     pub fn record(&self) -> &Record {
-        &self.0.record
+        &self.record
     }
 
     /// Returns who holds it.
     pub fn actor(&self) -> Actor {
-        self.0.actor
+        self.actor
     }
 
     /// Returns the repairs of opening it.
@@ -182,12 +176,12 @@ impl Raw {
 
     /// Returns the loops that were archived before this one was started.
     pub fn archived(&self) -> &[LoopId] {
-        &self.0.archived
+        &self.archived
     }
 
     /// Returns the edge that led here, if this process took one.
     pub fn last_edge(&self) -> Option<EdgeAt> {
-        self.0.taken
+        self.taken
     }
 
     /// Returns the loop's journal as it is now, oldest entry first.
@@ -203,12 +197,12 @@ impl Raw {
 
     /// Returns the edges that are open as far as the loop's fields decide.
     pub fn open_edges(&self) -> Vec<EdgeAt> {
-        (self.0.table.rules.open)(self)
+        (self.table.rules.open)(self)
     }
 
     /// Returns the facts of one type that the program keeps with this loop, which are its defaults at first.
     pub fn facts<T: Facts + Default>(&self) -> &T {
-        let facts: &dyn Any = &**self.0.facts.get_or_init(|| Box::<T>::default());
+        let facts: &dyn Any = &**self.facts.get_or_init(|| Box::<T>::default());
         facts
             .downcast_ref()
             .unwrap_or_else(|| unreachable!("a program keeps facts of one type"))
@@ -216,8 +210,8 @@ impl Raw {
 
     /// Returns a field's value, or its initial one. Opening has checked its kind.
     pub fn value(&self, name: &str) -> Json {
-        let field = self.0.table.field(name);
-        let value = field.and_then(|field| self.0.record.value(field).ok());
+        let field = self.table.field(name);
+        let value = field.and_then(|field| self.record.value(field).ok());
         value.unwrap_or_default()
     }
 

@@ -27,30 +27,14 @@ const MARK: char = '\u{feff}';
 pub struct Document {
     form: Form,
     fields: &'static [FieldInfo],
-    content: Content,
-}
-
-#[derive(Debug, Clone)]
-enum Content {
-    /// The form `lines`: one `key: value` on each line, valid YAML. Lines that are not set stay as they are.
-    Lines(Vec<Line>),
-    /// The forms `json` and `frontmatter`: a map of fields. A path names keys with dots between them.
-    Map {
-        /// The first fence of frontmatter, with its line ending. Empty in JSON.
-        open: String,
-        map: Mapping,
-        /// The second fence, and the text below it.
-        rest: String,
-    },
-}
-
-#[derive(Debug, Clone)]
-struct Line {
-    /// The text, with its line ending.
-    raw: String,
-    /// The field, or nothing for a blank, a comment or `---`.
-    name: String,
-    value: Json,
+    /// The values by their keys.
+    map: Mapping,
+    /// The lines of the form `lines`, each with its ending. Lines that are not set stay as they are.
+    lines: Vec<String>,
+    /// The first fence of frontmatter, with its ending.
+    open: String,
+    /// The second fence, and the text below it.
+    rest: String,
 }
 
 impl Document {
@@ -66,56 +50,56 @@ impl Document {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             invalid(format!("is not UTF-8 from byte {} on", error.valid_up_to()))
         })?;
-        let content = match form {
-            Form::Lines => Content::Lines(parse_lines(text)?),
-            Form::Json => Content::Map {
-                open: String::new(),
-                map: serde_json::from_str(text).map_err(|error| {
-                    unreadable(error.to_string().replace("a YAML mapping", "an object"))
-                })?,
-                rest: String::new(),
-            },
-            Form::Frontmatter => parse_frontmatter(text)?,
-        };
-        Ok(Self {
+        let mut document = Self {
             form,
             fields,
-            content,
-        })
+            map: Mapping::new(),
+            lines: text.split_inclusive('\n').map(str::to_owned).collect(),
+            open: String::new(),
+            rest: String::new(),
+        };
+        match form {
+            Form::Lines => document.map = parse_lines(&document.lines)?,
+            Form::Json => {
+                document.map = serde_json::from_str(text).map_err(|error| {
+                    unreadable(error.to_string().replace("a YAML mapping", "an object"))
+                })?;
+            }
+            Form::Frontmatter => {
+                let (begin, end) = find_fences(text).ok_or_else(|| {
+                    invalid("does not begin with `---`, `key: value` lines and `---`")
+                })?;
+                check_yaml(&text[begin..end])?;
+                // With the first fence, which begins a document of YAML, an error names the line in the file.
+                let yaml = text[..end].trim_start_matches(MARK);
+                let map: Option<Mapping> = serde_yaml::from_str(yaml).map_err(unreadable)?;
+                document.map = map.unwrap_or_default();
+                document.open = text[..begin].to_owned();
+                document.rest = text[end..].to_owned();
+            }
+        }
+        Ok(document)
     }
 
     /// Makes a document without content.
     pub(super) fn empty(spec: &StateSpec) -> Self {
-        let form = spec.form;
-        let fence = if form == Form::Json { "" } else { "---\n" };
-        let content = match form {
-            Form::Lines => Content::Lines(Vec::new()),
-            _ => Content::Map {
-                open: fence.to_owned(),
-                map: Mapping::new(),
-                rest: fence.to_owned(),
-            },
-        };
         Self {
-            form,
+            form: spec.form,
             fields: spec.declared,
-            content,
+            map: Mapping::new(),
+            lines: Vec::new(),
+            open: "---\n".to_owned(),
+            rest: "---\n".to_owned(),
         }
     }
 
     /// Returns the value of a field, or `None` if the document does not have it.
     pub fn get(&self, field: &str) -> Option<Json> {
-        let value = match &self.content {
-            Content::Lines(lines) => lines.iter().find(|line| line.name == field)?.value.clone(),
-            Content::Map { map, .. } => {
-                let mut keys = self.path_of(field).split('.');
-                let first = map.get(keys.next()?)?;
-                let value = keys.try_fold(first, |value, key| value.get(key))?;
-                // A value that JSON cannot hold, such as a map with lists as keys, becomes null.
-                serde_json::to_value(value).unwrap_or_default()
-            }
-        };
-        match value {
+        let mut keys = self.path_of(field).split('.');
+        let first = self.map.get(keys.next()?)?;
+        let value = keys.try_fold(first, |value, key| value.get(key))?;
+        // A value that JSON cannot hold, such as a map with lists as keys, becomes null.
+        match serde_json::to_value(value).unwrap_or_default() {
             Json::Null => Some(self.null_value(field).unwrap_or_default()),
             value => Some(value),
         }
@@ -137,14 +121,12 @@ impl Document {
         }
         let is_null = self.null_value(field).is_some_and(|null| null == *value);
         let value = if is_null { &Json::Null } else { value };
-        let path = self.path_of(field);
-        let is_quoted = self.declared(field).is_some_and(|field| field.quoted);
-        match &mut self.content {
-            Content::Lines(lines) => {
-                set_line(lines, field, value, is_quoted);
-            }
-            Content::Map { map, .. } => set_below(map, path, value),
+        if self.form == Form::Lines {
+            let is_quoted = self.declared(field).is_some_and(|field| field.quoted);
+            set_line(&mut self.lines, field, value, is_quoted);
         }
+        let path = self.path_of(field).to_owned();
+        set_below(&mut self.map, &path, value);
     }
 
     /// Returns the document with these fields, and with lines added to the text below them if its form has such text. In JSON
@@ -155,23 +137,24 @@ impl Document {
                 self.set(field, value);
             }
         }
-        match &mut self.content {
-            Content::Map { map, .. } if self.form == Form::Json => {
-                let mut others = std::mem::take(map);
+        match self.form {
+            Form::Lines => {}
+            Form::Json => {
+                let mut others = std::mem::take(&mut self.map);
                 let declared = fields.keys();
-                map.extend(declared.filter_map(|name| others.shift_remove_entry(name.as_str())));
-                map.extend(others);
+                let declared = declared.filter_map(|name| others.shift_remove_entry(name.as_str()));
+                self.map.extend(declared);
+                self.map.extend(others);
             }
-            Content::Map { open, rest, .. } => {
-                let ending = line_ending(open);
-                for text in texts {
-                    if !rest.ends_with('\n') {
-                        rest.push_str(ending);
+            Form::Frontmatter => {
+                let ending = line_ending(&self.open);
+                for line in texts.iter().flat_map(|text| text.lines()) {
+                    if !self.rest.ends_with('\n') {
+                        self.rest.push_str(ending);
                     }
-                    rest.extend(text.lines().flat_map(|line| [line, ending]));
+                    self.rest.extend([line, ending]);
                 }
             }
-            Content::Lines(_) => {}
         }
         self
     }
@@ -179,15 +162,16 @@ impl Document {
     /// Returns the bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
         // A map that was read, with values from JSON, can always be written.
-        let text = match &self.content {
-            Content::Lines(lines) => lines.iter().map(|line| line.raw.as_str()).collect(),
-            Content::Map { open, map, .. } if open.is_empty() => {
-                escape_hidden(&serde_json::to_string_pretty(map).unwrap_or_default()) + "\n"
+        let text = match self.form {
+            Form::Lines => self.lines.concat(),
+            Form::Json => {
+                escape_hidden(&serde_json::to_string_pretty(&self.map).unwrap_or_default()) + "\n"
             }
-            Content::Map { open, map, rest } if map.is_empty() => format!("{open}{rest}"),
-            Content::Map { open, map, rest } => {
-                let yaml = serde_yaml::to_string(map).unwrap_or_default();
-                format!("{open}{}{rest}", yaml.replace('\n', line_ending(open)))
+            Form::Frontmatter if self.map.is_empty() => [&*self.open, &self.rest].concat(),
+            Form::Frontmatter => {
+                let yaml = serde_yaml::to_string(&self.map).unwrap_or_default();
+                let yaml = yaml.replace('\n', line_ending(&self.open));
+                [&*self.open, &yaml, &self.rest].concat()
             }
         };
         text.into_bytes()
@@ -229,48 +213,44 @@ fn unreadable(error: impl Display) -> io::Error {
     invalid(format!("cannot be read: {error}"))
 }
 
-fn parse_lines(text: &str) -> io::Result<Vec<Line>> {
-    let mut lines: Vec<Line> = Vec::new();
-    let mut names = HashSet::new();
-    for (at, raw) in text.split_inclusive('\n').enumerate() {
-        let refuse = |why: String| unreadable(format!("line {}: {why}", at + 1));
-        let line = raw.strip_prefix(MARK).filter(|_| at == 0).unwrap_or(raw);
-        let content = line.trim_end_matches(['\n', '\r', ' ', '\t']);
+fn parse_lines(lines: &[String]) -> io::Result<Mapping> {
+    let mut map = Mapping::new();
+    for (at, raw) in lines.iter().enumerate() {
+        let refuse = |why: &str| unreadable(format!("line {}: {why}", at + 1));
+        let content = raw.trim_end_matches(['\n', '\r', ' ', '\t']);
+        let content = content
+            .strip_prefix(MARK)
+            .filter(|_| at == 0)
+            .unwrap_or(content);
         // A reader of YAML ends a line at some of these.
         let is_wrong =
             |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');
         if content.contains(is_wrong) {
-            return Err(refuse("control characters must be escaped".to_owned()));
+            return Err(refuse("control characters must be escaped"));
         }
-        let (name, value) = match find_key(content) {
-            Some(name) if !names.insert(name) => {
-                return Err(refuse(format!("the key `{name}` is there twice")));
-            }
-            Some(name) => {
-                let value = read_value(&content[name.len() + 1..]);
-                let expected = "expected `key: value` with JSON or plain text";
-                (name, value.ok_or_else(|| refuse(expected.to_owned()))?)
-            }
-            None if content.is_empty() || content.trim_start().starts_with('#') => ("", Json::Null),
-            None if content == "---" && names.is_empty() => ("", Json::Null),
-            None => return Err(refuse("expected `key: value`".to_owned())),
-        };
-        lines.push(Line {
-            raw: raw.to_owned(),
-            name: name.to_owned(),
-            value,
-        });
+        let is_comment = content.trim_start().starts_with('#');
+        if content.is_empty() || is_comment || content == "---" && map.is_empty() {
+            continue;
+        }
+        let name = find_key(content).ok_or_else(|| refuse("expected `key: value`"))?;
+        let value = read_value(&content[name.len() + 1..])
+            .ok_or_else(|| refuse("expected `key: value` with JSON or plain text"))?;
+        let value = serde_yaml::to_value(value).map_err(unreadable)?;
+        if map.insert(name.into(), value).is_some() {
+            return Err(refuse(&format!("the key `{name}` is there twice")));
+        }
     }
     // Without a field it was cut off.
-    if names.is_empty() {
+    if map.is_empty() {
         return Err(invalid("is not made of `key: value` lines"));
     }
-    Ok(lines)
+    Ok(map)
 }
 
 fn find_key(line: &str) -> Option<&str> {
     let (key, right) = line.split_once(':')?;
-    let is_key = is_field_name(key) && (right.is_empty() || right.starts_with([' ', '\t']));
+    let is_key =
+        is_field_name(key) && (right.is_empty() || right.starts_with([' ', '\t', '\n', '\r']));
     is_key.then_some(key)
 }
 
@@ -295,23 +275,20 @@ fn is_quoted(line: &str) -> bool {
     right.trim_start().starts_with('"')
 }
 
-fn set_line(lines: &mut Vec<Line>, field: &str, value: &Json, quoted: bool) {
-    let old = lines.iter().position(|line| line.name == field);
-    let is_quoted = quoted || old.is_some_and(|old| is_quoted(&lines[old].raw));
-    let ending = line_ending(lines.first().map_or("", |line| &line.raw));
-    let line = Line {
-        raw: format!("{field}: {}{ending}", to_scalar(value, is_quoted)),
-        name: field.to_owned(),
-        value: value.clone(),
-    };
+fn set_line(lines: &mut Vec<String>, field: &str, value: &Json, quoted: bool) {
+    let is_its = |line: &String| find_key(line.trim_start_matches(MARK)) == Some(field);
+    let old = lines.iter().position(is_its);
+    let is_quoted = quoted || old.is_some_and(|old| is_quoted(&lines[old]));
+    let ending = line_ending(lines.first().map_or("", |line| line));
+    let line = format!("{field}: {}{ending}", to_scalar(value, is_quoted));
     if let Some(old) = old {
         lines[old] = line;
         return;
     }
     if let Some(last) = lines.last_mut()
-        && !last.raw.ends_with('\n')
+        && !last.ends_with('\n')
     {
-        last.raw.push_str(ending);
+        last.push_str(ending);
     }
     lines.push(line);
 }
@@ -328,20 +305,6 @@ fn set_below(map: &mut Mapping, path: &str, value: &Json) {
         place = below.entry(key.into()).or_insert(Yaml::Null);
     }
     *place = serde_yaml::to_value(value).unwrap_or_default();
-}
-
-fn parse_frontmatter(text: &str) -> io::Result<Content> {
-    let (begin, end) = find_fences(text)
-        .ok_or_else(|| invalid("does not begin with `---`, `key: value` lines and `---`"))?;
-    check_yaml(&text[begin..end])?;
-    // With the first fence, which begins a document of YAML, an error names the line in the file.
-    let yaml = text[..end].trim_start_matches(MARK);
-    let map: Option<Mapping> = serde_yaml::from_str(yaml).map_err(unreadable)?;
-    Ok(Content::Map {
-        open: text[..begin].to_owned(),
-        map: map.unwrap_or_default(),
-        rest: text[end..].to_owned(),
-    })
 }
 
 /// Returns the ends of both the first fence's line and the YAML.

@@ -19,6 +19,8 @@ const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
 
 /// A journal as far as this user sealed it, or one that is to begin.
 struct Sealed {
+    /// The state folder.
+    here: Folder,
     /// The folder of the loop.
     folder: Folder,
     /// The length of the file.
@@ -46,11 +48,11 @@ impl Sealed {
     }
 
     /// Appends a line to the file, and syncs it. A journal is there with a whole line, or not at all.
-    fn append_line(&self, here: &Folder, line: &[u8]) -> io::Result<()> {
+    fn append_line(&self, line: &[u8]) -> io::Result<()> {
         let end = self.end();
         if end == 0 {
             self.folder.replace(JOURNAL, line)?;
-            return here.sync();
+            return self.here.sync();
         }
         let mut file = self.folder.file_to_append(JOURNAL)?;
         // Bytes behind our last line do not exist: a torn line, or a forged one.
@@ -66,11 +68,6 @@ impl Sealed {
 }
 
 impl LoopFolder {
-    /// Opens the state folder, if it is there.
-    fn open_if_there(&self) -> Result<Option<Folder>, StoreError> {
-        if_there(self.open_folder()).or_io("open", &self.folder)
-    }
-
     /// Returns the seals of the journals here, or `None` if this user started no loop here.
     pub(super) fn sealing(
         &self,
@@ -93,25 +90,32 @@ impl LoopFolder {
         }
     }
 
-    /// Reads the end of a journal as far as this user sealed it, at least since a revision.
-    fn sealed(&self, here: &Folder, id: &LoopId, since: u64) -> Result<Option<Sealed>, StoreError> {
+    /// Reads the end of a journal as far as this user sealed it, at least since a revision. `here` is the state folder.
+    fn sealed(
+        &self,
+        here: io::Result<Folder>,
+        id: &LoopId,
+        since: u64,
+    ) -> Result<Option<Sealed>, StoreError> {
         let path = self.journal_path(id);
-        let opened = here.subfolder(id.as_str()).and_then(|folder| {
+        let opened = here.and_then(|here| {
+            let folder = here.subfolder(id.as_str())?;
             let file = folder.file(JOURNAL)?;
-            Ok((folder, file))
+            Ok((here, folder, file))
         });
-        let Some((folder, file)) = if_there(opened).or_io("read", &path)? else {
+        let Some((here, folder, file)) = if_there(opened).or_io("read", &path)? else {
             return Ok(None);
         };
         let foreign =
             || self.foreign_journal(id, "its journal was not written by you on this machine");
-        let sealing = self.sealing(here, id)?.ok_or_else(foreign)?;
+        let sealing = self.sealing(&here, id)?.ok_or_else(foreign)?;
         // The mark is read first: another process may append a line, and then the mark of it, at any moment.
         let mark = sealing.mark(id);
         let read = |length: u64| sealing.lines(id, &file, length.min(MAX_JOURNAL), since);
         let length = file.metadata().or_io("read", &path)?.len();
         let lines = read(length).or_io("read", &path)?;
         let sealed = Sealed {
+            here,
             folder,
             length,
             lines,
@@ -128,12 +132,13 @@ impl LoopFolder {
     }
 
     /// Returns a journal that is to begin.
-    fn begin(&self, here: &Folder, id: &LoopId) -> Result<Sealed, StoreError> {
-        let sealing = self.home.sealing_or_new(here)?;
+    fn begin(&self, here: Folder, id: &LoopId) -> Result<Sealed, StoreError> {
+        let sealing = self.home.sealing_or_new(&here)?;
         // The journal that is replaced may be longer.
         let _ = sealing.set_mark(id, &Mark::default());
         let folder = here.make(id.as_str());
         Ok(Sealed {
+            here,
             folder: folder.or_io("create", self.loop_folder(id))?,
             length: 0,
             lines: Vec::new(),
@@ -165,13 +170,13 @@ impl LoopFolder {
             }
             let (folder, name) = self.document_place(here, id)?;
             let old = folder.look(&name)?;
-            if old.is_some_and(|old| old.is_folder()) {
+            if old.is_some_and(|old| old.kind.is_dir()) {
                 return Err(ErrorKind::IsADirectory.into());
             }
             let content = folder.prepare(bytes)?;
             if users_folder.is_some() {
                 // The user's file keeps its permissions.
-                content.set_mode(old.map_or(0o644, |old| old.mode()))?;
+                content.set_mode(old.map_or(0o644, |old| old.mode))?;
             }
             Ok((content, name))
         };
@@ -203,7 +208,7 @@ impl Journal for LoopFolder {
         let sealed = if is_foreign() {
             None
         } else {
-            self.sealed(&here, id, u64::MAX)?
+            self.sealed(Ok(here.clone()), id, u64::MAX)?
         };
         check_order(after, sealed.as_ref().and_then(Sealed::change))?;
         // The new document is there before its line, so that a full disk refuses the change here.
@@ -211,7 +216,7 @@ impl Journal for LoopFolder {
         let prepared = document.map(prepare).transpose()?;
         let sealed = match sealed {
             Some(sealed) => sealed,
-            None => self.begin(&here, id)?,
+            None => self.begin(here, id)?,
         };
         let path = self.journal_path(id);
         let json = serde_json::to_vec(&entry).map_err(io::Error::from);
@@ -224,7 +229,7 @@ impl Journal for LoopFolder {
         if bytes > MAX_JOURNAL {
             return Err(StoreError::Full { path });
         }
-        sealed.append_line(&here, &line).or_io("write", &path)?;
+        sealed.append_line(&line).or_io("write", &path)?;
 
         // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
         if let Some((document, name)) = prepared {
@@ -239,51 +244,41 @@ impl Journal for LoopFolder {
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
-        let Some(here) = self.open_if_there()? else {
-            return Ok(None);
-        };
         loop {
-            let Some(sealed) = self.sealed(&here, id, u64::MAX)? else {
+            let Some(sealed) = self.sealed(self.open_folder(), id, u64::MAX)? else {
                 return Ok(None);
             };
             let document = self
-                .document_place(&here, id)
+                .document_place(&sealed.here, id)
                 .and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
             let document = if_there(document).or_io("read", self.path_of(id))?;
             // A document that another process wrote in between would not be that of this change.
             let length = || Some(sealed.folder.file(JOURNAL).ok()?.metadata().ok()?.len());
             if length() == Some(sealed.length) {
                 let change = sealed.change().cloned();
-                return Ok(change.map(|change| Tail { change, document }));
+                return Ok(change.map(|change| (change, document)));
             }
         }
     }
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
-        let sealed = self.sealed(&here, id, u64::MAX)?;
-        let is_newest = |sealed: &Sealed| {
-            let change = sealed.change();
-            change.is_some_and(|change| change.revision == revision)
-        };
-        let Some(sealed) = sealed.filter(is_newest) else {
+        let Some(sealed) = self.sealed(Ok(here.clone()), id, u64::MAX)? else {
             return Ok(());
         };
+        if sealed.change().map(|change| change.revision) != Some(revision) {
+            return Ok(());
+        }
         // The process that wrote the line may have died before it was synced.
-        let synced = sealed
-            .folder
-            .file(JOURNAL)
-            .and_then(|file| file.sync_data());
-        synced.or_io("write", self.journal_path(id))?;
+        let file = sealed.folder.file(JOURNAL);
+        file.and_then(|file| file.sync_data())
+            .or_io("write", self.journal_path(id))?;
         let (document, name) = self.prepare_document(&here, id, document)?;
         document.rename(&name).or_io("write", self.path_of(id))
     }
 
     fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
-        let Some(here) = self.open_if_there()? else {
-            return Ok(Vec::new());
-        };
-        let Some(sealed) = self.sealed(&here, id, since)? else {
+        let Some(sealed) = self.sealed(self.open_folder(), id, since)? else {
             return Ok(Vec::new());
         };
         let lines = sealed.lines.into_iter();
@@ -292,7 +287,7 @@ impl Journal for LoopFolder {
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
-        let Some(here) = self.open_if_there()? else {
+        let Some(here) = if_there(self.open_folder()).or_io("open", &self.folder)? else {
             return Ok(Vec::new());
         };
         let names = here.names().or_io("read", &self.folder)?;

@@ -8,14 +8,8 @@ use super::entry::{ChangeEntry, Entry};
 use super::error::{Snapshot, StoreError};
 use super::id::LoopId;
 
-/// The end of a journal.
-#[derive(Debug)]
-pub(crate) struct Tail {
-    /// The newest change.
-    pub(super) change: ChangeEntry,
-    /// The loop's document, if there is one that is not too large.
-    pub(super) document: Option<Vec<u8>>,
-}
+/// The newest change of a loop, and its document if there is one.
+pub(crate) type Tail = (ChangeEntry, Option<Vec<u8>>);
 
 /// Keeps the journals and the documents of loops.
 ///
@@ -32,7 +26,7 @@ pub(crate) trait Journal: Debug + Send + Sync {
         document: Option<&[u8]>,
     ) -> Result<(), StoreError>;
 
-    /// Returns the end of a journal, or `None` if there is no such loop.
+    /// Returns the newest change and the document, or `None` if there is no such loop.
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError>;
 
     /// Replaces the document if the newest change still has this revision.
@@ -111,12 +105,7 @@ impl Journal for Memory {
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
         let loops = lock(&self.loops);
         let kept = loops.get(id);
-        Ok(kept.and_then(|kept| {
-            Some(Tail {
-                change: kept.newest()?.clone(),
-                document: Some(kept.document.clone()),
-            })
-        }))
+        Ok(kept.and_then(|kept| Some((kept.newest()?.clone(), Some(kept.document.clone())))))
     }
 
     fn restore(&self, id: &LoopId, _: u64, document: &[u8]) -> Result<(), StoreError> {

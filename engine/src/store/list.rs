@@ -123,7 +123,7 @@ impl Store {
         }
         let time = |path: &Utf8Path| {
             let (folder, name) = self.folder_of(path).ok()?;
-            Some(folder.look(&name).ok()??.modified())
+            Some(folder.look(&name).ok()??.modified)
         };
         let journal = time(&self.journal_path(id));
         let document = time(&self.path_of(id));

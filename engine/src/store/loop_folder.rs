@@ -231,7 +231,7 @@ impl LoopFolder {
     pub(super) fn make(&self) -> Result<(), StoreError> {
         let make = || {
             let here = make_all(self.base(), &self.folder)?;
-            if here.look(IGNORE)?.is_none_or(|found| found.size() == 0) {
+            if here.look(IGNORE)?.is_none_or(|found| found.size == 0) {
                 here.replace(IGNORE, b"*\n")?;
             }
             Ok(())

@@ -10,6 +10,7 @@ use super::document::Document;
 use super::entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
+use super::journal::Tail;
 use super::store::Store;
 use super::value::{FieldValue as _, Fields};
 use crate::text;
@@ -81,9 +82,7 @@ impl Store {
                 Some(_) => {}
             }
             document = self.render(&newest.fields, &document, &[]);
-            if taken.is_empty() && root.is_none() {
-                self.journal_of().restore(id, newest.revision, &document)?;
-            }
+            self.journal_of().restore(id, newest.revision, &document)?;
             edits = taken;
         }
         let repair = describe_edits(&newest, &edits);
@@ -120,16 +119,15 @@ impl Store {
     }
 
     /// Returns the newest change of a loop, and its document if there is one.
-    pub(super) fn newest(&self, id: &LoopId) -> Result<(ChangeEntry, Option<Vec<u8>>), StoreError> {
+    pub(super) fn newest(&self, id: &LoopId) -> Result<Tail, StoreError> {
         let Some(tail) = self.journal_of().tail(id)? else {
             return Err(self.why_none(id));
         };
-        let newest = tail.change;
-        match newest.field(self.spec().fields.machine) {
+        match tail.0.field(self.spec().fields.machine) {
             Some(machine) if machine.to_plain() != self.spec().machine => {
                 Err(self.other_machine(id, machine.to_plain().into_owned()))
             }
-            _ => Ok((newest, tail.document)),
+            _ => Ok(tail),
         }
     }
 

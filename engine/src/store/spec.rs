@@ -135,16 +135,15 @@ impl StateSpec {
 
     /// Returns whether `field` identifies a document: only the store writes it, regardless of the caller.
     pub(super) fn is_structural(&self, field: &str) -> bool {
-        let HeldFields {
-            phase,
-            id,
-            revision,
-            machine,
-            root,
-            ..
-        } = self.fields;
-        [phase, id, revision, machine, root].contains(&field)
-            || self.fields.graph_hash == Some(field)
+        let names = &self.fields;
+        let always = [
+            names.phase,
+            names.id,
+            names.revision,
+            names.machine,
+            names.root,
+        ];
+        always.contains(&field) || names.graph_hash == Some(field)
     }
 
     /// Returns whether only the machine writes `field`. The time of the last change is not such a field: nothing is decided by

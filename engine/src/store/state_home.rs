@@ -10,6 +10,7 @@
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt as _;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -19,10 +20,13 @@ use super::id::LoopId;
 use super::seal::Sealing;
 use super::store::Store;
 use crate::digest::{random_hex, sha256};
-use crate::files::{Folder, if_there, make_private, open_private};
+use crate::files::{Folder, Lock, if_there, make_private, open_private};
 
 const KEY: &str = "key";
 const KEY_DIGITS: usize = 64;
+/// The lock for making the key.
+const KEY_LOCK: &str = "key.lock";
+const KEY_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const PROJECT: &str = "project";
 const PROJECT_DIGITS: usize = 32;
 const PROJECTS: &str = "projects";
@@ -102,17 +106,14 @@ impl StateHome {
         let path = self.usable_path()?;
         let make = || {
             let home = make_private(path, "")?;
-            let key = match if_there(read_key(&home))? {
-                Some(key) => key,
-                None => {
-                    let prepared = home.prepare(random_hex::<{ KEY_DIGITS / 2 }>()?.as_bytes())?;
-                    prepared.sync()?;
-                    // Another process may be first. Then its key counts.
-                    prepared.rename_new(KEY)?;
-                    home.sync()?;
-                    read_key(&home)?
+            if !home.has(KEY) {
+                let lock = Lock::take(&home, KEY_LOCK, KEY_LOCK_TIMEOUT)?;
+                let _lock = lock.ok_or(ErrorKind::TimedOut)?;
+                if !home.has(KEY) {
+                    home.replace(KEY, random_hex::<{ KEY_DIGITS / 2 }>()?.as_bytes())?;
                 }
-            };
+            }
+            let key = read_key(&home)?;
             Ok((home, key))
         };
         make().or_io("write your key,", path.join(KEY))

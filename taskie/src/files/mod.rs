@@ -94,10 +94,10 @@ impl Directory {
             .filter(|(entry, _)| !entry.starts_with(TEMPORARY))
             .collect();
         for (entry, found) in &entries {
-            if let Some(name) = Name::parse(entry).filter(|_| found.is_file())
+            if let Some(name) = Name::parse(entry).filter(|_| found.kind.is_file())
                 && !matches!(name, Name::State | Name::PostReview(..))
             {
-                let text = read_text(folder, entry, found.size(), &mut bytes_left);
+                let text = read_text(folder, entry, found.size, &mut bytes_left);
                 directory.add(entry, name, text);
             }
         }
@@ -136,19 +136,19 @@ impl Directory {
 
     /// Returns the names of the files that a plan has.
     pub fn names(&self) -> impl Iterator<Item = Name> {
-        let files = self.entries.iter().filter(|(_, found)| found.is_file());
+        let files = self.entries.iter().filter(|(_, found)| found.kind.is_file());
         files.filter_map(|(name, _)| Name::parse(name))
     }
 
     /// Returns whether a file is there.
     pub fn has(&self, name: Name) -> bool {
         let found = self.entries.get(&name.to_string());
-        found.is_some_and(Found::is_file)
+        found.is_some_and(|found| found.kind.is_file())
     }
 
     /// Returns when a file was last written.
     pub fn modified(&self, name: Name) -> Option<SystemTime> {
-        self.entries.get(&name.to_string()).map(Found::modified)
+        self.entries.get(&name.to_string()).map(|found| found.modified)
     }
 
     /// Returns the highest number of the reviews of a group.

@@ -91,15 +91,8 @@ fn parse(form: Form, text: &str) -> Document {
 impl Document {
     /// Returns every field of the document, by name.
     fn fields(&self) -> Fields {
-        match &self.content {
-            Content::Lines(lines) => (lines.iter().filter(|line| !line.name.is_empty()))
-                .map(|line| (line.name.clone(), line.value.clone()))
-                .collect(),
-            Content::Map { map, .. } => {
-                let map = serde_json::to_value(map).unwrap_or_default();
-                map.as_object().cloned().unwrap_or_default()
-            }
-        }
+        let map = serde_json::to_value(&self.map).unwrap_or_default();
+        map.as_object().cloned().unwrap_or_default()
     }
 }
 
