@@ -344,7 +344,11 @@ fn matching_files(raw: &Raw, pattern: &str) -> io::Result<Vec<Utf8PathBuf>> {
             let rest = name.strip_prefix(&before);
             rest.is_some_and(|rest| rest.ends_with(&after))
         };
-        if matches && folder.look(&name)?.is_some_and(|found| found.kind.is_file()) {
+        if matches
+            && folder
+                .look(&name)?
+                .is_some_and(|found| found.kind.is_file())
+        {
             files.push(folder.path().join(name));
         }
     }

@@ -79,7 +79,12 @@ fn doctor_unusable_state_home_names_folder_and_fix() {
     check(&project, 1, "state home", &parts);
 
     let project = project.with("XDG_STATE_HOME", "").with("HOME", "");
-    check(&project, 1, "state home", &["neither HOME nor XDG_STATE_HOME"]);
+    check(
+        &project,
+        1,
+        "state home",
+        &["neither HOME nor XDG_STATE_HOME"],
+    );
 }
 
 #[test]

@@ -136,7 +136,10 @@ impl Directory {
 
     /// Returns the names of the files that a plan has.
     pub fn names(&self) -> impl Iterator<Item = Name> {
-        let files = self.entries.iter().filter(|(_, found)| found.kind.is_file());
+        let files = self
+            .entries
+            .iter()
+            .filter(|(_, found)| found.kind.is_file());
         files.filter_map(|(name, _)| Name::parse(name))
     }
 
@@ -148,7 +151,9 @@ impl Directory {
 
     /// Returns when a file was last written.
     pub fn modified(&self, name: Name) -> Option<SystemTime> {
-        self.entries.get(&name.to_string()).map(|found| found.modified)
+        self.entries
+            .get(&name.to_string())
+            .map(|found| found.modified)
     }
 
     /// Returns the highest number of the reviews of a group.
@@ -241,9 +246,12 @@ fn verdict(review: &str) -> Option<bool> {
     }
 }
 
-/// Reads a word of a list, in any case and with spaces or `_` instead of `-`.
+/// Reads a word of a list, in any case and with spaces or `_` instead of `-`. A sign around it and a note in brackets behind it
+/// count for nothing: `✅ Done (see PR 4)`.
 fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
-    W::from_str(&found.replace([' ', '_'], "-"), true).map_err(|_| {
+    let word = found.split('(').next().unwrap_or_default();
+    let word = word.trim_matches(|c: char| !c.is_alphabetic());
+    W::from_str(&word.replace([' ', '_'], "-"), true).map_err(|_| {
         let variants = W::value_variants().iter();
         let values = variants.filter_map(ValueEnum::to_possible_value);
         let words: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();

@@ -12,14 +12,17 @@ use super::{Report, digest, line_counter, parse_status};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Status {
     /// To be done.
+    #[value(aliases = ["todo", "to-do", "open", "not-started", "in-progress"])]
     Pending,
     /// Waiting for a review.
     AwaitingReview,
     /// To be changed after a review.
     ReviewChangesRequested,
     /// Done.
+    #[value(aliases = ["complete", "done"])]
     Completed,
     /// Postponed.
+    #[value(alias = "deferred")]
     Postponed,
 }
 
@@ -135,9 +138,17 @@ fn value<'b>(bullet: &'b str, name: &str) -> Option<&'b str> {
     is_named.then(|| value.trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c)))
 }
 
-/// Returns the number of a subtask from its heading, such as `Subtask 2.1: title` or `2.1: title`.
+/// Returns the text after one of some words at the beginning of a heading, or `None` if none of them is there.
+fn after_word<'h>(heading: &'h str, words: &[&str]) -> Option<&'h str> {
+    let (word, rest) = heading.split_once(' ')?;
+    words
+        .contains(&word.to_lowercase().as_str())
+        .then_some(rest)
+}
+
+/// Returns the number of a subtask from its heading, such as `Subtask 2.1: title`, `Step 2.1` or `2.1: title`.
 fn subtask_number(heading: &str, task: u64) -> Option<u64> {
-    let title = heading.strip_prefix("Subtask ").unwrap_or(heading);
+    let title = after_word(heading, &["subtask", "sub-task", "task", "step"]).unwrap_or(heading);
     let rest = title.trim_start();
     let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
     let number = &rest[..end.unwrap_or(rest.len())];
@@ -180,7 +191,8 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
             _ => {}
         }
     }
-    let has_word = |section: &Subtask| section.heading.starts_with("Subtask ");
+    let has_word =
+        |section: &Subtask| after_word(&section.heading, &["subtask", "sub-task"]).is_some();
     let has_words = sections.iter().any(has_word);
     let has_number = |section: &Subtask| subtask_number(&section.heading, task).is_some();
     sections.retain(|section| has_word(section) || !has_words && has_number(section));

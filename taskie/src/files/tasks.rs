@@ -13,12 +13,16 @@ use super::{Report, line_counter, parse_status};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Status {
     /// To be done.
+    #[value(aliases = ["todo", "to-do", "open", "not-started", "in-progress"])]
     Pending,
     /// Done.
+    #[value(aliases = ["complete", "completed"])]
     Done,
     /// Cancelled.
+    #[value(alias = "canceled")]
     Cancelled,
     /// Postponed.
+    #[value(alias = "deferred")]
     Postponed,
 }
 

@@ -56,6 +56,24 @@ fn table_is_read_by_column_names() {
     assert_eq!(rows(&windows), expected);
 }
 
+#[test]
+fn status_is_read_as_people_write_it() {
+    for (word, expected) in [
+        ("✅ done", Status::Done),
+        ("Completed (PR #4)", Status::Done),
+        ("In progress", Status::Pending),
+        ("todo", Status::Pending),
+        ("canceled", Status::Cancelled),
+    ] {
+        let text = format!("{TABLE}| 1 | {word} |\n");
+        assert_eq!(rows(&text)[0].status, expected, "{word}");
+    }
+    for heading in ["subtask 2.1", "Sub-task 2.1: x", "Task 2.1", "Step 2.1: x"] {
+        let file = parse_task(&format!("### {heading}\n- Status: done\n"));
+        assert!(file.is_completed(), "{heading}");
+    }
+}
+
 const TASK: &str = "# Task 2\n\nIts purpose.\n\n### Subtask 2.1: the parser\n\n\
     - **Short description**: reads the table\n  and shows where\n- **Status**: completed\n- **Must-run commands**:\n  - `cargo test`\n  \
     - `cargo clippy`, then `cargo test`\n- **Acceptance criteria**:\n  - one\n    - **Status**: nested\n  - two\n\n\
