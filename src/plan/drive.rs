@@ -130,10 +130,10 @@ impl Driver<'_> {
             Some(_) => report::after_review(held),
             None => Vec::new(),
         };
-        progress.show_report(&report, &notes);
+        progress.show_report(held, &report, &notes);
 
         match (self.drafter, report.run.outcome()) {
-            (Some(drafter), Some(RunOutcome::Findings)) => self.draft(held, drafter),
+            (Some(drafter), Some(RunOutcome::Findings { .. })) => self.draft(held, drafter),
             _ => Ok(()),
         }
     }

@@ -52,8 +52,8 @@ impl Progress {
     }
 
     /// Shows the findings of a round, and the notes about its report.
-    pub(super) fn show_report(&self, report: &Report, notes: &[String]) {
-        let result = format!("  {}", review::result(report));
+    pub(super) fn show_report(&self, held: &AnyLoop, report: &Report, notes: &[String]) {
+        let result = format!("  {}", review::result(held.raw(), report));
         self.console.emphasize(&result, rounds::CLEAN, Tone::Good);
 
         let mut findings: Vec<_> = report.run.findings().iter().collect();

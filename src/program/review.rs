@@ -1,6 +1,5 @@
 //! The command `review`: one round of a loop, step by step, or the review that another process runs.
 
-use camino::Utf8Path;
 use jiff::Timestamp;
 
 use super::arguments::Review;
@@ -117,13 +116,15 @@ fn run_and_print(
     })?;
 
     let run = &report.run;
-    console.emphasize(&info.line(&result(&report)), rounds::CLEAN, Tone::Good);
+    console.emphasize(&info.line(&result(raw, &report)), rounds::CLEAN, Tone::Good);
     let output = round::output_path(store, raw.id(), &run.began.run);
     if run.cause().is_some() && output.exists() {
         console.line(&format!("what it wrote: {}", text::exact(&output)));
     }
-    if run.outcome() == Some(RunOutcome::Findings)
-        && let Ok(findings) = store.read(&report.path).and_then(crate::files::text)
+    if matches!(run.outcome(), Some(RunOutcome::Findings { .. }))
+        && let Ok(findings) = store
+            .read(&run.findings_path(store, raw.id()))
+            .and_then(crate::files::text)
     {
         // An agent in a client may not be allowed to read a file outside of its folder.
         print_findings(&findings);
@@ -249,7 +250,7 @@ fn follow(program: &Program, raw: &Raw) -> Result<Exit, Failure> {
         text::one_line(&run.began.run, 60),
         run.began.round,
         text::one_line(&run.began.reviewer, 60),
-        result_of(&run, &run.findings_path(raw.store(), id))
+        result_of(raw, &run)
     ));
     Ok(if run.verdict().is_some() || !is_running {
         Exit::Complete
@@ -286,8 +287,8 @@ fn print_findings(findings: &str) {
 }
 
 /// Returns the result of a round on one line.
-pub fn result(report: &Report) -> String {
-    let result = result_of(&report.run, &report.path);
+pub fn result(raw: &Raw, report: &Report) -> String {
+    let result = result_of(raw, &report.run);
     if report.was_reviewed {
         format!("reviewed before: {result}")
     } else {
@@ -296,11 +297,12 @@ pub fn result(report: &Report) -> String {
 }
 
 /// Returns the outcome of a run, and its findings file.
-fn result_of(run: &Run, path: &Utf8Path) -> String {
+fn result_of(raw: &Raw, run: &Run) -> String {
     let outcome = rounds::outcome(run);
-    match run.outcome().filter(|_| run.verdict().is_some()) {
-        Some(RunOutcome::Clean) => format!("{outcome}. {}", text::exact(path)),
-        Some(_) => format!("{outcome}. Findings: {}", text::exact(path)),
-        None => outcome,
+    let path = run.findings_path(raw.store(), raw.id());
+    match run.outcome() {
+        Some(RunOutcome::Clean { .. }) => format!("{outcome}. {}", text::exact(path)),
+        Some(RunOutcome::Findings { .. }) => format!("{outcome}. Findings: {}", text::exact(path)),
+        _ => outcome,
     }
 }

@@ -117,12 +117,12 @@ pub const CLEAN: &str = "no substantive findings";
 
 /// Returns the outcome of a run in words.
 pub(super) fn outcome(run: &Run) -> String {
-    match (run.outcome(), run.cause()) {
-        (None, _) => "not ended, or cut off".to_owned(),
-        (Some(RunOutcome::CouldNotRun), Some(cause)) => format!("could not run: {cause}"),
-        (Some(_), Some(cause)) => format!("unreadable: {cause}"),
-        (Some(RunOutcome::Clean), None) => CLEAN.to_owned(),
-        (Some(_), None) => run.counts().unwrap_or_default().to_string(),
+    match run.outcome() {
+        None => "not ended, or cut off".to_owned(),
+        Some(RunOutcome::Clean { .. }) => CLEAN.to_owned(),
+        Some(RunOutcome::Findings { verdict }) => verdict.counts().to_string(),
+        Some(RunOutcome::CouldNotRun { cause }) => format!("could not run: {cause}"),
+        Some(RunOutcome::Unreadable { cause }) => format!("unreadable: {cause}"),
     }
 }
 

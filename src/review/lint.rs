@@ -3,7 +3,6 @@
 use crate::machine::Focus;
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::review::reviewer::{Cause, CauseKind, Event, Request, Reviewer, Watch};
-use crate::review::subject::PartKind;
 
 /// `lint`: no model, no network, the same findings for the same text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,31 +14,25 @@ impl Reviewer for Lint {
     }
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
-        let lines: usize = request
-            .parts
-            .iter()
-            .map(|part| part.text.lines().count())
-            .sum();
-        let line = format!("reading {} ({lines} lines)", request.subject_name);
+        let subject = request.subject;
+        let lines = subject.parts.iter().map(|part| part.text.lines().count());
+        let line = format!("reading {} ({} lines)", subject.name, lines.sum::<usize>());
         if watch(Event::Line(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
-        let is_one = request.parts.len() == 1;
         let mut findings = Vec::new();
-        for part in request.parts {
-            let found = match part.kind {
-                PartKind::Document => {
-                    claudex_lint::review_document(&part.text, point_of_view(request.focus))
-                }
-                PartKind::Diff => claudex_lint::review_changes(&part.text),
+        for part in &subject.parts {
+            let found = if part.is_diff {
+                claudex_lint::review_changes(&part.text)
+            } else {
+                claudex_lint::review_document(&part.text, point_of_view(request.focus))
             };
-            findings.extend(found.into_iter().map(|one| {
-                let mut finding = finding(one);
-                if !is_one && finding.file.is_none() {
+            for mut finding in found.into_iter().map(finding) {
+                if subject.parts.len() > 1 && finding.file.is_none() {
                     finding.file = Some(part.name.clone());
                 }
-                finding
-            }));
+                findings.push(finding);
+            }
         }
         Ok(Findings(findings))
     }

@@ -8,7 +8,7 @@ use camino::Utf8Path;
 use super::answer;
 pub use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
-use super::subject::Part;
+use super::subject::SubjectText;
 use crate::files::Folder;
 use crate::machine::Focus;
 use crate::process::limits::Limits;
@@ -22,9 +22,7 @@ pub struct Request<'a> {
     /// The whole text for a model: the persona, the subject, and the form of the answer.
     pub prompt: &'a str,
     /// The subject, file by file.
-    pub parts: &'a [Part],
-    /// The subject's name, such as `PLAN.md`.
-    pub subject_name: &'a str,
+    pub subject: &'a SubjectText,
     /// The persona's point of view.
     pub focus: Focus,
     /// The loop's root folder, in which a reviewer's process starts.

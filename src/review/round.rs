@@ -15,13 +15,13 @@ use super::evidence::Round;
 use super::progress::{self, Progress};
 use super::prompt::Prompt;
 use super::reviewer::{Event, Request, Reviewer};
-use super::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
+use super::runs::{self, Run, RunBegin, RunEnd};
 use super::subject::SubjectText;
 use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
 use super::{finding_history, findings_file};
 use crate::digest::{random_hex, sha256};
 use crate::files::Folder;
-use crate::machine::{PhaseDeclaration as _, Raw};
+use crate::machine::PhaseDeclaration as _;
 use crate::message::MessageError;
 use crate::process::limits::Limits;
 use crate::store::{LoopId, Store, StoreError, lock_run};
@@ -39,18 +39,6 @@ pub struct Report {
     pub was_reviewed: bool,
     /// The run, which has ended.
     pub run: Run,
-    /// The findings file, which exists if there is a verdict.
-    pub path: Utf8PathBuf,
-}
-
-impl Report {
-    fn new(raw: &Raw, was_reviewed: bool, run: Run) -> Self {
-        Self {
-            was_reviewed,
-            path: run.findings_path(raw.store(), raw.id()),
-            run,
-        }
-    }
 }
 
 /// Reviews the round that a loop is in. A second process follows the run that is under way. A round that has its verdict is not
@@ -80,7 +68,10 @@ pub fn run(
     // In a phase without a review, the user asks for each by hand.
     let is_by_hand = raw.table().phases[raw.phase()].review().is_none();
     match round.verdict().filter(|_| !is_by_hand).or(newest) {
-        Some(run) if run.ended.is_some() => Ok(Report::new(raw, !is_followed, run.clone())),
+        Some(run) if run.ended.is_some() => Ok(Report {
+            was_reviewed: !is_followed,
+            run: run.clone(),
+        }),
         _ if is_followed => Err(RoundError::Failed {
             message: "the review that was running was cut off before it ended".to_owned(),
             help: Some("run the same command again".to_owned()),
@@ -132,8 +123,7 @@ fn perform(
     let output = output_name(&run.began.run);
     let request = Request {
         prompt: &question.prompt,
-        parts: &subject.parts,
-        subject_name: &subject.name,
+        subject: &subject,
         focus: prompt.persona.focus,
         root: store.root(),
         limits,
@@ -157,7 +147,10 @@ fn perform(
     };
     let mut answer = reviewer.review(&request, &mut watch);
     is_stopped |= listener(RoundEvent::Tick).is_break();
-    if is_stopped && RunOutcome::from(&answer) == RunOutcome::CouldNotRun {
+    if let Err(cause) = &answer
+        && is_stopped
+        && !cause.kind.is_unreadable()
+    {
         return Err(RoundError::Interrupted);
     }
     let is_changed = |tree: &String| tree_id(store, None).is_some_and(|now| now != *tree);
@@ -190,9 +183,7 @@ fn perform(
     // Journal: the run ends.
     let ended = RunEnd {
         run: run.began.run.clone(),
-        outcome: RunOutcome::from(&answer),
-        cause: answer.as_ref().err().cloned(),
-        verdict: answer.ok(),
+        outcome: answer.into(),
         work_tree_changed,
         findings: file,
     };
@@ -201,7 +192,10 @@ fn perform(
     let _ = store.touch(raw.id());
     run.ended = Some(ended);
     run.end = Some(Timestamp::now());
-    Ok(Report::new(raw, false, run))
+    Ok(Report {
+        was_reviewed: false,
+        run,
+    })
 }
 
 /// Returns the file that keeps the output of a reviewer's process.

@@ -47,13 +47,8 @@ pub struct RunEnd {
     /// The run's id.
     pub run: String,
     /// The outcome.
+    #[serde(flatten)]
     pub outcome: RunOutcome,
-    /// The findings, if the run gave a verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Findings>,
-    /// The reason for which there is no verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Cause>,
     /// Whether the work tree changed while the reviewer ran.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub work_tree_changed: bool,
@@ -63,26 +58,38 @@ pub struct RunEnd {
 }
 
 /// The outcome of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum RunOutcome {
     /// The reviewer found nothing.
-    Clean,
+    Clean {
+        /// No findings.
+        verdict: Findings,
+    },
     /// The reviewer found something.
-    Findings,
+    Findings {
+        /// The findings.
+        verdict: Findings,
+    },
     /// The reviewer could not run.
-    CouldNotRun,
+    CouldNotRun {
+        /// The reason.
+        cause: Cause,
+    },
     /// The answer has no verdict.
-    Unreadable,
+    Unreadable {
+        /// The reason.
+        cause: Cause,
+    },
 }
 
-impl From<&Result<Findings, Cause>> for RunOutcome {
-    fn from(answer: &Result<Findings, Cause>) -> Self {
+impl From<Result<Findings, Cause>> for RunOutcome {
+    fn from(answer: Result<Findings, Cause>) -> Self {
         match answer {
-            Ok(findings) if findings.is_empty() => Self::Clean,
-            Ok(_) => Self::Findings,
-            Err(cause) if cause.kind.is_unreadable() => Self::Unreadable,
-            Err(_) => Self::CouldNotRun,
+            Ok(verdict) if verdict.is_empty() => Self::Clean { verdict },
+            Ok(verdict) => Self::Findings { verdict },
+            Err(cause) if cause.kind.is_unreadable() => Self::Unreadable { cause },
+            Err(cause) => Self::CouldNotRun { cause },
         }
     }
 }
@@ -115,13 +122,16 @@ impl Run {
     }
 
     /// Returns the outcome, if the run has ended.
-    pub fn outcome(&self) -> Option<RunOutcome> {
-        Some(self.ended.as_ref()?.outcome)
+    pub fn outcome(&self) -> Option<&RunOutcome> {
+        Some(&self.ended.as_ref()?.outcome)
     }
 
     /// Returns the findings, if the run gave a verdict.
     pub fn verdict(&self) -> Option<&Findings> {
-        self.ended.as_ref()?.verdict.as_ref()
+        match self.outcome()? {
+            RunOutcome::Clean { verdict } | RunOutcome::Findings { verdict } => Some(verdict),
+            RunOutcome::CouldNotRun { .. } | RunOutcome::Unreadable { .. } => None,
+        }
     }
 
     /// Returns the number of findings of each severity, if the run gave a verdict.
@@ -136,7 +146,10 @@ impl Run {
 
     /// Returns the reason for which the run gave no verdict.
     pub fn cause(&self) -> Option<&Cause> {
-        self.ended.as_ref()?.cause.as_ref()
+        match self.outcome()? {
+            RunOutcome::CouldNotRun { cause } | RunOutcome::Unreadable { cause } => Some(cause),
+            RunOutcome::Clean { .. } | RunOutcome::Findings { .. } => None,
+        }
     }
 
     /// Returns whether the work tree changed while the reviewer ran.

@@ -27,28 +27,19 @@ const PROGRAM: &str = "{program}";
 /// The most files of a subject.
 const MAX_FILES: usize = 1000;
 
-/// The kind of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PartKind {
-    /// A document, such as a plan.
-    Document,
-    /// Changes of a work tree, as a unified diff.
-    Diff,
-}
-
 /// One file of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The path from the loop's root, as people read it.
     pub name: String,
-    /// The kind.
-    pub kind: PartKind,
+    /// Whether this is the changes of a work tree, as a unified diff; otherwise it is a document.
+    pub is_diff: bool,
     /// The text.
     pub text: String,
 }
 
 /// The subject of one run. It is read once: the journal's digest, the prompt and the built-in reviewer all use these bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SubjectText {
     /// The name, such as `PLAN.md`.
     pub name: String,
@@ -112,7 +103,7 @@ impl SubjectText {
     /// Returns the document under review, or an empty text if it is not a single document.
     pub(super) fn document(&self) -> &str {
         match &self.parts[..] {
-            [part] if part.kind == PartKind::Document => &part.text,
+            [part] if !part.is_diff => &part.text,
             _ => "",
         }
     }
@@ -121,8 +112,7 @@ impl SubjectText {
     /// reports.
     pub(super) fn keep(&self, raw: &Raw, run: &str) -> Result<(), RoundError> {
         let store = raw.store();
-        let mut parts = self.parts.iter();
-        if let Some(changes) = parts.find(|part| part.kind == PartKind::Diff) {
+        if let Some(changes) = self.parts.iter().find(|part| part.is_diff) {
             return store
                 .replace(&copy_in(raw), changes.text.as_bytes())
                 .map_err(io_error("could not write the copy of the changes"));
@@ -150,13 +140,11 @@ fn part(raw: &Raw, path: &Utf8Path, bytes: Vec<u8>) -> Result<Part, RoundError> 
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| refused("is not UTF-8 text".to_owned(), "save it as UTF-8"))?;
-    let kind = if path == copy_in(raw) {
-        PartKind::Diff
-    } else {
-        PartKind::Document
-    };
-    let name = path.strip_prefix(&root).unwrap_or(path).to_string();
-    Ok(Part { name, kind, text })
+    Ok(Part {
+        name: path.strip_prefix(&root).unwrap_or(path).to_string(),
+        is_diff: path == copy_in(raw),
+        text,
+    })
 }
 
 /// Returns whether the work tree's changes are reviewed, alone or with files.

@@ -107,8 +107,8 @@ fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
 
 fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
     let outcome = match run.outcome() {
-        Some(RunOutcome::Clean) => "clean",
-        Some(RunOutcome::Findings) => "findings",
+        Some(RunOutcome::Clean { .. }) => "clean",
+        Some(RunOutcome::Findings { .. }) => "findings",
         Some(_) => "failed",
         None => "unfinished",
     };

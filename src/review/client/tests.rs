@@ -3,6 +3,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 use crate::machine::Focus;
 use crate::process::ProcessEnd;
+use crate::review::subject::SubjectText;
 
 /// The answer of a client.
 pub(in crate::review) type Answer = Result<Findings, Cause>;
@@ -63,8 +64,7 @@ fn review(script: &str) -> Answer {
     };
     let request = Request {
         prompt: "the prompt's text",
-        parts: &[],
-        subject_name: "PLAN.md",
+        subject: &SubjectText::default(),
         focus: Focus::Engineering,
         root,
         limits: Limits {

@@ -13,9 +13,7 @@ fn add(rounds: &mut Vec<Run>, persona: &str, document: &str, found: Vec<Finding>
     let mut run = Run::new(began, jiff::Timestamp::UNIX_EPOCH);
     run.ended = Some(RunEnd {
         run: String::new(),
-        outcome: RunOutcome::Findings,
-        verdict: Some(findings),
-        cause: None,
+        outcome: RunOutcome::Findings { verdict: findings },
         work_tree_changed: false,
         findings: None,
     });

@@ -71,12 +71,11 @@ impl Snapshot {
         let mut git = Git::at(root, until)?;
         let scratch = Scratch::new().map_err(io(NO_SCRATCH))?;
         let index = scratch.path().join("index");
-        let path_of = |name| {
-            let path = git.lines(&["rev-parse", "--git-path", name], &[])?;
-            Ok(root.join(path))
-        };
-        copy_index(&path_of("index")?, &index)?;
-        let objects = path_of("objects")?.as_str().replace('\\', "\\\\");
+        let call = words("rev-parse --git-path index --git-path objects");
+        let paths = git.lines(&call, &[])?;
+        let (own_index, objects) = paths.split_once('\n').unwrap_or_default();
+        copy_index(&root.join(own_index), &index)?;
+        let objects = root.join(objects).as_str().replace('\\', "\\\\");
         // The old objects are read where they are.
         git.set("GIT_INDEX_FILE", index.as_str());
         git.set("GIT_OBJECT_DIRECTORY", scratch.path().as_str());
