@@ -48,7 +48,6 @@ pub mod shell;
 pub mod slash_arguments;
 pub mod start;
 mod state;
-mod state_file;
 mod stop;
 pub mod surroundings;
 mod turn_end;

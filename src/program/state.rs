@@ -1,29 +1,41 @@
 //! `state`: the commands that the plugin's `state-helpers.sh` calls, with the exit codes of the seed's functions.
 //!
-//! A file without a `machine` field is edited as the document that it is. On our loop the phase changes through the
-//! generated verbs alone, and fields of the machine are refused.
+//! A file without a `machine` field is edited as the document that it is, under the lock `.lock` beside it. On our loop the
+//! phase changes through the generated verbs alone, and fields of the machine are refused.
 
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
+use serde_json::Value as Json;
 
 use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::state_file::PHASE;
-use super::{archive, attempts, locate, loops, out, rounds, state_file, verbs};
-use crate::files;
+use super::{archive, attempts, durations, locate, loops, out, rounds, verbs};
+use crate::files::{self, Folder, Lock};
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
-use crate::store::{LoopId, StateHome, Store, StoreError, parse_plain};
+use crate::store::{
+    Document, Form, LoopId, MAX_BYTES, StateHome, StateSpec, Store, StoreError, is_field_name,
+    parse_plain,
+};
 
 /// The longest value that is read from stdin, in bytes.
 const MAX_STDIN_BYTES: u64 = 1024 * 1024;
 
 /// The helpers that change a file.
 const CHANGES: [&str; 4] = ["write", "set", "move", "sweep"];
+
+/// The field whose presence makes a file a machine's.
+const MACHINE: &str = "machine";
+const PHASE: &str = "phase";
+const UPDATED: &str = "last_updated_at";
+const EXTENSION: &str = "state";
+const LOCK: &str = ".lock";
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs a helper. One that prints a value, such as `get FILE FIELD`, exits 1 if there is none.
 pub(super) fn state(
@@ -46,7 +58,7 @@ pub(super) fn state(
         ("valid-id", [id]) => return Ok(LoopId::parse(id, info.state.ids).is_ok().into()),
         ("write", [file]) => return write(info, &here.join(file)),
         ("get", [file, field]) => {
-            let document = state_file::read(info.state, &here.join(file));
+            let document = read(info.state, &here.join(file));
             document.map_err(Failure::refusal)?.text(field)
         }
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
@@ -55,7 +67,7 @@ pub(super) fn state(
         ("find", []) => locate::stores(info.state, &[&here])
             .iter()
             .filter(|store| store.refusal().is_none())
-            .find_map(|store| state_file::find_newest(store.folder()))
+            .find_map(|store| find_newest(store.folder()))
             .map(Utf8PathBuf::into_string),
         ("counts", [file]) => {
             let bytes = files::read(&here.join(file)).unwrap_or_default();
@@ -110,7 +122,7 @@ struct OwnLoop {
 impl OwnLoop {
     /// Returns the loop whose state a file is, or `None` if the file does not name this machine.
     fn from_file(info: &ProgramInfo, file: &Utf8Path) -> Option<Self> {
-        let document = state_file::read(info.state, file).ok()?;
+        let document = read(info.state, file).ok()?;
         if document.text(info.state.fields.machine)? != info.state.machine {
             return None;
         }
@@ -140,7 +152,7 @@ fn write(info: &ProgramInfo, file: &Utf8Path) -> Result<Exit, Failure> {
         let why = "it would go past the machine’s transitions";
         return Err(own.refuse("state write", why));
     }
-    state_file::replace(file, &stdin()?).map_err(Failure::refusal)?;
+    replace(file, &stdin()?).map_err(Failure::refusal)?;
     Ok(Exit::Complete)
 }
 
@@ -157,7 +169,7 @@ fn set(
         text.to_owned()
     });
     let Some(own) = OwnLoop::from_file(info, file) else {
-        let is_set = state_file::edit(file, None, field, &value);
+        let is_set = edit(file, None, field, &value);
         return Ok(is_set.map_err(Failure::refusal)?.into());
     };
     let settings = loops::settings(info, own.store.root(), None)?;
@@ -165,7 +177,7 @@ fn set(
     let by = own.actor.to_string();
     let set = own.store.set_field(&own.id, field, value, &by, is_optional);
     if let Err(StoreError::Io { source, .. }) = &set
-        && source.kind() == io::ErrorKind::InvalidInput
+        && source.kind() == ErrorKind::InvalidInput
     {
         own.refuse(&format!("state set {field}"), &source.to_string());
     }
@@ -178,7 +190,7 @@ fn set(
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;
     let Some(own) = OwnLoop::from_file(info, file) else {
-        let is_set = state_file::edit(file, Some(from), PHASE, &to.into());
+        let is_set = edit(file, Some(from), PHASE, &to.into());
         return Ok(is_set.map_err(Failure::refusal)?.into());
     };
     let held = loops::check_open(info, program.app.open(&own.store, &own.id, own.actor))?;
@@ -209,3 +221,110 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
     verbs::take(program, verb, held, &settings)?;
     Ok(Exit::Complete)
 }
+
+/// Reads a document: as the machine reads it if the extension is the machine's, else as scripts write it.
+fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreError> {
+    in_folder("read", path, |folder, name| {
+        let bytes = folder.read(name, MAX_BYTES as u64)?;
+        if path.extension() == Some(spec.extension) {
+            spec.parse(&bytes)
+        } else {
+            Form::Lines.parse(&bytes)
+        }
+    })
+}
+
+/// Sets a field, if `from` is `None` or the document's phase, and `last_updated_at` to now in the same write unless it is the
+/// field. A field that is not there is added at the end. Returns whether it was set.
+fn edit(
+    path: &Utf8Path,
+    from: Option<&str>,
+    field: &str,
+    value: &Json,
+) -> Result<bool, StoreError> {
+    locked("change", path, |folder, name| {
+        let mut document = read_unowned(folder, name)?;
+        if from.is_some() && document.text(PHASE).as_deref() != from {
+            return Ok(false);
+        }
+        if !is_field_name(field) {
+            let why = format!("`{}` cannot name a field", field.escape_debug());
+            return Err(io::Error::new(ErrorKind::InvalidInput, why));
+        }
+        document.set(UPDATED, &durations::time(Timestamp::now()).into());
+        document.set(field, value);
+        let bytes = document.to_bytes();
+        Form::Lines.parse(&bytes)?;
+        folder.replace(name, &bytes)?;
+        Ok(true)
+    })
+}
+
+/// Replaces the file, with any bytes. A reader sees the old file or the new one.
+fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
+    locked("write", path, |folder, name| {
+        match read_unowned(folder, name) {
+            // A symlink, or a file of a machine.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
+            _ => folder.replace(name, bytes),
+        }
+    })
+}
+
+/// Reads a document, unless it names a machine.
+fn read_unowned(folder: &Folder, name: &str) -> io::Result<Document> {
+    let bytes = folder.read(name, MAX_BYTES as u64)?;
+    let document = Form::Lines.parse(&bytes)?;
+    let Some(machine) = document.text(MACHINE) else {
+        return Ok(document);
+    };
+    let why = format!("only the machine `{machine}` changes it");
+    Err(io::Error::new(ErrorKind::InvalidInput, why))
+}
+
+/// Works on a file under its lock.
+fn locked<T>(
+    doing: &'static str,
+    path: &Utf8Path,
+    work: impl FnOnce(&Folder, &str) -> io::Result<T>,
+) -> Result<T, StoreError> {
+    in_folder(doing, path, |folder, name| {
+        let _lock = Lock::take(folder, LOCK, LOCK_TIMEOUT)?.ok_or_else(|| {
+            let why = format!("another process has locked {}", folder.path().join(LOCK));
+            io::Error::new(ErrorKind::TimedOut, why)
+        })?;
+        work(folder, name)
+    })
+}
+
+/// Works on a file by its name in its folder. Symlinks to the folder are followed.
+fn in_folder<T>(
+    doing: &'static str,
+    path: &Utf8Path,
+    work: impl FnOnce(&Folder, &str) -> io::Result<T>,
+) -> Result<T, StoreError> {
+    let folder = Folder::open(path.parent().unwrap_or(path));
+    let name = path.file_name().unwrap_or_default();
+    folder
+        .and_then(|folder| work(&folder, name))
+        .map_err(|source| StoreError::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        })
+}
+
+/// Returns the newest state file of a folder by time of modification, regardless of its name or phase; the greater name of two
+/// with the same time.
+fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
+    let names = Folder::open(folder).ok()?.list().ok()?.into_iter();
+    let files = names.filter_map(|(name, found)| {
+        let path = folder.join(name);
+        let fits = found.kind.is_file() && path.extension() == Some(EXTENSION);
+        fits.then_some((found.modified, path))
+    });
+    files.max().map(|(_, path)| path)
+}
+
+#[cfg(test)]
+mod tests;
