@@ -212,7 +212,11 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     for (index, entry) in answer.findings.iter().enumerate() {
         findings.push(read_finding(index + 1, entry)?);
     }
+    let is_minor = |one: &Finding| one.severity == Severity::Low;
     match answer.verdict.as_deref() {
+        Some("FAIL") if findings.iter().all(is_minor) => Err(Cause::not_a_verdict(
+            "its JSON says FAIL and lists nothing that blocks",
+        )),
         // `clean` beside findings, such as low ones: the listed findings count.
         _ if !findings.is_empty() => with_findings(findings),
         Some("clean") if !answer.other.is_empty() => Err(Cause::not_a_verdict(

@@ -2,7 +2,7 @@
 //! result of a stage.
 
 use camino::Utf8PathBuf;
-use clap::{Arg, ArgMatches, Command, arg, value_parser};
+use clap::{ArgMatches, Command, arg, value_parser};
 use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, Program, incompatible, loop_flag, loops, out};
@@ -19,9 +19,7 @@ pub(crate) fn all() -> Vec<Command> {
         let place = Group::Look.place();
         Command::new(name).about(about).display_order(place)
     }
-    fn path(argument: Arg) -> Arg {
-        argument.value_parser(value_parser!(Utf8PathBuf))
-    }
+    let path = || value_parser!(Utf8PathBuf);
     let file = arg!([FILE] "The summary [default: that of the open stage]");
     vec![
         look("next", "Print the next instruction; changes nothing")
@@ -31,10 +29,10 @@ pub(crate) fn all() -> Vec<Command> {
             "validate",
             "Check summaries against the contract; changes nothing",
         )
-        .arg(path(arg!(<FILE>...))),
+        .arg(arg!(<FILE>...).value_parser(path())),
         Command::new("report")
             .about("Take the summary of the open stage and print the next instruction")
-            .arg(path(file))
+            .arg(file.value_parser(path()))
             .arg(loop_flag()),
         Command::new("recover")
             .about("Take what a coordinator left that ended without a report")

@@ -78,7 +78,7 @@ fn back(action: BackAction) -> Verb {
 fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
     let round = pipeline.round();
     let flags = &summary.flags;
-    let file = |path: &str| pipeline.file(&format!("requirements/{path}"));
+    let file = |path: &str| pipeline.0.read(&format!("requirements/{path}")).ok();
     match (summary.stage, flags.validation_decision) {
         (Stage::AnalysisQuestions, _) => {
             let questions = file(&format!("working/QUESTIONS-{round:03}.md"));

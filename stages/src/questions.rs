@@ -202,14 +202,9 @@ fn value(verb: &Verb) -> Option<String> {
         Verb::Choose { mode, .. } => Some(mode.to_string()),
         Verb::Further { decision, .. } => Some(decision.to_string()),
         Verb::Tell { answer, .. } => Some(answer.clone()),
-        Verb::GoOn {
-            answer: Some(answer),
-            ..
+        Verb::GoOn { answer, .. } | Verb::GoBack { answer, .. } if answer.is_some() => {
+            answer.clone()
         }
-        | Verb::GoBack {
-            answer: Some(answer),
-            ..
-        } => Some(answer.clone()),
         verb => Some(verb.parts().0.to_owned()),
     }
 }

@@ -87,7 +87,7 @@ fn note_result(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
     match stage {
         Stage::AnalysisQuestions | Stage::ResponseAnalysis => note_round(held, stage, flags),
         Stage::ValidationGeneration => {
-            let requirements = Pipeline(held.raw()).file("requirements/PRD.md");
+            let requirements = held.raw().read("requirements/PRD.md");
             let mut known = held.fields().prd_sections.clone();
             known.extend(gates::section_statuses(&requirements.unwrap_or_default()));
             held.set_prd_sections(&known)

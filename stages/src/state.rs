@@ -104,17 +104,12 @@ impl Pipeline<'_> {
         root.join(path) == expected || loops::here().is_ok_and(|here| here.join(path) == expected)
     }
 
-    /// Returns the bytes of a file of the project, or `None` if it is missing or may not be read.
-    pub(crate) fn file(self, path: &str) -> Option<Vec<u8>> {
-        self.0.read(path).ok()
-    }
-
     /// Returns the key artifacts of the open stage: those that are new since the dispatch, and the others.
     pub(crate) fn artifacts(self) -> (Vec<String>, Vec<String>) {
         let before = self.open().before;
         let is_new = |path: &String| {
-            let bytes = self.file(path);
-            bytes.is_some_and(|bytes| before.get(path) != Some(&sha256(&bytes)))
+            let bytes = self.0.read(path);
+            bytes.is_ok_and(|bytes| before.get(path) != Some(&sha256(&bytes)))
         };
         let all = self.stage().artifacts(self.round());
         all.into_iter().partition(is_new)
@@ -132,7 +127,7 @@ impl Pipeline<'_> {
 
     /// Returns the bytes of the open stage's summary, and their fit to the open dispatch.
     pub(crate) fn read_summary(self) -> Option<(Vec<u8>, Reading)> {
-        let bytes = self.file(&self.summary_file())?;
+        let bytes = self.0.read(&self.summary_file()).ok()?;
         let reading = read(&bytes, Some(&self.0.root()), Some(&self.dispatch()));
         Some((bytes, reading))
     }

@@ -112,7 +112,10 @@ pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
     let is_review = |name: &Name| matches!(name, Name::Review(..));
     let reviews = directory.names().filter(is_review);
     let files: Vec<String> = reviews.map(|name| name.to_string()).collect();
-    note(raw, FOUND, &json!({ "files": files }))
+    let noted = raw
+        .store()
+        .note(raw.id(), FOUND, &json!({ "files": files }));
+    noted.map_err(|error| error.to_string())
 }
 
 /// Records the findings that the user accepts: those of the newest review of a phase.
@@ -127,10 +130,8 @@ fn note_accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let run = runs.find(|run| last.run.as_ref() == Some(&run.began.run));
     let findings = run.iter().flat_map(|run| run.findings());
     let open: Vec<String> = findings.map(bullet).collect();
-    note(raw, "accepted", &json!({ "open": open }))
-}
-
-fn note(raw: &Raw, name: &str, data: &Json) -> Result<(), String> {
-    let noted = raw.store().note(raw.id(), name, data);
+    let noted = raw
+        .store()
+        .note(raw.id(), "accepted", &json!({ "open": open }));
     noted.map_err(|error| error.to_string())
 }

@@ -71,14 +71,6 @@ impl Next {
         }
     }
 
-    fn end_turn(row: &'static str, review: Phase, why: impl Into<String>) -> Self {
-        Self::new(
-            row,
-            format!("end the turn: {} comes next", word(review)),
-            why,
-        )
-    }
-
     /// Returns whether the user has to decide first.
     pub fn asks(&self) -> bool {
         self.step == ASK
@@ -116,7 +108,7 @@ fn with_state(fields: &Fields, files: &Directory) -> Next {
         let step = format!("{}: answer the newest review", word(at));
         Next::new(row, step, "the newest review is not answered yet")
     };
-    let review = |row, why| Next::end_turn(row, at, why);
+    let review = |row, why| Next::new(row, end_turn(at), why);
     let is_answered = fields.phase.strip_prefix("post-") == Some(word(at));
     let answered = "the last review was answered";
     match at {
@@ -158,7 +150,7 @@ fn code_review(task: Option<u64>, files: &Directory) -> Next {
     let total = file.subtasks.len();
     if completed == total {
         let why = format!("all subtasks of task {task} are completed");
-        return Next::end_turn("C13", Phase::CodeReview, why);
+        return Next::new("C13", end_turn(Phase::CodeReview), why);
     }
     let why = format!("{completed} of {total} subtasks of task {task} are completed");
     Next::new("C14", continue_task(task), why)
@@ -169,7 +161,7 @@ fn all_code_review(files: &Directory) -> Next {
     let done = files.done().count();
     if active > 0 && done == active {
         let why = format!("all {active} tasks are done");
-        return Next::end_turn("C16", Phase::AllCodeReview, why);
+        return Next::new("C16", end_turn(Phase::AllCodeReview), why);
     }
     Next::new("C17", ASK, format!("{done} of {active} tasks are done"))
 }
@@ -207,6 +199,10 @@ fn standalone(phase: &str, task: Option<u64>) -> Next {
             Next::new("C23", ASK, why)
         }
     }
+}
+
+fn end_turn(review: Phase) -> String {
+    format!("end the turn: {} comes next", word(review))
 }
 
 fn continue_task(task: u64) -> String {

@@ -58,7 +58,7 @@ pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
     let directory = call.directory(&held)?;
     let last = directory.tasks.iter().map(|row| row.id).max();
-    let row = last.unwrap_or_default() + 1;
+    let row = last.map_or(1, |last| last + 1);
     let loop_args = LoopArgs::default();
     let now = call.take(held, Verb::Add { loop_args, row })?;
     let id = now.id();

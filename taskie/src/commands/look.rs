@@ -1,7 +1,7 @@
 //! `next` and `check`, which change nothing.
 
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{locate, loops, out};
+use claudex_loop::program::{incompatible, locate, loops, out};
 use claudex_loop::store::{IdForm, LoopId};
 use claudex_loop::{Actor, Store, text};
 
@@ -35,7 +35,8 @@ impl Plan {
             // Opening a loop whose document is broken would repair it, and nobody could be asked.
             Some(State::None) if has_journal => State::Broken,
             _ if has_journal => {
-                let opened = call.open_loop(&store.clone().to_look(), &id, Actor::Person)?;
+                let opened = AnyLoop::open(&store.to_look(), &id, Actor::Person)
+                    .map_err(|error| incompatible::failure(call.info, error))?;
                 let state = State::read(opened.raw());
                 held = Some(opened);
                 state

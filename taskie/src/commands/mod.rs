@@ -15,7 +15,7 @@ use claudex_loop::program::{
     Group, Program, attempts, incompatible, loops, messages, out, slash_arguments,
 };
 use claudex_loop::store::LoopId;
-use claudex_loop::{Actor, Beginning, Store};
+use claudex_loop::{Actor, Beginning};
 
 use crate::context::{self, word};
 use crate::files::Directory;
@@ -175,11 +175,6 @@ impl Call {
         loops::person_only(self.info, self.actor, &self.name, id)
     }
 
-    fn open_loop(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
-        let held = AnyLoop::open(store, id, actor);
-        held.map_err(|error| incompatible::failure(self.info, error))
-    }
-
     /// Opens the plan for a change.
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
         let (store, id) = look::locate_plan(self)?;
@@ -188,7 +183,8 @@ impl Call {
             let help = format!("nothing was changed; take it up:\n    taskie continue-plan {id}");
             return Err(self.refusal(problem, &help));
         }
-        let held = self.open_loop(&store, &id, actor)?;
+        let held = AnyLoop::open(&store, &id, actor)
+            .map_err(|error| incompatible::failure(self.info, error))?;
         loops::check_opened(self.info, held.raw(), self.actor)?;
         Ok(held)
     }
