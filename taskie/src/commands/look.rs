@@ -35,7 +35,7 @@ impl Plan {
             // Opening a loop whose document is broken would repair it, and nobody could be asked.
             Some(State::None) if has_journal => State::Broken,
             _ if has_journal => {
-                let opened = AnyLoop::open(&store.to_look(), &id, Actor::Person)
+                let opened = AnyLoop::open(&store.clone().to_look(), &id, Actor::Person)
                     .map_err(|error| incompatible::failure(call.info, error))?;
                 let state = State::read(opened.raw());
                 held = Some(opened);
