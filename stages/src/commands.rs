@@ -1,5 +1,4 @@
-//! The commands of the pipeline: `next` and `validate` change nothing, `report` and `recover` take the
-//! result of a stage.
+//! The commands of the pipeline: `next` and `validate` change nothing, `report` and `recover` take the result of a stage.
 
 use camino::Utf8PathBuf;
 use clap::{ArgMatches, Command, arg, value_parser};

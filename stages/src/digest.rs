@@ -1,5 +1,4 @@
-//! The digest of earlier rounds, which stages get from round 4 on instead of all summaries. It follows from the
-//! state, so a lost one is written again.
+//! The digest of earlier rounds, which stages get from round 4 on instead of all summaries. It follows from the state.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,5 +1,4 @@
-//! The open instruction of a pipeline, as JSON and as text. It follows from the state alone, so it stays
-//! the same until something changes.
+//! The open instruction of a pipeline, as JSON and as text. It follows from the state alone.
 
 use std::collections::BTreeSet;
 

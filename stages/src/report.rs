@@ -1,5 +1,4 @@
-//! `report` and `recover`: keep a summary, record it in the state, and take the transition that follows,
-//! all in one write. A refusal changes nothing.
+//! `report` and `recover`: keep a summary, record it, and take the transition that follows, all in one write.
 
 use camino::Utf8PathBuf;
 use claudex_loop::program::exit::{Exit, Failure};

@@ -16,8 +16,7 @@ use crate::{Phase, context, stops, summary, work};
 /// The longest time that a stop waits for git.
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Records the facts of the moment at which a phase was entered. Returns sentences for the user if
-/// the plan is over.
+/// Records the facts of the entry into a phase. Returns sentences for the user if the plan is over.
 pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
     let phase = context::phase(raw);
     let Some(edge) = raw.last_edge() else {

@@ -1,5 +1,4 @@
-//! Taskie, stateful: a plan is written, cut into tasks, and built task by task. Each step is
-//! reviewed until two reviews in a row are clean.
+//! Taskie, stateful: a plan, its tasks and their code, each reviewed until two reviews in a row are clean.
 
 claudex_loop::machine!(taskie as typestate);
 

@@ -37,8 +37,7 @@ fn number(value: &Json) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns the document that is taken up, with the machine's words for those of the bash version.
-/// Without a document the state follows from the files.
+/// Returns the document that is taken up, in the machine's words; without one its state follows from the files.
 pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, String> {
     let mut document = match bytes {
         None if files.entries.is_empty() => {

@@ -107,30 +107,28 @@ impl Directory {
 
     fn add(&mut self, entry: &str, name: Name, text: Result<String, String>) {
         let rule = match name {
-            Name::Plan => 1,
             Name::Tasks => 8,
             Name::Task(_) => 9,
-            _ => return self.add_for_people(name, text.unwrap_or_default()),
+            _ => 1,
         };
         let problems = &mut self.problems;
         let report = &mut |line, what| problems.push(Problem::new(rule, entry, line, what));
         match (name, text) {
-            (_, Err(problem)) => report(None, problem),
+            (Name::Plan | Name::Tasks | Name::Task(_), Err(problem)) => report(None, problem),
+            // The design and the reviews break no rule.
+            (_, Err(_)) => {}
+            (Name::Plan, Ok(text)) => self.plan = text,
+            (Name::Design, Ok(text)) => self.design = text,
             (Name::Tasks, Ok(text)) => self.tasks = parse_tasks(&text, report),
             (Name::Task(number), Ok(text)) => {
                 let file = TaskFile::parse(number, &text, report);
                 self.task_files.extend(file.map(|file| (number, file)));
             }
-            (_, Ok(text)) => self.plan = text,
-        }
-    }
-
-    /// Adds the design or a review, which break no rule.
-    fn add_for_people(&mut self, name: Name, text: String) {
-        if name == Name::Design {
-            self.design = text;
-        } else if let Some(is_pass) = verdict(&text) {
-            self.verdicts.insert(name, is_pass);
+            (review, Ok(text)) => {
+                let verdict = verdict(&text);
+                self.verdicts
+                    .extend(verdict.map(|is_pass| (review, is_pass)));
+            }
         }
     }
 

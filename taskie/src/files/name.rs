@@ -53,8 +53,7 @@ pub enum Group {
 }
 
 impl Name {
-    /// Reads a name, or returns `None` if a plan has no such file. Numbers have no leading zeros:
-    /// no two names mean the same.
+    /// Reads a name, or returns `None` if a plan has no such file. Numbers have no leading zeros.
     pub fn parse(name: &str) -> Option<Self> {
         let mut fixed = [Self::State, Self::Plan, Self::Design, Self::Tasks].into_iter();
         if let Some(fixed) = fixed.find(|fixed| fixed.to_string() == name) {
