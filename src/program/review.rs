@@ -105,15 +105,16 @@ fn run_and_print(
     let persona = &personas.of_round(raw.count(spec.round)).label;
     console.line(&format!("{}, {persona}", rounds::full_name(raw, spec)));
     let mut listener = |event: RoundEvent<'_>| console.event(event);
-    let report = run(program, held, spec, settings, limits, chosen, &mut listener);
-    let report = report.map_err(|error| {
+    let failure = |error: RoundError| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
             RoundError::Refused { .. } | RoundError::Nothing { .. } => Exit::Refused,
-            _ => Exit::Internal,
+            RoundError::Failed { .. } => Exit::Internal,
         };
         Failure::new(exit, error)
-    })?;
+    };
+    let report =
+        run(program, held, spec, settings, limits, chosen, &mut listener).map_err(failure)?;
 
     let run = &report.run;
     console.emphasize(&info.line(&result(raw, &report)), rounds::CLEAN, Tone::Good);
@@ -225,18 +226,17 @@ fn verify_first(
 fn follow(program: &Program, raw: &Raw) -> Result<Exit, Failure> {
     let id = raw.id();
     let mut console = Console::new(program.info.line(""), false);
-    let is_running = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));
-    let is_running = is_running.map_err(|error| match error {
+    let review = format!("{} review {id} --follow", program.info.program);
+    let failure = |error| match error {
         RoundError::Interrupted => Failure::with_help(
             Exit::Interrupted,
             "no longer followed; the review itself goes on".to_owned(),
-            &format!(
-                "to see it again:\n    {} review {id} --follow",
-                program.info.program
-            ),
+            &format!("to see it again:\n    {review}"),
         ),
         error => Failure::new(Exit::Internal, error),
-    })?;
+    };
+    let is_running =
+        round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event)).map_err(failure)?;
 
     let Some(run) = rounds::runs(raw).pop() else {
         console.line(&format!("no review of loop {id} has run yet"));

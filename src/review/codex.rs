@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
@@ -70,12 +69,12 @@ impl UserConfig {
     /// Reads the file that the client will read.
     fn read() -> Self {
         let folder = |name: &str| {
-            let folder = std::env::var_os(name).map(PathBuf::from);
-            folder.filter(|folder| folder.is_absolute())
+            let folder = Utf8PathBuf::from(std::env::var(name).ok()?);
+            folder.is_absolute().then_some(folder)
         };
-        let home = folder("CODEX_HOME").or_else(|| folder("HOME").map(|home| home.join(".codex")));
-        let file = home.and_then(|home| Utf8PathBuf::from_path_buf(home.join("config.toml")).ok());
-        let text = file.and_then(|file| crate::files::read_to_string(&file).ok());
+        let text = folder("CODEX_HOME")
+            .or_else(|| Some(folder("HOME")?.join(".codex")))
+            .and_then(|home| crate::files::read_to_string(&home.join("config.toml")).ok());
         toml::from_str(&text.unwrap_or_default()).unwrap_or_default()
     }
 

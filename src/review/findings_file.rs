@@ -88,18 +88,18 @@ pub fn bullet(finding: &Finding) -> String {
         (file, Some(line)) => format!("{file}:{line}: "),
         (file, None) => format!("{file}: "),
     };
-    let what = text::one_line(&finding.what, MAX_FINDING_CHARS);
+    let problem = text::one_line(&finding.what, MAX_FINDING_CHARS);
     let recommendation = finding.recommendation.as_deref().unwrap_or_default();
-    let mut recommendation = text::one_line(recommendation, MAX_FINDING_CHARS);
-    if !recommendation.is_empty() {
-        recommendation = format!(" ({recommendation})");
-    }
-    let whole = format!("{place}{what}{recommendation}");
+    let recommendation = match text::one_line(recommendation, MAX_FINDING_CHARS).as_str() {
+        "" => String::new(),
+        recommendation => format!(" ({recommendation})"),
+    };
+    let whole = format!("{place}{problem}{recommendation}");
     // A bullet that reads "None" would count as no finding, and one that begins with "[High]" as a high one.
-    let says_none = answer::is_none(&whole) || place.is_empty() && answer::is_none(&what);
+    let says_none = answer::is_none(&whole) || place.is_empty() && answer::is_none(&problem);
     let says_more = answer::label(&whole).is_some_and(|(severity, _)| severity < finding.severity);
     if says_none || says_more {
-        format!("{place}\"{what}\"{recommendation}")
+        format!("{place}\"{problem}\"{recommendation}")
     } else {
         whole
     }
