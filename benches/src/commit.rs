@@ -36,8 +36,8 @@ fn start(root: &Utf8Path, before: usize) -> (Store, LoopId) {
         ("topic".into(), "word ".repeat(70).into()),
         ("count".into(), 0.into()),
     ]);
-    let how = Beginning::now("bench");
-    let started = store.start(&how, "bench", fields, None);
+    let beginning = Beginning::now("bench");
+    let started = store.start(&beginning, "bench", fields, None);
     let id = started.expect("a start").id().clone();
     if before > 0 {
         let journal = store.journal_path(&id);

@@ -58,8 +58,10 @@ impl Store {
     pub fn archived(&self) -> Vec<Listed> {
         let archive = self.open_folder().and_then(|here| here.subfolder(ARCHIVE));
         let names = archive.and_then(|archive| archive.names());
-        let names = names.unwrap_or_default().into_iter();
-        let ids = names.filter_map(|name| LoopId::parse(&name, self.spec().ids).ok());
+        let ids = names
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|name| LoopId::parse(&name, self.spec().ids).ok());
         let in_time = ids.take_while(|_| !self.budget().is_over());
         let listed = in_time.filter_map(|id| self.listed_in_archive(&id));
         let mut archived: Vec<Listed> = listed.filter(|one| !one.terminal).collect();
@@ -99,8 +101,9 @@ impl Store {
     /// Archives every loop of this project, and every state file that was made by hand. Returns their names.
     pub fn archive_all(&self) -> Result<Vec<String>, StoreError> {
         let loops = self.list().into_iter();
-        let own = loops.filter(|one| self.is_for(one.root.as_deref()));
-        own.chain(self.list_foreign())
+        loops
+            .filter(|one| self.is_for(one.root.as_deref()))
+            .chain(self.list_foreign())
             .map(|one| self.archive(&one.id).map(|()| one.id.to_string()))
             .collect()
     }

@@ -16,17 +16,16 @@ impl Store {
     /// The journal's line is appended and synced, then the document is replaced. A crash before the line is synced leaves the
     /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
-        let is_untouched = || self.read_document(&held.id).ok().as_ref() == Some(&held.document);
-        if !is_untouched() {
+        let found = match self.read_document(&held.id) {
+            Ok(bytes) if bytes == held.document => return self.write(held, change),
             // An edit by hand is undone and kept, or becomes a change before this one, which then is stale.
-            let found = self.open(&held.id)?;
-            if found.revision() != held.revision() {
-                let found = found.snapshot();
-                return Err(StoreError::Stale { found });
-            }
-            return self.write(&found, change);
+            _ => self.open(&held.id)?,
+        };
+        if found.revision() != held.revision() {
+            let found = found.snapshot();
+            return Err(StoreError::Stale { found });
         }
-        self.write(held, change)
+        self.write(&found, change)
     }
 
     pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
@@ -87,17 +86,18 @@ impl Store {
         by: &str,
         allow_owned: bool,
     ) -> Result<Record, StoreError> {
-        let refuse = |why: String| Err(StoreError::input("set a field of", self.path_of(id), why));
-        if !is_field_name(field) {
-            return refuse(format!("`{}` cannot name a field", field.escape_debug()));
-        }
-        if self.spec().is_structural(field) {
-            return refuse(format!("the field `{field}` is written by the store only"));
-        }
-        if self.spec().is_protected(field) && !allow_owned {
-            return refuse(format!(
-                "the field `{field}` is written by the machine only"
-            ));
+        let spec = self.spec();
+        let why = if !is_field_name(field) {
+            format!("`{}` cannot name a field", field.escape_debug())
+        } else if spec.is_structural(field) {
+            format!("the field `{field}` is written by the store only")
+        } else if spec.is_protected(field) && !allow_owned {
+            format!("the field `{field}` is written by the machine only")
+        } else {
+            String::new()
+        };
+        if !why.is_empty() {
+            return Err(StoreError::input("set a field of", self.path_of(id), why));
         }
         loop {
             let held = self.open(id)?;

@@ -141,8 +141,8 @@ impl Document {
             Form::Lines => {}
             Form::Json => {
                 let mut others = std::mem::take(&mut self.map);
-                let declared = fields.keys();
-                let declared = declared.filter_map(|name| others.shift_remove_entry(name.as_str()));
+                let names = fields.keys();
+                let declared = names.filter_map(|name| others.shift_remove_entry(name.as_str()));
                 self.map.extend(declared);
                 self.map.extend(others);
             }
@@ -169,8 +169,9 @@ impl Document {
             }
             Form::Frontmatter if self.map.is_empty() => [&*self.open, &self.rest].concat(),
             Form::Frontmatter => {
-                let yaml = serde_yaml::to_string(&self.map).unwrap_or_default();
-                let yaml = yaml.replace('\n', line_ending(&self.open));
+                let yaml = serde_yaml::to_string(&self.map)
+                    .unwrap_or_default()
+                    .replace('\n', line_ending(&self.open));
                 [&*self.open, &yaml, &self.rest].concat()
             }
         };
@@ -217,11 +218,8 @@ fn parse_lines(lines: &[String]) -> io::Result<Mapping> {
     let mut map = Mapping::new();
     for (at, raw) in lines.iter().enumerate() {
         let refuse = |why: &str| unreadable(format!("line {}: {why}", at + 1));
-        let content = raw.trim_end_matches(['\n', '\r', ' ', '\t']);
-        let content = content
-            .strip_prefix(MARK)
-            .filter(|_| at == 0)
-            .unwrap_or(content);
+        let line = raw.strip_prefix(MARK).filter(|_| at == 0).unwrap_or(raw);
+        let content = line.trim_end_matches(['\n', '\r', ' ', '\t']);
         // A reader of YAML ends a line at some of these.
         let is_wrong =
             |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');

@@ -219,8 +219,9 @@ impl Journal for LoopFolder {
             None => self.begin(here, id)?,
         };
         let path = self.journal_path(id);
-        let json = serde_json::to_vec(&entry).map_err(io::Error::from);
-        let json = json.or_io("write", &path)?;
+        let json = serde_json::to_vec(&entry)
+            .map_err(io::Error::from)
+            .or_io("write", &path)?;
         let end = sealed.end();
         let before = sealed.last().map_or("", |line| &line.seal);
         let seal = sealed.sealing.seal(id, before, end, &json);
@@ -307,8 +308,8 @@ impl Journal for LoopFolder {
 
     fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
-        let pieces = self.pieces(id).into_iter().filter(|name| here.has(name));
-        let pieces: Vec<String> = pieces.collect();
+        let mut pieces = self.pieces(id);
+        pieces.retain(|name| here.has(name));
         let Some(last) = pieces.last() else {
             return Ok(());
         };

@@ -43,7 +43,7 @@ impl LoopId {
     }
 
     /// Makes the id of a document that was made by hand, from the name of its file.
-    pub(super) fn of_file(stem: String) -> Self {
+    pub(super) fn from_file_stem(stem: String) -> Self {
         Self(stem)
     }
 

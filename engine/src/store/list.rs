@@ -39,17 +39,17 @@ impl Store {
     /// Returns every loop that has a journal or a document, newest first. Reads without a lock, writes nothing, and names what
     /// is wrong with a loop instead of failing. If the call's [`Budget`](super::Budget) ends first, the rest is left out.
     pub fn list(&self) -> Vec<Listed> {
-        let documents = self.stems().into_iter();
-        let documents = documents.filter_map(|stem| LoopId::parse(&stem, self.spec().ids).ok());
-        let journals = self.journal_of().list().unwrap_or_default();
-        self.list_each(journals.into_iter().chain(documents).collect())
+        let mut ids = self.journal_of().list().unwrap_or_default();
+        let stems = self.stems().into_iter();
+        ids.extend(stems.filter_map(|stem| LoopId::parse(&stem, self.spec().ids).ok()));
+        self.list_each(ids)
     }
 
     /// Returns the state files that were made by hand: those whose name is not an id.
     pub fn list_foreign(&self) -> Vec<Listed> {
         let stems = self.stems().into_iter();
         let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec().ids).is_err());
-        self.list_each(foreign.map(LoopId::of_file).collect())
+        self.list_each(foreign.map(LoopId::from_file_stem).collect())
     }
 
     fn list_each(&self, mut ids: Vec<LoopId>) -> Vec<Listed> {

@@ -28,7 +28,7 @@ pub(super) const JOURNAL: &str = "journal.jsonl";
 pub(super) const ARCHIVE: &str = "archive";
 /// Endings of the files beside a document, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time to wait for the lock of a review. A process that only asks whether it is held holds it too for a moment.
 const RUN_LOCK_TIMEOUT: Duration = Duration::from_millis(20);
 const MAX_REPLACED: u32 = 5;
@@ -48,7 +48,9 @@ const MAX_LOG_LINE_CHARS: usize = 4000;
 pub struct LoopFolder {
     pub(super) spec: &'static StateSpec,
     pub(super) folder: Utf8PathBuf,
-    root: Utf8PathBuf,
+    pub(super) root: Utf8PathBuf,
+    /// Below it no symlink is followed: the root, or a state folder outside of it.
+    pub(super) base: Utf8PathBuf,
     pub(super) home: StateHome,
     pub(super) lock_timeout: Duration,
     pub(super) budget: Budget,
@@ -65,25 +67,6 @@ pub fn lock_run(folder: &Folder) -> Result<Option<RunLock>, StoreError> {
 }
 
 impl LoopFolder {
-    /// Makes the paths of a state folder. Both paths are canonical, as far as they are not below each other.
-    pub(super) fn new(
-        folder: &Utf8Path,
-        root: Utf8PathBuf,
-        spec: &'static StateSpec,
-        home: StateHome,
-    ) -> Self {
-        Self {
-            spec,
-            // One spelling: the folder is compared with the path that the state home keeps.
-            folder: folder.components().collect(),
-            root: root.components().collect(),
-            home,
-            lock_timeout: LOCK_TIMEOUT,
-            budget: Budget::default(),
-            above: None,
-        }
-    }
-
     /// Returns the state folder.
     pub fn folder(&self) -> &Utf8Path {
         &self.folder
@@ -113,20 +96,6 @@ impl LoopFolder {
     /// Returns whether projects share the folder, because it is outside of the root.
     pub(super) fn is_shared(&self) -> bool {
         !self.folder.starts_with(&self.root)
-    }
-
-    /// Returns the folder below which no symlink is followed: the root, or a state folder outside of it.
-    fn base(&self) -> &Utf8Path {
-        if self.is_shared() {
-            self.top()
-        } else {
-            &self.root
-        }
-    }
-
-    /// Returns the state folder, also if this is the folder of an archived loop.
-    pub(super) fn top(&self) -> &Utf8Path {
-        self.above.as_ref().unwrap_or(&self.folder)
     }
 
     /// Returns the document of a loop.
@@ -163,8 +132,8 @@ impl LoopFolder {
     }
 
     pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
-        let below = path.strip_prefix(self.base()).unwrap_or(path);
-        Folder::open(self.base())?.subfolder(below)
+        let below = path.strip_prefix(&self.base).unwrap_or(path);
+        Folder::open(&self.base)?.subfolder(below)
     }
 
     /// Opens the folder of a loop's own files in the same way.
@@ -175,7 +144,7 @@ impl LoopFolder {
     /// Opens the folder of a file of the project's or of a loop's, and returns it with the file's name. No symlink is followed
     /// below the root and below the state folder.
     pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
-        folder_of(&[&self.root, self.base()], path)
+        folder_of(&[&self.root, &self.base], path)
     }
 
     /// Reads a file of the project's or of a loop's. See [`LoopFolder::folder_of`].
@@ -230,7 +199,7 @@ impl LoopFolder {
     /// Makes the state folder, which ignores itself.
     pub(super) fn make(&self) -> Result<(), StoreError> {
         let make = || {
-            let here = make_all(self.base(), &self.folder)?;
+            let here = make_all(&self.base, &self.folder)?;
             if here.look(IGNORE)?.is_none_or(|found| found.size == 0) {
                 here.replace(IGNORE, b"*\n")?;
             }

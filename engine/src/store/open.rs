@@ -95,10 +95,10 @@ impl Store {
             };
             record = self.write(&record, change)?;
         }
+        // An edit that was taken over is in the journal as a change already.
         for repair in &repairs {
-            // An edit that was taken over is in the journal as a change already.
-            let what = text::one_line(repair, MAX_REPAIR_CHARS);
-            let _ = self.note(id, REPAIRED, &json!({ "what": what }));
+            let data = json!({ "what": text::one_line(repair, MAX_REPAIR_CHARS) });
+            let _ = self.note(id, REPAIRED, &data);
         }
         repairs.extend(repair);
         for repair in &repairs {
@@ -278,10 +278,8 @@ impl Store {
 /// Returns the fields that a document does not show with their values after a change. A number may be in quotes.
 fn differing(document: &Document, change: &ChangeEntry) -> Vec<String> {
     let is_shown = |field: &str, value: &Json| {
-        let value_shown = document.get(field);
-        value_shown.is_some_and(|value_shown| {
-            value_shown == *value || value_shown.to_plain() == value.to_plain()
-        })
+        let found = document.get(field);
+        found.is_some_and(|found| found == *value || found.to_plain() == value.to_plain())
     };
     let fields = change.fields.iter();
     let differing = fields.filter(|(field, value)| !is_shown(field, value));

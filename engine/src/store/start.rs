@@ -59,7 +59,7 @@ impl Store {
     /// among them; the store writes the engine's other fields.
     pub fn start(
         &self,
-        how: &Beginning,
+        beginning: &Beginning,
         by: &str,
         mut fields: Fields,
         import: Option<Import>,
@@ -71,9 +71,11 @@ impl Store {
         }
         let _alone = self.journal_of().alone()?;
         let names = &self.spec().fields;
-        let id = match &how.id {
+        let id = match &beginning.id {
             Some(id) => id.clone(),
-            None => LoopId::new_stamp(how.now).or_io("take random bytes for", self.folder())?,
+            None => {
+                LoopId::new_stamp(beginning.now).or_io("take random bytes for", self.folder())?
+            }
         };
         let refuse = |why: String| StoreError::input("start", self.loop_folder(&id), why);
         LoopId::parse(id.as_str(), self.spec().ids).map_err(|error| refuse(error.to_string()))?;
@@ -83,14 +85,17 @@ impl Store {
         if before.revision == 0 {
             self.check_free(&id, file)?;
         }
-        self.refuse_active(&id, Some(&how.session), file)?;
-        let phase = fields.get(names.phase).and_then(Json::as_str);
-        let phase = phase.ok_or_else(|| refuse("its fields name no phase".to_owned()))?;
+        self.refuse_active(&id, Some(&beginning.session), file)?;
+        let phase = fields
+            .get(names.phase)
+            .and_then(Json::as_str)
+            .ok_or_else(|| refuse("its fields name no phase".to_owned()))?;
 
         // The loop of an imported document may have begun earlier.
-        let began = names.started.and_then(|field| document?.text(field));
-        let began = began.and_then(|began| began.parse().ok());
-        let began = began.map_or(how.now, |began: Timestamp| began.min(how.now));
+        let began = names
+            .started
+            .and_then(|field| document?.text(field)?.parse::<Timestamp>().ok())
+            .map_or(beginning.now, |began| began.min(beginning.now));
         let change = Change {
             to: Some(phase.to_owned()),
             root: Some(self.root().to_string()),
@@ -98,13 +103,14 @@ impl Store {
             ..Change::bare(document.map_or("start", |_| "import"), by)
         };
         hold(&mut fields, names.id, id.as_str());
-        hold(&mut fields, names.session, how.session.as_str());
+        hold(&mut fields, names.session, beginning.session.as_str());
         hold(&mut fields, names.started, to_seconds(began).to_string());
         hold(&mut fields, names.started_epoch, began.as_second().max(0));
         hold(&mut fields, names.findings, 0);
         hold(&mut fields, names.machine, self.spec().machine);
         let after = before.revision;
-        let entry = ChangeEntry { fields, ..before }.followed_by(self.spec(), how.now, change);
+        let entry =
+            ChangeEntry { fields, ..before }.followed_by(self.spec(), beginning.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
         let appended = self.append(&id, after, &found, entry);
         let record = appended.map_err(|error| match error {

@@ -1,7 +1,7 @@
 //! The folder of this user's own state, outside every project: the key, and the records about state folders.
 //!
 //! ```text
-//! <home>/key                   64 hexadecimal digits, made on first use and never replaced
+//! <home>/key                   64 hexadecimal digits, made on first use under `key.lock` and never replaced
 //! <home>/projects/<id>         the path of the state folder when it was last used
 //! <home>/by-path/<sha256>      the id of the state folder that was last used at a path, and which hooks said that it is gone
 //! <home>/marks/<id>-<loop>     how long the loop's journal was after the last line, and whether the user paused the loop
@@ -217,8 +217,8 @@ impl Sealing {
     /// its sync. Marks have one length, so that a reader finds the old or the new one.
     pub(super) fn set_mark(&self, id: &LoopId, mark: &Mark) -> io::Result<()> {
         let text = format!("{:<MARK_BYTES$}\n", serde_json::to_string(mark)?);
-        let marks = self.home.subfolder(MARKS);
-        let marks = marks.or_else(|_| self.home.make_private(MARKS))?;
+        let opened = self.home.subfolder(MARKS);
+        let marks = opened.or_else(|_| self.home.make_private(MARKS))?;
         let file = marks.file_or_new(&format!("{}-{id}", self.project))?;
         file.write_all_at(text.as_bytes(), 0)
     }

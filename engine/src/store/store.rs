@@ -10,7 +10,7 @@ use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::journal::{Journal, Memory};
-use super::loop_folder::{ARCHIVE, LOCK, LoopFolder};
+use super::loop_folder::{ARCHIVE, LOCK, LOCK_TIMEOUT, LoopFolder};
 use super::spec::StateSpec;
 use super::state_home::{Mark, StateHome};
 use crate::files::if_there;
@@ -46,8 +46,22 @@ impl Store {
         spec: &'static StateSpec,
         home: StateHome,
     ) -> Self {
+        // One spelling: the folder is compared with the path that the state home keeps.
+        let folder: Utf8PathBuf = folder.components().collect();
+        let root: Utf8PathBuf = root.components().collect();
+        let is_inside = folder.starts_with(&root);
+        let files = LoopFolder {
+            spec,
+            base: if is_inside { &root } else { &folder }.clone(),
+            folder,
+            root,
+            home,
+            lock_timeout: LOCK_TIMEOUT,
+            budget: Budget::default(),
+            above: None,
+        };
         Self {
-            files: LoopFolder::new(&folder, root, spec, home),
+            files,
             memory: None,
             only_looks: false,
         }

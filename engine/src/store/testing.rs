@@ -171,11 +171,11 @@ pub(crate) struct StartPlan {
 
 impl Store {
     pub(crate) fn begin(&self, plan: StartPlan) -> Result<Record, StoreError> {
-        let how = Beginning {
+        let beginning = Beginning {
             id: plan.id,
             ..Beginning::now(plan.session)
         };
-        self.start(&how, "test", plan.fields, plan.import)
+        self.start(&beginning, "test", plan.fields, plan.import)
     }
 }
 
