@@ -34,7 +34,7 @@ impl Walk {
                 command.arg(format!("--{}={value}", name.replace('_', "-")));
             }
         }
-        self.run(command, modes[mode]["by"][0] == "agent", kill_at)
+        self.call(command, modes[mode]["by"][0] == "agent", kill_at)
     }
 
     /// Makes a move.
@@ -43,23 +43,27 @@ impl Walk {
         held: &Loop,
         one: &Move,
         kill_at: Option<usize>,
-    ) -> Result<Output, Wrong> {
-        if *one == Move::StopWithFile {
-            self.write_file(&held.journal()?)?;
+    ) -> io::Result<Output> {
+        if let Move::StopWithFile { path } = one {
+            let changes = held.journal()?.changes.len();
+            let text = format!("# Written after {changes} changes\n");
+            self.project.write(path, &text)?;
         }
         let (command, is_agent) = match one {
-            Move::Stop | Move::StopWithFile => (self.project.command(&["hook", "stop"]), false),
+            Move::Stop | Move::StopWithFile { .. } => {
+                (self.project.command(&["hook", "stop"]), false)
+            }
             Move::Review => (self.project.command(&["review", &held.id]), true),
             Move::Verb { transition, by } => {
                 let verb = transition.replace('_', "-");
                 (self.project.command(&[&verb, &held.id]), *by == "agent")
             }
         };
-        Ok(self.run(command, is_agent, kill_at)?)
+        self.call(command, is_agent, kill_at)
     }
 
     /// Runs the program. Only the hook reads the event.
-    fn run(
+    fn call(
         &self,
         mut command: Command,
         is_agent: bool,
@@ -78,31 +82,12 @@ impl Walk {
         Ok(serde_json::from_str(&listed.out)?)
     }
 
-    /// Writes the file that the loop's phase looks for.
-    fn write_file(&self, journal: &Journal) -> Result<(), Wrong> {
-        let phase = self.phase(journal)?;
-        let mut path = self.required_file(phase).unwrap_or_default().to_owned();
-        for (name, value) in &journal.fields {
-            path = path.replace(&format!("{{{name}}}"), text(value));
-        }
-        let text = format!("# Written after {} changes\n", journal.changes.len());
-        Ok(self.project.write(&path, &text)?)
-    }
-
-    /// Returns the file that the `on_stop` of a phase looks for, with fields in braces.
-    pub(crate) fn required_file(&self, phase: usize) -> Option<&str> {
-        let on_stop = &self.json["phases"][phase]["on_stop"];
-        let required = on_stop["require-file"]["path"].as_str();
-        required.or_else(|| on_stop["wait-for"]["file"].as_str())
-    }
-
     /// Returns the index of the phase of a loop with this journal.
     pub(crate) fn phase(&self, journal: &Journal) -> Result<usize, Wrong> {
-        let holder = self.machine.holder(Held::Phase).unwrap_or_default();
-        let stored = journal.fields.get(holder);
+        let stored = journal.field(self.machine.holder(Held::Phase).unwrap_or_default());
         let mut phases = self.machine.phases.iter();
-        let phase = phases.position(|phase| stored == Some(&phase.stored_name().into()));
-        phase.ok_or_else(|| format!("the journal has an unknown phase: {stored:?}").into())
+        let phase = phases.position(|phase| stored == phase.stored_name());
+        phase.ok_or_else(|| format!("the journal has an unknown phase: {stored}").into())
     }
 
     /// Compares the journal with the one before a call: nothing was rewritten, and at most one edge was taken, which the

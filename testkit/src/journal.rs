@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{fs, io};
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use crate::project::Output;
 use crate::report::{Wrong, ensure};
@@ -23,13 +23,17 @@ pub(crate) struct Loop {
 pub(crate) struct Journal {
     bytes: Vec<u8>,
     pub(crate) changes: Vec<Json>,
-    /// The fields after the last change.
-    pub(crate) fields: Map<String, Json>,
     /// Whether a review has ended since the last change.
     pub(crate) is_reviewed: bool,
 }
 
 impl Journal {
+    /// Returns a field after the last change.
+    pub(crate) fn field(&self, name: &str) -> &Json {
+        let last = self.changes.last();
+        last.map_or(&Json::Null, |last| &last["fields"][name])
+    }
+
     /// Returns the changes behind the first `skip` that took an edge. Binding a session takes none.
     pub(crate) fn edges(&self, skip: usize) -> Vec<&Json> {
         let changes = self.changes.iter().skip(skip);
@@ -64,10 +68,7 @@ impl Loop {
                 is_reviewed = true;
             }
         }
-        let last = changes.last();
-        let fields = last.and_then(|last| last["fields"].as_object().cloned());
         Ok(Journal {
-            fields: fields.unwrap_or_default(),
             bytes,
             changes,
             is_reviewed,
@@ -77,7 +78,7 @@ impl Loop {
     /// Makes a call and checks that document and changes stay as they were. The journal may have a note about the attempt.
     pub(crate) fn unchanged(
         &self,
-        call: impl FnOnce() -> Result<Output, Wrong>,
+        call: impl FnOnce() -> io::Result<Output>,
     ) -> Result<Output, Wrong> {
         let document = fs::read(&self.document)?;
         let before = self.journal()?;

@@ -16,7 +16,8 @@ type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 type RunSuite = fn(&Walk) -> Result<String, Wrong>;
 
 /// The suites behind the walk, in their order.
-const SUITES: [(Suite, RunSuite); 5] = [
+const SUITES: [(Suite, RunSuite); 6] = [
+    (Suite::Refusals, refusals::run),
     (Suite::Kills, kills::run),
     (Suite::Input, input::run),
     (Suite::Crowd, crowd::run),
@@ -86,22 +87,11 @@ impl Kit {
     /// Returns the first broken promise.
     pub fn quick(self) -> Result<Report, Failure> {
         let only = self.only;
-        let is_wanted = |suite| only.is_none_or(|only| only == suite);
         let mut walk = Walk::new(self).map_err(Suite::SetUp.failure())?;
-        let mut refused = 0;
-        while let Some(state) = walk.advance().map_err(Suite::Walk.failure())? {
-            if is_wanted(Suite::Refusals) {
-                let count = refusals::run(&walk, state);
-                refused += count.map_err(Suite::Refusals.failure())?;
-            }
-        }
+        walk.run().map_err(Suite::Walk.failure())?;
         let mut tried = vec![(Suite::Walk, walk.to_string())];
-        if is_wanted(Suite::Refusals) {
-            let line = format!("{refused} calls were refused and changed nothing");
-            tried.push((Suite::Refusals, line));
-        }
         for (suite, run) in SUITES {
-            if is_wanted(suite) {
+            if only.is_none_or(|only| only == suite) {
                 tried.push((suite, run(&walk).map_err(suite.failure())?));
             }
         }

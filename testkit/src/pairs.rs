@@ -38,9 +38,10 @@ struct Pair {
     is_edge: bool,
     /// The function that makes the call, without its name.
     call: String,
-    /// The compiler's message about a pair that is no edge, without the path of the phase's type.
-    message: String,
-    /// The note below it.
+    transition: String,
+    /// The type of the phase.
+    phase: String,
+    /// The compiler's note about a pair that is no edge.
     note: String,
 }
 
@@ -76,8 +77,8 @@ pub fn prove(
         let found = errors.remove(&Some(line)).unwrap_or_default();
         if found.len() != 1 || !pair.is_refused_by(&found[0]) {
             wrong.push(format!(
-                "expected {}` ({}), found {found:?}",
-                pair.message, pair.note
+                "expected `{}` not to be legal in `{}` ({}), found {found:?}",
+                pair.transition, pair.phase, pair.note
             ));
         }
     }
@@ -109,7 +110,8 @@ impl Subject<'_> {
                     call: format!(
                         "(held: {module}::Loop<{module}::r#{phase}>) {{ let _ = held.r#{name}({any}); }}"
                     ),
-                    message: format!("`{name}` is not legal in phase `{phase}"),
+                    transition: name.to_owned(),
+                    phase,
                     note: self.note(&edges),
                 });
             }
@@ -138,15 +140,12 @@ impl Subject<'_> {
 
 impl Pair {
     fn is_refused_by(&self, error: &Json) -> bool {
-        let line = text(&error["message"]);
-        let (begin, path) = line.rsplit_once('`').map_or((line, ""), |(line, _)| {
-            let at = line.rfind('`').map_or(0, |at| at + 1);
-            line.split_at(at)
-        });
-        let phase = path.rsplit([':', '#']).next().unwrap_or_default();
+        let start = format!("`{}` is not legal in phase `", self.transition);
+        let path = text(&error["message"]).strip_prefix(&start);
+        let phase = path.and_then(|path| path.trim_end_matches('`').rsplit([':', '#']).next());
         let mut notes = error["children"].as_array().into_iter().flatten();
         error["code"]["code"] == "E0277"
-            && format!("{begin}{phase}") == self.message
+            && phase == Some(&self.phase)
             && notes.any(|note| note["message"] == self.note.as_str())
     }
 }

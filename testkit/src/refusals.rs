@@ -1,23 +1,25 @@
 //! Refused calls change nothing: verbs that are not open in this phase or to this actor, and stops of others.
 
+use std::collections::HashSet;
+
 use claudex_build::model::{Actor, Held};
 
 use crate::project::{SESSION, feed};
 use crate::report::{Wrong, at, ensure};
 use crate::walk::{Move, State, Walk};
 
-/// Tries the calls that a state refuses, in which the project is. Returns how many, none if another state was like it.
-pub(crate) fn run(walk: &Walk, index: usize) -> Result<usize, Wrong> {
-    let state = &walk.states[index];
-    let is_like = |other: &State| {
-        other.phase == state.phase && other.journal.is_reviewed == state.journal.is_reviewed
-    };
-    if walk.states[..index].iter().any(is_like) {
-        return Ok(0);
+/// Tries the calls that each state refuses, unless another state was like it.
+pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
+    let mut refused = 0;
+    let mut known = HashSet::new();
+    for (index, state) in walk.states.iter().enumerate() {
+        if known.insert((state.phase, state.journal.is_reviewed)) {
+            walk.restore(index)?;
+            refused += verbs(walk, state).map_err(at(&state.path))?;
+            refused += foreign_stops(walk, state).map_err(at(&state.path))?;
+        }
     }
-    let verbs = verbs(walk, state).map_err(at(&state.path))?;
-    let stops = foreign_stops(walk, state).map_err(at(&state.path))?;
-    Ok(verbs + stops)
+    Ok(format!("{refused} calls were refused and changed nothing"))
 }
 
 /// Tries every verb that is not open, and returns how many calls that were.
@@ -53,9 +55,9 @@ fn verbs(walk: &Walk, state: &State) -> Result<usize, Wrong> {
 /// Makes stops that are not those of the loop's agent, and returns how many calls that were.
 fn foreign_stops(walk: &Walk, state: &State) -> Result<usize, Wrong> {
     let project = &walk.project;
-    let session = walk.machine.holder(Held::Session);
+    let session = walk.machine.holder(Held::Session).unwrap_or_default();
     // A loop that no session has taken yet belongs to any.
-    if state.journal.fields.get(session.unwrap_or_default()) != Some(&SESSION.into()) {
+    if state.journal.field(session) != SESSION {
         return Ok(0);
     }
     let others = [
@@ -68,7 +70,7 @@ fn foreign_stops(walk: &Walk, state: &State) -> Result<usize, Wrong> {
         event[key] = "another".into();
         let mut command = project.command(&["hook", "stop"]);
         command.env("CLAUDEX_REVIEWER_CHILD", mark);
-        let stop = || Ok(feed(command, event.to_string().as_bytes())?);
+        let stop = || feed(command, event.to_string().as_bytes());
         let place = format!("a stop of {actor}");
         let output = state.held.unchanged(stop).map_err(at(&place))?;
         ensure!(!output.holds()?, "{place} was held: {output}");

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::{fmt, fs, io};
 
-use claudex_build::model::{Edge, Machine};
+use claudex_build::model::{Edge, FieldKind, Held, Machine};
 use derive_more::Display;
 use serde_json::Value as Json;
 
@@ -29,11 +29,11 @@ pub(crate) struct Walk {
     pub(crate) project: Project,
     /// Every state that was reached, in the order of the walk.
     pub(crate) states: Vec<State>,
-    /// The phase and the fields of each state.
+    /// The fields of each state.
     known: HashSet<String>,
     calls: usize,
-    max_calls: usize,
-    queue: VecDeque<Call>,
+    /// The moves that the walk has yet to make, with the indices of their states.
+    queue: VecDeque<(usize, Move)>,
 }
 
 /// A state that was reached.
@@ -42,8 +42,6 @@ pub(crate) struct State {
     pub(crate) held: Loop,
     /// The calls that led to it, as a failure shows them.
     pub(crate) path: String,
-    /// The index of its mode.
-    mode: usize,
     /// The index of its phase.
     pub(crate) phase: usize,
     pub(crate) journal: Journal,
@@ -61,14 +59,6 @@ pub(crate) struct Step {
     pub(crate) transition: Option<String>,
 }
 
-/// A call that the walk has yet to make.
-enum Call {
-    /// The start of a loop in the mode of this index.
-    Start(usize),
-    /// A move in the state of this index.
-    Make(usize, Move),
-}
-
 /// One call that needs no arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Display)]
 pub(crate) enum Move {
@@ -76,7 +66,7 @@ pub(crate) enum Move {
     Stop,
     /// A stop after the file that the phase looks for was written.
     #[display("a stop with its file")]
-    StopWithFile,
+    StopWithFile { path: String },
     /// A review that finds nothing.
     #[display("a review")]
     Review,
@@ -128,13 +118,6 @@ impl Walk {
             &config,
         )?;
         project.keep(0)?;
-        // The other suites begin where a loop has just started.
-        let max_calls = match kit.only {
-            None | Some(Suite::Walk | Suite::Refusals) => MAX_CALLS,
-            Some(Suite::Kills) => MAX_CALLS_BEFORE_KILLS,
-            Some(_) => 0,
-        };
-        let modes = json["modes"].as_array().map_or(0, Vec::len);
         Ok(Self {
             kit,
             source,
@@ -144,25 +127,37 @@ impl Walk {
             states: Vec::new(),
             known: HashSet::new(),
             calls: 0,
-            max_calls,
-            queue: (0..modes).map(Call::Start).collect(),
+            queue: VecDeque::new(),
         })
     }
 
-    /// Makes calls until one leads to a new state, in which the project then is. Returns the index of that state, or
-    /// `None` at the end of the walk.
-    pub(crate) fn advance(&mut self) -> Result<Option<usize>, Wrong> {
-        while let Some(call) = self.queue.pop_front() {
-            let is_new = match call {
-                Call::Start(mode) => self.start_mode(mode)?,
-                Call::Make(..) if self.calls == self.max_calls => return Ok(None),
-                Call::Make(from, one) => self.make_step(from, one)?,
-            };
-            if is_new {
-                return Ok(Some(self.states.len() - 1));
-            }
+    /// Walks from the start of each mode.
+    pub(crate) fn run(&mut self) -> Result<(), Wrong> {
+        // The other suites begin where a loop has just started.
+        let max_calls = match self.kit.only {
+            None | Some(Suite::Walk | Suite::Refusals) => MAX_CALLS,
+            Some(Suite::Kills) => MAX_CALLS_BEFORE_KILLS,
+            Some(_) => 0,
+        };
+        for mode in 0..self.json["modes"].as_array().map_or(0, Vec::len) {
+            self.start_mode(mode)?;
         }
-        Ok(None)
+        while self.calls < max_calls
+            && let Some((from, one)) = self.queue.pop_front()
+        {
+            self.calls += 1;
+            self.restore(from)?;
+            let state = self.states[from].clone();
+            let path = format!("{} > {one}", state.path);
+            let transition = self.take(&state, &one).map_err(at(&path))?;
+            let step = Step {
+                from,
+                one,
+                transition,
+            };
+            self.reach(state.held, path, Some(step))?;
+        }
+        Ok(())
     }
 
     /// Returns the phases that were not reached.
@@ -183,7 +178,7 @@ impl Walk {
         self.project.restore(state + 1)
     }
 
-    fn start_mode(&mut self, mode: usize) -> Result<bool, Wrong> {
+    fn start_mode(&mut self, mode: usize) -> Result<(), Wrong> {
         let path = format!("start {}", text(&self.json["modes"][mode]["name"]));
         self.restore_first()?;
         let output = self.start(mode, None)?;
@@ -200,58 +195,39 @@ impl Walk {
             folder: root.join(self.machine.folder()).join(&id),
             id,
         };
-        self.reach(held, mode, path, None)
-    }
-
-    fn make_step(&mut self, from: usize, one: Move) -> Result<bool, Wrong> {
-        self.calls += 1;
-        self.restore(from)?;
-        let state = self.states[from].clone();
-        let path = format!("{} > {one}", state.path);
-        let transition = self.take(&state, &one).map_err(at(&path))?;
-        let step = Step {
-            from,
-            one,
-            transition,
-        };
-        self.reach(state.held, state.mode, path, Some(step))
+        self.reach(held, path, None)
     }
 
     /// Keeps the state that the project is in, and queues its moves, if it is a new one.
-    fn reach(
-        &mut self,
-        held: Loop,
-        mode: usize,
-        path: String,
-        step: Option<Step>,
-    ) -> Result<bool, Wrong> {
+    fn reach(&mut self, held: Loop, path: String, step: Option<Step>) -> Result<(), Wrong> {
         let journal = held.journal()?;
-        let phase = self.phase(&journal).map_err(at(&path))?;
-        let fields = self.json["fields"].as_array().into_iter().flatten();
-        let values: Vec<_> = fields
-            .filter(|field| field["holds"].is_null())
-            .map(|field| journal.fields.get(text(&field["name"])))
+        let values: Vec<_> = self
+            .machine
+            .fields
+            .iter()
+            .filter(|field| match field.kind {
+                FieldKind::Held(held) => matches!(held, Held::Mode | Held::Phase),
+                _ => true,
+            })
+            .map(|field| journal.field(&field.name))
             .collect();
-        let key = format!("{mode} {phase} {} {values:?}", journal.is_reviewed);
+        let key = format!("{} {values:?}", journal.is_reviewed);
         if !self.known.insert(key) {
-            return Ok(false);
+            return Ok(());
         }
         self.check(&held).map_err(at(&path))?;
         let state = State {
+            phase: self.phase(&journal).map_err(at(&path))?,
             held,
             path,
-            mode,
-            phase,
             journal,
             step,
         };
         let index = self.states.len();
         let moves = self.moves(&state).into_iter();
-        let calls: Vec<_> = moves.map(|one| Call::Make(index, one)).collect();
-        self.queue.extend(calls);
+        self.queue.extend(moves.map(|one| (index, one)));
         self.states.push(state);
-        self.project.keep(index + 1)?;
-        Ok(true)
+        Ok(self.project.keep(index + 1)?)
     }
 
     /// Returns the moves that can be tried in a state.
@@ -260,8 +236,15 @@ impl Walk {
             return Vec::new();
         }
         let mut moves = vec![Move::Stop];
-        if self.required_file(state.phase).is_some() {
-            moves.push(Move::StopWithFile);
+        let on_stop = &self.json["phases"][state.phase]["on_stop"];
+        let required = on_stop["require-file"]["path"].as_str();
+        if let Some(template) = required.or_else(|| on_stop["wait-for"]["file"].as_str()) {
+            let mut path = template.to_owned();
+            for field in &self.machine.fields {
+                let name = field.name.as_str();
+                path = path.replace(&format!("{{{name}}}"), text(state.journal.field(name)));
+            }
+            moves.push(Move::StopWithFile { path });
         }
         if !state.journal.is_reviewed {
             moves.push(Move::Review);
@@ -281,8 +264,7 @@ impl Walk {
         let mut verbs: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for edge in self.machine.edges() {
             let declared = edge.declared;
-            let mut arguments = declared.args.iter();
-            let is_plain = arguments.all(|argument| argument.optional);
+            let is_plain = declared.args.iter().all(|argument| argument.optional);
             let is_verb = !declared.by.is_empty() && !declared.own && *declared.name != "resume";
             if is_verb && is_plain {
                 verbs.entry(declared.name.as_str()).or_default().push(edge);
@@ -306,7 +288,7 @@ impl Walk {
                     "expected `{transition}` by the {by}, found {edge:?}: {output}"
                 );
             }
-            Move::Stop | Move::StopWithFile => ensure!(
+            Move::Stop | Move::StopWithFile { .. } => ensure!(
                 edge.is_some() || !output.holds()?,
                 "the agent is held, and no edge was taken: {output}"
             ),
