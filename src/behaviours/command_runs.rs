@@ -21,10 +21,10 @@ use crate::text;
 
 /// The most lines that are shown of a command's output.
 const MAX_TAIL_LINES: usize = 40;
-/// The longest of these lines, in characters.
-const MAX_LINE_CHARS: usize = 300;
-/// The most characters of all these lines.
+/// The most characters of these lines.
 pub(super) const MAX_TAIL_CHARS: usize = 4000;
+/// The most characters of a sentence about the end of a command.
+const MAX_PROBLEM_CHARS: usize = 300;
 
 /// The journal's note of a run of one command.
 pub(super) const ENDED: &str = "command-ended";
@@ -63,12 +63,11 @@ impl Exit {
             ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => {
                 format!("ended after {}", Spelled(*after))
             }
-            ProcessEnd::CouldNotStart(error) => error.to_string(),
-            ProcessEnd::StatusLost(error) => error.to_string(),
             ProcessEnd::Stopped => "interrupted".to_owned(),
+            ProcessEnd::NotInstalled { .. } | ProcessEnd::Io { .. } => end.to_string(),
         };
         Self::Failed {
-            problem: text::one_line(&problem, MAX_LINE_CHARS),
+            problem: text::one_line(&problem, MAX_PROBLEM_CHARS),
         }
     }
 
@@ -101,23 +100,14 @@ pub(super) fn log_name(command: &str) -> String {
 
 /// Returns the last lines of a command's output, plain, with at most so many characters together.
 pub(super) fn tail(bytes: &[u8], max_chars: usize) -> String {
-    // More than enough for the lines that are shown, and no more work than that.
-    let most = MAX_TAIL_LINES * 4 * MAX_LINE_CHARS;
-    let bytes = &bytes[bytes.len().saturating_sub(most)..];
+    // A character has four bytes at most.
+    let bytes = &bytes[bytes.len().saturating_sub(4 * max_chars)..];
     let plain = text::plain(&String::from_utf8_lossy(bytes));
-    let lines = plain
-        .lines()
-        .rev()
-        .take(MAX_TAIL_LINES)
-        .map(|line| line.trim_end().chars().take(MAX_LINE_CHARS).collect());
-    let mut chars = 0;
-    let fits = |line: &String| {
-        chars += line.chars().count() + 1;
-        chars <= max_chars
-    };
-    let mut kept: Vec<String> = lines.take_while(fits).collect();
-    kept.reverse();
-    kept.join("\n").trim_matches('\n').to_owned()
+    let left_out = plain.chars().count().saturating_sub(max_chars);
+    let end: String = plain.chars().skip(left_out).collect();
+    let lines: Vec<&str> = end.lines().map(str::trim_end).collect();
+    let first = lines.len().saturating_sub(MAX_TAIL_LINES);
+    lines[first..].join("\n").trim_matches('\n').to_owned()
 }
 
 /// Converts an error of the system about a file that is looked at.
@@ -206,8 +196,7 @@ mod tests {
         assert_eq!(end.lines().count(), MAX_TAIL_LINES);
         assert!(end.ends_with("line 99999"), "{end}");
         let long = "\u{1f600}".repeat(100_000);
-        assert!(tail(long.as_bytes(), MAX_TAIL_CHARS).chars().count() <= MAX_LINE_CHARS);
-        let wide = format!("{}\n", "x".repeat(1000)).repeat(40);
-        assert!(tail(wide.as_bytes(), MAX_TAIL_CHARS).chars().count() <= MAX_TAIL_CHARS);
+        assert_eq!(tail(long.as_bytes(), 7), "\u{1f600}".repeat(7));
+        assert_eq!(tail(b"one\ntwo\nthree\n", 9), "wo\nthree");
     }
 }

@@ -43,13 +43,13 @@ impl ConfiguredCommand {
     /// The longest time that a table may give: a minute less than a client gives a hook by default.
     pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(540);
 
-    /// Makes a command that runs a line in a shell.
-    pub fn from_shell(line: &str, timeout: Duration) -> Self {
+    /// Makes a command that runs a line in a shell, with the longest timeout.
+    pub fn from_shell(line: &str) -> Self {
         Self {
             program: "/bin/sh".to_owned(),
             arguments: vec!["-c".to_owned(), line.to_owned()],
             environment: Vec::new(),
-            timeout,
+            timeout: Self::LONGEST_TIMEOUT,
         }
     }
 }

@@ -74,17 +74,6 @@ pub enum ProcessEnd {
     /// We ended it because the watcher asked to.
     #[error("stopped")]
     Stopped,
-    /// A program that never ran.
-    #[error("{0}")]
-    CouldNotStart(StartError),
-    /// A status that could not be read.
-    #[error("its exit status is unknown: {0}")]
-    StatusLost(io::Error),
-}
-
-/// The reason for which a process could not be started.
-#[derive(Debug, Error)]
-pub enum StartError {
     /// No such executable.
     #[error(
         "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
@@ -93,8 +82,8 @@ pub enum StartError {
         /// The name in the call.
         program: String,
     },
-    /// The system refused.
-    #[error("cannot start `{program}`: {source}")]
+    /// The system did not start it, or lost its status.
+    #[error("cannot run `{program}`: {source}")]
     Io {
         /// The name in the call.
         program: String,

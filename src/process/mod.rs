@@ -15,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use rustix::process::Signal;
 
-pub use self::ended::{ProcessEnd, ProcessOutput, StartError};
+pub use self::ended::{ProcessEnd, ProcessOutput};
 use self::environment::{Environment, find_program};
 use self::group::Group;
 use self::limits::Limits;
@@ -88,13 +88,19 @@ pub fn supervise_events(
     let begun = Instant::now();
     let mut output = Output::default();
     let end = match Running::start(call, interpret, begun) {
-        Err(error) => ProcessEnd::CouldNotStart(error),
+        Err(end) => end,
         Ok(mut running) => {
             let ended_by_us = running.follow(call.limits, watch);
             running.end(watch);
             let status = running.group.reap();
             output = running.output;
-            ended_by_us.unwrap_or_else(|| status.map_or_else(ProcessEnd::StatusLost, end_of))
+            ended_by_us.unwrap_or_else(|| match status {
+                Ok(status) => status.code().map_or_else(
+                    || ProcessEnd::Signalled(status.signal().unwrap_or_default()),
+                    ProcessEnd::Exited,
+                ),
+                Err(source) => call.failure(source),
+            })
         }
     };
     ProcessOutput {
@@ -106,10 +112,13 @@ pub fn supervise_events(
     }
 }
 
-/// Returns how a process ended that we did not end.
-fn end_of(status: ExitStatus) -> ProcessEnd {
-    let signal = || ProcessEnd::Signalled(status.signal().unwrap_or_default());
-    status.code().map_or_else(signal, ProcessEnd::Exited)
+impl Call<'_> {
+    fn failure(&self, source: io::Error) -> ProcessEnd {
+        ProcessEnd::Io {
+            program: self.program.to_owned(),
+            source,
+        }
+    }
 }
 
 /// A message of the reading threads.
@@ -136,14 +145,16 @@ impl<'i, 'f> Running<'i, 'f> {
         call: &Call<'_>,
         interpret: Option<&'i mut Interpret<'f>>,
         begun: Instant,
-    ) -> Result<Self, StartError> {
-        let program = || call.program.to_owned();
+    ) -> Result<Self, ProcessEnd> {
         let variables = call
             .environment
             .resolve(environment::variables(), call.directory);
         let path = variables.get(OsStr::new("PATH")).map(OsString::as_os_str);
-        let file = find_program(call.program, path, call.directory)
-            .ok_or_else(|| StartError::NotInstalled { program: program() })?;
+        let file = find_program(call.program, path, call.directory).ok_or_else(|| {
+            ProcessEnd::NotInstalled {
+                program: call.program.to_owned(),
+            }
+        })?;
         let mut command = Command::new(file);
         command
             .args(call.arguments)
@@ -154,10 +165,7 @@ impl<'i, 'f> Running<'i, 'f> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
 
-        let mut group = Group::spawn(command).map_err(|source| StartError::Io {
-            program: program(),
-            source,
-        })?;
+        let mut group = Group::spawn(command).map_err(|source| call.failure(source))?;
         let (mut stdin, stdout, stderr) = group.streams();
         // Few and bounded: a child that writes faster than we look must wait, so that our memory does not grow.
         let (sender, messages) = sync_channel(16);

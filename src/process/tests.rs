@@ -228,21 +228,18 @@ fn missing_program_or_directory_is_named() {
             environment: &Environment::default(),
             limits: NO_LIMITS,
         };
-        match supervise(&call, &mut |_| ControlFlow::Continue(())).how {
-            ProcessEnd::CouldNotStart(error) => error,
-            other => panic!("{other:?}"),
-        }
+        supervise(&call, &mut |_| ControlFlow::Continue(())).how
     };
-    let error = start("no-such-reviewer", &here);
-    assert!(matches!(error, StartError::NotInstalled { .. }));
-    let error = start("/bin/sh", &here.join("gone"));
-    assert!(matches!(error, StartError::Io { .. }));
+    let end = start("no-such-reviewer", &here);
+    assert!(matches!(end, ProcessEnd::NotInstalled { .. }));
+    let end = start("/bin/sh", &here.join("gone"));
+    assert!(matches!(end, ProcessEnd::Io { .. }));
     // A file that the system will not take as a program.
     let odd = here.join("odd");
     fs::write(&odd, [0u8, 1, 2, 3]).unwrap();
     fs::set_permissions(&odd, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let error = start(odd.as_str(), &here);
-    assert!(matches!(error, StartError::Io { .. }));
+    let end = start(odd.as_str(), &here);
+    assert!(matches!(end, ProcessEnd::Io { .. }));
 }
 
 #[test]

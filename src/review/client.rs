@@ -18,7 +18,7 @@ use super::{claude, codex};
 use crate::digest::sha256;
 use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
-use crate::process::{Call, Event, ProcessOutput, StartError, Watch, supervise_events};
+use crate::process::{Call, Event, ProcessEnd, ProcessOutput, Watch, supervise_events};
 use crate::text;
 
 /// The variables that every client of a service gets: the network's and those of the user's folders.
@@ -134,7 +134,7 @@ impl Client {
         let path = find_installed(program, request.root);
         let Some(path) = path.and_then(|path| path.into_os_string().into_string().ok()) else {
             let program = program.to_owned();
-            let detail = StartError::NotInstalled { program }.to_string();
+            let detail = ProcessEnd::NotInstalled { program }.to_string();
             return (Err(Cause::new(CauseKind::NotInstalled, &detail)), None);
         };
         let mut prompt = request.prompt.to_owned();

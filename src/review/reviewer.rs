@@ -14,7 +14,7 @@ use crate::machine::Focus;
 use crate::process::limits::Limits;
 use crate::process::output::MAX_KEPT_BYTES;
 pub use crate::process::{Event, Watch};
-use crate::process::{ProcessEnd, ProcessOutput, StartError};
+use crate::process::{ProcessEnd, ProcessOutput};
 
 /// A request to a reviewer.
 #[derive(Debug, Clone, Copy)]
@@ -80,19 +80,12 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
             after_ms: milliseconds(*after),
         },
         ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
-        ProcessEnd::CouldNotStart(error) => {
-            let kind = match error {
-                // A script whose interpreter is missing is as good as not there.
-                StartError::Io { source, .. } if source.kind() != io::ErrorKind::NotFound => {
-                    CauseKind::Io
-                }
-                _ => CauseKind::NotInstalled,
-            };
-            return Some(Cause::new(kind, &error.to_string()));
+        // A script whose interpreter is missing is as good as not there.
+        ProcessEnd::Io { source, .. } if source.kind() != io::ErrorKind::NotFound => {
+            return Some(Cause::new(CauseKind::Io, &ended.how.to_string()));
         }
-        ProcessEnd::StatusLost(error) => {
-            let detail = format!("its exit status is lost: {error}");
-            return Some(Cause::new(CauseKind::Io, &detail));
+        ProcessEnd::NotInstalled { .. } | ProcessEnd::Io { .. } => {
+            return Some(Cause::new(CauseKind::NotInstalled, &ended.how.to_string()));
         }
     };
     Some(Cause::new(kind, &complaint(ended)))
@@ -150,10 +143,13 @@ mod tests {
             ProcessEnd::TimedOut { after },
             ProcessEnd::Idle { after },
             ProcessEnd::Stopped,
-            ProcessEnd::StatusLost(io::Error::other("gone")),
-            ProcessEnd::CouldNotStart(StartError::NotInstalled {
+            ProcessEnd::NotInstalled {
                 program: "codex".into(),
-            }),
+            },
+            ProcessEnd::Io {
+                program: "codex".into(),
+                source: io::Error::other("gone"),
+            },
         ] {
             let debug = format!("{how:?}");
             let cause = judge(&process_output(how, CLEAN, "")).unwrap_err();
