@@ -3,6 +3,8 @@
 //! The machine's table has the answers, or the program gives them. The agent puts the question to the user; the hook of the
 //! client's dialog or a verb takes the answer. Nothing here changes a loop.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -90,11 +92,11 @@ impl Answer {
     /// Makes an answer whose words are the transition's argument, if it has one.
     fn taken_by(taker: Taker, words: &str) -> Self {
         let words_as_argument = taker.argument.map(|argument| (argument, words));
-        let mut answer = Self::new(words, taker.transition);
-        for (name, value) in taker.with.iter().copied().chain(words_as_argument) {
-            answer = answer.argument(name, value);
-        }
-        answer
+        let arguments = taker.with.iter().copied().chain(words_as_argument);
+        arguments.fold(
+            Self::new(words, taker.transition),
+            |answer, (name, value)| answer.argument(name, value),
+        )
     }
 }
 
@@ -119,16 +121,12 @@ fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
 /// Returns the reason if the question or its header is empty, or if one of the program's labels cannot be shown.
 pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
     let declared = raw.table().phases[raw.phase()].question();
+    let text = declared.and_then(|question| question.text);
     if let Some(own) = own {
-        let labels: Vec<&str> = own.options.iter().map(|one| one.label.trim()).collect();
-        check_labels(&labels)?;
-        let text = declared.and_then(|question| question.text);
+        own.check_labels()?;
         return own.into_plain(text).map(Some);
     }
-    let Some(question) = declared else {
-        return Ok(None);
-    };
-    let Options::These(choices) = question.options else {
+    let Some((question, Options::These(choices))) = declared.map(|one| (one, one.options)) else {
         return Ok(None);
     };
     let options = choices.iter().map(|choice| Answer {
@@ -136,37 +134,10 @@ pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> 
         label: dialog_text(choice.label, MAX_QUESTION_CHARS),
         ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
     });
-    Asked::new(
-        raw.fill(question.question),
-        raw.fill(question.header),
-        options.collect(),
-    )
-    .into_plain(question.text)
-    .map(Some)
-}
-
-/// Refuses labels that a dialog cannot show as they are, or that cannot be told apart.
-fn check_labels(labels: &[&str]) -> Result<(), String> {
-    let count = labels.len();
-    if !(1..=MAX_OPTIONS).contains(&count) {
-        return Err(format!(
-            "the program gives {count} options; a question has 1 to {MAX_OPTIONS}"
-        ));
-    }
-    for (at, label) in labels.iter().enumerate() {
-        let is_plain = !label.contains(['`', '\n', '\t']) && text::plain(label) == *label;
-        let is_short = (1..=MAX_LABEL_CHARS).contains(&label.chars().count());
-        // These mean that nothing is decided.
-        let is_ours = *label == MORE || count == 1 && [ELSE, NO].contains(label);
-        if !is_plain || !is_short || is_ours || labels[..at].contains(label) {
-            let label = text::one_line(&text::shown(label), MAX_LABEL_CHARS);
-            return Err(format!(
-                "option {} of the program, “{label}”, must be a plain text of 1 to 80 characters that no other option has",
-                at + 1
-            ));
-        }
-    }
-    Ok(())
+    let header = raw.fill(question.header);
+    Asked::new(raw.fill(question.question), header, options.collect())
+        .into_plain(text)
+        .map(Some)
 }
 
 impl Asked {
@@ -184,15 +155,38 @@ impl Asked {
         }
     }
 
+    /// Refuses labels that a dialog cannot show as they are, or that cannot be told apart.
+    fn check_labels(&self) -> Result<(), String> {
+        let count = self.options.len();
+        if !(1..=MAX_OPTIONS).contains(&count) {
+            return Err(format!(
+                "the program gives {count} options; a question has 1 to {MAX_OPTIONS}"
+            ));
+        }
+        let mut known = HashSet::new();
+        for (option, number) in self.options.iter().zip(1..) {
+            let label = option.label.trim();
+            let is_plain = !label.contains(['`', '\n', '\t']) && text::plain(label) == label;
+            let is_short = (1..=MAX_LABEL_CHARS).contains(&label.chars().count());
+            // These mean that nothing is decided.
+            let is_ours = label == MORE || count == 1 && [ELSE, NO].contains(&label);
+            if !is_plain || !is_short || is_ours || !known.insert(label) {
+                let label = text::one_line(&text::shown(label), MAX_LABEL_CHARS);
+                return Err(format!(
+                    "option {number} of the program, “{label}”, must be a plain text of 1 to 80 characters that no other option has"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Makes every text as a dialog shows it.
     fn into_plain(mut self, text: Option<Taker>) -> Result<Self, String> {
         self.text = text;
         self.question = dialog_text(&self.question, MAX_QUESTION_CHARS);
         self.header = dialog_text(&self.header, MAX_HEADER_CHARS);
-        for (what, text) in [("question", &self.question), ("header", &self.header)] {
-            if text.is_empty() {
-                return Err(format!("its {what} is empty"));
-            }
+        if self.question.is_empty() || self.header.is_empty() {
+            return Err("its question or its header is empty".to_owned());
         }
         for option in &mut self.options {
             option.label = option.label.trim().to_owned();
@@ -245,11 +239,11 @@ impl Asked {
 
     /// Returns whether one of the dialogs offers exactly these labels and descriptions.
     pub fn offers(&self, options: &[(String, String)]) -> bool {
-        let options: Vec<(&str, &str)> = options
-            .iter()
-            .map(|(label, what)| (&**label, &**what))
-            .collect();
-        self.dialogs().contains(&options)
+        let is_offered = |dialog: &Vec<(&str, &str)>| {
+            let offered = dialog.iter().copied();
+            offered.eq(options.iter().map(|(label, what)| (&**label, &**what)))
+        };
+        self.dialogs().iter().any(is_offered)
     }
 
     /// Returns the answer that some words are: the option of this label, letter by letter; else, if they were `typed`, a text of
@@ -266,12 +260,13 @@ impl Asked {
         let Some(taker) = self.text.filter(|_| is_text) else {
             return Ok(None);
         };
-        match words.chars().count() {
-            count if count > MAX_TYPED_CHARS => Err(format!(
+        let count = words.chars().count();
+        if count > MAX_TYPED_CHARS {
+            return Err(format!(
                 "the answer has {count} characters, and {MAX_TYPED_CHARS} are the most"
-            )),
-            _ => Ok(Some(Answer::taken_by(taker, words))),
+            ));
         }
+        Ok(Some(Answer::taken_by(taker, words)))
     }
 
     /// Returns the labels, for a sentence.
@@ -368,7 +363,7 @@ mod tests {
             dialog.answer("Roll out", true).unwrap().unwrap().transition,
             "choose"
         );
-        // A label that is none of ours was chosen, not typed.
+        // A label that no option has was chosen, not typed.
         assert_eq!(dialog.answer("not yet", false), Ok(None));
         for nothing in ["", " \n", ELSE, NO, MORE] {
             assert_eq!(dialog.answer(nothing, true), Ok(None), "{nothing}");

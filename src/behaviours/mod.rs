@@ -9,6 +9,8 @@ pub mod loop_message;
 pub mod observe;
 pub mod verify;
 
+use std::ops::ControlFlow;
+
 use self::observe::Observed;
 use crate::machine::{EdgeAt, LoopHandle, Refusal, Refused};
 
@@ -42,16 +44,9 @@ impl<A> Step<A> {
     }
 }
 
-/// A loop on its way through the transitions of an outcome.
-#[derive(Debug)]
-pub enum Attempt<L, A> {
-    /// No edge was taken yet.
-    Open(L),
-    /// An edge was taken.
-    Taken(A),
-    /// A transition was refused for another reason than its guard.
-    Failed(Refused<A>),
-}
+/// A loop on its way through the transitions of an outcome: `Continue` until one of them was taken, or was refused for another
+/// reason than its guard.
+pub type Attempt<L, A> = ControlFlow<Result<A, Refused<A>>, L>;
 
 /// Takes a loop through the transitions that `attempts` tries for the result of a look at it. `note` sets the run that the
 /// next change counts. The run lock is held until then: another process must not see the same again.
@@ -80,7 +75,7 @@ where
 
 /// Begins an attempt.
 pub fn attempt<L, A>(held: L) -> Attempt<L, A> {
-    Attempt::Open(held)
+    Attempt::Continue(held)
 }
 
 /// Tries a transition, if none was taken yet. Only a guard's refusal leaves the way open for the next one.
@@ -92,13 +87,10 @@ where
     N: Into<A>,
     L: Into<A>,
 {
-    match before {
-        Attempt::Open(held) => match transition(held) {
-            Ok(next) => Attempt::Taken(next.into()),
-            Err(refused) if refused.refusal.is_guard() => Attempt::Open(refused.held),
-            Err(refused) => Attempt::Failed(refused.map(Into::into)),
-        },
-        done => done,
+    match transition(before?) {
+        Ok(next) => Attempt::Break(Ok(next.into())),
+        Err(refused) if refused.refusal.is_guard() => Attempt::Continue(refused.held),
+        Err(refused) => Attempt::Break(Err(refused.map(Into::into))),
     }
 }
 
@@ -112,11 +104,10 @@ where
     A: LoopHandle,
 {
     match attempt {
-        Attempt::Open(held) => Ok(Step::Waits(held.into())),
-        Attempt::Taken(now) => match now.raw().last_edge() {
-            Some(edge) => Ok(Step::Moved { now, edge }),
-            None => Ok(Step::Waits(now)),
-        },
-        Attempt::Failed(refused) => Err(refused),
+        Attempt::Continue(held) => Ok(Step::Waits(held.into())),
+        Attempt::Break(taken) => taken.map(|now| match now.raw().last_edge() {
+            Some(edge) => Step::Moved { now, edge },
+            None => Step::Waits(now),
+        }),
     }
 }

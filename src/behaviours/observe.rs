@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::command_runs::{self, CommandEnd, ENDED, unobserved};
 use crate::digest::sha256;
-use crate::files::{Distrust, UntrustedError, if_there};
+use crate::files::if_there;
 use crate::machine::table::ReviewSpec;
 use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
@@ -164,15 +164,8 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     if raw.fill(template).trim().is_empty() {
         return Ok(false);
     }
-    // A file that has the path of a folder hides nothing: the awaited file cannot be below it yet.
-    let is_below_file = |error: &io::Error| {
-        UntrustedError::in_error(error).is_some_and(|error| error.why == Distrust::NotAFolder)
-    };
-    let (folder, name) = match if_there(raw.folder_of(template)) {
-        Ok(Some(found)) => found,
-        Ok(None) => return Ok(false),
-        Err(error) if is_below_file(&error) => return Ok(false),
-        Err(error) => return Err(error),
+    let Some((folder, name)) = if_there(raw.folder_of(template))? else {
+        return Ok(false);
     };
     match folder.look(&name)? {
         // Opening a symlink is an error, which names it.

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, tail, unobserved};
-use crate::digest::sha256;
 use crate::files::{Folder, if_there};
 use crate::machine::table::{BehaviourInfo, PhaseInfo};
 use crate::machine::{LoopFacts as _, Raw, Refusal, Table};
@@ -19,7 +18,7 @@ use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::review::findings::{Finding, Severity};
 use crate::review::worktree::{self, own_files};
-use crate::store::{StoreError, lock_run};
+use crate::store::lock_run;
 use crate::text;
 
 /// The most commands of a list.
@@ -27,7 +26,7 @@ const MAX_COMMANDS: usize = 32;
 /// The longest command, in characters.
 const MAX_COMMAND_CHARS: usize = 1000;
 /// The subject of an error.
-const WHAT: &str = "the commands that verify the work";
+const SUBJECT: &str = "the commands that verify the work";
 /// The time between two looks of a caller that waits for another's run.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The most characters of output that are shown of all commands.
@@ -53,72 +52,67 @@ fn verifies(phase: &PhaseInfo) -> bool {
 }
 
 /// Sets the program's commands in a loop, if its phase has the work verified.
-pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
+pub fn set_commands(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
     if is_used_in(raw) {
         let _ = raw.program_facts().commands.set(commands());
     }
 }
 
-/// One of the commands, a plain line.
+/// One of the commands.
 #[derive(Debug)]
 struct Command {
+    /// The plain line that the program gives.
     line: String,
-    /// Whether the line is the name of a configured command, or exactly a line of `allow_commands`.
-    is_allowed: bool,
+    /// The command to run, or `None` if the user's configuration does not allow it.
+    allowed: Option<ConfiguredCommand>,
 }
 
-/// The commands that verify the work in a loop's phase; at least one.
-#[derive(Debug)]
-struct Commands(Vec<Command>);
-
-impl Commands {
-    /// Returns the commands of the phase that a loop is in, or the reason for which it has none.
-    fn load(raw: &Raw) -> Result<Self, String> {
-        let facts = raw.program_facts();
-        let lines = match facts.commands.get() {
-            None => Err("the program has not set the commands that verify the work".to_owned()),
-            Some(Err(why)) => Err(text::one_line(why, MAX_COMMAND_CHARS)),
-            Some(Ok(lines)) => check_lines(lines).map(|()| lines),
-        };
-        let is_allowed = |line: &String| {
-            facts.permissions.get().is_some_and(|known| {
-                known.commands.contains_key(line) || known.allow_commands.contains(line)
-            })
-        };
-        let commands = lines?.iter().map(|line| Command {
-            line: line.clone(),
-            is_allowed: is_allowed(line),
-        });
-        Ok(Self(commands.collect()))
+impl Command {
+    fn end(&self, exit: Exit) -> CommandEnd {
+        CommandEnd {
+            run: None,
+            command: self.line.clone(),
+            exit,
+        }
     }
+}
 
-    /// Returns a digest of the lines, and of which of them may run.
-    fn digest(&self) -> String {
-        let all = self.0.iter().map(|command| {
-            let end = if command.is_allowed { "\0" } else { "\0\0" };
-            format!("{}{end}", command.line)
-        });
-        sha256(all.collect::<String>())
-    }
+/// Returns the commands that verify the work in the phase that a loop is in, at least one, or the reason for which there is none.
+fn load(raw: &Raw) -> Result<Vec<Command>, String> {
+    let facts = raw.program_facts();
+    let lines = match facts.commands.get() {
+        None => Err("the program has not set the commands that verify the work".to_owned()),
+        Some(Err(why)) => Err(text::one_line(why, MAX_COMMAND_CHARS)),
+        Some(Ok(lines)) => check_lines(lines).map(|()| lines),
+    }?;
+    let allowed = |line: &String| {
+        let permissions = facts.permissions.get()?;
+        let is_allowed = permissions.allow_commands.contains(line);
+        let shell = is_allowed.then(|| ConfiguredCommand::from_shell(line));
+        permissions.commands.get(line).cloned().or(shell)
+    };
+    let commands = lines.iter().map(|line| Command {
+        line: line.clone(),
+        allowed: allowed(line),
+    });
+    Ok(commands.collect())
 }
 
 fn check_lines(lines: &[String]) -> Result<(), String> {
-    let count = lines.len();
-    if count == 0 {
-        return Err("the program gives no command to run".to_owned());
-    }
-    if count > MAX_COMMANDS {
-        return Err(format!(
-            "there are {count} commands, and {MAX_COMMANDS} are the most"
-        ));
-    }
-    for (at, line) in lines.iter().enumerate() {
-        if let Some(problem) = line_problem(line) {
-            let short = text::one_line(&text::shown(line), 200);
-            return Err(format!("command {} {problem}: {short}", at + 1));
+    match lines.len() {
+        0 => return Err("the program gives no command to run".to_owned()),
+        1..=MAX_COMMANDS => {}
+        count => {
+            return Err(format!(
+                "there are {count} commands, and {MAX_COMMANDS} are the most"
+            ));
         }
     }
-    Ok(())
+    let mut problems = lines.iter().zip(1..).filter_map(|(line, number)| {
+        let short = text::one_line(&text::shown(line), 200);
+        Some(format!("command {number} {}: {short}", line_problem(line)?))
+    });
+    problems.next().map_or(Ok(()), Err)
 }
 
 /// Returns why a line cannot be a command, or `None` if it can.
@@ -135,23 +129,9 @@ pub fn line_problem(line: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the sentence about lines that the user's configuration does not allow.
-fn permission_problem(raw: &Raw, lines: &[String]) -> String {
-    let permissions = raw.program_facts().permissions.get();
-    let file = permissions
-        .and_then(|known| known.file.as_ref())
-        .map_or("your configuration".to_owned(), text::shown);
-    format!(
-        "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
-        text::command_lines(lines)
-    )
-}
-
 /// A run of all commands that came to its end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VerifyRun {
-    /// The digest of the list.
-    list: String,
     #[serde(rename = "before")]
     tree_before: String,
     commands: Vec<CommandEnd>,
@@ -161,19 +141,32 @@ pub struct VerifyRun {
 
 impl VerifyRun {
     /// Returns the newest run if it was a run of these commands.
-    fn newest(raw: &Raw, commands: &Commands) -> Result<Option<Self>, StoreError> {
-        let journal = raw.recent()?;
+    fn newest(raw: &Raw, commands: &[Command]) -> Option<Self> {
+        let journal = raw.recent().ok()?;
         let mut entries = journal.iter().rev();
-        let newest: Option<Self> = entries.find_map(|entry| entry.note_data(ENDED));
-        Ok(newest.filter(|run| run.list == commands.digest()))
+        let newest: Self = entries.find_map(|entry| entry.note_data(ENDED))?;
+        let lines = commands.iter();
+        let ends = newest.commands.iter();
+        ends.map(|end| (&end.command, end.exit != Exit::NotAllowed))
+            .eq(lines.map(|command| (&command.line, command.allowed.is_some())))
+            .then_some(newest)
+    }
+
+    /// Makes a run of commands of which none is allowed.
+    fn not_allowed(commands: &[Command]) -> Self {
+        let ends = commands.iter().map(|command| command.end(Exit::NotAllowed));
+        Self {
+            tree_before: String::new(),
+            commands: ends.collect(),
+            tree_after: String::new(),
+        }
     }
 
     /// Returns the commands that were run and did not pass.
     fn failed(&self) -> impl Iterator<Item = &CommandEnd> {
         let has_failed = |exit: &Exit| !exit.has_passed() && *exit != Exit::NotAllowed;
-        self.commands
-            .iter()
-            .filter(move |command| has_failed(&command.exit))
+        let commands = self.commands.iter();
+        commands.filter(move |command| has_failed(&command.exit))
     }
 
     /// Returns the sentence about the commands that were not allowed, or `None` if all of them were.
@@ -181,7 +174,15 @@ impl VerifyRun {
         let not_allowed = |end: &&CommandEnd| end.exit == Exit::NotAllowed;
         let ends = self.commands.iter().filter(not_allowed);
         let lines: Vec<String> = ends.map(|end| end.command.clone()).collect();
-        (!lines.is_empty()).then(|| permission_problem(raw, &lines))
+        let permissions = raw.program_facts().permissions.get();
+        let file = permissions.and_then(|known| known.file.as_ref());
+        let file = file.map_or("your configuration".to_owned(), text::shown);
+        (!lines.is_empty()).then(|| {
+            format!(
+                "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
+                text::command_lines(&lines)
+            )
+        })
     }
 
     /// Returns why the run does not verify the work tree that it began with, or `None` if all commands passed on it.
@@ -208,7 +209,9 @@ impl VerifyRun {
         let ends = self.commands.iter().enumerate().map(|(at, command)| {
             let line = text::one_line(&text::shown(&command.command), MAX_COMMAND_CHARS);
             let file = raw.store().loop_folder(raw.id()).join(log_name(at + 1));
-            let end = tail(&raw.store().read(&file).unwrap_or_default(), max_chars);
+            let is_run = command.exit != Exit::NotAllowed;
+            let output = raw.store().read(&file).ok().filter(|_| is_run);
+            let end = tail(&output.unwrap_or_default(), max_chars);
             format!("$ {line}\n{}\n{end}", command.exit)
                 .trim_end()
                 .to_owned()
@@ -238,30 +241,19 @@ pub fn text(raw: &Raw) -> String {
     if !is_used_in(raw) {
         return String::new();
     }
-    let commands = match Commands::load(raw) {
-        Ok(commands) => commands,
-        Err(why) => return format!("Not run: {why}"),
-    };
-    match VerifyRun::newest(raw, &commands) {
-        Err(error) => format!("Not known: {error}"),
-        Ok(Some(run)) => run.text(raw),
-        Ok(None) => {
-            let lines = commands.0.into_iter().map(|Command { line, is_allowed }| {
-                if is_allowed {
-                    format!("$ {line}\nnot run")
-                } else {
-                    format!("$ {line}\n{}", Exit::NotAllowed)
-                }
-            });
-            lines.collect::<Vec<_>>().join("\n\n")
-        }
+    match load(raw) {
+        Ok(commands) => VerifyRun::newest(raw, &commands)
+            .unwrap_or_else(|| VerifyRun::not_allowed(&commands))
+            .text(raw),
+        Err(why) => format!("Not run: {why}"),
     }
 }
 
 /// Returns a high finding for each command that failed in the newest run.
 pub fn failed(raw: &Raw) -> Vec<Finding> {
-    let commands = Commands::load(raw).ok();
-    let run = commands.and_then(|commands| VerifyRun::newest(raw, &commands).ok()?);
+    let run = load(raw)
+        .ok()
+        .and_then(|commands| VerifyRun::newest(raw, &commands));
     let failed = run.iter().flat_map(VerifyRun::failed);
     failed
         .map(|command| {
@@ -278,9 +270,9 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
 /// The reason for which no command was run.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRun {
-    /// No command to run, or none that the user's configuration allows.
+    /// The program gives no commands, or none that can be run.
     #[error("{0}")]
-    NothingAllowed(String),
+    NoCommands(String),
     /// The watcher wanted the end.
     #[error("interrupted")]
     Interrupted,
@@ -298,17 +290,16 @@ pub type Watch<'w> = dyn FnMut(Option<&str>) -> ControlFlow<()> + 'w;
 /// # Errors
 /// See [`NotRun`].
 pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
-    command_runs::refuse_inside(WHAT)?;
-    let commands = Commands::load(raw).map_err(NotRun::NothingAllowed)?;
-    if !commands.0.iter().any(|command| command.is_allowed) {
-        let lines: Vec<String> = commands.0.into_iter().map(|command| command.line).collect();
-        return Err(NotRun::NothingAllowed(permission_problem(raw, &lines)));
+    command_runs::refuse_inside(SUBJECT)?;
+    let commands = load(raw).map_err(NotRun::NoCommands)?;
+    if commands.iter().all(|command| command.allowed.is_none()) {
+        return Ok(VerifyRun::not_allowed(&commands));
     }
 
     let folder = raw
         .store()
         .open_loop_folder(raw.id())
-        .map_err(unobserved(WHAT))?;
+        .map_err(unobserved(SUBJECT))?;
     let mut has_waited = false;
     let _lock = loop {
         if let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? {
@@ -322,19 +313,18 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
     };
     command_runs::refuse_moved(raw)?;
 
-    let tree_before = tree(raw).map_err(unobserved(WHAT))?;
-    if let Some(run) = VerifyRun::newest(raw, &commands).map_err(Refusal::Store)?
+    let tree_before = tree(raw).map_err(unobserved(SUBJECT))?;
+    if let Some(run) = VerifyRun::newest(raw, &commands)
         && run.tree_before == tree_before
         && (has_waited || run.problem(raw).is_none())
     {
         return Ok(run);
     }
-    let ends = perform(raw, &folder, &commands, watch).map_err(unobserved(WHAT))?;
+    let ends = perform(raw, &folder, &commands, watch).map_err(unobserved(SUBJECT))?;
     let run = VerifyRun {
-        list: commands.digest(),
         tree_before,
         commands: ends.ok_or(NotRun::Interrupted)?,
-        tree_after: tree(raw).map_err(unobserved(WHAT))?,
+        tree_after: tree(raw).map_err(unobserved(SUBJECT))?,
     };
     let noted = raw.store().note(raw.id(), ENDED, &run);
     noted.map_err(Refusal::Store)?;
@@ -345,7 +335,7 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
 fn perform(
     raw: &Raw,
     folder: &Folder,
-    commands: &Commands,
+    commands: &[Command],
     watch: &mut Watch<'_>,
 ) -> io::Result<Option<Vec<CommandEnd>>> {
     // Remove the previous run's output first.
@@ -354,36 +344,32 @@ fn perform(
     }
     let timeout = ConfiguredCommand::LONGEST_TIMEOUT;
     let deadline = Instant::now() + timeout;
-    let permissions = raw.program_facts().permissions.get();
     let mut ends = Vec::new();
-    for (at, command) in commands.0.iter().enumerate() {
-        let line = &command.line;
-        let named = permissions.and_then(|permitted| permitted.commands.get(line));
+    for (command, number) in commands.iter().zip(1..) {
         let time_left = deadline.saturating_duration_since(Instant::now());
-        let shell = || ConfiguredCommand::from_shell(line, time_left);
-        let configured = named.cloned().unwrap_or_else(shell);
-        let exit = if !command.is_allowed {
-            Exit::NotAllowed
-        } else if configured.timeout.is_zero() {
-            let problem = format!("not run: the {} of all commands are over", Spelled(timeout));
-            Exit::Failed { problem }
-        } else {
-            if watch(Some(line)).is_break() {
-                return Ok(None);
+        let exit = match &command.allowed {
+            None => Exit::NotAllowed,
+            Some(_) if time_left.is_zero() => Exit::Failed {
+                problem: format!("not run: the {} of all commands are over", Spelled(timeout)),
+            },
+            Some(allowed) => {
+                let allowed = ConfiguredCommand {
+                    timeout: allowed.timeout.min(time_left),
+                    ..allowed.clone()
+                };
+                if watch(Some(&command.line)).is_break() {
+                    return Ok(None);
+                }
+                let mut is_unwanted = || watch(None).is_break();
+                let log = log_name(number);
+                let exit = command_runs::run(raw, &allowed, folder, &log, &mut is_unwanted);
+                if is_unwanted() {
+                    return Ok(None);
+                }
+                exit
             }
-            let log = log_name(at + 1);
-            let mut is_unwanted = || watch(None).is_break();
-            let exit = command_runs::run(raw, &configured, folder, &log, &mut is_unwanted);
-            if is_unwanted() {
-                return Ok(None);
-            }
-            exit
         };
-        ends.push(CommandEnd {
-            run: None,
-            command: text::one_line(line, MAX_COMMAND_CHARS),
-            exit,
-        });
+        ends.push(command.end(exit));
     }
     Ok(Some(ends))
 }

@@ -1,7 +1,10 @@
 //! The driver of a loop outside Claude Code.
 //!
 //! It acts as the client: it stops the loop as the Stop hook does. Before a stop it has the
-//! round reviewed, and has a drafter revise the plan.
+//! round reviewed, and has a drafter revise the plan. Its progress is plain lines.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use claudex_loop::behaviours::{Attempt, Step, settle};
 use claudex_loop::machine::Refused;
@@ -9,18 +12,18 @@ use claudex_loop::message::Message;
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::limits::Limits;
 use claudex_loop::process::{self, Call, Event, ProcessEnd};
+use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Program, Variables, out, review, rounds};
+use claudex_loop::program::{Program, Tone, Variables, out, review, rounds};
 use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings_file;
-use claudex_loop::review::round::{RoundError, RoundEvent};
+use claudex_loop::review::round::{Report, RoundError, RoundEvent};
 use claudex_loop::review::runs::{self, RunOutcome};
 use claudex_loop::{Timestamp, files, text};
 use serde_json::json;
 
-use super::progress::Progress;
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
 use super::{AnyLoop, Phase, caveats, context, report, resume, reviews_changes};
 
@@ -29,6 +32,15 @@ const DRAFT: Message = Message {
     name: "draft.md",
     text: include_str!("messages/draft.md"),
 };
+/// The summary of a loop.
+const SUMMARY: Message = Message {
+    name: "summary.md",
+    text: include_str!("messages/summary.md"),
+};
+/// The interval at which a run checks whether another process has ended its loop.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Upper limit of findings that are shown of a round. Their file has all.
+const MAX_SHOWN_FINDINGS: usize = 20;
 
 /// Drives one loop.
 pub(super) struct Driver<'d> {
@@ -39,9 +51,11 @@ pub(super) struct Driver<'d> {
     pub(super) limits: Limits,
     /// The command that revises the plan, for `/bin/sh -c`.
     pub(super) drafter: Option<&'d str>,
-    /// Whether the outcome is printed as JSON.
+    /// Whether the outcome is printed as JSON. Stdout is for the outcome alone then.
     pub(super) json: bool,
-    pub(super) progress: Progress,
+    pub(super) console: Console,
+    /// The time of the last check whether another process has ended the loop.
+    pub(super) polled: Instant,
 }
 
 impl Driver<'_> {
@@ -53,21 +67,18 @@ impl Driver<'_> {
         } else {
             &held.fields().subject
         };
-        self.progress.show(&format!(
+        self.show(&format!(
             "Loop {} {verb} {subject} (reviewer: {})",
             held.id(),
             self.reviewer.shown
         ));
-        let mut summary = String::new();
         loop {
-            match held.phase() {
-                Phase::Reviewing => self.review(&held)?,
-                Phase::Summarizing => summary = self.summarize(&held)?,
-                _ => {}
+            if held.phase() == Phase::Reviewing {
+                self.review(&held)?;
             }
             let (now, edge) = match self.stop(held) {
                 Ok(Step::Moved { now, edge }) => (now, edge),
-                Ok(Step::Over(now)) => return self.print(&now, &summary),
+                Ok(Step::Over(now)) => return self.print(&now),
                 Ok(Step::Waits(now)) => {
                     let problem = format!("the loop does not go on from phase {}", now.phase());
                     return Err(internal_failure(&now, &problem));
@@ -77,7 +88,7 @@ impl Driver<'_> {
             super::entry_message(&now, self.settings)
                 .map_err(|problem| internal_failure(&now, &problem))?;
             if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
-                return self.print(&now, &summary);
+                return self.print(&now);
             }
             held = now;
         }
@@ -100,7 +111,7 @@ impl Driver<'_> {
                 let next = held
                     .revise(&settled)
                     .map_err(|refused| refused.map(AnyLoop::from))?;
-                settle(Attempt::<AnyLoop, _>::Taken(next.into()))
+                settle(Attempt::<AnyLoop, _>::Break(Ok(next.into())))
             }
             held => self.program.step(held, self.settings),
         }
@@ -108,29 +119,39 @@ impl Driver<'_> {
 
     /// Has the round reviewed and its findings dealt with.
     fn review(&mut self, held: &AnyLoop) -> Result<(), Failure> {
-        let fields = held.fields();
-        let persona = self.settings.personas.of_round(fields.round);
-        let progress = &mut self.progress;
-        progress.show_round(fields.round, fields.max_rounds, &persona.label);
+        let Self {
+            program,
+            settings,
+            reviewer,
+            limits,
+            ..
+        } = *self;
+        let round = held.fields().round;
+        let persona = &settings.personas.of_round(round).label;
+        self.show(&format!(
+            "Round {round} of {}, {persona}",
+            held.fields().max_rounds
+        ));
 
+        let mut listener = |event: RoundEvent<'_>| self.show_event(held, event);
         let report = review::run(
-            self.program,
+            program,
             held,
             &REVIEWING_REVIEW,
-            self.settings,
-            self.limits,
-            self.reviewer,
-            &mut |event| progress.show_event(held, event),
+            settings,
+            limits,
+            reviewer,
+            &mut listener,
         );
         let report = report.map_err(|error| match error {
             RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
             error => internal_failure(held, &error.to_string()),
         })?;
-        let notes = match report.run.verdict() {
-            Some(_) => report::after_review(held),
-            None => Vec::new(),
-        };
-        progress.show_report(held, &report, &notes);
+        self.show_report(held, &report);
+        if report.run.verdict().is_some() {
+            let notes = report::after_review(held);
+            notes.iter().for_each(|note| self.console.line(note));
+        }
 
         match (self.drafter, report.run.outcome()) {
             (Some(drafter), Some(RunOutcome::Findings { .. })) => self.draft(held, drafter),
@@ -138,22 +159,48 @@ impl Driver<'_> {
         }
     }
 
-    /// Renders the summary. All edges that lead to it have the same message.
-    fn summarize(&self, held: &AnyLoop) -> Result<String, Failure> {
-        let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
-        let message = edges.find_map(|edge| edge.words(&TABLE));
-        let summary = self.render(held, message, Variables::new())?;
-        Ok(format!("{}\n", summary.trim_end()))
+    /// Shows a heading.
+    fn show(&self, line: &str) {
+        self.console.emphasize(line, line, Tone::Heading);
     }
 
-    fn render(
-        &self,
-        held: &AnyLoop,
-        message: Option<Message>,
-        more: Variables,
-    ) -> Result<String, Failure> {
+    /// Shows an event of the reviewer or the drafter. Breaks after a signal, or if another process has ended the loop.
+    fn show_event(&mut self, held: &AnyLoop, event: RoundEvent<'_>) -> ControlFlow<()> {
+        if self.polled.elapsed() >= CANCEL_POLL_INTERVAL {
+            self.polled = Instant::now();
+            if resume::ended_phase(held).is_some() {
+                return ControlFlow::Break(());
+            }
+        }
+        match event {
+            // The first line of the run names the reviewer.
+            RoundEvent::Began(_) => self.console.flow(),
+            event => self.console.event(event),
+        }
+    }
+
+    /// Shows the findings of a round.
+    fn show_report(&self, held: &AnyLoop, report: &Report) {
+        let result = format!("  {}", review::result(held.raw(), report));
+        self.console.emphasize(&result, rounds::CLEAN, Tone::Good);
+
+        let mut findings: Vec<_> = report.run.findings().iter().collect();
+        findings.sort_by_key(|finding| finding.severity);
+        for finding in findings.iter().take(MAX_SHOWN_FINDINGS) {
+            let severity = finding.severity.to_string().to_lowercase();
+            let line = format!("    {severity:<6}  {}", findings_file::bullet(finding));
+            self.console
+                .emphasize(&line, &severity, finding.severity.into());
+        }
+        let more = findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
+        if more > 0 {
+            self.console.line(&format!("and {more} more in that file"));
+        }
+    }
+
+    fn render(&self, held: &AnyLoop, message: Message, more: Variables) -> Result<String, Failure> {
         self.program
-            .render(held, message, self.settings, more)
+            .render(held, Some(message), self.settings, more)
             .map(Option::unwrap_or_default)
             .map_err(|problem| internal_failure(held, &problem))
     }
@@ -168,27 +215,27 @@ impl Driver<'_> {
             internal_failure(held, &problem)
         })?;
         let text = ("text".to_owned(), json!(text::plain(&findings)));
-        let prompt = self.render(held, Some(DRAFT), Variables::from_iter([text]))?;
-        let progress = &mut self.progress;
-        progress.show("  the drafter revises the plan");
+        let prompt = self.render(held, DRAFT, Variables::from_iter([text]))?;
+        self.console.line("the drafter revises the plan");
 
         // The drafter is the user's own command and gets the user's environment.
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let environment = Environment::allowing(names).with_projects_programs();
+        let limits = self.limits;
         let call = Call {
             program: "/bin/sh",
             arguments: &["-c".to_owned(), drafter.to_owned()],
             directory: raw.store().root(),
             stdin: prompt.as_bytes(),
             environment: &environment,
-            limits: self.limits,
+            limits,
         };
         let ended = process::supervise(&call, &mut |event| {
             let event = match event {
                 Event::Line(text) => RoundEvent::Reviewer(text),
                 _ => RoundEvent::Tick,
             };
-            progress.show_event(held, event)
+            self.show_event(held, event)
         });
         let problem = match ended.how {
             ProcessEnd::Exited(0) => return Ok(()),
@@ -207,7 +254,7 @@ impl Driver<'_> {
     }
 
     /// Prints the outcome of a loop as it is now.
-    fn print(&self, held: &AnyLoop, summary: &str) -> Result<Exit, Failure> {
+    fn print(&self, held: &AnyLoop) -> Result<Exit, Failure> {
         let raw = held.raw();
         let store = raw.store();
         let (ending, exit) = match (held.phase(), held.fields().decision_signal) {
@@ -220,6 +267,11 @@ impl Driver<'_> {
                 ("stopped-at-max-rounds", Exit::MaxRounds)
             }
         };
+        let summary = match exit {
+            Exit::Reviewer => String::new(),
+            _ => self.render(held, SUMMARY, Variables::new())?,
+        };
+        let summary = summary.trim_end();
         let cause = (exit == Exit::Reviewer).then(|| context::failure_cause(raw));
         let waits = (!held.phase().is_terminal()).then(|| resume::help(held));
         if self.json {

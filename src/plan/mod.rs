@@ -12,7 +12,6 @@ mod drive;
 mod interview;
 mod machine;
 mod new;
-mod progress;
 mod refused_verbs;
 mod report;
 mod resume;

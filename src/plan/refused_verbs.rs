@@ -6,27 +6,28 @@ use super::{AnyLoop, Phase, Verb, reviews_changes};
 /// Returns the next step after a refused transition, or `None` if there is nothing
 /// better than the refusal.
 pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
-    let fields = held.fields();
-    let signal = fields.decision_signal;
-    let phase = held.phase();
-    Some(match transition {
-        "more" | "resume" | "answer" if phase.is_terminal() => {
-            format!("the loop is over ({phase}); {}", new_loop(held))
+    let signal = held.fields().decision_signal;
+    let (slash, terminal) = if reviews_changes(held) {
+        ("review".to_owned(), "review --changes")
+    } else {
+        (format!("plan --continue {}", held.id()), "more")
+    };
+    let new_loop = format!(
+        "start a new loop: /claudex:{slash} --rounds N, or in a terminal:\n    claudex-loop {terminal} --rounds N"
+    );
+    match (transition, held.phase()) {
+        ("more" | "resume" | "answer", phase) if phase.is_terminal() => {
+            Some(format!("the loop is over ({phase}); {new_loop}"))
         }
-        "mark_done" if phase == Phase::Reviewing && signal != DecisionSignal::None => {
+        ("more", Phase::Summarizing) => Some(format!(
+            "the loop was settled ({signal}) in its last round; to have the plan reviewed further, {new_loop}"
+        )),
+        ("mark_done", Phase::Reviewing) if signal != DecisionSignal::None => Some(
             "the loop is already marked as done; end the turn, and the next stop prints the summary"
-                .to_owned()
-        }
-        "more" if phase == Phase::Summarizing => format!(
-            "the loop was settled ({signal}) in its last round; to have the plan reviewed further, {}",
-            new_loop(held)
+                .to_owned(),
         ),
-        "more" => format!(
-            "the loop is in phase {phase}, round {} of {}; it takes more rounds after its summary",
-            fields.round, fields.max_rounds
-        ),
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 /// Returns the start that `more` becomes if the plan loop is over: a new loop, which continues it.
@@ -39,16 +40,4 @@ pub(super) fn start_instead(held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> 
         }
         _ => None,
     }
-}
-
-/// Returns how to start a new loop that continues one that is over.
-fn new_loop(held: &AnyLoop) -> String {
-    let (slash, terminal) = if reviews_changes(held) {
-        ("review".to_owned(), "review --changes")
-    } else {
-        (format!("plan --continue {}", held.id()), "more")
-    };
-    format!(
-        "start a new loop: /claudex:{slash} --rounds N, or in a terminal:\n    claudex-loop {terminal} --rounds N"
-    )
 }

@@ -1,8 +1,7 @@
 //! The files that a review of changes leaves in the project: the report, and the proposed patches.
 //!
 //! Each patch is tried against the work tree as it is when the report is written, in an index of
-//! our own. Nothing is applied. Both files are written after each verdict. Their templates clean
-//! the text of reviewers by the filters `prose` and `code`.
+//! our own. Nothing is applied. Both files are written after each verdict.
 
 use std::cell::LazyCell;
 
@@ -10,7 +9,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
-use claudex_loop::review::findings::Finding;
+use claudex_loop::review::findings::Findings;
+use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, Snapshot, own_files, visible};
@@ -27,6 +27,8 @@ const FIXES: Message = Message {
     name: "fixes.md",
     text: include_str!("messages/fixes.md"),
 };
+/// Upper limit of a text on one line, in characters.
+const MAX_LINE_CHARS: usize = 500;
 
 /// Writes the report after a review of changes. Returns the lines that name its files, or the line
 /// that says why it could not be written. The review counts in any case.
@@ -57,28 +59,35 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let mut fixes = Vec::new();
     let mut reviewed = Vec::new();
     for run in runs::verdicts(rounds::runs(held.raw())).values() {
-        let mut findings = Vec::new();
+        let round = run.began.round;
         for finding in run.findings() {
-            let mut facts = json!(finding);
-            facts["place"] = json!(place(finding));
             let patch = finding.patch.as_deref().unwrap_or_default();
             if !patch.trim().is_empty() {
                 let problem = match &*snapshot {
                     Ok(snapshot) => snapshot.applies(patch).err(),
                     Err(error) => Some(format!("it could not be tried: {error}")),
                 };
-                facts["fix"] = json!(fixes.len() + 1);
-                fixes.push(fix(&facts, run.began.round, patch, problem));
+                let visible = visible_patch(patch);
+                fixes.push(json!({
+                    "number": fixes.len() + 1,
+                    "round": round,
+                    "what": plain(&bullet(finding)),
+                    "problem": problem.as_deref().map(plain),
+                    "altered": visible != patch.trim_end_matches('\n'),
+                    "fence": fence(&visible),
+                    "patch": visible,
+                }));
             }
-            findings.push(facts);
         }
+        let findings = findings_file::render(round, &Findings(run.findings().to_vec()));
+        let (_, findings) = findings.split_once('\n').unwrap_or_default();
         reviewed.push(json!({
-            "round": run.began.round,
-            "persona": run.began.persona,
-            "reviewer": run.began.reviewer,
+            "round": round,
+            "persona": plain(&run.began.persona),
+            "reviewer": plain(&run.began.reviewer),
             "counts": run.counts().unwrap_or_default().to_string(),
             "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
-            "findings": findings,
+            "findings": findings.replace('<', "&lt;").replace("\n## ", "\n### "),
         }));
     }
     let tree = match fixes.as_slice() {
@@ -94,16 +103,16 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let compared = copy.lines().map_while(|line| line.strip_prefix("# "));
     let facts = json!({
         "id": held.id().as_str(),
-        "topic": held.fields().topic,
-        "copy": held.fields().subject,
-        "compared": compared.collect::<Vec<_>>(),
+        "topic": plain(&held.fields().topic),
+        "copy": plain(&held.fields().subject),
+        "compared": compared.map(plain).collect::<Vec<_>>(),
         "rounds": reviewed,
         "fixes": fixes,
         "applying": applying,
         "tree": tree,
         "report_file": report_file,
         "fixes_file": fixes_file,
-        "findings_json": store.loop_folder(held.id()).join("findings-round-<N>.json"),
+        "folder": plain(store.loop_folder(held.id()).as_str()),
     });
 
     put(&folder, &report_file, REPORT, &facts)?;
@@ -119,21 +128,6 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// Returns the facts about a proposed patch. Hidden characters are spelled out; the findings' JSON has the patch itself.
-fn fix(finding: &Json, round: u64, patch: &str, problem: Option<String>) -> Json {
-    let visible = visible_patch(patch);
-    json!({
-        "number": finding["fix"],
-        "round": round,
-        "place": finding["place"],
-        "what": finding["what"],
-        "problem": problem,
-        "altered": visible != patch.trim_end_matches('\n'),
-        "fence": fence(&visible),
-        "patch": visible,
-    })
-}
-
 /// Returns the paths of the report and of the proposed patches, from the project's root, if the
 /// files exist.
 pub(super) fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
@@ -147,29 +141,11 @@ pub(super) fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf
 
 /// Renders a file and writes it.
 fn put(folder: &Folder, path: &Utf8Path, message: Message, facts: &Json) -> Result<(), String> {
-    let rendered = message.render_in(
-        |environment| {
-            environment.add_filter("code", |text: String, max_chars| code(&text, max_chars));
-            environment.add_filter("prose", |text: String, max_chars| prose(&text, max_chars));
-            Ok(())
-        },
-        facts,
-    );
-    let content = rendered.map_err(|error| error.to_string())?;
+    let content = message.render(facts).map_err(|error| error.to_string())?;
     let name = path.file_name().unwrap_or_default();
     folder
         .replace(name, content.as_bytes())
         .map_err(|error| format!("{}: {error}", folder.path().join(name)))
-}
-
-/// Returns the place of a finding, such as `src/x.rs:12`, or nothing.
-fn place(finding: &Finding) -> String {
-    match (&finding.file, finding.line) {
-        (Some(file), Some(line)) => format!("{}:{line}", code(file, 300)),
-        (Some(file), None) => code(file, 300),
-        (None, Some(line)) => format!("line {line}"),
-        (None, None) => String::new(),
-    }
 }
 
 /// Returns a patch with its hidden characters spelled out.
@@ -186,14 +162,11 @@ fn fence(text: &str) -> String {
     "`".repeat(longest.max(2) + 1)
 }
 
-/// Returns text as one plain line that can stand between backquotes.
-fn code(text: &str, max_chars: usize) -> String {
-    text::one_line(text, max_chars).replace('`', "'")
-}
-
-/// Returns text as one plain line without HTML.
-fn prose(text: &str, max_chars: usize) -> String {
-    text::one_line(text, max_chars).replace('<', "&lt;")
+/// Returns text as one plain line without HTML, also between backquotes.
+fn plain(line: &str) -> String {
+    text::one_line(line, MAX_LINE_CHARS)
+        .replace('`', "'")
+        .replace('<', "&lt;")
 }
 
 #[cfg(test)]
@@ -202,8 +175,10 @@ mod tests {
 
     #[test]
     fn reviewer_text_is_no_markup() {
-        assert_eq!(prose("a <img src=x>\n# b", 80), "a &lt;img src=x> # b");
-        assert_eq!(code("a`b\u{202e}\nc", 80), "a'b c");
+        assert_eq!(
+            plain("a`b <img src=x>\u{202e}\n# c"),
+            "a'b &lt;img src=x> # c"
+        );
         assert_eq!(fence("+a\n"), "```");
         assert_eq!(fence("+````` x\n"), "``````");
         assert_eq!(

@@ -1,15 +1,17 @@
 //! `run` and `review --changes`: a loop from its first round to its summary, outside Claude Code.
 
+use std::time::Instant;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use claudex_loop::Actor;
 use claudex_loop::program::caller::Caller;
+use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Time, locate, loops, review, reviewers};
 
 use super::drive::Driver;
-use super::progress::Progress;
 use super::start::{self, PLAN, parse_rounds};
 use super::{AnyLoop, INFO, Mode, resume};
 
@@ -154,7 +156,8 @@ fn drive(
         limits,
         drafter: arguments.drafter.as_deref(),
         json: arguments.json,
-        progress: Progress::new(arguments.json),
+        console: Console::new("  ".to_owned(), arguments.json),
+        polled: Instant::now(),
     };
     let verb = match arguments.resume {
         Some(_) => "goes on with",

@@ -42,14 +42,14 @@ pub(super) fn path(raw: &Raw) -> Utf8PathBuf {
 /// shell can read its path.
 pub(super) fn line(raw: &Raw) -> String {
     let program = super::INFO.program;
-    let is_on_path =
-        || find_program(program, env::var_os("PATH").as_deref(), raw.store().root()).is_some();
-    let plugin = || Some(Utf8PathBuf::from(env::var("CLAUDE_PLUGIN_ROOT").ok()?));
-    let is_in_plugin = |plugin: &Utf8PathBuf| {
-        !plugin.as_str().contains(['"', '\'', '$', '`'])
-            && plugin.join("bin").join(program).is_file()
+    let folders = env::var_os("PATH");
+    let is_on_path = || find_program(program, folders.as_deref(), raw.store().root()).is_some();
+    let is_in_plugin = |plugin: String| {
+        let file = Utf8PathBuf::from(&plugin).join("bin").join(program);
+        !plugin.contains(['"', '\'', '$', '`']) && file.is_file()
     };
-    if Caller::from_env().inside && (is_on_path() || plugin().as_ref().is_some_and(is_in_plugin)) {
+    let plugin = || env::var("CLAUDE_PLUGIN_ROOT");
+    if Caller::from_env().inside && (is_on_path() || plugin().is_ok_and(is_in_plugin)) {
         format!("{program} review {}", raw.id())
     } else {
         format!("bash {}", quote(path(raw).as_str()))

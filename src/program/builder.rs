@@ -71,7 +71,7 @@ impl Program {
             .program_facts()
             .permissions
             .set(settings.permissions(actor));
-        verify::tell(raw, || self.app.verifies(held));
+        verify::set_commands(raw, || self.app.verifies(held));
         subject::tell(raw, || self.app.subjects(held));
     }
 

@@ -206,7 +206,7 @@ fn verify_first(
     });
     let not_run = match ran {
         Ok(ran) => ran.permission_problem(raw),
-        Err(NotRun::NothingAllowed(why)) => Some(why),
+        Err(NotRun::NoCommands(why)) => Some(why),
         Err(NotRun::Interrupted) => return Err(RoundError::Interrupted),
         Err(NotRun::Refused(refusal)) => {
             return Err(RoundError::Refused {

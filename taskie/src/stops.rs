@@ -83,7 +83,7 @@ fn stop<P: InPhase + Remind<Next = Loop<P>>>(held: Loop<P>) -> Stopped {
     let directory = directory(held.raw()).unwrap_or_default();
     match work::look(held.raw(), &directory) {
         Ok(transition) => match work::take(held.into(), transition) {
-            Ok(now) => settle(Attempt::<AnyLoop, AnyLoop>::Taken(now)),
+            Ok(now) => settle(Attempt::<AnyLoop, _>::Break(Ok(now))),
             Err(refused) if refused.refusal.is_guard() => Ok(Step::Waits(refused.held)),
             Err(refused) => Err(refused),
         },

@@ -75,7 +75,7 @@ fn verify_runs_only_the_lines_that_are_allowed() {
     refuses(
         &project,
         "verify",
-        "the user’s configuration does not allow:\n  │     echo ran",
+        "the user’s configuration does not allow:\n    echo ran",
     );
     refuses(
         &project,

@@ -106,7 +106,7 @@ fn proposed_patch_is_tried_and_never_applied() {
     project.reviews(&id, "mine", 0, &format!("{path} (1 of 1 would apply)"));
     let fixes = read(&project, &path);
     has(&fixes, "1 of 1 apply");
-    has(&fixes, "## 1. src/a b.js:2: applies\n");
+    has(&fixes, "## 1. applies\n\nRound 1: 'src/a b.js:2': x\n");
     has(&fixes, &format!("```diff\n{patch}"));
     assert_eq!(theirs(&project), before);
     project.fire().blocked();
