@@ -22,6 +22,11 @@ pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
         ("more", Phase::Summarizing) => Some(format!(
             "the loop was settled ({signal}) in its last round; to have the plan reviewed further, {new_loop}"
         )),
+        ("more", phase) => Some(format!(
+            "the loop is in phase {phase}, round {} of {}; it takes more rounds after its summary",
+            held.fields().round,
+            held.fields().max_rounds
+        )),
         ("mark_done", Phase::Reviewing) if signal != DecisionSignal::None => Some(
             "the loop is already marked as done; end the turn, and the next stop prints the summary"
                 .to_owned(),

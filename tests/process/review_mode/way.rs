@@ -67,8 +67,8 @@ fn review_from_start_to_summary_touches_no_file() {
     for part in [
         "## Round 1: Senior-engineer review",
         "Reviewer: `lint`. Findings: high=2 medium=0 low=0.",
-        "- F2, `src/a b.js:2`: a breakpoint is left in the code (remove it)\n",
-        "- F1, `it's \"new\".py:2`: markers of an unfinished merge are in the file",
+        "- `src/a b.js:2`: a breakpoint is left in the code (remove it)\n",
+        "- `it's \"new\".py:2`: markers of an unfinished merge are in the file",
         "- uncommitted changes of main\n",
     ] {
         has(&report, part);
