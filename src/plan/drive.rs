@@ -308,7 +308,7 @@ impl Driver<'_> {
             return Err(Failure::with_help(Exit::Reviewer, message, help));
         } else {
             out::line("");
-            out::line(summary.trim_end());
+            out::line(summary);
             out::line(&format!("State: {}", text::shown(store.path_of(held.id()))));
         }
         Ok(exit)
