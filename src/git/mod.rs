@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use self::worktree_error::WorktreeError;
 pub(crate) use self::worktree_error::io;
 use crate::process::environment::{Environment, find_installed};
-use crate::process::limits::Limits;
+use crate::process::limits::{Limits, Spelled};
 use crate::process::{self, Call, ProcessEnd};
 use crate::text;
 
@@ -124,7 +124,10 @@ impl Git {
     fn hardened(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
         let program = find_installed("git", root)
             .and_then(|program| program.into_os_string().into_string().ok())
-            .ok_or(WorktreeError::NoGit)?;
+            .ok_or_else(|| {
+                let message = "git is not installed, or not in an absolute folder of PATH outside of the project";
+                WorktreeError::unusable(message, "install git 2.31 or newer")
+            })?;
         let mut git = Self {
             program,
             root: root.to_owned(),
@@ -226,10 +229,10 @@ impl Git {
                 command,
                 complaint(&ended.stderr_tail),
             )),
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(WorktreeError::TimedOut {
-                command: command.to_owned(),
-                after: timeout,
-            }),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(WorktreeError::unusable(
+                format!("git {command} was ended after {}", Spelled(timeout)),
+                "see whether `git status` is as slow there, and ignore large folders in .gitignore",
+            )),
             other => Err(WorktreeError::refusal(command, other.to_string())),
         }
     }

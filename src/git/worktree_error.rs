@@ -1,12 +1,9 @@
 //! The reasons for which git could not be called, or gave no answer that counts.
 
-use std::time::Duration;
-
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::MAX_FILES;
-use crate::process::limits::Spelled;
 use crate::text;
 
 /// The reason for which a work tree could not be read through git.
@@ -19,9 +16,6 @@ pub enum WorktreeError {
         /// The folder.
         root: Utf8PathBuf,
     },
-    /// git is not installed.
-    #[error("git is not installed, or not in an absolute folder of PATH outside of the project")]
-    NoGit,
     /// git refused.
     #[error("git {command} failed: {said}")]
     Refused {
@@ -30,19 +24,13 @@ pub enum WorktreeError {
         /// The message of git, on one line.
         said: String,
     },
-    /// The revision that the changes are compared with is not there.
-    #[error("the repository has no commit ‘{commit}’ to compare with")]
-    NoCommit {
-        /// The name that was given, on one line.
-        commit: String,
-    },
-    /// git took too long.
-    #[error("git {command} was ended after {}", Spelled(*.after))]
-    TimedOut {
-        /// The command's name.
-        command: String,
-        /// The limit.
-        after: Duration,
+    /// git or a revision is missing, or git took too long.
+    #[error("{message}")]
+    Unusable {
+        /// The problem.
+        message: String,
+        /// The next step of the user.
+        help: &'static str,
     },
     /// Too many changed files.
     #[error("there are more changed or untracked files than are read ({MAX_FILES})")]
@@ -60,14 +48,8 @@ pub enum WorktreeError {
 claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
     let help = match error {
         WorktreeError::NoRepository { .. } => "run it in a git work tree; git init makes one",
-        WorktreeError::NoGit => "install git 2.31 or newer",
         WorktreeError::Refused { .. } => "see what `git status` prints in that folder",
-        WorktreeError::NoCommit { .. } => {
-            "fetch it, or name another one that shares history with the branch"
-        }
-        WorktreeError::TimedOut { .. } => {
-            "see whether `git status` is as slow there, and ignore large folders in .gitignore"
-        }
+        WorktreeError::Unusable { help, .. } => help,
         WorktreeError::TooMany => "name folders of generated files in .gitignore, or commit them",
         WorktreeError::Io { .. } => return None,
     };
@@ -75,6 +57,12 @@ claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
 });
 
 impl WorktreeError {
+    /// Makes an error with its help.
+    pub(crate) fn unusable(message: impl Into<String>, help: &'static str) -> Self {
+        let message = message.into();
+        Self::Unusable { message, help }
+    }
+
     /// Makes an error of an answer that has an unexpected form.
     pub(crate) fn unreadable(command: &str, answer: &[u8]) -> Self {
         let answer = text::one_line(&String::from_utf8_lossy(answer), 100);

@@ -20,8 +20,8 @@ use claudex_loop::program::{Program, Tone, Variables, out, review, rounds};
 use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings_file;
 use claudex_loop::review::round::{Report, RoundError, RoundEvent};
-use claudex_loop::review::runs::{self, RunOutcome};
-use claudex_loop::{Timestamp, files, text};
+use claudex_loop::review::runs;
+use claudex_loop::{Timestamp, text};
 use serde_json::json;
 
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
@@ -153,8 +153,10 @@ impl Driver<'_> {
             notes.iter().for_each(|note| self.console.line(note));
         }
 
-        match (self.drafter, report.run.outcome()) {
-            (Some(drafter), Some(RunOutcome::Findings { .. })) => self.draft(held, drafter),
+        match (self.drafter, report.run.verdict()) {
+            (Some(drafter), Some(findings)) if !findings.is_empty() => {
+                self.draft(held, drafter, &findings_file::render(round, findings))
+            }
             _ => Ok(()),
         }
     }
@@ -206,15 +208,8 @@ impl Driver<'_> {
     }
 
     /// Runs the drafter on the findings of the round.
-    fn draft(&mut self, held: &AnyLoop, drafter: &str) -> Result<(), Failure> {
-        let raw = held.raw();
-        let path = findings_file::findings_path(raw.store(), raw.id(), held.fields().round);
-        let content = raw.store().read(&path).and_then(files::text);
-        let findings = content.map_err(|error| {
-            let problem = format!("cannot read {}: {error}", text::shown(&path));
-            internal_failure(held, &problem)
-        })?;
-        let text = ("text".to_owned(), json!(text::plain(&findings)));
+    fn draft(&mut self, held: &AnyLoop, drafter: &str, findings: &str) -> Result<(), Failure> {
+        let text = ("text".to_owned(), json!(findings));
         let prompt = self.render(held, DRAFT, Variables::from_iter([text]))?;
         self.console.line("the drafter revises the plan");
 
@@ -225,7 +220,7 @@ impl Driver<'_> {
         let call = Call {
             program: "/bin/sh",
             arguments: &["-c".to_owned(), drafter.to_owned()],
-            directory: raw.store().root(),
+            directory: held.raw().store().root(),
             stdin: prompt.as_bytes(),
             environment: &environment,
             limits,

@@ -87,7 +87,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
             "reviewer": plain(&run.began.reviewer),
             "counts": run.counts().unwrap_or_default().to_string(),
             "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
-            "findings": findings.trim().replace('<', "&lt;").replace("\n## ", "\n### "),
+            "findings": findings.replace("\n## ", "\n### ").replace('<', "&lt;").trim(),
         }));
     }
     let tree = match fixes.as_slice() {

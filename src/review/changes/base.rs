@@ -60,8 +60,12 @@ pub enum Since<'a> {
 /// Finds the base of a snapshot.
 pub(super) fn find(snapshot: &Snapshot, since: Since<'_>) -> Result<Base, WorktreeError> {
     let git = &snapshot.git;
-    let no_commit = |revision: &str| WorktreeError::NoCommit {
-        commit: text::one_line(&text::shown(revision), 100),
+    let no_commit = |revision: &str| {
+        let commit = text::one_line(&text::shown(revision), 100);
+        WorktreeError::unusable(
+            format!("the repository has no commit ‘{commit}’ to compare with"),
+            "fetch it, or name another one that shares history with the branch",
+        )
     };
     let named = |revision: &str| commit_of(git, revision)?.ok_or_else(|| no_commit(revision));
     let (commit, against) = match since {
