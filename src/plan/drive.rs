@@ -191,8 +191,7 @@ impl Driver<'_> {
         for finding in findings.iter().take(MAX_SHOWN_FINDINGS) {
             let severity = finding.severity.to_string().to_lowercase();
             let line = format!("    {severity:<6}  {}", findings_file::bullet(finding));
-            self.console
-                .emphasize(&line, &severity, finding.severity.into());
+            self.console.emphasize(&line, &severity, Tone::Heading);
         }
         let more = findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
         if more > 0 {

@@ -23,8 +23,10 @@ mod plugin;
 mod project;
 mod refusals;
 mod report;
+mod seal;
 mod walk;
 
 pub use kit::Kit;
 pub use project::{Output, Project, SESSION, as_agent, has};
 pub use report::{Failure, Report, Suite};
+pub use seal::rewrite_journal;
