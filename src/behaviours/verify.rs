@@ -175,8 +175,9 @@ impl VerifyRun {
         let ends = self.commands.iter().filter(not_allowed);
         let lines: Vec<String> = ends.map(|end| end.command.clone()).collect();
         let permissions = raw.program_facts().permissions.get();
-        let file = permissions.and_then(|known| known.file.as_ref());
-        let file = file.map_or("your configuration".to_owned(), text::shown);
+        let file = permissions
+            .and_then(|known| known.file.as_ref())
+            .map_or("your configuration".to_owned(), text::shown);
         (!lines.is_empty()).then(|| {
             format!(
                 "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",

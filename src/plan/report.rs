@@ -71,8 +71,8 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
                 fixes.push(json!({
                     "number": fixes.len() + 1,
                     "round": round,
-                    "what": plain(&bullet(finding)),
-                    "problem": problem.as_deref().map(plain),
+                    "what": plain_line(&bullet(finding)),
+                    "problem": problem.as_deref().map(plain_line),
                     "altered": visible != patch.trim_end_matches('\n'),
                     "fence": fence(&visible),
                     "patch": visible,
@@ -83,8 +83,8 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         let (_, findings) = findings.split_once('\n').unwrap_or_default();
         reviewed.push(json!({
             "round": round,
-            "persona": plain(&run.began.persona),
-            "reviewer": plain(&run.began.reviewer),
+            "persona": plain_line(&run.began.persona),
+            "reviewer": plain_line(&run.began.reviewer),
             "counts": run.counts().unwrap_or_default().to_string(),
             "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
             "findings": findings.replace("\n## ", "\n### ").replace('<', "&lt;").trim(),
@@ -103,16 +103,16 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let compared = copy.lines().map_while(|line| line.strip_prefix("# "));
     let facts = json!({
         "id": held.id().as_str(),
-        "topic": plain(&held.fields().topic),
-        "copy": plain(&held.fields().subject),
-        "compared": compared.map(plain).collect::<Vec<_>>(),
+        "topic": plain_line(&held.fields().topic),
+        "copy": plain_line(&held.fields().subject),
+        "compared": compared.map(plain_line).collect::<Vec<_>>(),
         "rounds": reviewed,
         "fixes": fixes,
         "applying": applying,
         "tree": tree,
         "report_file": report_file,
         "fixes_file": fixes_file,
-        "folder": plain(store.loop_folder(held.id()).as_str()),
+        "folder": plain_line(store.loop_folder(held.id()).as_str()),
     });
 
     put(&folder, &report_file, REPORT, &facts)?;
@@ -163,7 +163,7 @@ fn fence(text: &str) -> String {
 }
 
 /// Returns text as one plain line without HTML, also between backquotes.
-fn plain(line: &str) -> String {
+fn plain_line(line: &str) -> String {
     text::one_line(line, MAX_LINE_CHARS)
         .replace('`', "'")
         .replace('<', "&lt;")
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn reviewer_text_is_no_markup() {
         assert_eq!(
-            plain("a`b <img src=x>\u{202e}\n# c"),
+            plain_line("a`b <img src=x>\u{202e}\n# c"),
             "a'b &lt;img src=x> # c"
         );
         assert_eq!(fence("+a\n"), "```");
