@@ -10,6 +10,12 @@ use crate::text;
 /// The most characters of an argument in a refusal.
 const MAX_VALUE: usize = 80;
 
+/// The fields after an edge, or the name of the field whose number would leave its range.
+pub type Updated<M> = Result<<M as Machine>::Fields, &'static str>;
+
+/// The names and values that a guard reads, each once.
+pub type Values = Vec<(&'static str, String)>;
+
 /// One entry of a transition, with its rules.
 #[derive(Debug)]
 pub struct Edge<M: Machine> {
@@ -17,8 +23,8 @@ pub struct Edge<M: Machine> {
     pub info: EdgeInfo,
     /// The condition, or `None` if it is always open.
     pub when: Option<Guard<M>>,
-    /// Returns the fields after the edge, or the name of the field whose number would leave its range.
-    pub set: fn(&M::Fields, &M::Transition) -> Result<M::Fields, &'static str>,
+    /// Returns the fields after the edge.
+    pub set: fn(&M::Fields, &M::Transition) -> Updated<M>,
 }
 
 /// The condition of an edge.
@@ -28,8 +34,8 @@ pub struct Guard<M: Machine> {
     pub holds: fn(&M::Fields, &M::Transition) -> bool,
     /// Returns whether it holds as far as the fields decide. A comparison with an argument counts as true.
     pub may_hold: fn(&M::Fields) -> bool,
-    /// Returns the names and values that it reads, each once, for refusals.
-    pub values: fn(&M::Fields, &M::Transition) -> Vec<(&'static str, String)>,
+    /// Returns the values that it reads, for refusals.
+    pub values: fn(&M::Fields, &M::Transition) -> Values,
 }
 
 /// One entry of a transition, without the machine's types.
