@@ -116,7 +116,7 @@ fn check_lines(lines: &[String]) -> Result<(), String> {
 }
 
 /// Returns why a line cannot be a command, or `None` if it can.
-pub fn line_problem(line: &str) -> Option<&'static str> {
+fn line_problem(line: &str) -> Option<&'static str> {
     if line.trim().is_empty() {
         Some("is empty")
     } else if line.chars().count() > MAX_COMMAND_CHARS {
