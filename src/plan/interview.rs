@@ -3,14 +3,16 @@
 //!
 //! They come from the hook of the question tool, so the agent cannot make them up.
 
-use super::{AnyLoop, INFO};
+use super::{AnyLoop, INFO, Phase};
 use claudex_loop::hooks::answers::{self, Answer};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
 use claudex_loop::program::session_loops;
 use claudex_loop::program::start::MAX_TEXT_BYTES;
 use claudex_loop::program::surroundings::Surroundings;
+use claudex_loop::store::{Change, Fields};
 use claudex_loop::text;
+use serde_json::Value;
 
 /// The headers of the interview's questions, in the order of the topic.
 const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
@@ -22,34 +24,34 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let owned = session_loops::owned(INFO, input, surroundings, session);
     let (store, id) = owned.into_iter().next()?;
-    let AnyLoop::Drafting(held) = AnyLoop::open(&store, &id, Actor::Person).ok()? else {
-        return None;
-    };
-    let topic = format!("{}; {}", held.fields().topic, parts.join("; "));
-    let bytes = topic.len();
-    let problem = if bytes > MAX_TEXT_BYTES {
-        format!("topic and answers have {bytes} bytes; the limit is {MAX_TEXT_BYTES}")
-    } else {
-        match held.interview(topic) {
-            Ok(_) => {
-                let line = format!("the answers are in the topic of loop {id}.");
-                return Some(HookOutput {
-                    agent: Some(INFO.line(&line)),
-                    ..HookOutput::default()
-                });
+    let held = AnyLoop::open(&store, &id, Actor::Person)
+        .ok()
+        .filter(takes_answers)?;
+    Some(match record(&held, &parts) {
+        Ok(()) => HookOutput {
+            agent: Some(INFO.line(&format!("the answers are in the topic of loop {id}."))),
+            ..HookOutput::default()
+        },
+        Err(problem) => {
+            let problem = text::one_line(&problem, 300);
+            store.log(&format!("{id} interview: {problem}"));
+            let agent = "the answers could not be added to the topic. Write them into the plan.";
+            let person = format!("the answers are not in the topic of loop {id}: {problem}");
+            HookOutput {
+                agent: Some(INFO.line(agent)),
+                person: Some(INFO.line(&person)),
+                ..HookOutput::default()
             }
-            Err(refused) if refused.refusal.is_guard() => return None,
-            Err(refused) => text::one_line(&refused.to_string(), 300),
         }
-    };
-    store.log(&format!("{id} interview: {problem}"));
-    let agent = "the answers could not be added to the topic. Write them into the plan.";
-    let person = format!("the answers are not in the topic of loop {id}: {problem}");
-    Some(HookOutput {
-        agent: Some(INFO.line(agent)),
-        person: Some(INFO.line(&person)),
-        ..HookOutput::default()
     })
+}
+
+fn takes_answers(held: &AnyLoop) -> bool {
+    let fields = held.fields();
+    held.phase() == Phase::Drafting
+        && !super::reviews_changes(held)
+        && !fields.interview_used
+        && !fields.from_draft
 }
 
 /// Returns the answers to the interview's questions, as `Scope: …`. The first answer of each header
@@ -64,6 +66,27 @@ fn parts(answers: &[Answer]) -> Vec<String> {
         .into_iter()
         .filter_map(|header| Some(format!("{header}: {}", answer_to(header)?.text)))
         .collect()
+}
+
+/// Sets the topic and `interview_used` in one change.
+fn record(held: &AnyLoop, parts: &[String]) -> Result<(), String> {
+    let topic = format!("{}; {}", held.fields().topic, parts.join("; "));
+    let bytes = topic.len();
+    if bytes > MAX_TEXT_BYTES {
+        return Err(format!(
+            "topic and answers have {bytes} bytes; the limit is {MAX_TEXT_BYTES}"
+        ));
+    }
+    let change = Change {
+        edits: Fields::from_iter([
+            ("topic".to_owned(), Value::from(topic)),
+            ("interview_used".to_owned(), Value::from(true)),
+        ]),
+        ..Change::bare("interview", &Actor::Person.to_string())
+    };
+    let raw = held.raw();
+    let committed = raw.store().commit(raw.record(), change);
+    committed.map(drop).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

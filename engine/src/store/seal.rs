@@ -110,7 +110,10 @@ impl Sealing {
             });
             let change = line.as_ref().and_then(|line| line.entry.change());
             let is_enough = change.is_some_and(|change| change.revision <= since);
-            lines.push_front(line);
+            // Behind the last sealed line nothing exists.
+            if line.is_some() || !lines.is_empty() {
+                lines.push_front(line);
+            }
             if is_enough {
                 return (lines.into(), true);
             }
