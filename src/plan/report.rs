@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
-use claudex_loop::review::findings::Findings;
+use claudex_loop::review::findings::{CLEAN_LINE, Findings};
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
@@ -80,14 +80,20 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
             }
         }
         let findings = findings_file::render(round, &Findings(run.findings().to_vec()));
-        let (_, findings) = findings.split_once('\n').unwrap_or_default();
+        let sections = findings.split("\n## ").skip(1);
+        let filled = sections.filter(|section| section.contains("\n- "));
+        let sections: Vec<String> = filled.map(|section| format!("### {section}")).collect();
+        let findings = match sections.as_slice() {
+            [] => CLEAN_LINE.to_owned(),
+            _ => sections.join("\n"),
+        };
         reviewed.push(json!({
             "round": round,
             "persona": plain_line(&run.began.persona),
             "reviewer": plain_line(&run.began.reviewer),
             "counts": run.counts().unwrap_or_default().to_string(),
             "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
-            "findings": findings.replace("\n## ", "\n### ").replace('<', "&lt;").trim(),
+            "findings": findings.replace('<', "&lt;").trim(),
         }));
     }
     let tree = match fixes.as_slice() {
