@@ -72,7 +72,11 @@ pub(super) fn turn_end_note(
 fn last_failure(raw: &Raw) -> Option<String> {
     let edge = raw.last_edge()?;
     let reviewed = raw.table().phases[edge.from].on_stop.as_ref()?.name == "review";
-    let journal = raw.recent().ok().filter(|_| reviewed)?;
+    if !reviewed {
+        return None;
+    }
+    // The run belongs to the visit that this edge ended.
+    let journal = raw.journal().ok()?;
     let last = runs::read(&journal)
         .into_iter()
         .rfind(|run| run.ended.is_some())?;

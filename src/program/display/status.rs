@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use super::history::Past;
 use super::loop_facts::facts;
 use crate::hooks::input::{self, INPUT_TIMEOUT, Input};
+use crate::machine::table::FieldKind;
 use crate::machine::{Actor, PhaseDeclaration as _};
 use crate::message::Message;
 use crate::program::Program;
@@ -101,10 +102,14 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     lines.extend(spec.into_iter().flat_map(|spec| [spec.round, MAX_ROUNDS]));
     let printed = |(name, value): (&String, &Json)| {
         let field = info.table.field(name);
-        let is_usual = field.is_none_or(|field| *value == (field.initial)());
+        let is_usual = field.is_none_or(|field| match field.kind {
+            // A path such as that of the plan is news to a reader, also the usual one.
+            FieldKind::Path => false,
+            _ => *value == (field.initial)(),
+        });
         let has_line = lines.contains(&name.as_str()) || facts["shows"].get(name).is_some();
         let text = text::one_line(&value.to_plain(), MAX_LINE_CHARS);
-        (!is_usual && !has_line).then(|| (name.clone(), text))
+        (!is_usual && !has_line && !text.is_empty()).then(|| (name.clone(), text))
     };
     let fields = facts["fields"].as_object().into_iter().flatten();
     let values = json!({
