@@ -82,8 +82,8 @@ impl Failure {
 
     /// Turns an error of clap about arguments that were not typed on the command line into a failure.
     pub fn usage(error: &clap::Error) -> Self {
-        let message = error.render().to_string();
-        let message = message.trim_start_matches("error: ").trim();
+        let rendered = error.render().to_string();
+        let message = rendered.trim_start_matches("error: ").trim();
         let (first, help) = message
             .split_once("\n\n")
             .unwrap_or((message, "see --help"));

@@ -49,8 +49,10 @@ impl Values {
     pub(in crate::program) fn unknown_reviewer(&self, name: &str) -> String {
         let name = text::one_line(name, MAX_LABEL_CHARS);
         let names: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
-        let names = names.join("`, `");
-        format!("`{name}` is not a reviewer\nchoose `{AUTO}`, `{names}`")
+        format!(
+            "`{name}` is not a reviewer\nchoose `{AUTO}`, `{}`",
+            names.join("`, `")
+        )
     }
 
     /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its

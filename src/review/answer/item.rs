@@ -25,13 +25,13 @@ pub(super) fn lines(block: &str) -> Vec<String> {
 }
 
 /// Returns the text below the first line of a list item, without its indentation.
-pub(super) fn below(block: &str) -> String {
+pub(super) fn text_below(block: &str) -> String {
     let lines = block.lines().skip(1);
     let indent = |line: &str| line.len() - line.trim_start().len();
     let full = lines.clone().filter(|line| !line.trim().is_empty());
     let width = full.map(indent).min().unwrap_or(0);
     lines
-        .map(|line| line.get(width..).unwrap_or_default().to_owned() + "\n")
+        .map(|line| line.get(width..).unwrap_or(line.trim_start()).to_owned() + "\n")
         .collect()
 }
 

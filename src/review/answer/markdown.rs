@@ -189,6 +189,8 @@ struct Reader {
     /// Whether all closed sections of a severity say that there is nothing.
     none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
+    /// Whether this place is below an item that is a severity, such as `- **High**`.
+    is_nested: bool,
     /// Whether anything in the answer has a severity, or is a list of findings.
     is_rated: bool,
     has_clean_line: bool,
@@ -293,9 +295,11 @@ impl Reader {
             }
             self.other |= item::is_doubtful(first) || self.place != Place::Section;
             match severity_words(first) {
-                Some(words) if lines.len() > 1 => {
+                Some(words) if lines.len() > 1 && !self.is_nested => {
                     self.open(*line, LINE_LEVEL, words)?;
-                    self.blocks(&blocks(&item::below(part)))?;
+                    self.is_nested = true;
+                    self.blocks(&blocks(&item::text_below(part)))?;
+                    self.is_nested = false;
                 }
                 // `High: 2` outside of findings counts findings in another place.
                 Some(_) if matches!(self.place, Place::Outside | Place::Praise) => {}
@@ -465,11 +469,10 @@ impl Reader {
         self.is_rated |= severity.is_some();
         let in_section = matches!(self.place, Place::Section | Place::Finding(_));
         let around = self.section.words.severities.first().copied();
-        let around = around.filter(|_| in_section);
-        let severity = severity.into_iter().chain(around).min();
+        let heavier = around.filter(|_| in_section).into_iter().chain(severity);
         self.section.uncounted.take_if(|_| !self.section.says_none);
         self.findings
-            .push(item::finding(severity.unwrap_or_default(), body));
+            .push(item::finding(heavier.min().unwrap_or_default(), body));
     }
 
     fn hang(&mut self, lines: &[String]) {

@@ -127,8 +127,9 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     }
     let mut severities = Vec::new();
     let mut announced = None;
-    let signs = text.chars().filter_map(sign);
-    let signs: String = signs.map(|word| format!(" {word}")).collect();
+    let signs: String = (text.chars().filter_map(sign))
+        .map(|word| format!(" {word}"))
+        .collect();
     let replace = |text: String, (phrase, word): &(&str, &str)| text.replace(phrase, word);
     let words = PHRASES.iter().fold(signs + &words(text), replace);
     for word in words.split_whitespace() {

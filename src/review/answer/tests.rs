@@ -123,6 +123,7 @@ fn huge_and_hostile_texts_are_refused_in_time() {
         "**a ",
         "`a``",
         "|a|\n|-|\n",
+        "- High\n  ",
     ] {
         let answer = text.repeat(60_000 / text.len());
         assert!(read(&answer).is_err(), "{text}");

@@ -247,8 +247,8 @@ fn verdict(review: &str) -> Option<bool> {
 /// Reads a word of a list, in any case and with spaces or `_` instead of `-`. A sign around it and a note in brackets behind it
 /// count for nothing: `✅ Done (see PR 4)`.
 fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
-    let word = found.split('(').next().unwrap_or_default();
-    let word = word.trim_matches(|c: char| !c.is_alphabetic());
+    let before_note = found.split('(').next().unwrap_or_default();
+    let word = before_note.trim_matches(|c: char| !c.is_alphabetic());
     W::from_str(&word.replace([' ', '_'], "-"), true).map_err(|_| {
         let variants = W::value_variants().iter();
         let values = variants.filter_map(ValueEnum::to_possible_value);
