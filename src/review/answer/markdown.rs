@@ -19,6 +19,8 @@ use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
 const LINE_LEVEL: u8 = 6;
+/// The deepest level of a title. A deeper heading is a finding.
+const MAX_TITLE_LEVEL: u8 = 2;
 /// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
@@ -26,10 +28,10 @@ const MAX_QUOTE_CHARS: usize = 60;
 pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cause> {
     let answer = with_headings(answer);
     let blocks = blocks(&answer);
-    let mut levels = blocks.iter().filter_map(Block::level);
-    let first = levels.next();
+    let mut below = blocks.iter().skip(1).filter_map(Block::level);
+    let first = blocks.first().and_then(Block::level);
     let mut reader = Reader {
-        title: first.filter(|first| levels.all(|level| level > *first)),
+        title: first.filter(|first| *first <= MAX_TITLE_LEVEL && below.all(|level| level > *first)),
         is_rated,
         ..Reader::default()
     };
@@ -170,6 +172,8 @@ struct Section {
     /// The number of findings before it.
     before: usize,
     says_none: bool,
+    /// The heading, if its words are unknown. It is a detail of each item, as it may be what is wrong.
+    unknown_title: Option<String>,
     /// Whether text that is no item belongs to the last finding.
     has_items: bool,
     /// Whether paragraphs in front of its items are no findings.
@@ -181,7 +185,7 @@ struct Section {
 
 #[derive(Debug, Default)]
 struct Reader {
-    /// The level of the title, if the first heading is one.
+    /// The level of the title, if the answer begins with one.
     title: Option<u8>,
     place: Place,
     /// The newest section.
@@ -274,10 +278,13 @@ impl Reader {
             // A section under words that we do not know, or a finding.
             _ => {
                 self.open(block.line, level, SeverityWords::default())?;
+                let levels_below = level + 1..LINE_LEVEL;
                 let has_headings = next
                     .and_then(Block::level)
-                    .is_some_and(|below| below > level);
-                if !above_items && !has_headings {
+                    .is_some_and(|below| levels_below.contains(&below));
+                if above_items {
+                    self.section.unknown_title = Some(text.to_owned());
+                } else if !has_headings {
                     self.item(None, text, &[]);
                 }
             }
@@ -349,6 +356,8 @@ impl Reader {
         };
         self.add(severity, text);
         self.hang(rest);
+        let title = self.section.unknown_title.clone();
+        self.hang(title.as_slice());
         self.section.has_items = true;
     }
 
@@ -400,16 +409,22 @@ impl Reader {
         let is_item = |line: &str| {
             let line = line.trim_start_matches(['>', ' ', '\t']);
             let is_heading = line.starts_with('#') && severity_words(line).is_some();
-            is_heading || line.starts_with(['-', '*', '+', '[']) && label(line).is_some()
+            let is_row = || line.split('|').any(|cell| severity_words(cell).is_some());
+            is_heading
+                || line.starts_with(['-', '*', '+', '[']) && label(line).is_some()
+                || line.starts_with('|') && is_row()
         };
+        let has_items = block.text.lines().any(is_item);
+        let is_code = matches!(block.tag, Tag::CodeBlock(_));
         let is_html = block.tag == Tag::HtmlBlock;
         let is_comment = is_html && block.text.trim_start().starts_with("<!--");
         let is_refused = is_html || block.is_cut_off();
+        let in_section = self.place == Place::Section;
         if self.is_below_finding() {
             self.hang(&lines);
-        } else if self.place == Place::Section && !is_refused {
+        } else if in_section && !is_refused && (is_code || !has_items) {
             self.section.uncounted = Some((block.line, block.text.to_owned()));
-        } else if !is_comment && (is_refused || block.text.lines().any(is_item)) {
+        } else if !is_comment && (is_refused || has_items) {
             return Err(uncounted(block.line, block.text));
         }
         Ok(())
@@ -434,6 +449,10 @@ impl Reader {
     fn close(&mut self) -> Result<(), Cause> {
         // Above a section, the clean line is that of a text that goes on.
         self.has_clean_line = false;
+        let is_empty = self.findings.len() == self.section.before && !self.section.says_none;
+        if let Some(title) = self.section.unknown_title.take_if(|_| is_empty) {
+            self.add(None, &title);
+        }
         let section = std::mem::take(&mut self.section);
         if let Some((line, text)) = section.uncounted {
             return Err(uncounted(line, &text));

@@ -9,6 +9,32 @@ const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what"
     "recommendation":"write one","file":null,"line":3,"patch":null}]}"#;
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 
+/// Parts of which reviewers compose an answer. `ITEM` is the text of a finding.
+const PARTS: [&str; 22] = [
+    "# Review",
+    "## High",
+    "## Nits",
+    "## Before the release",
+    "## Issues",
+    "## Summary",
+    "**Must fix:**",
+    "Low:",
+    "I read all of it.",
+    "Also:",
+    "- None",
+    "> a quotation",
+    "```sh\nmake\n```",
+    "- ITEM",
+    "1. ITEM",
+    "- [Low] ITEM",
+    "- ITEM (High)",
+    "- **Medium**\n  - ITEM",
+    "- ITEM\n  Severity: low",
+    "### [P1] ITEM",
+    "### ITEM\nIts details.",
+    "| Severity | What |\n|---|---|\n| Low | ITEM |",
+];
+
 fn findings(answer: &str) -> Vec<Finding> {
     read(answer).unwrap().0
 }
@@ -147,6 +173,24 @@ proptest! {
         let says_more = format!("{before}{after}").chars().any(char::is_alphanumeric);
         let line = read(&format!("{before}\nNo substantive findings.\n{after}"));
         prop_assert!(!says_more || line != Ok(Findings::default()));
+    }
+
+    /// The promise that no finding is lost: each item is in a finding, or the answer is unreadable.
+    #[test]
+    fn item_in_any_order_of_parts_is_counted(parts in proptest::collection::vec((0..PARTS.len(), 0..4_usize), 1..9)) {
+        let mut answer = String::new();
+        let mut items = 0;
+        for (part, gap) in parts {
+            items += usize::from(PARTS[part].contains("ITEM"));
+            answer += &PARTS[part].replace("ITEM", &format!("ITEM{items}E"));
+            answer += &"\n".repeat(gap + 1);
+        }
+        if let Ok(findings) = read(&answer) {
+            let found = json!(findings).to_string();
+            for item in 1..=items {
+                prop_assert!(found.contains(&format!("ITEM{item}E")), "ITEM{item} of\n{answer}");
+            }
+        }
     }
 
     #[test]
