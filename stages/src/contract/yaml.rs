@@ -118,7 +118,13 @@ fn parse(mut yaml: String, findings: &mut Collector) -> Option<JsonMap<String, J
             // The agent can put a text of several lines in quotes.
             let is_fixable =
                 problem.contains("mapping values are not allowed") || findings.has(READ_TO_END);
-            let lenient = findings.add_at(Rule::BadYaml, place, text::shown(&problem));
+            let detail = if line.trim_start_matches(' ').starts_with('\t') {
+                "a tab is where YAML expects spaces".to_owned()
+            } else {
+                // The place is in front.
+                text::shown(problem.split(" at line ").next().unwrap_or(&problem))
+            };
+            let lenient = findings.add_at(Rule::BadYaml, place, detail);
             if is_fixable {
                 *lenient = Lenient::Refused;
             }

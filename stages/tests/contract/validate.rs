@@ -84,6 +84,14 @@ fn lines_name_rules_and_corrections() {
             "10:12: warning[flag-type]: a flag must have its type; `timeout` has an invalid type: string “maybe”, expected true or false: ignored"
         ]
     );
+    let text = with(&completed(1), "  round_number", "\tround_number");
+    let tab = reading(&text).findings.first().map(Finding::line);
+    assert_eq!(
+        tab.as_deref(),
+        Some(
+            "9:1: error[bad-yaml]: the keys must be YAML; quote text with `: `, ` #` or quotes in it; a tab is where YAML expects spaces"
+        )
+    );
     assert_eq!(
         reading("").lenient_lines(),
         [
