@@ -166,14 +166,8 @@ fn huge_and_hostile_texts_are_refused_in_time() {
 }
 
 proptest! {
-    #[test]
-    fn clean_verdict_with_other_text_is_unreadable(before in "[^{}]{0,60}", after in "[^{}]{0,60}") {
-        let alone = format!("{before}{after}").chars().all(is_blank);
-        prop_assert_eq!(read(&format!("{before}\n{CLEAN}\n{after}")).is_ok(), alone);
-        let says_more = format!("{before}{after}").chars().any(char::is_alphanumeric);
-        let line = read(&format!("{before}\nNo substantive findings.\n{after}"));
-        prop_assert!(!says_more || line != Ok(Findings::default()));
-    }
+    // With fewer cases a gap between two rare parts is not found.
+    #![proptest_config(ProptestConfig::with_cases(4000))]
 
     /// The promise that no finding is lost: each item is in a finding, or the answer is unreadable.
     #[test]
@@ -191,6 +185,17 @@ proptest! {
                 prop_assert!(found.contains(&format!("ITEM{item}E")), "ITEM{item} of\n{answer}");
             }
         }
+    }
+}
+
+proptest! {
+    #[test]
+    fn clean_verdict_with_other_text_is_unreadable(before in "[^{}]{0,60}", after in "[^{}]{0,60}") {
+        let alone = format!("{before}{after}").chars().all(is_blank);
+        prop_assert_eq!(read(&format!("{before}\n{CLEAN}\n{after}")).is_ok(), alone);
+        let says_more = format!("{before}{after}").chars().any(char::is_alphanumeric);
+        let line = read(&format!("{before}\nNo substantive findings.\n{after}"));
+        prop_assert!(!says_more || line != Ok(Findings::default()));
     }
 
     #[test]

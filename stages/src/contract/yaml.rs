@@ -162,8 +162,8 @@ struct Open {
     item: Option<usize>,
 }
 
-/// Notes the places of the values that begin a line or follow a key or a dash, and returns that of the first key that
-/// is there twice. Values within braces and brackets have the place of the whole.
+/// Adds the places of the values that begin a line or follow a key or a dash. Returns the place of the first repeated key.
+/// Values within braces and brackets have the place of the whole.
 fn note_places(yaml: &str, findings: &mut Collector) -> Option<Place> {
     let places = &mut findings.places;
     places.clear();
