@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, renameat_with};
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -263,6 +263,19 @@ impl Folder {
         kill_point();
         rustix::fs::renameat(&self.fd, single(name)?, &to.fd, single(new)?)?;
         Ok(())
+    }
+
+    /// Exchanges the names of two files. Some file systems cannot.
+    pub(super) fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
+        kill_point();
+        let (one, other) = (single(one)?, single(other)?);
+        Ok(renameat_with(
+            &self.fd,
+            one,
+            &self.fd,
+            other,
+            RenameFlags::EXCHANGE,
+        )?)
     }
 
     /// Removes a file, or a symlink itself.

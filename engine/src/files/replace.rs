@@ -58,9 +58,18 @@ impl Prepared {
         self.file.sync_all()
     }
 
-    /// Renames it over a file of its folder.
+    /// Puts it in the place of a file of its folder.
     pub fn rename(mut self, name: &str) -> io::Result<()> {
-        self.folder.rename(&self.temporary, &self.folder, name)?;
+        // ext4 writes out a file that is renamed over another one, which takes as long as a sync. So the two are exchanged.
+        if self.folder.exchange(&self.temporary, name).is_ok() {
+            if let Err(error) = self.folder.remove(&self.temporary) {
+                // A folder had the name.
+                self.folder.exchange(&self.temporary, name)?;
+                return Err(error);
+            }
+        } else {
+            self.folder.rename(&self.temporary, &self.folder, name)?;
+        }
         self.temporary.clear();
         Ok(())
     }
