@@ -14,7 +14,7 @@ use crate::files::Folder;
 use crate::machine::{Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::{Environment, GUARD};
-use crate::process::limits::{Limits, Spelled};
+use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::store::StoreError;
 use crate::text;
@@ -57,17 +57,11 @@ pub(super) enum Exit {
 
 impl Exit {
     fn from_process(end: &ProcessEnd) -> Self {
-        let problem = match end {
-            ProcessEnd::Exited(status) => return Self::Exited { status: *status },
-            ProcessEnd::Signalled(signal) => format!("signal {signal}"),
-            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => {
-                format!("ended after {}", Spelled(*after))
-            }
-            ProcessEnd::Stopped => "interrupted".to_owned(),
-            ProcessEnd::NotInstalled { .. } | ProcessEnd::Io { .. } => end.to_string(),
-        };
-        Self::Failed {
-            problem: text::one_line(&problem, MAX_PROBLEM_CHARS),
+        match end {
+            ProcessEnd::Exited(status) => Self::Exited { status: *status },
+            end => Self::Failed {
+                problem: text::one_line(&end.to_string(), MAX_PROBLEM_CHARS),
+            },
         }
     }
 

@@ -17,7 +17,7 @@ use crate::machine::{LoopFacts as _, Raw, Refusal, Table};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::review::findings::{Finding, Severity};
-use crate::review::worktree::{self, own_files};
+use crate::review::worktree::{Snapshot, WorktreeError, own_files};
 use crate::store::lock_run;
 use crate::text;
 
@@ -226,14 +226,18 @@ fn log_name(number: usize) -> String {
     format!("verify-{number}.log")
 }
 
-/// Returns the digest of the work tree, without our own files and the loop's document.
+/// Returns the tree id of the work tree without our own files and the loop's document. Outside of git it is empty.
 fn tree(raw: &Raw) -> io::Result<String> {
     let root = raw.root();
     let mut own_files = own_files(raw.store(), &root);
     if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {
         own_files.push(own_files::without(document.as_str()));
     }
-    worktree::digest(&root, &own_files).map_err(io::Error::other)
+    match Snapshot::take(&root, &own_files, None) {
+        Ok(snapshot) => Ok(snapshot.tree().to_owned()),
+        Err(WorktreeError::NoRepository { .. }) => Ok(String::new()),
+        Err(error) => Err(io::Error::other(error)),
+    }
 }
 
 /// Returns the results of the commands for users and models: each with its end and the last of what it wrote, or why it was
@@ -317,7 +321,7 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
     let tree_before = tree(raw).map_err(unobserved(SUBJECT))?;
     if let Some(run) = VerifyRun::newest(raw, &commands)
         && run.tree_before == tree_before
-        && (has_waited || run.problem(raw).is_none())
+        && (has_waited || !tree_before.is_empty() && run.problem(raw).is_none())
     {
         return Ok(run);
     }

@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use self::worktree_error::WorktreeError;
 pub(crate) use self::worktree_error::io;
 use crate::process::environment::{Environment, find_installed};
-use crate::process::limits::{Limits, Spelled};
+use crate::process::limits::Limits;
 use crate::process::{self, Call, ProcessEnd};
 use crate::text;
 
@@ -76,17 +76,13 @@ pub(crate) struct Git {
     deadline: Option<Instant>,
 }
 
-/// Runs a git command in a work tree and returns its output.
+/// Runs a git command, its words separated by spaces, in a work tree and returns its output.
 ///
 /// # Errors
 /// Returns an error if git is missing, fails or takes longer than `timeout`.
-pub fn call(
-    root: &Utf8Path,
-    arguments: &[&str],
-    timeout: Duration,
-) -> Result<String, WorktreeError> {
+pub fn call(root: &Utf8Path, command: &str, timeout: Duration) -> Result<String, WorktreeError> {
     let deadline = Instant::now() + timeout;
-    Git::hardened(root, Some(deadline))?.lines(arguments, &[])
+    Git::hardened(root, Some(deadline))?.lines(command, &[])
 }
 
 impl Git {
@@ -100,23 +96,13 @@ impl Git {
         }
         let mut git = Self::hardened(root, deadline)?;
         // The folder is set in the environment, so that a `core.worktree` of the repository cannot lead to another folder.
-        let call = ["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"];
-        let answer = git.lines(&call, &[])?;
+        let answer = git.lines("rev-parse --is-inside-work-tree --absolute-git-dir", &[])?;
         let Some(folder) = answer.strip_prefix("true\n") else {
             return Err(missing());
         };
         git.set("GIT_DIR", folder);
         git.set("GIT_WORK_TREE", root.as_str());
         git.disable_filters()?;
-        Ok(git)
-    }
-
-    /// Makes one with a new repository in `folder` for a work tree without one.
-    pub(crate) fn init(root: &Utf8Path, folder: &Utf8Path) -> Result<Self, WorktreeError> {
-        let mut git = Self::hardened(root, None)?;
-        git.set("GIT_DIR", folder.as_str());
-        git.set("GIT_WORK_TREE", root.as_str());
-        git.lines(&["init", "--quiet", "--template="], &[])?;
         Ok(git)
     }
 
@@ -157,7 +143,7 @@ impl Git {
     /// Returns one that ignores the attributes of the work tree, which could call a text binary and so hide it from the reviewer. A
     /// git before 2.41 obeys them.
     pub(crate) fn without_attributes(&self) -> Result<Self, WorktreeError> {
-        let empty = self.lines(&["mktree"], &[])?;
+        let empty = self.lines("mktree", &[])?;
         let mut git = self.clone();
         git.set("GIT_ATTR_SOURCE", empty);
         Ok(git)
@@ -165,8 +151,7 @@ impl Git {
 
     /// Switches off the filters that the repository's own configuration defines.
     fn disable_filters(&mut self) -> Result<(), WorktreeError> {
-        let call = ["config", "--list", "-z", "--show-scope", "--includes"];
-        let listed = self.call(&call, &[])?;
+        let listed = self.call("config --list -z --show-scope --includes", &[], &[])?;
         let mut is_proven = false;
         let mut filters = BTreeSet::new();
         let mut parts = listed.split(|byte| *byte == 0);
@@ -202,14 +187,19 @@ impl Git {
         }
     }
 
-    /// Runs a command that has to succeed, and returns its whole output.
-    pub(crate) fn call(&self, arguments: &[&str], stdin: &[u8]) -> Result<Vec<u8>, WorktreeError> {
-        let command = command_of(arguments);
+    /// Runs a command that has to succeed, its words separated by spaces, with more arguments. Returns its whole output.
+    pub(crate) fn call(
+        &self,
+        command: &str,
+        more: &[&str],
+        stdin: &[u8],
+    ) -> Result<Vec<u8>, WorktreeError> {
         let time_left = self
             .deadline
             .map(|at| at.saturating_duration_since(Instant::now()));
         let timeout = time_left.unwrap_or(COMMAND_TIMEOUT).min(COMMAND_TIMEOUT);
-        let arguments: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
+        let words = command.split(' ').chain(more.iter().copied());
+        let arguments: Vec<String> = words.map(str::to_owned).collect();
         let call = Call {
             program: &self.program,
             arguments: &arguments,
@@ -222,42 +212,41 @@ impl Git {
             },
         };
         let ended = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
+        let name = &arguments[0];
         match ended.how {
             ProcessEnd::Exited(0) if ended.truncated() => Err(WorktreeError::TooMany),
             ProcessEnd::Exited(0) => Ok(ended.stdout),
             ProcessEnd::Exited(_) => Err(WorktreeError::refusal(
-                command,
-                complaint(&ended.stderr_tail),
+                name,
+                complaint(&ended.stderr_tail()),
             )),
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(WorktreeError::unusable(
-                format!("git {command} was ended after {}", Spelled(timeout)),
+                format!("git {name} was {}", ended.how),
                 "see whether `git status` is as slow there, and ignore large folders in .gitignore",
             )),
-            other => Err(WorktreeError::refusal(command, other.to_string())),
+            other => Err(WorktreeError::refusal(name, other.to_string())),
         }
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.
-    pub(crate) fn lines(&self, arguments: &[&str], stdin: &[u8]) -> Result<String, WorktreeError> {
-        let mut text = String::from_utf8(self.call(arguments, stdin)?).map_err(|_| {
-            WorktreeError::refusal(command_of(arguments), "its answer is not UTF-8")
-        })?;
+    pub(crate) fn lines(&self, command: &str, more: &[&str]) -> Result<String, WorktreeError> {
+        let mut text = String::from_utf8(self.call(command, more, &[])?)
+            .map_err(|_| WorktreeError::refusal(command, "its answer is not UTF-8"))?;
         text.truncate(text.trim_end_matches('\n').len());
         Ok(text)
     }
 
     /// Runs a command that fails if there is no answer.
-    pub(crate) fn maybe(&self, arguments: &[&str]) -> Result<Option<String>, WorktreeError> {
-        match self.lines(arguments, &[]) {
+    pub(crate) fn maybe(
+        &self,
+        command: &str,
+        more: &[&str],
+    ) -> Result<Option<String>, WorktreeError> {
+        match self.lines(command, more) {
             Err(WorktreeError::Refused { .. }) => Ok(None),
             answer => answer.map(Some),
         }
     }
-}
-
-/// Returns the name of the command in its arguments.
-fn command_of<'a>(arguments: &[&'a str]) -> &'a str {
-    arguments.first().copied().unwrap_or_default()
 }
 
 /// Returns the line of stderr with git's error, plain and short.

@@ -4,7 +4,6 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::MAX_FILES;
-use crate::text;
 
 /// The reason for which a work tree could not be read through git.
 #[derive(Debug, Error)]
@@ -63,14 +62,8 @@ impl WorktreeError {
         Self::Unusable { message, help }
     }
 
-    /// Makes an error of an answer that has an unexpected form.
-    pub(crate) fn unreadable(command: &str, answer: &[u8]) -> Self {
-        let answer = text::one_line(&String::from_utf8_lossy(answer), 100);
-        Self::refusal(command, format!("it answered {answer}"))
-    }
-
     /// Makes an error of a command that git refused.
-    pub(super) fn refusal(command: &str, said: impl Into<String>) -> Self {
+    pub(crate) fn refusal(command: &str, said: impl Into<String>) -> Self {
         Self::Refused {
             command: command.to_owned(),
             said: said.into(),

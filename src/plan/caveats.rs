@@ -61,7 +61,7 @@ pub(super) fn loop_caveats(held: &AnyLoop) -> Vec<String> {
 
 /// Returns whether a review found nothing, or its loop is marked as done.
 fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
-    matches!(run.outcome(), Some(RunOutcome::Clean { .. }))
+    matches!(run.outcome(), Some(RunOutcome::Clean))
         || held.fields().decision_signal == DecisionSignal::NoMaterialFindings
 }
 

@@ -11,6 +11,7 @@ use claudex_loop::machine::Refused;
 use claudex_loop::message::Message;
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::limits::Limits;
+use claudex_loop::process::output::plain_line;
 use claudex_loop::process::{self, Call, Event, ProcessEnd};
 use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure};
@@ -224,20 +225,18 @@ impl Driver<'_> {
             environment: &environment,
             limits,
         };
-        let ended = process::supervise(&call, &mut |event| {
-            let event = match event {
-                Event::Line(text) => RoundEvent::Reviewer(text),
-                _ => RoundEvent::Tick,
-            };
-            self.show_event(held, event)
+        let ended = process::supervise(&call, &mut |event| match event {
+            Event::Line(_, line) => self.show_event(held, RoundEvent::Reviewer(&plain_line(line))),
+            Event::Tick => self.show_event(held, RoundEvent::Tick),
         });
-        let problem = match ended.how {
+        let problem = match &ended.how {
             ProcessEnd::Exited(0) => return Ok(()),
             ProcessEnd::Stopped => {
                 return Err(resume::failure(held, Exit::Interrupted, "interrupted"));
             }
             how => {
-                let last = ended.stderr_tail.lines().last().unwrap_or_default();
+                let stderr = ended.stderr_tail();
+                let last = stderr.lines().last().unwrap_or_default();
                 text::one_line(&format!("{how}. {last}"), 300)
             }
         };

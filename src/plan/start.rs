@@ -11,7 +11,6 @@ use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::program::start::{StartFields, StartRequest, begin_loop};
 use claudex_loop::program::{Program, locate, loops};
 use claudex_loop::review::changes::{self, Since};
-use claudex_loop::review::round::RoundError;
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Timestamp, text};
 use serde_json::Value;
@@ -162,9 +161,10 @@ fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let base = request.text(BASE);
     let found =
         changes::read(store, base.map_or(Since::Branch, Since::Revision)).map_err(|error| {
-            let exit = match error {
-                RoundError::Failed { .. } => Exit::Internal,
-                _ => Exit::Usage,
+            let exit = if error.is_refusal() {
+                Exit::Usage
+            } else {
+                Exit::Internal
             };
             Failure::new(exit, error)
         })?;

@@ -28,8 +28,7 @@ pub fn variables() -> BTreeMap<OsString, OsString> {
     variables
 }
 
-/// Returns one of [`variables`].
-pub fn variable(name: &str) -> Option<OsString> {
+fn variable(name: &str) -> Option<OsString> {
     variables().remove(OsStr::new(name))
 }
 

@@ -5,29 +5,26 @@
 //! never reads its stdin. A process that leaves the group on purpose (`setsid`) is out of scope.
 
 pub mod configured;
-mod ended;
 pub mod environment;
 mod group;
 pub mod limits;
 pub mod output;
 
-use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use rustix::process::Signal;
 
-pub use self::ended::{ProcessEnd, ProcessOutput};
-use self::environment::{Environment, find_program};
+use self::environment::{Environment, find_installed};
 use self::group::Group;
 use self::limits::Limits;
-use self::output::{Output, Stream, plain_line};
+pub use self::output::{ProcessEnd, ProcessOutput, Stream};
 
 /// The time between two questions to the watcher while the child is silent.
 const TICK_INTERVAL: Duration = Duration::from_millis(100);
@@ -62,110 +59,82 @@ pub struct Call<'a> {
 /// An event for a watcher while the child runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The child wrote a line: plain, short, never blank.
-    Line(&'a str),
+    /// The child wrote a line, which is not blank: its bytes without the line end, at most 4 MiB.
+    Line(Stream, &'a [u8]),
     /// About ten times a second, whether the child writes or not.
     Tick,
 }
-
-/// Turns a line of the child's stdout into the text that the watcher gets, if any.
-pub type Interpret<'i> = dyn FnMut(&[u8]) -> Option<String> + 'i;
 
 /// Progress callback. Returning `Break` ends the child's group.
 pub type Watch<'w> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'w;
 
 /// Runs a child to its end, or ends it. Afterwards nothing of its group is alive.
 pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> ProcessOutput {
-    supervise_events(call, None, watch)
-}
-
-/// Runs a child. If its stdout is a series of events, one per line, `interpret` gets each line whole, up to 4 MiB.
-pub fn supervise_events(
-    call: &Call<'_>,
-    interpret: Option<&mut Interpret<'_>>,
-    watch: &mut Watch<'_>,
-) -> ProcessOutput {
-    let begun = Instant::now();
-    let mut output = Output::default();
-    let end = match Running::start(call, interpret, begun) {
-        Err(end) => end,
-        Ok(mut running) => {
-            let ended_by_us = running.follow(call.limits, watch);
-            running.end(watch);
-            let status = running.group.reap();
-            output = running.output;
-            ended_by_us.unwrap_or_else(|| match status {
-                Ok(status) => status.code().map_or_else(
-                    || ProcessEnd::Signalled(status.signal().unwrap_or_default()),
-                    ProcessEnd::Exited,
-                ),
-                Err(source) => call.failure(source),
-            })
+    let failure = |source| ProcessEnd::Io {
+        program: call.program.to_owned(),
+        source,
+    };
+    let mut running = match Running::start(call, failure) {
+        Ok(running) => running,
+        Err(how) => {
+            return ProcessOutput {
+                how,
+                ..ProcessOutput::default()
+            };
         }
     };
-    ProcessOutput {
-        how: end,
-        stdout_end: output.stdout_end().to_vec(),
-        stderr_tail: output.stderr_tail(),
-        stdout: output.stdout,
-        dropped: output.dropped,
-    }
+    let ended_by_us = running.follow(call.limits, watch);
+    running.end(watch);
+    let status = running.group.reap();
+    let own_end = || match status {
+        Ok(status) => status.code().map_or_else(
+            || ProcessEnd::Signalled(status.signal().unwrap_or_default()),
+            ProcessEnd::Exited,
+        ),
+        Err(source) => failure(source),
+    };
+    running.output.how = ended_by_us.unwrap_or_else(own_end);
+    running.output
 }
 
-impl Call<'_> {
-    fn failure(&self, source: io::Error) -> ProcessEnd {
-        ProcessEnd::Io {
-            program: self.program.to_owned(),
-            source,
-        }
-    }
-}
-
-/// A message of the reading threads.
-enum Message {
-    Bytes(Stream, Vec<u8>),
-    End(Stream),
-}
+/// The bytes that a reading thread has read, none at the end of its stream.
+type Message = (Stream, Vec<u8>);
 
 /// A child, its output so far, and its open streams.
-struct Running<'i, 'f> {
-    interpret: Option<&'i mut Interpret<'f>>,
+struct Running {
     group: Group,
     messages: Receiver<Message>,
     /// Kept so that the channel never counts as disconnected: waiting on it is how this file passes time.
     _sender: SyncSender<Message>,
-    output: Output,
+    output: ProcessOutput,
     open: usize,
     begun: Instant,
     last_output: Instant,
 }
 
-impl<'i, 'f> Running<'i, 'f> {
+impl Running {
     fn start(
         call: &Call<'_>,
-        interpret: Option<&'i mut Interpret<'f>>,
-        begun: Instant,
+        failure: impl FnOnce(io::Error) -> ProcessEnd,
     ) -> Result<Self, ProcessEnd> {
-        let variables = call
-            .environment
-            .resolve(environment::variables(), call.directory);
-        let path = variables.get(OsStr::new("PATH")).map(OsString::as_os_str);
-        let file = find_program(call.program, path, call.directory).ok_or_else(|| {
+        let begun = Instant::now();
+        let file = find_installed(call.program, call.directory).ok_or_else(|| {
             ProcessEnd::NotInstalled {
                 program: call.program.to_owned(),
             }
         })?;
+        let variables = environment::variables();
         let mut command = Command::new(file);
         command
             .args(call.arguments)
             .current_dir(call.directory)
             .env_clear()
-            .envs(variables)
+            .envs(call.environment.resolve(variables, call.directory))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
 
-        let mut group = Group::spawn(command).map_err(|source| call.failure(source))?;
+        let mut group = Group::spawn(command).map_err(failure)?;
         let (mut stdin, stdout, stderr) = group.streams();
         // Few and bounded: a child that writes faster than we look must wait, so that our memory does not grow.
         let (sender, messages) = sync_channel(16);
@@ -177,11 +146,10 @@ impl<'i, 'f> Running<'i, 'f> {
         read(Stream::Stderr, stderr, sender.clone());
         let last_output = Instant::now();
         Ok(Self {
-            interpret,
             group,
             messages,
             _sender: sender,
-            output: Output::default(),
+            output: ProcessOutput::default(),
             open: 2,
             begun,
             last_output,
@@ -248,38 +216,24 @@ impl<'i, 'f> Running<'i, 'f> {
 
     /// Waits a moment for the next message and takes it.
     fn take(&mut self, watch: &mut Watch<'_>) -> ControlFlow<()> {
-        let interpret = &mut self.interpret;
-        let mut hand = |stream, line: &[u8]| {
-            let text = match (stream, interpret.as_mut()) {
-                (Stream::Stdout, Some(interpret)) => {
-                    interpret(line).map_or_else(String::new, |text| plain_line(text.as_bytes()))
-                }
-                _ => plain_line(line),
-            };
-            if text.is_empty() {
-                return ControlFlow::Continue(());
-            }
-            watch(Event::Line(&text))
-        };
+        let mut hand = |stream, line: &[u8]| watch(Event::Line(stream, line));
         let wait = if self.open == 0 {
             POLL_INTERVAL
         } else {
             TICK_INTERVAL
         };
         match self.messages.recv_timeout(wait) {
-            Ok(Message::Bytes(stream, bytes)) => {
+            Ok((stream, bytes)) if bytes.is_empty() => {
+                self.open -= 1;
+                self.output.end_line(stream, &mut hand)
+            }
+            Ok((stream, bytes)) => {
                 let flow = self.output.take(stream, &bytes, &mut hand);
                 // Behind that: a watcher that takes its time is no silence.
                 self.last_output = Instant::now();
                 flow
             }
-            Ok(Message::End(stream)) => {
-                self.open -= 1;
-                self.output.end(stream, &mut hand)
-            }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                ControlFlow::Continue(())
-            }
+            Err(_) => ControlFlow::Continue(()),
         }
     }
 }
@@ -289,13 +243,11 @@ fn read(stream: Stream, mut from: impl Read + Send + 'static, to: SyncSender<Mes
     thread::spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            let message = match from.read(&mut buffer) {
+            let count = match from.read(&mut buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Ok(0) | Err(_) => Message::End(stream),
-                Ok(count) => Message::Bytes(stream, buffer[..count].to_vec()),
+                read => read.unwrap_or_default(),
             };
-            let is_end = matches!(message, Message::End(_));
-            if to.send(message).is_err() || is_end {
+            if to.send((stream, buffer[..count].to_vec())).is_err() || count == 0 {
                 break;
             }
         }

@@ -1,9 +1,15 @@
-//! The part of a child's output that is kept: the beginning and the end of stdout, the end of stderr, and each line for a watcher.
+//! The output of a supervised process, and its end.
 //!
-//! All of it is bounded, also if the child writes without end.
+//! Kept are the beginning and the end of stdout and the end of stderr. All of it is bounded, also if the process writes without end.
 
+use std::io;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
+use thiserror::Error;
+
+use super::limits::Spelled;
+use crate::files::Folder;
 use crate::text;
 
 /// The bytes of stdout that are kept. More is not a review.
@@ -15,36 +21,83 @@ const MAX_LINE_BYTES: usize = MAX_KEPT_BYTES;
 /// The characters of one line that are shown.
 const MAX_SHOWN_CHARS: usize = 300;
 
-/// One of a child's two output streams.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Stream {
+/// One of a process's two output streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// The standard output.
     Stdout,
+    /// The standard error.
     Stderr,
 }
 
-/// Gets each line of a child as it is complete. Returning `Break` asks to stop.
+/// The receiver of each line of a process as it is complete. Returning `Break` asks to stop.
 pub(super) type HandLine<'h> = dyn FnMut(Stream, &[u8]) -> ControlFlow<()> + 'h;
 
-/// The output of one child so far.
+/// The output of a supervised process so far, and its end.
 #[derive(Debug, Default)]
-pub(super) struct Output {
-    /// The first [`MAX_KEPT_BYTES`] bytes of stdout.
-    pub(super) stdout: Vec<u8>,
-    /// The number of bytes of stdout that came after those.
-    pub(super) dropped: u64,
-    /// The end of those.
-    end: Vec<u8>,
-    stderr: Vec<u8>,
+pub struct ProcessOutput {
+    /// The way in which it ended.
+    pub how: ProcessEnd,
+    /// The beginning of its stdout, at most [`MAX_KEPT_BYTES`] bytes.
+    pub stdout: Vec<u8>,
+    /// The number of bytes of its stdout that came after those.
+    pub(crate) dropped: usize,
+    /// The end of those, in which people look for the error.
+    pub(crate) stdout_end: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
     /// The beginning of a line that is not complete, for each stream.
-    partial: [Vec<u8>; 2],
+    pub(crate) partial: [Vec<u8>; 2],
 }
 
-/// Returns a line of a child's output as users see it: plain, short, perhaps empty.
-pub(super) fn plain_line(line: &[u8]) -> String {
+/// The way in which a process ended. If we ended it, its own status does not matter.
+#[derive(Debug, Default, Error)]
+pub enum ProcessEnd {
+    /// An exit with this status.
+    #[error("exit status {0}")]
+    Exited(i32),
+    /// A signal ended it, which was not ours.
+    #[error("signal {0}")]
+    Signalled(i32),
+    /// We ended it after its whole time.
+    #[error("ended after {}", Spelled(*.after))]
+    TimedOut {
+        /// The limit.
+        after: Duration,
+    },
+    /// We ended it after a silence.
+    #[error("ended after {} without output", Spelled(*.after))]
+    Idle {
+        /// The limit.
+        after: Duration,
+    },
+    /// We ended it because the watcher asked to.
+    #[error("interrupted")]
+    #[default]
+    Stopped,
+    /// No such executable.
+    #[error(
+        "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
+    )]
+    NotInstalled {
+        /// The name in the call.
+        program: String,
+    },
+    /// The system did not start it, or lost its status.
+    #[error("cannot run `{program}`: {source}")]
+    Io {
+        /// The name in the call.
+        program: String,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+/// Returns a line of a process's output as users see it: plain, short, perhaps empty.
+pub fn plain_line(line: &[u8]) -> String {
     text::one_line(&String::from_utf8_lossy(line), MAX_SHOWN_CHARS)
 }
 
-impl Output {
+impl ProcessOutput {
     /// Takes bytes, and hands over each line that they complete. Lines end at `\n` and at the `\r` of progress displays. All
     /// bytes are kept if it is asked to stop.
     pub(super) fn take(
@@ -57,8 +110,8 @@ impl Output {
             Stream::Stdout => {
                 let fits = bytes.len().min(MAX_KEPT_BYTES - self.stdout.len());
                 self.stdout.extend_from_slice(&bytes[..fits]);
-                self.dropped += (bytes.len() - fits) as u64;
-                keep_end(&mut self.end, &bytes[fits..]);
+                self.dropped += bytes.len() - fits;
+                keep_end(&mut self.stdout_end, &bytes[fits..]);
             }
             Stream::Stderr => keep_end(&mut self.stderr, bytes),
         }
@@ -68,7 +121,7 @@ impl Output {
             let partial = &mut self.partial[stream as usize];
             let room = MAX_LINE_BYTES - partial.len();
             partial.extend_from_slice(&piece[..piece.len().min(room)]);
-            if piece.last().is_some_and(is_end) && self.end(stream, hand).is_break() {
+            if piece.last().is_some_and(is_end) && self.end_line(stream, hand).is_break() {
                 flow = ControlFlow::Break(());
             }
         }
@@ -76,7 +129,7 @@ impl Output {
     }
 
     /// Hands over the line that is there, complete or not.
-    pub(super) fn end(&mut self, stream: Stream, hand: &mut HandLine<'_>) -> ControlFlow<()> {
+    pub(super) fn end_line(&mut self, stream: Stream, hand: &mut HandLine<'_>) -> ControlFlow<()> {
         let line = std::mem::take(&mut self.partial[stream as usize]);
         match line.trim_ascii_end() {
             [] => ControlFlow::Continue(()),
@@ -84,15 +137,36 @@ impl Output {
         }
     }
 
-    /// Returns the end of the stdout that is not kept.
-    pub(super) fn stdout_end(&self) -> &[u8] {
-        &self.end[self.end.len().saturating_sub(MAX_TAIL_BYTES)..]
+    /// Returns whether the process wrote more to stdout than was kept.
+    pub fn truncated(&self) -> bool {
+        self.dropped > 0
     }
 
-    /// Returns the end of stderr, made plain.
-    pub(super) fn stderr_tail(&self) -> String {
-        let start = self.stderr.len().saturating_sub(MAX_TAIL_BYTES);
-        text::plain(&String::from_utf8_lossy(&self.stderr[start..]))
+    /// Returns the last kilobytes of stderr, made plain.
+    pub fn stderr_tail(&self) -> String {
+        text::plain(&String::from_utf8_lossy(tail(&self.stderr)))
+    }
+
+    /// Keeps the output in a file of a folder, for people: the beginning and the end of stdout as they came, then the end of
+    /// stderr. A process that wrote nothing leaves no file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn keep(&self, folder: &Folder, name: &str) -> io::Result<()> {
+        if self.stdout.is_empty() && self.stderr.is_empty() {
+            return Ok(());
+        }
+        let mut text = self.stdout.clone();
+        let end = tail(&self.stdout_end);
+        let left_out = self.dropped - end.len();
+        if left_out > 0 {
+            text.extend(format!("\n----- {left_out} bytes left out -----\n").bytes());
+        }
+        text.extend_from_slice(end);
+        if !self.stderr.is_empty() {
+            text.extend(format!("\n----- stderr -----\n{}", self.stderr_tail()).bytes());
+        }
+        folder.replace(name, &text)
     }
 }
 
@@ -104,12 +178,17 @@ fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
+/// Returns the last [`MAX_TAIL_BYTES`].
+fn tail(bytes: &[u8]) -> &[u8] {
+    &bytes[bytes.len().saturating_sub(MAX_TAIL_BYTES)..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Takes chunks of a stream, and returns the lines that were handed over.
-    fn lines(output: &mut Output, stream: Stream, chunks: &[&[u8]]) -> Vec<Vec<u8>> {
+    fn lines(output: &mut ProcessOutput, stream: Stream, chunks: &[&[u8]]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         let mut hand = |_, line: &[u8]| {
             lines.push(line.to_vec());
@@ -118,7 +197,7 @@ mod tests {
         for chunk in chunks {
             let _ = output.take(stream, chunk, &mut hand);
         }
-        let _ = output.end(stream, &mut hand);
+        let _ = output.end_line(stream, &mut hand);
         lines
     }
 
@@ -131,7 +210,7 @@ mod tests {
             b"\n\n10%\r20%\rla",
             b"st",
         ];
-        let lines: Vec<_> = lines(&mut Output::default(), Stream::Stderr, &chunks)
+        let lines: Vec<_> = lines(&mut ProcessOutput::default(), Stream::Stderr, &chunks)
             .iter()
             .map(|line| plain_line(line))
             .collect();
@@ -140,7 +219,7 @@ mod tests {
 
     #[test]
     fn hostile_lines_are_short_and_plain() {
-        let mut output = Output::default();
+        let mut output = ProcessOutput::default();
         let long = vec![b'x'; 100_000];
         let chunks = [&long[..], b"\n\x1b[2J\xff\xe2\x80\xaeb\n"];
         let lines = lines(&mut output, Stream::Stderr, &chunks);
@@ -152,7 +231,7 @@ mod tests {
 
     #[test]
     fn long_output_keeps_its_beginning_and_its_end() {
-        let mut output = Output::default();
+        let mut output = ProcessOutput::default();
         let megabyte = vec![b'a'; 1 << 20];
         let mut chunks = vec![&megabyte[..]; 2];
         chunks.push(b"\n");
@@ -163,13 +242,13 @@ mod tests {
         assert_eq!(lengths, [2 << 20, MAX_LINE_BYTES]);
         assert_eq!(output.stdout.len(), MAX_KEPT_BYTES);
         assert_eq!(output.dropped, (4 << 20) + 4);
-        assert_eq!(output.stdout_end().len(), MAX_TAIL_BYTES);
-        assert!(output.stdout_end().ends_with(b"aabbb"));
+        assert_eq!(tail(&output.stdout_end).len(), MAX_TAIL_BYTES);
+        assert!(output.stdout_end.ends_with(b"aabbb"));
     }
 
     #[test]
     fn request_to_stop_is_passed_on() {
-        let mut output = Output::default();
+        let mut output = ProcessOutput::default();
         let mut stop = |_, _: &[u8]| ControlFlow::Break(());
         assert!(output.take(Stream::Stdout, b"a\nb\n", &mut stop).is_break());
         assert_eq!(output.stdout, b"a\nb\n");

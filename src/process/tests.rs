@@ -2,6 +2,7 @@ use std::fs;
 
 use camino::Utf8PathBuf;
 
+use super::output::plain_line;
 use super::*;
 
 /// The limits, which no test reaches.
@@ -101,7 +102,7 @@ fn child_reads_the_prompt_and_its_output_is_kept() {
     let ended = bench.run(script, "a\nprompt ü".as_bytes(), NO_LIMITS);
     check_end(&ended, "Exited(0)");
     assert_eq!(String::from_utf8_lossy(&ended.stdout), "got: a\nprompt ü");
-    assert_eq!(ended.stderr_tail, "note\n");
+    assert_eq!(ended.stderr_tail(), "note\n");
     assert!(!ended.truncated());
 }
 
@@ -112,7 +113,7 @@ fn output_before_the_end_is_read_however_slowly() {
                   i=$((i + 1)); done >&2; echo answer; echo end >&2";
     let mut lines = 0;
     let ended = bench.watch(script, b"", NO_LIMITS, &mut |event| {
-        if let Event::Line(_) = event {
+        if let Event::Line(..) = event {
             lines += 1;
             thread::sleep(Duration::from_micros(500));
         }
@@ -121,7 +122,7 @@ fn output_before_the_end_is_read_however_slowly() {
     assert_eq!(lines, 16_002);
     check_end(&ended, "Exited(0)");
     assert_eq!(ended.stdout, b"answer\n");
-    let tail = &ended.stderr_tail;
+    let tail = ended.stderr_tail();
     assert!(tail.ends_with("end\n"), "{tail}");
 }
 
@@ -250,7 +251,7 @@ fn watcher_sees_each_line_and_ticks() {
     let script = r"printf 'out\033[2J\n'; sleep 0.6; printf 'err\r\n\nlast' >&2";
     bench.watch(script, b"", NO_LIMITS, &mut |event| {
         match event {
-            Event::Line(text) => lines.push(text.to_owned()),
+            Event::Line(_, line) => lines.push(plain_line(line)),
             Event::Tick => ticks += 1,
         }
         ControlFlow::Continue(())

@@ -109,7 +109,7 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
             format!("the review of {of}"),
             format!("run the review:\n    {review}"),
         ),
-        Some(RunOutcome::Clean { .. }) => end_turn("the reviewer found nothing"),
+        Some(RunOutcome::Clean) => end_turn("the reviewer found nothing"),
         Some(_) if is_clean() => end_turn("nothing that the reviewer found blocks"),
         Some(_) if subject::has_changes(raw, spec) => NextAction::new(
             format!("the agent, to read the findings of {of}"),

@@ -108,8 +108,8 @@ fn run_and_print(
     let failure = |error: RoundError| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
-            RoundError::Refused { .. } | RoundError::Nothing { .. } => Exit::Refused,
-            RoundError::Failed { .. } => Exit::Internal,
+            _ if error.is_refusal() => Exit::Refused,
+            _ => Exit::Internal,
         };
         Failure::new(exit, error)
     };
@@ -122,7 +122,7 @@ fn run_and_print(
     if run.cause().is_some() && output.exists() {
         console.line(&format!("what it wrote: {}", text::exact(&output)));
     }
-    if matches!(run.outcome(), Some(RunOutcome::Findings { .. }))
+    if matches!(run.outcome(), Some(RunOutcome::Findings))
         && let Ok(findings) = store
             .read(&run.findings_path(store, raw.id()))
             .and_then(crate::files::text)
@@ -301,8 +301,8 @@ fn result_of(raw: &Raw, run: &Run) -> String {
     let outcome = rounds::outcome(run);
     let path = run.findings_path(raw.store(), raw.id());
     match run.outcome() {
-        Some(RunOutcome::Clean { .. }) => format!("{outcome}. {}", text::exact(path)),
-        Some(RunOutcome::Findings { .. }) => format!("{outcome}. Findings: {}", text::exact(path)),
+        Some(RunOutcome::Clean) => format!("{outcome}. {}", text::exact(path)),
+        Some(RunOutcome::Findings) => format!("{outcome}. Findings: {}", text::exact(path)),
         _ => outcome,
     }
 }

@@ -9,9 +9,10 @@ use super::info::ProgramInfo;
 use super::settings::MAX_ROUNDS;
 use crate::machine::{EvidenceRecord, PhaseDeclaration as _, Raw, Table};
 use crate::review::answer;
+use crate::review::cause::Cause;
 use crate::review::evidence::Round;
 use crate::review::finding_history::{self, Standing};
-use crate::review::findings::{Counts, Findings};
+use crate::review::findings::Counts;
 use crate::review::personas::Personas;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
@@ -117,12 +118,13 @@ pub const CLEAN: &str = "no substantive findings";
 
 /// Returns the outcome of a run in words.
 pub(super) fn outcome(run: &Run) -> String {
+    let cause = run.cause().map(Cause::to_string).unwrap_or_default();
     match run.outcome() {
         None => "not ended, or cut off".to_owned(),
-        Some(RunOutcome::Clean { .. }) => CLEAN.to_owned(),
-        Some(RunOutcome::Findings { verdict }) => verdict.counts().to_string(),
-        Some(RunOutcome::CouldNotRun { cause }) => format!("could not run: {cause}"),
-        Some(RunOutcome::Unreadable { cause }) => format!("unreadable: {cause}"),
+        Some(RunOutcome::Clean) => CLEAN.to_owned(),
+        Some(RunOutcome::Findings) => run.counts().unwrap_or_default().to_string(),
+        Some(RunOutcome::CouldNotRun) => format!("could not run: {cause}"),
+        Some(RunOutcome::Unreadable) => format!("unreadable: {cause}"),
     }
 }
 
@@ -193,10 +195,6 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
         caveats.push(format!(
             "Not reviewed ({variable}=optional): round {rounds}."
         ));
-    }
-    for round in history(raw) {
-        let unreviewed = round.verdict().and_then(Findings::unreviewed_lines);
-        caveats.extend(unreviewed.map(|one| format!("Round {}: {}.", round.began.round, one.what)));
     }
     let runs = runs::read(journal);
     for (failed, instead) in runs.iter().zip(runs.iter().skip(1)) {

@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Invocation, Session, cause_of_name, cause_of_status, message_line, short_line, text_of,
-    variables_with,
+    Invocation, Session, cause_of, message_line, short_line, text_of, variables_with,
 };
 use super::findings::Findings;
 use super::reviewer::{Cause, CauseKind};
@@ -53,23 +52,21 @@ pub(super) fn invocation(settings: &ReviewerSettings) -> Invocation {
 }
 
 /// Reads an event. The HTTP status and the name of an error decide the cause of a failure.
-fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
+fn read(session: &mut Session, event: &Value) -> Option<String> {
     match text_of(event, "/type") {
         "system" if text_of(event, "/subtype") == "api_retry" => {
-            let number = |name: &str| event.get(name).and_then(Value::as_u64);
-            let message = format!(
-                "trying again ({}; attempt {} of {})",
-                short_line(text_of(event, "/error")),
-                number("attempt").unwrap_or_default(),
-                number("max_retries").unwrap_or_default()
-            );
+            let error = text_of(event, "/error");
+            let attempts = [&event["attempt"], &event["max_retries"]].map(Value::to_string);
+            let message = short_line(&format!(
+                "trying again ({error}; attempt {})",
+                attempts.join(" of ")
+            ));
             session.note_retry(&message);
             Some(format!("claude: {message}"))
         }
         "assistant" => {
             session.retries = None;
-            let has_error = event.get("error").is_some_and(Value::is_string);
-            if has_error || is_true(event, "is_api_error_message") {
+            if event["error"].is_string() || event["is_api_error_message"] == true {
                 session.error = Some(text_of(event, "/error").to_owned());
                 return None;
             }
@@ -78,7 +75,7 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
                 .and_then(Value::as_array)?;
             let line_of = |block: &Value| match text_of(block, "/type") {
                 "text" => message_line(text_of(block, "/text")),
-                "tool_use" => Some(tool(session.root, block)),
+                "tool_use" => Some(tool(&session.root, block)),
                 _ => None,
             };
             let lines: Vec<String> = blocks.iter().filter_map(line_of).collect();
@@ -93,50 +90,42 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
     }
 }
 
-fn is_true(event: &Value, name: &str) -> bool {
-    event.get(name).and_then(Value::as_bool) == Some(true)
-}
-
 /// Returns the line of progress for a tool that is used.
 fn tool(root: &Utf8Path, block: &Value) -> String {
     let input = |name: &str| text_of(block, &format!("/input/{name}"));
-    match text_of(block, "/name") {
+    let (verb, object) = match text_of(block, "/name") {
         "Read" => {
             let path = Utf8Path::new(input("file_path"));
-            let below = path.strip_prefix(root).unwrap_or(path);
-            format!("reads {}", short_line(below.as_str()))
+            ("reads", path.strip_prefix(root).unwrap_or(path).as_str())
         }
-        "Grep" => format!("searches for {}", short_line(input("pattern"))),
-        "Glob" => format!("looks for {}", short_line(input("pattern"))),
-        "StructuredOutput" => "answers".to_owned(),
-        other => format!("asks for {}", short_line(other)),
-    }
+        "Grep" => ("searches for", input("pattern")),
+        "Glob" => ("looks for", input("pattern")),
+        "StructuredOutput" => return "answers".to_owned(),
+        other => ("asks for", other),
+    };
+    format!("{verb} {}", short_line(object))
 }
 
 /// Returns the findings that the last event of a session reports.
-fn end(session: &Session<'_>, result: &Value) -> Result<Findings, Cause> {
-    for (subtype, option, reached) in LIMITS {
-        if text_of(result, "/subtype") == subtype {
-            let reached = result.get(reached).cloned().unwrap_or_default();
-            let detail = format!("Claude stopped at {option} {reached}");
-            return Err(Cause::new(CauseKind::Limit, &detail));
-        }
+fn end(session: &Session, result: &Value) -> Result<Findings, Cause> {
+    let subtype = text_of(result, "/subtype");
+    if let Some((_, option, reached)) = LIMITS.iter().find(|(limit, ..)| *limit == subtype) {
+        let detail = format!("Claude stopped at {option} {}", result[*reached]);
+        return Err(Cause::new(CauseKind::Limit, &detail));
     }
-    if !is_true(result, "is_error") {
-        return match result.get("structured_output") {
-            Some(answer @ Value::Object(_)) => answer::read(&answer.to_string()),
+    if result["is_error"] != true {
+        return match &result["structured_output"] {
+            answer @ Value::Object(_) => answer::read(&answer.to_string()),
             _ => answer::read(text_of(result, "/result")),
         };
     }
     let errors = result.pointer("/errors/0").and_then(Value::as_str);
     let detail = errors.unwrap_or_else(|| text_of(result, "/result"));
-    if text_of(result, "/subtype") == "error_max_structured_output_retries" {
+    if subtype == "error_max_structured_output_retries" {
         return Err(Cause::not_a_verdict(detail));
     }
-    let status = result.get("api_error_status").and_then(Value::as_u64);
-    let name = session.error.as_deref().unwrap_or_default();
-    let kind = cause_of_name(name)
-        .or_else(|| cause_of_status(status?))
+    let kind = cause_of(session.error.as_deref().unwrap_or_default())
+        .or_else(|| cause_of(&result["api_error_status"].to_string()))
         .unwrap_or(CauseKind::Failed { status: 0 });
     Err(Cause::new(kind, detail))
 }

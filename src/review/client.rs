@@ -2,23 +2,23 @@
 //!
 //! Each gets the prompt on stdin. The stdout of a `command` is its answer; the other two print events, which are read as they come.
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
 use super::answer::CLOSING;
 use super::findings::Findings;
-use super::reviewer::{self, Cause, CauseKind, Request, Reviewer};
+use super::reviewer::{self, Cause, CauseKind, Listener, Request, Reviewer, RoundEvent};
 use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
 use super::{claude, codex};
 use crate::digest::sha256;
 use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
-use crate::process::{Call, Event, ProcessEnd, ProcessOutput, Watch, supervise_events};
+use crate::process::output::plain_line;
+use crate::process::{Call, Event, ProcessEnd, ProcessOutput, Stream, supervise};
 use crate::text;
 
 /// The variables that every client of a service gets: the network's and those of the user's folders.
@@ -44,7 +44,7 @@ pub struct Client {
 }
 
 /// Reads an event of a client, and returns the line of progress for it, if any.
-pub(super) type Read = fn(&mut Session<'_>, &Value) -> Option<String>;
+pub(super) type Read = fn(&mut Session, &Value) -> Option<String>;
 
 /// A call of a client.
 #[derive(Debug, Default)]
@@ -59,9 +59,9 @@ pub(super) struct Invocation {
 }
 
 /// The events of a client so far.
-#[derive(Debug)]
-pub(super) struct Session<'r> {
-    pub(super) root: &'r Utf8Path,
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    pub(super) root: Utf8PathBuf,
     /// Whether there was an event. Without one, the program does not print JSON.
     has_events: bool,
     /// The last message, which is the answer.
@@ -81,7 +81,11 @@ impl Reviewer for Client {
 
     /// Asks for a review, and if the answer of a model cannot be read, sends it back once with the wanted form. That question reviews
     /// nothing again.
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
+    fn review(
+        &self,
+        request: &Request<'_>,
+        listener: &mut Listener<'_>,
+    ) -> Result<Findings, Cause> {
         let invocation = match self.settings.kind {
             ReviewerKind::Codex => codex::invocation(&self.settings, request.root)?,
             ReviewerKind::Claude => claude::invocation(&self.settings),
@@ -90,7 +94,7 @@ impl Reviewer for Client {
                 ..Invocation::default()
             },
         };
-        let (answer, message) = self.ask(&invocation, request, watch);
+        let (answer, message) = self.ask(&invocation, request, listener);
         let detail = match &answer {
             Err(cause) if cause.kind == CauseKind::NotAVerdict => &cause.detail,
             _ => return answer,
@@ -99,7 +103,7 @@ impl Reviewer for Client {
             return answer;
         };
         let line = format!("the answer cannot be read ({detail}); asking once for the wanted form");
-        if watch(Event::Line(&line)).is_break() {
+        if listener(RoundEvent::Reviewer(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
         let prompt = REPAIR
@@ -114,7 +118,7 @@ impl Reviewer for Client {
             output: None,
             ..*request
         };
-        match self.ask(&invocation, &repair, watch).0 {
+        match self.ask(&invocation, &repair, listener).0 {
             Err(cause) if !cause.kind.is_unreadable() && cause.kind != CauseKind::Stopped => answer,
             repaired => repaired,
         }
@@ -128,7 +132,7 @@ impl Client {
         &self,
         invocation: &Invocation,
         request: &Request<'_>,
-        watch: &mut Watch<'_>,
+        listener: &mut Listener<'_>,
     ) -> (Result<Findings, Cause>, Option<String>) {
         let program = self.settings.program();
         let path = find_installed(program, request.root);
@@ -141,10 +145,8 @@ impl Client {
         if invocation.read.is_some() {
             prompt.extend(["\n", CLOSING]);
         }
-        let variables = invocation
-            .variables
-            .iter()
-            .chain(&self.settings.environment);
+        let variables = invocation.variables.iter();
+        let variables = variables.chain(&self.settings.environment);
         let call = Call {
             program: &path,
             arguments: &invocation.arguments,
@@ -153,21 +155,25 @@ impl Client {
             environment: &Environment::allowing(variables.cloned()),
             limits: request.limits,
         };
-        let session = RefCell::new(Session::new(request.root));
+        let mut session = Session::new(request.root);
         let mut unreachable = None;
-        let ended = supervise_events(
-            &call,
-            Some(&mut |line| session.borrow_mut().line(line, invocation.read?)),
-            &mut |event| {
-                if event == Event::Tick && unreachable.is_none() {
-                    unreachable = session.borrow().retries_longer_than(request.limits.idle);
+        let ended = supervise(&call, &mut |event| {
+            let line = match (event, invocation.read) {
+                (Event::Tick, _) => {
+                    unreachable = session.retries_longer_than(request.limits.idle);
+                    return match unreachable {
+                        Some(_) => ControlFlow::Break(()),
+                        None => listener(RoundEvent::Tick),
+                    };
                 }
-                match unreachable {
-                    Some(_) => ControlFlow::Break(()),
-                    None => watch(event),
-                }
-            },
-        );
+                (Event::Line(Stream::Stdout, line), read) => session.line(line, read),
+                (Event::Line(Stream::Stderr, line), _) => Some(plain_line(line)),
+            };
+            match line.as_deref() {
+                None | Some("") => ControlFlow::Continue(()),
+                Some(line) => listener(RoundEvent::Reviewer(line)),
+            }
+        });
         if let Some((folder, name)) = request.output {
             // For people only: a review is not given up because it cannot be kept.
             let _ = ended.keep(folder, name);
@@ -175,7 +181,6 @@ impl Client {
         if let Some(last_try) = unreachable {
             return (Err(Cause::new(CauseKind::Service, &last_try)), None);
         }
-        let mut session = session.into_inner();
         let message = session.message.take();
         // A program may give its prompt back, as `cat` does: the form of an answer in it, or what the text under review says, is no
         // verdict on it.
@@ -190,20 +195,17 @@ impl Client {
     }
 }
 
-impl<'r> Session<'r> {
-    pub(super) fn new(root: &'r Utf8Path) -> Self {
+impl Session {
+    pub(super) fn new(root: &Utf8Path) -> Self {
         Self {
-            root,
-            has_events: false,
-            message: None,
-            error: None,
-            end: None,
-            retries: None,
+            root: root.to_owned(),
+            ..Self::default()
         }
     }
 
     /// Reads a line, and returns the line of progress for it, if any.
-    fn line(&mut self, line: &[u8], read: Read) -> Option<String> {
+    fn line(&mut self, line: &[u8], read: Option<Read>) -> Option<String> {
+        let read = read?;
         match serde_json::from_slice::<Value>(line) {
             Ok(event) if event.get("type").is_some_and(Value::is_string) => {
                 self.has_events = true;
@@ -215,10 +217,9 @@ impl<'r> Session<'r> {
 
     /// Records a try to reach the service. Returns whether its message is another one than the last.
     pub(super) fn note_retry(&mut self, message: &str) -> bool {
-        let last = self.retries.take();
-        let is_new = last.as_ref().is_none_or(|(_, last)| last != message);
-        let since = last.map_or_else(Instant::now, |(since, _)| since);
-        self.retries = Some((since, message.to_owned()));
+        let (_, last) = self.retries.get_or_insert((Instant::now(), String::new()));
+        let is_new = last != message;
+        message.clone_into(last);
         is_new
     }
 
@@ -249,9 +250,9 @@ impl<'r> Session<'r> {
 
 /// Returns the common variables and those of a client.
 pub(super) fn variables_with(own: &str) -> Vec<String> {
-    let common = COMMON_VARIABLES.split_whitespace();
-    let all = common.chain(own.split_whitespace());
-    all.map(str::to_owned).collect()
+    let names = [COMMON_VARIABLES, own].into_iter();
+    let names = names.flat_map(str::split_whitespace);
+    names.map(str::to_owned).collect()
 }
 
 /// Returns a text as a line of progress shows it.
@@ -275,33 +276,27 @@ pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
     text.unwrap_or_default()
 }
 
-/// Returns the cause that an HTTP status of the service means, if it is clear.
-pub(super) fn cause_of_status(status: u64) -> Option<CauseKind> {
-    match status {
-        401 | 403 => Some(CauseKind::Login),
-        402 | 429 => Some(CauseKind::Quota),
-        408 | 500..=599 => Some(CauseKind::Service),
-        _ => None,
-    }
-}
-
-/// Returns the cause that a service's own name for an error means, if it is clear.
-pub(super) fn cause_of_name(name: &str) -> Option<CauseKind> {
+/// Returns the cause that a service's own name for an error, or an HTTP status, means, if it is clear.
+pub(super) fn cause_of(name: &str) -> Option<CauseKind> {
     match name {
-        // Claude's names, then Codex's.
-        "authentication_failed"
+        // HTTP, then Claude's names, then Codex's.
+        "401"
+        | "403"
+        | "authentication_failed"
         | "oauth_org_not_allowed"
         | "account_on_hold"
         | "verification_required"
         | "invalid_api_key"
         | "authentication_error" => Some(CauseKind::Login),
-        "rate_limit"
+        "402"
+        | "429"
+        | "rate_limit"
         | "billing_error"
         | "insufficient_quota"
         | "usage_limit_reached"
         | "rate_limit_exceeded" => Some(CauseKind::Quota),
-        "server_error" | "overloaded" | "server_is_overloaded" => Some(CauseKind::Service),
-        _ => None,
+        "408" | "server_error" | "overloaded" | "server_is_overloaded" => Some(CauseKind::Service),
+        _ => (name.len() == 3 && name.starts_with('5')).then_some(CauseKind::Service),
     }
 }
 

@@ -3,34 +3,33 @@
 //! The events of the client were measured (docs/dev/clients.md). A failed turn has one sentence without a code, in an event that never has text of the
 //! model. The sentences are fixed in the client's program; some have the HTTP status, some the service's JSON.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
+use toml::Table;
 
 use super::answer::{self, SCHEMA};
 use super::client::{
-    Invocation, Session, cause_of_name, cause_of_status, message_line, short_line, text_of,
-    variables_with,
+    Invocation, Session, cause_of, message_line, short_line, text_of, variables_with,
 };
 use super::reviewer::{Cause, CauseKind};
 use super::scratch::Scratch;
 use super::settings::ReviewerSettings;
-use crate::process::environment::GUARD;
 
 /// The variables that it gets in addition to the common ones.
 const VARIABLES: &str =
     "CODEX_HOME CODEX_API_KEY OPENAI_API_KEY OPENAI_BASE_URL CODEX_CA_CERTIFICATE";
 
-/// The environment of the commands that the model runs, and [`GUARD`]: no keys.
-const FOR_COMMANDS: &str = "PATH HOME USER LANG LC_* TZ TMPDIR SHELL";
-
-/// The flags except for those with a value of this run.
-const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-repo-check --ephemeral --output-schema";
+/// The flags except for those with a value of this run; docs/reviewers.md has the reason for each. The commands that the model runs
+/// get no keys, and the mark of our child processes.
+const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-repo-check --ephemeral \
+    -c approval_policy=\"never\" -c notify=[] \
+    -c features.hooks=false -c features.plugins=false -c features.apps=false \
+    -c shell_environment_policy={inherit=\"all\",include_only=[\
+    \"PATH\",\"HOME\",\"USER\",\"LANG\",\"LC_*\",\"TZ\",\"TMPDIR\",\"SHELL\",\"CLAUDEX_REVIEWER_CHILD\"]} \
+    --output-schema";
 
 /// The sentences of failed turns, by their beginnings, and their meanings.
 const SENTENCES: [(&str, CauseKind); 11] = [
@@ -50,48 +49,32 @@ const SENTENCES: [(&str, CauseKind); 11] = [
 /// The words right before the HTTP status in other sentences.
 const BEFORE_STATUS: [&str; 2] = ["unexpected status ", "exceeded retry limit, last status: "];
 
-/// The tables of the user's Codex configuration that a review needs: the MCP servers, which Codex would start outside of its sandbox,
-/// and the variable of the provider's key. Codex itself reports a file that cannot be read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct UserConfig {
-    mcp_servers: BTreeMap<String, IgnoredAny>,
-    model_provider: String,
-    model_providers: BTreeMap<String, Provider>,
+/// Reads the user's Codex configuration. Codex itself reports a file that cannot be read.
+fn user_config() -> Table {
+    let folder = |name: &str| {
+        let folder = Utf8PathBuf::from(std::env::var(name).ok()?);
+        folder.is_absolute().then_some(folder)
+    };
+    let text = folder("CODEX_HOME")
+        .or_else(|| Some(folder("HOME")?.join(".codex")))
+        .and_then(|home| crate::files::read_to_string(&home.join("config.toml")).ok());
+    text.unwrap_or_default().parse().unwrap_or_default()
 }
 
-#[derive(Debug, Default, Deserialize)]
-struct Provider {
-    env_key: Option<String>,
+/// Returns the MCP servers, which Codex would start outside of its sandbox, if their names can stand in a dotted key as they are. Codex
+/// allows no others.
+fn servers(config: &Table) -> impl Iterator<Item = &String> {
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let servers = config.get("mcp_servers").and_then(toml::Value::as_table);
+    let names = servers.into_iter().flat_map(Table::keys);
+    names.filter(move |name| !name.is_empty() && name.bytes().all(is_bare))
 }
 
-impl UserConfig {
-    /// Reads the file that the client will read.
-    fn read() -> Self {
-        let folder = |name: &str| {
-            let folder = Utf8PathBuf::from(std::env::var(name).ok()?);
-            folder.is_absolute().then_some(folder)
-        };
-        let text = folder("CODEX_HOME")
-            .or_else(|| Some(folder("HOME")?.join(".codex")))
-            .and_then(|home| crate::files::read_to_string(&home.join("config.toml")).ok());
-        toml::from_str(&text.unwrap_or_default()).unwrap_or_default()
-    }
-
-    /// Returns the servers whose names can stand in a dotted key as they are. Codex allows no others.
-    fn servers(&self) -> impl Iterator<Item = &String> {
-        let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-        let names = self.mcp_servers.keys();
-        names.filter(move |name| !name.is_empty() && name.bytes().all(is_bare))
-    }
-
-    /// Returns the variable with the key of the configured provider.
-    fn key(&self) -> Option<&String> {
-        self.model_providers
-            .get(&self.model_provider)?
-            .env_key
-            .as_ref()
-    }
+/// Returns the variable with the key of the configured provider.
+fn key_variable(config: &Table) -> Option<&str> {
+    let provider = config.get("model_provider")?.as_str()?;
+    let key = config.get("model_providers")?.get(provider)?.get("env_key");
+    key?.as_str()
 }
 
 /// Returns the call of the program.
@@ -106,9 +89,9 @@ pub(super) fn invocation(
     let scratch = Scratch::new().map_err(unwritten)?;
     let schema = scratch.path().join("answer.json");
     fs::write(&schema, SCHEMA).map_err(unwritten)?;
-    let config = UserConfig::read();
+    let config = user_config();
     let mut variables = variables_with(VARIABLES);
-    variables.extend(config.key().cloned());
+    variables.extend(key_variable(&config).map(str::to_owned));
     Ok(Invocation {
         variables,
         arguments: arguments(settings, &config, root, schema.as_str()),
@@ -117,34 +100,20 @@ pub(super) fn invocation(
     })
 }
 
-/// Returns the arguments of a call; each flag and its reason in docs/reviewers.md.
+/// Returns the arguments of a call.
 fn arguments(
     settings: &ReviewerSettings,
-    config: &UserConfig,
+    config: &Table,
     root: &Utf8Path,
     schema: &str,
 ) -> Vec<String> {
     let flags = FLAGS.split_whitespace().chain([schema]);
     let mut all: Vec<String> = flags.map(str::to_owned).collect();
-    let mut set = |value: String| all.extend(["-c".to_owned(), value]);
-    set("approval_policy=\"never\"".to_owned());
-    set("notify=[]".to_owned());
-    for feature in ["hooks", "plugins", "apps"] {
-        set(format!("features.{feature}=false"));
-    }
     let root = toml_text(root.as_str());
-    set(format!("projects={{{root}={{trust_level=\"untrusted\"}}}}"));
-    let names: Vec<String> = FOR_COMMANDS
-        .split_whitespace()
-        .chain([GUARD])
-        .map(toml_text)
-        .collect();
-    set(format!(
-        "shell_environment_policy={{inherit=\"all\",include_only=[{}]}}",
-        names.join(",")
-    ));
-    for server in config.servers() {
-        set(format!("mcp_servers.{server}.enabled=false"));
+    let untrusted = format!("projects={{{root}={{trust_level=\"untrusted\"}}}}");
+    let off = servers(config).map(|server| format!("mcp_servers.{server}.enabled=false"));
+    for value in off.chain([untrusted]) {
+        all.extend(["-c".to_owned(), value]);
     }
     if let Some(model) = &settings.model {
         all.extend(["--model".to_owned(), model.clone()]);
@@ -160,7 +129,7 @@ fn toml_text(text: &str) -> String {
 }
 
 /// Reads an event of a turn.
-fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
+fn read(session: &mut Session, event: &Value) -> Option<String> {
     match text_of(event, "/type") {
         "error" => {
             // It repeats one message every few seconds.
@@ -189,7 +158,7 @@ fn read(session: &mut Session<'_>, event: &Value) -> Option<String> {
     }
 }
 
-fn item(session: &mut Session<'_>, event: &Value, completed: bool) -> Option<String> {
+fn item(session: &mut Session, event: &Value, completed: bool) -> Option<String> {
     let item = |name: &str| text_of(event, &format!("/item/{name}"));
     match item("type") {
         "agent_message" if completed => {
@@ -227,13 +196,13 @@ fn failure(sentence: &str) -> Cause {
     let known = SENTENCES.iter().find(|(begin, _)| plain.starts_with(begin));
     let status = BEFORE_STATUS.iter().find_map(|begin| {
         let rest = plain.strip_prefix(begin)?;
-        cause_of_status(rest.get(..3)?.parse().ok()?)
+        cause_of(rest.get(..3)?)
     });
     let kind = known
         .map(|(_, kind)| *kind)
         .or(status)
-        .or_else(|| cause_of_name(text_of(&body, "/error/code")))
-        .or_else(|| cause_of_name(text_of(&body, "/error/type")));
+        .or_else(|| cause_of(text_of(&body, "/error/code")))
+        .or_else(|| cause_of(text_of(&body, "/error/type")));
     let detail = if message.is_empty() {
         sentence
     } else {

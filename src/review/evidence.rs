@@ -2,7 +2,7 @@
 //!
 //! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict. [`Settled`] is a `Reviewed` whose subject is
 //! unchanged and that leaves nothing material open, or that has the reason for rejecting open findings. Only this file makes
-//! either. If the user made evidence optional, a waived one replaces a missing review; the journal and the summary name it.
+//! either. If the user made evidence optional, a waived one replaces a missing review, and the summary names it.
 
 use std::io;
 use std::ops::Deref;
@@ -283,18 +283,11 @@ impl<'r> Round<'r> {
                 "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
             )));
         }
-        let verdict = run.and_then(Run::verdict);
-        if let Some(finding) = verdict.and_then(Findings::unreviewed_lines) {
-            return Err(Missing(format!(
-                "{}; this cannot be rejected: deal with it and end your turn, and the next round reviews it",
-                finding.what
-            )));
-        }
         // The findings of every round that reviewed exactly these bytes are open: a clean round of another persona does not settle a
         // plan that nobody edited.
         let verdicts = self.verdicts(|run| self.is_of_this_text(run))?;
-        let open = verdicts.iter().flat_map(|run| run.findings().to_vec());
-        let open = Findings(open.collect()).counts();
+        let findings = verdicts.iter().flat_map(|run| run.findings().to_vec());
+        let open = Findings(findings.collect()).counts();
         let unsettled = match self.spec.blocking {
             Blocking::Low | Blocking::Medium => open.material(),
             Blocking::High => open.high,

@@ -51,14 +51,13 @@ pub fn summary(all: &[FindingHistory]) -> String {
     for one in all {
         *counts.entry(one.standing).or_default() += 1;
     }
-    let parts: Vec<String> = counts
-        .iter()
-        .map(|(standing, count)| format!("{count} {standing}"))
-        .collect();
-    match parts.as_slice() {
-        [] => "none".to_owned(),
-        parts => parts.join(", "),
+    if counts.is_empty() {
+        return "none".to_owned();
     }
+    let parts = counts
+        .iter()
+        .map(|(standing, count)| format!("{count} {standing}"));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// A finding of an earlier round.
@@ -193,23 +192,21 @@ pub fn standings(rounds: &[Run]) -> Vec<FindingHistory> {
 
 /// Returns the standing of a finding that was found in some of the rounds. Only the personas that found it count as having looked.
 fn standing(found: &[u64], rounds: &[Run]) -> Standing {
-    let has_found = |round: &Run| found.contains(&round.began.round);
-    let is_finder = |persona: &str| {
-        let mut finders = rounds.iter().filter(|round| has_found(round));
-        finders.any(|round| round.began.persona == persona)
-    };
-    let has_looked = |after: u64, before: u64| {
-        let mut between = rounds
-            .iter()
-            .filter(|round| (after + 1..before).contains(&round.began.round));
-        between.any(|round| is_finder(&round.began.persona))
-    };
-    let last = rounds.last().map_or(0, |round| round.began.round);
-    match found {
-        [.., latest] if *latest < last && has_looked(*latest, last + 1) => Standing::Gone,
-        [.., latest] if *latest < last => Standing::Unseen,
-        [.., before, latest] if has_looked(*before, *latest) => Standing::BackAgain,
-        [_, .., _] => Standing::Carried,
+    let finders: BTreeSet<&str> = rounds
+        .iter()
+        .filter(|round| found.contains(&round.began.round))
+        .map(|round| round.began.persona.as_str())
+        .collect();
+    let by_finders = rounds
+        .iter()
+        .filter(|round| finders.contains(round.began.persona.as_str()));
+    let looked: Vec<u64> = by_finders.map(|round| round.began.round).collect();
+    let last = rounds.last().map(|round| round.began.round);
+    match (found, looked.as_slice()) {
+        ([.., latest], [.., newest]) if latest < newest => Standing::Gone,
+        ([.., latest], _) if Some(*latest) < last => Standing::Unseen,
+        ([.., before, _], [.., previous, _]) if before < previous => Standing::BackAgain,
+        ([_, _, ..], _) => Standing::Carried,
         _ => Standing::New,
     }
 }

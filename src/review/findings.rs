@@ -14,10 +14,6 @@ pub const MAX_DETAIL_LINES: usize = 20;
 pub(super) const MAX_FILE_CHARS: usize = 300;
 /// The one line of an answer, or of a findings file, without findings.
 pub const CLEAN_LINE: &str = "No substantive findings.";
-/// The check of the finding that names the lines that were not reviewed, as in the built-in reviewer. An answer cannot name a
-/// check.
-pub(super) const UNREVIEWED: &str = "PLAN-LONG";
-
 /// The severity of a finding. `Critical` in a reviewer's text counts as high.
 #[derive(
     Debug,
@@ -129,20 +125,14 @@ impl Findings {
         Counts { high, medium, low }
     }
 
-    /// Returns the number of findings that keep a round from being clean. Lines that were not reviewed always do.
+    /// Returns the number of findings that keep a round from being clean.
     pub fn blocking(&self, from: Blocking) -> usize {
         let counts = self.counts();
         match from {
             Blocking::Low => counts.material() + counts.low,
             Blocking::Medium => counts.material(),
-            Blocking::High => counts.high + usize::from(self.unreviewed_lines().is_some()),
+            Blocking::High => counts.high,
         }
-    }
-
-    /// Returns the finding that names the lines that were not reviewed.
-    pub fn unreviewed_lines(&self) -> Option<&Finding> {
-        let mut all = self.0.iter();
-        all.find(|one| one.check.as_deref() == Some(UNREVIEWED))
     }
 
     /// Returns whether there are none.

@@ -2,7 +2,7 @@
 
 use crate::machine::Focus;
 use crate::review::findings::{Finding, Findings, Severity};
-use crate::review::reviewer::{Cause, CauseKind, Event, Request, Reviewer, Watch};
+use crate::review::reviewer::{Cause, CauseKind, Listener, Request, Reviewer, RoundEvent};
 
 /// `lint`: no model, no network, the same findings for the same text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -13,11 +13,15 @@ impl Reviewer for Lint {
         "lint"
     }
 
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause> {
+    fn review(
+        &self,
+        request: &Request<'_>,
+        listener: &mut Listener<'_>,
+    ) -> Result<Findings, Cause> {
         let subject = request.subject;
         let lines = subject.parts.iter().map(|part| part.text.lines().count());
         let line = format!("reading {} ({} lines)", subject.name, lines.sum::<usize>());
-        if watch(Event::Line(&line)).is_break() {
+        if listener(RoundEvent::Reviewer(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
         let mut findings = Vec::new();

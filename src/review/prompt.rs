@@ -9,12 +9,11 @@ use camino::Utf8PathBuf;
 use minijinja::Environment;
 use serde_json::{Map, Value as Json, json};
 
-use super::evidence::Round;
-use super::findings::{Finding, Severity, UNREVIEWED};
+use super::finding_history::{self, FindingHistory};
+use super::findings::Finding;
 use super::personas::Persona;
-use super::reviewer::Reviewer;
 use super::runs::Run;
-use super::{finding_history, findings_file, subject};
+use super::{findings_file, subject};
 use crate::digest::sha256;
 use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
@@ -22,8 +21,8 @@ use crate::message::facts;
 use crate::message::{Message, MessageError, Render as _};
 use crate::text;
 
-/// The most bytes of a document that a prompt shows.
-const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
+/// The most bytes of a subject that a review takes.
+pub(super) const MAX_SUBJECT_BYTES: usize = 512 * 1024;
 /// The most earlier rounds whose findings a prompt has, the newest ones.
 const MAX_EARLIER_ROUNDS: usize = 20;
 /// The most findings that a prompt names by their id.
@@ -65,51 +64,16 @@ pub struct Prompt<'a> {
 }
 
 impl Prompt<'_> {
-    /// Makes the question about a document, which must be plain text. The prompt shows the beginning of a document that is too long;
-    /// a reviewer without a program reads all of it.
+    /// Renders the prompt about a document, which must be plain text. `rounds` are the earlier verdicts that count.
     ///
     /// # Errors
     /// Returns an error if the template does not render.
-    pub fn question(
-        &self,
-        document: &str,
-        reviewer: &dyn Reviewer,
-    ) -> Result<Question, MessageError> {
-        let mut excerpt = &document[..document.floor_char_boundary(MAX_DOCUMENT_BYTES)];
-        if excerpt.len() < document.len() {
-            let line_end = excerpt.rfind('\n').map_or(excerpt.len(), |at| at + 1);
-            excerpt = &excerpt[..line_end];
-        }
-        let prompt = self.render(excerpt)?;
-        let is_cut =
-            prompt.contains(excerpt) && excerpt.len() < document.len() && reviewer.runs_a_program();
-        let unreviewed = is_cut.then(|| {
-            let first = excerpt.lines().count() + 1;
-            let last = document.lines().count();
-            let name = subject::title(self.raw, self.spec);
-            Finding {
-                check: Some(UNREVIEWED.to_owned()),
-                recommendation: Some("shorten it, or split it".to_owned()),
-                ..Finding::new(
-                    Severity::Medium,
-                    format!(
-                        "lines {first} to {last} of {name} were not reviewed: a review takes 512 KiB at most"
-                    ),
-                )
-            }
-        });
-        Ok(Question { prompt, unreviewed })
-    }
-
-    fn render(&self, document: &str) -> Result<String, MessageError> {
+    pub fn render(&self, document: &str, rounds: &[Run]) -> Result<String, MessageError> {
         let kind = if subject::has_changes(self.raw, self.spec) {
             "changes"
         } else {
             "document"
         };
-        let rounds = Round::read(self.raw, self.spec)
-            .and_then(|round| round.history())
-            .unwrap_or_default();
         // A marker that neither text can know beforehand cannot be closed by one.
         let salted = format!("{}{document}{}", self.raw.id(), self.verified);
         let context = json!({
@@ -118,8 +82,8 @@ impl Prompt<'_> {
             "who": self.persona.prompt,
             "kind": kind,
             "subject": subject::title(self.raw, self.spec),
-            "earlier": self.earlier_findings(&rounds),
-            "known": known_findings(&rounds),
+            "earlier": self.earlier_findings(rounds),
+            "known": known_findings(rounds),
             "verified": text::plain(&self.verified),
             "document": document,
             "marker": sha256(salted)[..16],
@@ -158,20 +122,10 @@ impl Prompt<'_> {
 fn known_findings(rounds: &[Run]) -> Vec<String> {
     let all = finding_history::standings(rounds);
     let latest = all[all.len().saturating_sub(MAX_KNOWN_FINDINGS)..].iter();
-    let line = |Finding {
-                    id, severity, what, ..
-                }: &Finding| {
-        let id = id.as_deref().unwrap_or_default();
-        format!("{id} ({severity}): {}", text::one_line(what, 200))
-    };
-    latest.map(|one| line(&one.finding)).collect()
-}
-
-/// A question to a reviewer.
-#[derive(Debug)]
-pub struct Question {
-    /// The prompt.
-    pub prompt: String,
-    /// The finding that names the lines that the prompt does not show. It is added to any verdict.
-    pub unreviewed: Option<Finding>,
+    let lines = latest.map(|FindingHistory { finding, .. }| {
+        let id = finding.id.as_deref().unwrap_or_default();
+        let what = text::one_line(&finding.what, 200);
+        format!("{id} ({}): {what}", finding.severity)
+    });
+    lines.collect()
 }

@@ -8,12 +8,12 @@ use camino::Utf8Path;
 use super::answer;
 pub use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
+pub use super::progress::{Listener, RoundEvent};
 use super::subject::SubjectText;
 use crate::files::Folder;
 use crate::machine::Focus;
 use crate::process::limits::Limits;
 use crate::process::output::MAX_KEPT_BYTES;
-pub use crate::process::{Event, Watch};
 use crate::process::{ProcessEnd, ProcessOutput};
 
 /// A request to a reviewer.
@@ -38,11 +38,12 @@ pub trait Reviewer {
     /// Returns a short name for people and records, such as `codex`.
     fn name(&self) -> &str;
 
-    /// Reviews, and reports progress to `watch`. If that returns `Break`, the review is cancelled.
+    /// Reviews, and reports progress to `listener`. If that returns `Break`, the review is cancelled.
     ///
     /// # Errors
     /// Returns the reason for which there is no verdict. An answer without findings is clean.
-    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Result<Findings, Cause>;
+    fn review(&self, request: &Request<'_>, listener: &mut Listener<'_>)
+    -> Result<Findings, Cause>;
 
     /// Returns whether it runs a program, which could change files of the work tree.
     fn runs_a_program(&self) -> bool {
@@ -79,16 +80,17 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
         ProcessEnd::Idle { after } => CauseKind::Idle {
             after_ms: milliseconds(*after),
         },
-        ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
+        ProcessEnd::Stopped => CauseKind::Stopped,
         // A script whose interpreter is missing is as good as not there.
-        ProcessEnd::Io { source, .. } if source.kind() != io::ErrorKind::NotFound => {
-            return Some(Cause::new(CauseKind::Io, &ended.how.to_string()));
-        }
-        ProcessEnd::NotInstalled { .. } | ProcessEnd::Io { .. } => {
-            return Some(Cause::new(CauseKind::NotInstalled, &ended.how.to_string()));
-        }
+        ProcessEnd::Io { source, .. } if source.kind() != io::ErrorKind::NotFound => CauseKind::Io,
+        ProcessEnd::NotInstalled { .. } | ProcessEnd::Io { .. } => CauseKind::NotInstalled,
     };
-    Some(Cause::new(kind, &complaint(ended)))
+    let detail = match &ended.how {
+        ProcessEnd::NotInstalled { .. } | ProcessEnd::Io { .. } => ended.how.to_string(),
+        ProcessEnd::Stopped => String::new(),
+        _ => complaint(ended),
+    };
+    Some(Cause::new(kind, &detail))
 }
 
 fn milliseconds(duration: Duration) -> u64 {
@@ -99,7 +101,8 @@ fn milliseconds(duration: Duration) -> u64 {
 /// else the last line of stdout that is not JSON. A line that ends with a colon needs the next one.
 fn complaint(ended: &ProcessOutput) -> String {
     let is_text = |line: &&str| !line.trim().is_empty();
-    let stderr: Vec<&str> = ended.stderr_tail.lines().filter(is_text).collect();
+    let tail = ended.stderr_tail();
+    let stderr: Vec<&str> = tail.lines().filter(is_text).collect();
     let says_error = |line: &&str| line.to_ascii_lowercase().contains("error");
     let place = stderr.iter().rposition(says_error);
     if let Some(place) = place.or(stderr.len().checked_sub(1)) {
@@ -124,9 +127,8 @@ mod tests {
         ProcessOutput {
             how,
             stdout: stdout.into(),
-            dropped: 0,
-            stdout_end: Vec::new(),
-            stderr_tail: stderr.into(),
+            stderr: stderr.into(),
+            ..ProcessOutput::default()
         }
     }
 

@@ -4,7 +4,6 @@
 //! review that is cut off leaves a loop in which the same command begins again.
 
 use std::io;
-use std::ops::ControlFlow;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -13,8 +12,8 @@ use thiserror::Error;
 
 use super::evidence::Round;
 use super::progress::{self, Progress};
-use super::prompt::Prompt;
-use super::reviewer::{Event, Request, Reviewer};
+use super::prompt::{MAX_SUBJECT_BYTES, Prompt};
+use super::reviewer::{Cause, CauseKind, Request, Reviewer};
 use super::runs::{self, Run, RunBegin, RunEnd};
 use super::subject::SubjectText;
 use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
@@ -72,10 +71,7 @@ pub fn run(
             was_reviewed: !is_followed,
             run: run.clone(),
         }),
-        _ if is_followed => Err(RoundError::Failed {
-            message: "the review that was running was cut off before it ended".to_owned(),
-            help: Some("run the same command again".to_owned()),
-        }),
+        _ if is_followed => Err(RoundError::CutOff),
         _ => perform(&folder, &round, prompt, limits, reviewer, listener),
     }
 }
@@ -100,13 +96,17 @@ fn perform(
     let subject = SubjectText::read(raw, spec, reviewer.runs_a_program())?;
 
     // Prompt.
-    let question = prompt.question(&text::plain(&subject.text), reviewer)?;
-    let _ = store.write_beside(raw.id(), PROMPT_FILE, question.prompt.as_bytes());
+    let earlier = round
+        .history()
+        .map_err(io_error("could not read the earlier rounds"))?;
+    let prompt_text = prompt.render(&text::plain(&subject.text), &earlier)?;
+    let _ = store.write_beside(raw.id(), PROMPT_FILE, prompt_text.as_bytes());
 
     // Journal: the run begins.
     let random = random_hex::<4>().map_err(io_error("could not name the run"))?;
     let number = raw.count(spec.round);
     let began = RunBegin {
+        at: Timestamp::now(),
         run: format!("r{number}-{random}"),
         round: number,
         visit: raw.record().visit(),
@@ -117,39 +117,38 @@ fn perform(
     };
     subject.keep(raw, &began.run)?;
     store.note(raw.id(), runs::BEGAN, &began)?;
-    let mut run = Run::new(began, Timestamp::now());
 
     // Reviewer and answer: one of four outcomes.
-    let output = output_name(&run.began.run);
+    let output = output_name(&began.run);
     let request = Request {
-        prompt: &question.prompt,
+        prompt: &prompt_text,
         subject: &subject,
         focus: prompt.persona.focus,
         root: store.root(),
         limits,
         output: Some((folder, &output)),
     };
-    let mut is_stopped = listener(RoundEvent::Began(reviewer.name())).is_break();
-    let mut watch = |event: Event<'_>| {
-        let event = match event {
-            Event::Line(line) => {
-                progress.line(line);
-                RoundEvent::Reviewer(line)
-            }
-            Event::Tick => RoundEvent::Tick,
-        };
-        is_stopped |= listener(event).is_break();
-        if is_stopped {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+    // A listener that cancels does so again at the next event.
+    let _ = listener(RoundEvent::Began(reviewer.name()));
+    let mut watch = |event: RoundEvent<'_>| {
+        if let RoundEvent::Reviewer(line) = event {
+            progress.line(line);
         }
+        listener(event)
     };
-    let mut answer = reviewer.review(&request, &mut watch);
-    is_stopped |= listener(RoundEvent::Tick).is_break();
+    let bytes = subject.text.len();
+    let mut answer = if bytes > MAX_SUBJECT_BYTES {
+        let problem = format!(
+            "a review takes 512 KiB, and {} has {bytes} bytes",
+            subject.name
+        );
+        Err(Cause::new(CauseKind::Limit, &problem))
+    } else {
+        reviewer.review(&request, &mut watch)
+    };
+    let is_cancelled = listener(RoundEvent::Tick).is_break();
     if let Err(cause) = &answer
-        && is_stopped
-        && !cause.kind.is_unreadable()
+        && (cause.kind == CauseKind::Stopped || is_cancelled && !cause.kind.is_unreadable())
     {
         return Err(RoundError::Interrupted);
     }
@@ -164,37 +163,34 @@ fn perform(
 
     let mut file = None;
     if let Ok(findings) = &mut answer {
-        findings.0.extend(question.unreviewed);
         findings.0.extend_from_slice(&prompt.failed);
 
         // Evidence: a finding of an earlier round keeps its id.
-        let earlier = round
-            .history()
-            .map_err(io_error("could not read the earlier rounds"))?;
-        let persona = &run.began.persona;
+        let persona = &began.persona;
         finding_history::assign_ids(&earlier, findings, persona, subject.document());
 
         // Findings files.
         file = findings_file::write_of_phase(raw, spec, findings)
-            .and_then(|file| findings_file::write(raw, &run.began, findings).map(|()| file))
+            .and_then(|file| findings_file::write(raw, &began, findings).map(|()| file))
             .map_err(io_error("could not write the findings"))?;
     }
 
     // Journal: the run ends.
     let ended = RunEnd {
-        run: run.began.run.clone(),
-        outcome: answer.into(),
         work_tree_changed,
         findings: file,
+        ..RunEnd::new(&began.run, answer)
     };
     store.note(raw.id(), runs::ENDED, &ended)?;
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
-    run.ended = Some(ended);
-    run.end = Some(Timestamp::now());
     Ok(Report {
         was_reviewed: false,
-        run,
+        run: Run {
+            began,
+            ended: Some(ended),
+            counted: false,
+        },
     })
 }
 
@@ -225,74 +221,63 @@ pub enum RoundError {
         /// The next step.
         help: String,
     },
+    /// The template of the prompt does not render.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    /// The work tree cannot be read.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
     /// The listener cancelled the run.
     #[error("the review was interrupted")]
     Interrupted,
-    /// The system refused, or another process ended too early.
-    #[error("{message}")]
-    Failed {
-        /// The problem.
-        message: String,
-        /// The next step.
-        help: Option<String>,
+    /// Another process ended too early.
+    #[error("the review that was running was cut off before it ended")]
+    CutOff,
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system refused.
+    #[error("{attempt}: {}", text::shown(.source.to_string()))]
+    Io {
+        /// The attempt.
+        attempt: String,
+        /// The system's error.
+        source: io::Error,
     },
 }
 
-claudex_loop_engine::impl_diagnostic!(RoundError, |error| match error {
-    RoundError::Nothing { .. } => {
-        Some("change something first; files that git ignores are never part of a review".to_owned())
-    }
-    RoundError::Refused { help, .. } => Some(help.clone()),
-    RoundError::Interrupted => Some("run the same command again".to_owned()),
-    RoundError::Failed { help, .. } => help.clone(),
+claudex_loop_engine::impl_diagnostic!(RoundError, |error| {
+    let help = match error {
+        RoundError::Nothing { .. } => {
+            "change something first; files that git ignores are never part of a review"
+        }
+        RoundError::Refused { help, .. } => help,
+        RoundError::Message(error) => return help_of(error),
+        RoundError::Worktree(error) => return help_of(error),
+        RoundError::Store(error) => return help_of(error),
+        RoundError::Interrupted | RoundError::CutOff => "run the same command again",
+        RoundError::Io { .. } => return None,
+    };
+    Some(help.to_owned())
 });
-
-impl RoundError {
-    fn from_refusal(error: &dyn Diagnostic) -> Self {
-        Self::Refused {
-            message: error.to_string(),
-            help: help_of(error).unwrap_or_default(),
-        }
-    }
-
-    fn from_failure(error: &dyn Diagnostic) -> Self {
-        Self::Failed {
-            message: error.to_string(),
-            help: help_of(error),
-        }
-    }
-}
-
-impl From<MessageError> for RoundError {
-    fn from(error: MessageError) -> Self {
-        Self::from_refusal(&error)
-    }
-}
-
-impl From<WorktreeError> for RoundError {
-    fn from(error: WorktreeError) -> Self {
-        match error {
-            WorktreeError::Io { .. } => Self::from_failure(&error),
-            error => Self::from_refusal(&error),
-        }
-    }
-}
-
-impl From<StoreError> for RoundError {
-    fn from(error: StoreError) -> Self {
-        Self::from_failure(&error)
-    }
-}
 
 fn help_of(error: &dyn Diagnostic) -> Option<String> {
     error.help().map(|help| help.to_string())
 }
 
+impl RoundError {
+    /// Returns whether the user has to do something first. Otherwise the round was interrupted, or failed.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Nothing { .. } | Self::Refused { .. } | Self::Message(_) => true,
+            Self::Worktree(error) => !matches!(error, WorktreeError::Io { .. }),
+            Self::Interrupted | Self::CutOff | Self::Store(_) | Self::Io { .. } => false,
+        }
+    }
+}
+
 /// Adds the attempt to an error of the system.
 pub(super) fn io_error(attempt: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
     let attempt = attempt.into();
-    move |source| RoundError::Failed {
-        message: format!("{attempt}: {}", text::shown(source.to_string())),
-        help: None,
-    }
+    move |source| RoundError::Io { attempt, source }
 }

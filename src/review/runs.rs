@@ -23,6 +23,9 @@ pub(super) const ENDED: &str = "run-ended";
 /// The note of the begin of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunBegin {
+    /// The time, which the journal keeps with the note.
+    #[serde(skip)]
+    pub at: Timestamp,
     /// The run's id, unique within the loop.
     pub run: String,
     /// The round under review.
@@ -44,11 +47,19 @@ pub struct RunBegin {
 /// The note of the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
+    /// The time, which the journal keeps with the note.
+    #[serde(skip)]
+    pub at: Timestamp,
     /// The run's id.
     pub run: String,
     /// The outcome.
-    #[serde(flatten)]
     pub outcome: RunOutcome,
+    /// The findings, if the reviewer gave a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Findings>,
+    /// The reason for which the reviewer gave no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Whether the work tree changed while the reviewer ran.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub work_tree_changed: bool,
@@ -58,80 +69,60 @@ pub struct RunEnd {
 }
 
 /// The outcome of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RunOutcome {
     /// The reviewer found nothing.
-    Clean {
-        /// No findings.
-        verdict: Findings,
-    },
+    Clean,
     /// The reviewer found something.
-    Findings {
-        /// The findings.
-        verdict: Findings,
-    },
+    Findings,
     /// The reviewer could not run.
-    CouldNotRun {
-        /// The reason.
-        cause: Cause,
-    },
+    CouldNotRun,
     /// The answer has no verdict.
-    Unreadable {
-        /// The reason.
-        cause: Cause,
-    },
+    Unreadable,
 }
 
-impl From<Result<Findings, Cause>> for RunOutcome {
-    fn from(answer: Result<Findings, Cause>) -> Self {
-        match answer {
-            Ok(verdict) if verdict.is_empty() => Self::Clean { verdict },
-            Ok(verdict) => Self::Findings { verdict },
-            Err(cause) if cause.kind.is_unreadable() => Self::Unreadable { cause },
-            Err(cause) => Self::CouldNotRun { cause },
+impl RunEnd {
+    /// Makes the end of a run with this answer.
+    pub(super) fn new(run: &str, answer: Result<Findings, Cause>) -> Self {
+        let outcome = match &answer {
+            Ok(findings) if findings.is_empty() => RunOutcome::Clean,
+            Ok(_) => RunOutcome::Findings,
+            Err(cause) if cause.kind.is_unreadable() => RunOutcome::Unreadable,
+            Err(_) => RunOutcome::CouldNotRun,
+        };
+        Self {
+            at: Timestamp::default(),
+            run: run.to_owned(),
+            outcome,
+            cause: answer.as_ref().err().cloned(),
+            verdict: answer.ok(),
+            work_tree_changed: false,
+            findings: None,
         }
     }
 }
 
 /// One run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Run {
     /// The begin.
     pub began: RunBegin,
-    /// The time of the begin.
-    pub begin: Timestamp,
     /// The end, or `None` if the run is running or was cut off.
     pub ended: Option<RunEnd>,
-    /// The time of the end.
-    pub end: Option<Timestamp>,
     /// Whether a change of the loop was counted for it.
     pub counted: bool,
 }
 
 impl Run {
-    /// Makes a run that began at this time.
-    pub(super) fn new(began: RunBegin, begin: Timestamp) -> Self {
-        Self {
-            began,
-            begin,
-            ended: None,
-            end: None,
-            counted: false,
-        }
-    }
-
     /// Returns the outcome, if the run has ended.
-    pub fn outcome(&self) -> Option<&RunOutcome> {
-        Some(&self.ended.as_ref()?.outcome)
+    pub fn outcome(&self) -> Option<RunOutcome> {
+        Some(self.ended.as_ref()?.outcome)
     }
 
     /// Returns the findings, if the run gave a verdict.
     pub fn verdict(&self) -> Option<&Findings> {
-        match self.outcome()? {
-            RunOutcome::Clean { verdict } | RunOutcome::Findings { verdict } => Some(verdict),
-            RunOutcome::CouldNotRun { .. } | RunOutcome::Unreadable { .. } => None,
-        }
+        self.ended.as_ref()?.verdict.as_ref()
     }
 
     /// Returns the number of findings of each severity, if the run gave a verdict.
@@ -146,10 +137,7 @@ impl Run {
 
     /// Returns the reason for which the run gave no verdict.
     pub fn cause(&self) -> Option<&Cause> {
-        match self.outcome()? {
-            RunOutcome::CouldNotRun { cause } | RunOutcome::Unreadable { cause } => Some(cause),
-            RunOutcome::Clean { .. } | RunOutcome::Findings { .. } => None,
-        }
+        self.ended.as_ref()?.cause.as_ref()
     }
 
     /// Returns whether the work tree changed while the reviewer ran.
@@ -174,23 +162,30 @@ impl Run {
 pub fn read(journal: &[Entry]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for entry in journal {
-        let with_id = |id: &str| runs.iter().rposition(|run| run.began.run == id);
+        let position = |id: &str| runs.iter().rposition(|run| run.began.run == id);
         match entry {
             Entry::Change(change) => {
-                if let Some(id) = &change.run
-                    && let Some(at) = with_id(id)
-                {
+                if let Some(at) = change.run.as_deref().and_then(position) {
                     runs[at].counted = true;
                 }
             }
             Entry::Note(note) => {
-                if let Some(began) = entry.note_data::<RunBegin>(BEGAN) {
-                    runs.push(Run::new(began, note.at));
+                if let Some(began) = entry.note_data(BEGAN) {
+                    let began = RunBegin {
+                        at: note.at,
+                        ..began
+                    };
+                    runs.push(Run {
+                        began,
+                        ..Run::default()
+                    });
                 } else if let Some(ended) = entry.note_data::<RunEnd>(ENDED)
-                    && let Some(at) = with_id(&ended.run)
+                    && let Some(at) = position(&ended.run)
                 {
-                    runs[at].end = Some(note.at);
-                    runs[at].ended = Some(ended);
+                    runs[at].ended = Some(RunEnd {
+                        at: note.at,
+                        ..ended
+                    });
                 }
             }
         }

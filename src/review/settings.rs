@@ -66,27 +66,24 @@ impl ReviewerSettings {
         }
     }
 
-    /// Returns the first setting that cannot be used: its key, the problem and the next step.
-    pub fn problem(&self) -> Option<(&'static str, String, &'static str)> {
-        match self.kind {
-            ReviewerKind::Command if self.program.is_none() => Some((
-                "kind",
-                "a reviewer of kind `command` needs a `program`".to_owned(),
-                "add program = \"/absolute/path\", or a name in PATH",
+    /// Returns why the settings cannot be used, and in a second line the next step.
+    pub fn problem(&self) -> Option<String> {
+        let set = [
+            ("program", self.program.is_some()),
+            ("model", self.model.is_some()),
+            ("arguments", !self.arguments.is_empty()),
+            ("environment", !self.environment.is_empty()),
+        ];
+        let first = set.iter().find(|(_, is_set)| *is_set);
+        match (self.kind, first) {
+            (ReviewerKind::Command, _) if self.program.is_none() => Some(
+                "a reviewer of kind `command` needs a `program`\n\
+                 add program = \"/absolute/path\", or a name in PATH"
+                    .to_owned(),
+            ),
+            (ReviewerKind::Lint, Some((key, _))) => Some(format!(
+                "`{key}` has no effect on a reviewer of kind `lint`\nremove it: lint is built in"
             )),
-            ReviewerKind::Lint => {
-                let key = match self {
-                    Self {
-                        program: Some(_), ..
-                    } => "program",
-                    Self { model: Some(_), .. } => "model",
-                    _ if !self.arguments.is_empty() => "arguments",
-                    _ if !self.environment.is_empty() => "environment",
-                    _ => return None,
-                };
-                let message = format!("`{key}` has no effect on a reviewer of kind `lint`");
-                Some((key, message, "remove it: lint is built in"))
-            }
             _ => None,
         }
     }

@@ -24,8 +24,6 @@ use crate::text;
 const CHANGES: &str = "{changes}";
 /// The subjects that the program provides.
 const PROGRAM: &str = "{program}";
-/// The most files of a subject.
-const MAX_FILES: usize = 1000;
 
 /// One file of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,44 +56,27 @@ impl SubjectText {
     /// Returns an error if a file is missing, outside of the project or not UTF-8, or if the changes cannot be read.
     pub fn read(raw: &Raw, spec: &ReviewSpec, with_tree: bool) -> Result<Self, RoundError> {
         let store = raw.store();
-        let mut tree = None;
-        let mut diff = None;
-        if has_changes(raw, spec) {
-            let since = raw.fill(spec.since);
-            let since = match &*since {
-                "" => Since::Branch,
-                commit => Since::Commit(commit),
-            };
-            let changes = changes::read(store, since)?;
-            tree = Some(changes.snapshot.tree().to_owned());
-            diff = Some(changes.text);
-        } else if with_tree {
-            tree = tree_id(store, None);
-        }
-        let name = title(raw, spec);
-        let files = files(raw, spec, diff.as_deref())
-            .map_err(io_error(format!("could not read {name}")))?;
-        if files.is_empty() {
-            let first = match spec.subject.first() {
-                Some(&CHANGES) | None => copy_in(raw),
-                Some(one) => raw.path(one),
-            };
-            return Err(RoundError::Refused {
-                message: format!(
-                    "{} does not exist, so there is nothing to review",
-                    text::shown(first)
-                ),
-                help: "write it, then run the review again".to_owned(),
-            });
-        }
-        let text = String::from_utf8_lossy(&joined(raw, &files)).into_owned();
-        let parts = files
-            .into_iter()
-            .map(|(path, bytes)| part(raw, &path, bytes));
+        let base = raw.fill(spec.since);
+        let since = match &*base {
+            "" => Since::Branch,
+            commit => Since::Commit(commit),
+        };
+        let changes = if has_changes(raw, spec) {
+            Some(changes::read(store, since)?)
+        } else {
+            None
+        };
+        let tree = match &changes {
+            Some(changes) => Some(changes.snapshot.tree().to_owned()),
+            None if with_tree => tree_id(store, None),
+            None => None,
+        };
+        let diff = changes.as_ref().map(|changes| &*changes.text);
+        let parts = parts(raw, spec, diff)?;
         Ok(Self {
-            name,
-            text,
-            parts: parts.collect::<Result<_, _>>()?,
+            name: title(raw, spec),
+            text: joined(&parts),
+            parts,
             tree,
         })
     }
@@ -121,30 +102,6 @@ impl SubjectText {
         let _ = store.replace(&kept_path(raw, run), named.as_bytes());
         Ok(())
     }
-}
-
-/// Makes a part of a file, unless the file is outside of the loop's root and the state folder: a reviewer that is a model would
-/// send its text away.
-fn part(raw: &Raw, path: &Utf8Path, bytes: Vec<u8>) -> Result<Part, RoundError> {
-    let root = raw.root();
-    let refused = |problem: String, help: &str| RoundError::Refused {
-        message: format!("{} {problem}", text::shown(path)),
-        help: format!("{help}, then run the review again"),
-    };
-    if !path.starts_with(&root) && !path.starts_with(raw.store().folder()) {
-        let root = text::shown(raw.store().root());
-        let problem = format!(
-            "leads out of {root}: a reviewer would be shown a file that is not the project's"
-        );
-        return Err(refused(problem, "put the file itself there"));
-    }
-    let text = String::from_utf8(bytes)
-        .map_err(|_| refused("is not UTF-8 text".to_owned(), "save it as UTF-8"))?;
-    Ok(Part {
-        name: path.strip_prefix(&root).unwrap_or(path).to_string(),
-        is_diff: path == copy_in(raw),
-        text,
-    })
 }
 
 /// Returns whether the work tree's changes are reviewed, alone or with files.
@@ -173,13 +130,17 @@ pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
     names.join(", ")
 }
 
-/// Returns the bytes of a subject as it is now, or `None` if the first of its files is missing.
+/// Returns the text of a subject as it is now, or `None` if it cannot be reviewed: the first of its files is missing, or one of them is not
+/// the project's or not UTF-8.
 ///
 /// # Errors
-/// Returns an error if a file is not trusted, the system refuses, or the files are too many or too large together.
-pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Vec<u8>>> {
-    let files = if_there(files(raw, spec, None))?.unwrap_or_default();
-    Ok((!files.is_empty()).then(|| joined(raw, &files)))
+/// Returns an error if a file is not trusted, the system refuses, or the files are too large together.
+pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
+    match parts(raw, spec, None) {
+        Ok(parts) => Ok(Some(joined(&parts))),
+        Err(RoundError::Refused { .. }) => Ok(None),
+        Err(error) => Err(io::Error::other(error)),
+    }
 }
 
 /// Sets the program's subjects in a loop if its phase asks for them.
@@ -209,87 +170,100 @@ fn copy_in(raw: &Raw) -> Utf8PathBuf {
 }
 
 /// Joins the texts of several files, each below its name.
-fn joined(raw: &Raw, files: &[(Utf8PathBuf, Vec<u8>)]) -> Vec<u8> {
-    if let [(_, only)] = files {
-        return only.clone();
+fn joined(parts: &[Part]) -> String {
+    if let [only] = parts {
+        return only.text.clone();
     }
-    let root = raw.root();
-    let mut text = Vec::new();
-    for (path, bytes) in files {
-        let name = text::shown(path.strip_prefix(&root).unwrap_or(path));
-        text.extend_from_slice(format!("=== {name} ===\n").as_bytes());
-        text.extend_from_slice(bytes);
-        if !bytes.ends_with(b"\n") {
-            text.push(b'\n');
+    let mut all = String::new();
+    for Part { name, text, .. } in parts {
+        all.extend(["=== ", &text::shown(name), " ===\n", text]);
+        if !text.ends_with('\n') {
+            all.push('\n');
         }
     }
-    text
+    all
 }
 
-/// Returns the files of a subject that exist, each once, or none if the first one is missing. `changes` replaces the copy of the
-/// work tree's changes.
-fn files(
-    raw: &Raw,
-    spec: &ReviewSpec,
-    changes: Option<&str>,
-) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
+/// Returns the files of a subject that exist, each once. `changes` replaces the copy of the work tree's changes. A file outside of the
+/// loop's root and the state folder is refused: a reviewer that is a model would send its text away.
+fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part>, RoundError> {
+    let root = raw.root();
     let copy = copy_in(raw);
-    let mut files: Vec<(Utf8PathBuf, Vec<u8>)> = Vec::new();
+    let failure = |error| io_error(format!("could not read {}", title(raw, spec)))(error);
+    let refusal = |path: &Utf8Path, problem: &str, help: &str| RoundError::Refused {
+        message: format!("{} {problem}", text::shown(path)),
+        help: format!("{help}, then run the review again"),
+    };
+    let mut parts: Vec<Part> = Vec::new();
     let mut bytes_left = MAX_BYTES;
     for (at, template) in spec.subject.iter().enumerate() {
-        for (path, text) in sources(raw, template)? {
-            if files.iter().any(|(known, _)| *known == path) {
+        for (path, text) in sources(raw, template).map_err(failure)? {
+            let name = path.strip_prefix(&root).unwrap_or(&path).to_string();
+            if parts.iter().any(|part| part.name == name) {
                 continue;
             }
-            let text = text.or(changes.filter(|_| path == copy).map(str::to_owned));
-            let read = || {
-                let (folder, name) = raw.folder_at(&path)?;
-                folder.read(&name, bytes_left)
-            };
-            let bytes = match text {
-                Some(text) => Some(text.into_bytes()),
-                None => if_there(read())?,
-            };
-            let Some(bytes) = bytes else { continue };
-            let size = bytes.len() as u64;
-            if files.len() == MAX_FILES || size > bytes_left {
-                return Err(ErrorKind::FileTooLarge.into());
+            if !path.starts_with(&root) && !path.starts_with(raw.store().folder()) {
+                let root = text::shown(raw.store().root());
+                let problem = format!(
+                    "leads out of {root}: a reviewer would be shown a file that is not the project's"
+                );
+                return Err(refusal(&path, &problem, "put the file itself there"));
             }
-            bytes_left -= size;
-            files.push((path, bytes));
-        }
-        if at == 0 && files.is_empty() {
-            let problem = "nothing that the program gives is there";
-            return match *template {
-                PROGRAM => Err(io::Error::new(ErrorKind::NotFound, problem)),
-                _ => Ok(Vec::new()),
+            let is_diff = path == copy;
+            let text = match text.or(changes.filter(|_| is_diff).map(str::to_owned)) {
+                Some(text) => text,
+                None => {
+                    let read = raw
+                        .folder_at(&path)
+                        .and_then(|(folder, name)| folder.read(&name, bytes_left));
+                    let Some(bytes) = if_there(read).map_err(failure)? else {
+                        continue;
+                    };
+                    String::from_utf8(bytes)
+                        .map_err(|_| refusal(&path, "is not UTF-8 text", "save it as UTF-8"))?
+                }
             };
+            bytes_left = bytes_left
+                .checked_sub(text.len() as u64)
+                .ok_or_else(|| failure(ErrorKind::FileTooLarge.into()))?;
+            parts.push(Part {
+                name,
+                is_diff,
+                text,
+            });
+        }
+        if at == 0 && parts.is_empty() {
+            let first = match *template {
+                PROGRAM => "nothing that the program gives is there".to_owned(),
+                CHANGES => format!("{} does not exist", text::shown(copy)),
+                one => format!("{} does not exist", text::shown(raw.path(one))),
+            };
+            return Err(RoundError::Refused {
+                message: format!("{first}, so there is nothing to review"),
+                help: "write it, then run the review again".to_owned(),
+            });
         }
     }
-    Ok(files)
+    Ok(parts)
 }
 
 /// Returns the paths of a subject's files, those of the program with their text if no file has it.
 fn sources(raw: &Raw, template: &str) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
-    let root = raw.root();
-    if is_pattern(template) {
-        let files = matching_files(raw, template)?;
-        return Ok(files.into_iter().map(|path| (path, None)).collect());
-    }
-    if template != PROGRAM {
-        let is_changes = template == CHANGES;
-        let path = if is_changes {
-            copy_in(raw)
-        } else {
-            raw.path(template)
-        };
-        return Ok(vec![(path, None)]);
-    }
-    let unset = Err("the program has not said what is reviewed".to_owned());
-    let subjects = match raw.program_facts().subjects.get().unwrap_or(&unset) {
-        Ok(subjects) => subjects,
-        Err(why) => return Err(io::Error::other(text::one_line(why, 1000))),
+    let paths = match template {
+        PROGRAM => return program_sources(raw),
+        CHANGES => vec![copy_in(raw)],
+        pattern if is_pattern(pattern) => matching_files(raw, pattern)?,
+        file => vec![raw.path(file)],
     };
+    Ok(paths.into_iter().map(|path| (path, None)).collect())
+}
+
+fn program_sources(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
+    let unset = Err("the program has not said what is reviewed".to_owned());
+    let subjects = raw.program_facts().subjects.get().unwrap_or(&unset);
+    let subjects = subjects
+        .as_ref()
+        .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
     let source = |subject: &Subject| {
         let path = Utf8Path::new(subject.name());
         let is_below = |part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
@@ -301,7 +275,7 @@ fn sources(raw: &Raw, template: &str) -> io::Result<Vec<(Utf8PathBuf, Option<Str
             Subject::File(_) => None,
             Subject::Text { text, .. } => Some(text.clone()),
         };
-        Ok((root.join(path), text))
+        Ok((raw.root().join(path), text))
     };
     subjects.iter().map(source).collect()
 }
@@ -322,23 +296,20 @@ fn matching_files(raw: &Raw, pattern: &str) -> io::Result<Vec<Utf8PathBuf>> {
     let Some((folder, _)) = if_there(raw.folder_at(&raw.path(folder).join("*")))? else {
         return Ok(Vec::new());
     };
-    let mut names = folder.names()?;
-    names.sort();
-    let mut files = Vec::new();
-    for name in names {
-        let matches = if is_numbered {
-            number_in(&name, &before, &after).is_some()
+    let is_match = |name: &str| {
+        if is_numbered {
+            number_in(name, &before, &after).is_some()
         } else {
             let rest = name.strip_prefix(&before);
             rest.is_some_and(|rest| rest.ends_with(&after))
-        };
-        if matches
-            && folder
-                .look(&name)?
-                .is_some_and(|found| found.kind.is_file())
-        {
-            files.push(folder.path().join(name));
         }
-    }
+    };
+    let mut files: Vec<Utf8PathBuf> = folder
+        .list()?
+        .into_iter()
+        .filter(|(name, found)| found.kind.is_file() && is_match(name))
+        .map(|(name, _)| folder.path().join(name))
+        .collect();
+    files.sort();
     Ok(files)
 }

@@ -75,8 +75,8 @@ fn set(raw: &Raw, field: &str, value: impl Into<Json>) -> Result<(), String> {
 
 /// Returns the commit that is checked out, or only zeros if there is none.
 fn commit(raw: &Raw) -> String {
-    let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-    git::call(&raw.root(), &arguments, GIT_TIMEOUT).unwrap_or_else(|_| "0".repeat(40))
+    let command = "rev-parse --verify --quiet HEAD^{commit}";
+    git::call(&raw.root(), command, GIT_TIMEOUT).unwrap_or_else(|_| "0".repeat(40))
 }
 
 /// Records the facts that the document of a plan that was taken up lacks: the counts of tasks and

@@ -107,8 +107,8 @@ fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
 
 fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
     let outcome = match run.outcome() {
-        Some(RunOutcome::Clean { .. }) => "clean",
-        Some(RunOutcome::Findings { .. }) => "findings",
+        Some(RunOutcome::Clean) => "clean",
+        Some(RunOutcome::Findings) => "findings",
         Some(_) => "failed",
         None => "unfinished",
     };
@@ -118,7 +118,7 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
         "round": run.began.round,
         "persona": run.began.persona,
         "reviewer": run.began.reviewer,
-        "seconds": run.end.map(|end| between(run.begin, end)),
+        "seconds": run.ended.as_ref().map(|ended| between(run.began.at, ended.at)),
         "outcome": outcome,
         "came_to": rounds::outcome(run),
         "counts": run.counts(),
@@ -181,8 +181,7 @@ fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
     });
     let spec = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec));
     let now = spec.and_then(|spec| {
-        let bytes = subject::now(raw, spec).ok()??;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = subject::now(raw, spec).ok()??;
         Some((subject::title(raw, spec), NOW.to_owned(), text))
     });
     let mut newest: BTreeMap<String, (String, String)> = BTreeMap::new();

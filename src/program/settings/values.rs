@@ -66,8 +66,8 @@ impl Values {
             return Err(format!("the name `auto` is reserved\n{help}"));
         }
         let mut reviewers = self.reviewers.values();
-        if let Some((_, message, help)) = reviewers.find_map(ReviewerSettings::problem) {
-            return Err(format!("{message}\n{help}"));
+        if let Some(problem) = reviewers.find_map(ReviewerSettings::problem) {
+            return Err(problem);
         }
         let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
         let mut names = self.rounds.keys();

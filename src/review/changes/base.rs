@@ -88,13 +88,10 @@ pub(super) fn find(snapshot: &Snapshot, since: Since<'_>) -> Result<Base, Worktr
         }
     };
     let tree = match &commit {
-        Some(commit) => git.lines(
-            &["rev-parse", "--verify", &format!("{commit}^{{tree}}")],
-            &[],
-        )?,
-        None => git.lines(&["mktree"], &[])?,
+        Some(commit) => git.lines("rev-parse --verify", &[&format!("{commit}^{{tree}}")])?,
+        None => git.lines("mktree", &[])?,
     };
-    let branch = git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
+    let branch = git.maybe("symbolic-ref --quiet HEAD", &[])?;
     Ok(Base {
         branch: branch.map(|name| short(&name)),
         commit,
@@ -115,7 +112,7 @@ fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError>
     for (name, may_contain_head) in candidates(git)? {
         let limit = format!("--max-count={fewest}");
         let without = format!("^{name}");
-        let counted = git.lines(&["rev-list", "--count", &limit, "HEAD", &without], &[])?;
+        let counted = git.lines("rev-list --count", &[&limit, "HEAD", &without])?;
         let count = counted.parse().unwrap_or(fewest);
         if count >= fewest || count == 0 && !may_contain_head {
             continue;
@@ -133,18 +130,12 @@ fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError>
 /// Returns the id of the commit that a revision names.
 fn commit_of(git: &Git, revision: &str) -> Result<Option<String>, WorktreeError> {
     let commit = format!("{revision}^{{commit}}");
-    let call = [
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        "--end-of-options",
-        &commit,
-    ];
-    Ok(git.maybe(&call)?.filter(|id| is_id(id)))
+    let id = git.maybe("rev-parse --verify --quiet --end-of-options", &[&commit])?;
+    Ok(id.filter(|id| is_id(id)))
 }
 
 fn merge_base(git: &Git, with: &str) -> Result<Option<String>, WorktreeError> {
-    let base = git.maybe(&["merge-base", "HEAD", with])?;
+    let base = git.maybe("merge-base HEAD", &[with])?;
     Ok(base.filter(|id| is_id(id)))
 }
 
@@ -153,9 +144,8 @@ fn merge_base(git: &Git, with: &str) -> Result<Option<String>, WorktreeError> {
 /// seldom out of date.
 fn candidates(git: &Git) -> Result<Vec<(String, bool)>, WorktreeError> {
     let format = "--format=%(HEAD)%09%(refname)%09%(symref)%09%(upstream)";
-    let sort = "--sort=-committerdate";
-    let call = ["for-each-ref", sort, format, "refs/heads", "refs/remotes"];
-    let listed = git.lines(&call, &[])?;
+    let call = "for-each-ref --sort=-committerdate refs/heads refs/remotes";
+    let listed = git.lines(call, &[format])?;
     let refs: Vec<[&str; 4]> = listed
         .lines()
         .filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())

@@ -42,29 +42,22 @@ pub(super) struct ChangedFile {
 }
 
 /// The options of all calls: the same renames, and no program of the repository.
-const DIFF: [&str; 7] = [
-    "diff-tree",
-    "-r",
-    "-M",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--submodule=short",
-];
+const DIFF: &str = "diff-tree -r -M --no-ext-diff --no-textconv --no-color --submodule=short";
+
 /// Returns the files in the order of their paths, without the loop's own files.
 pub(super) fn list(
     differ: &Git,
     trees: [&str; 2],
     own_files: &[String],
 ) -> Result<Vec<ChangedFile>, WorktreeError> {
-    let mut call = [&DIFF[..], &["-z", "--numstat"], &trees, &["--", ":(top)"]].concat();
-    call.extend(own_files.iter().map(String::as_str));
-    let listed = differ.call(&call, &[])?;
+    let mut arguments = [&trees[..], &["--", ":(top)"]].concat();
+    arguments.extend(own_files.iter().map(String::as_str));
+    let listed = differ.call(&format!("{DIFF} -z --numstat"), &arguments, &[])?;
     let mut parts = names(&listed);
     let mut changed = Vec::new();
     while let Some(part) = parts.next() {
         // "12<TAB>3<TAB>path", or "12<TAB>3<TAB>" and then two paths if it was renamed; "-" if it is binary.
-        let unreadable = || WorktreeError::unreadable("diff-tree", part);
+        let unreadable = || WorktreeError::refusal("diff-tree", "its answer cannot be read");
         let columns: Vec<&[u8]> = part.splitn(3, |byte| *byte == b'\t').collect();
         let [added, removed, name] = columns[..] else {
             return Err(unreadable());
@@ -104,14 +97,9 @@ pub(super) fn write(
             diffs.insert(&one.path, diff);
         }
     }
-    let passed_over = snapshot.passed_over.iter().map(|(path, over)| {
-        format!(
-            "{} ({} bytes, {})",
-            readable_name(path),
-            over.bytes,
-            over.why
-        )
-    });
+    let passed_over = snapshot.passed_over.iter();
+    let passed_over =
+        passed_over.map(|(path, reason)| format!("{} ({reason})", readable_name(path)));
     let without_diff = changed.iter().filter(|one| !diffs.contains_key(&one.path));
     let left_out: Vec<String> = passed_over.chain(without_diff.map(with_size)).collect();
     let head = head(snapshot, base, changed, &left_out);
@@ -181,10 +169,10 @@ fn diff(
         .chain([&one.path])
         .map(|path| format!(":(top,literal){}", String::from_utf8_lossy(path)))
         .collect();
-    let options = ["-p", "--src-prefix=a/", "--dst-prefix=b/"];
-    let mut call = [&DIFF[..], &options, &trees, &["--"]].concat();
-    call.extend(paths.iter().map(String::as_str));
-    let written = match differ.call(&call, &[]) {
+    let mut arguments = [&trees[..], &["--"]].concat();
+    arguments.extend(paths.iter().map(String::as_str));
+    let call = format!("{DIFF} -p --src-prefix=a/ --dst-prefix=b/");
+    let written = match differ.call(&call, &arguments, &[]) {
         // A diff that is cut is too long for the text, too.
         Err(WorktreeError::TooMany) => return Ok(None),
         written => written?,

@@ -12,13 +12,13 @@ pub(in crate::review) type Answer = Result<Findings, Cause>;
 pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Answer, Vec<String>) {
     let mut session = Session::new(Utf8Path::new("/p q"));
     let lines = events.iter().map(|event| event.to_string().into_bytes());
-    let lines_shown = lines.filter_map(|line| session.line(&line, read)).collect();
+    let lines_shown = lines
+        .filter_map(|line| session.line(&line, Some(read)))
+        .collect();
     let ended = ProcessOutput {
         how: ProcessEnd::Exited(status),
-        stdout: Vec::new(),
-        dropped: 0,
-        stdout_end: Vec::new(),
-        stderr_tail: "warning: noise\n".to_owned(),
+        stderr: b"warning: noise\n".to_vec(),
+        ..ProcessOutput::default()
     };
     (session.judge(&ended), lines_shown)
 }

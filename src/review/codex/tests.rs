@@ -4,6 +4,7 @@ use super::super::client::tests::{Answer, cause, play};
 use super::super::findings::Findings;
 use super::super::settings::ReviewerKind;
 use super::*;
+use crate::process::environment::GUARD;
 
 /// Returns the outcome of a turn that reports its end, and the lines of progress.
 fn turn(status: i32, events: &[Value]) -> (Answer, Vec<String>) {
@@ -99,29 +100,30 @@ fn path_and_options_are_quoted_for_toml() {
         ..ReviewerSettings::new(ReviewerKind::Codex)
     };
     let root = Utf8Path::new("/p \"q\"\\\u{fc}");
-    let all = arguments(&settings, &UserConfig::default(), root, "/tmp/s.json");
+    let all = arguments(&settings, &Table::new(), root, "/tmp/s.json");
     for pair in all.windows(2).filter(|pair| pair[0] == "-c") {
         let text = pair[1].replacen('=', " = ", 1);
         assert!(text.parse::<toml::Table>().is_ok(), "{text}");
         assert!(!text.contains("KEY"), "{text}");
     }
+    assert!(all.iter().any(|one| one.contains(GUARD)));
     let input = ["--model", "gpt-x", "--profile", "a b", "-"];
     assert_eq!(all[all.len() - 5..], input);
 }
 
 #[test]
 fn servers_and_key_of_user_config_are_read() {
-    let parse = |text: &str| toml::from_str::<UserConfig>(text).unwrap_or_default();
+    let parse = |text: &str| text.parse::<Table>().unwrap();
     let config = parse(
         "model_provider = \"mine\"\n[mcp_servers.one]\ncommand = \"x\"\n[mcp_servers.\"b c\"]\ncommand = \"x\"\n\
          [mcp_servers.two-2]\nurl = \"https://x\"\n[model_providers.mine]\nenv_key = \"MY_KEY\"\n\
          [model_providers.other]\nenv_key = \"NOT_THIS\"\n",
     );
-    assert_eq!(config.servers().collect::<Vec<_>>(), ["one", "two-2"]);
-    assert_eq!(config.key().map(String::as_str), Some("MY_KEY"));
+    assert_eq!(servers(&config).collect::<Vec<_>>(), ["one", "two-2"]);
+    assert_eq!(key_variable(&config), Some("MY_KEY"));
     for text in ["", "mcp_servers = 3\n", "model_provider = \"gone\""] {
         let config = parse(text);
-        assert_eq!((config.servers().count(), config.key()), (0, None));
+        assert_eq!((servers(&config).count(), key_variable(&config)), (0, None));
     }
 }
 

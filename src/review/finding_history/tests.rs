@@ -1,5 +1,5 @@
 use super::*;
-use crate::review::runs::{RunBegin, RunEnd, RunOutcome};
+use crate::review::runs::{RunBegin, RunEnd};
 
 /// Adds a round that found this in a document.
 fn add(rounds: &mut Vec<Run>, persona: &str, document: &str, found: Vec<Finding>) {
@@ -10,14 +10,11 @@ fn add(rounds: &mut Vec<Run>, persona: &str, document: &str, found: Vec<Finding>
         persona: persona.to_owned(),
         ..RunBegin::default()
     };
-    let mut run = Run::new(began, jiff::Timestamp::UNIX_EPOCH);
-    run.ended = Some(RunEnd {
-        run: String::new(),
-        outcome: RunOutcome::Findings { verdict: findings },
-        work_tree_changed: false,
-        findings: None,
+    rounds.push(Run {
+        began,
+        ended: Some(RunEnd::new("", Ok(findings))),
+        counted: false,
     });
-    rounds.push(run);
 }
 
 fn rounds(all: &[(&str, &[&str])]) -> Vec<Run> {

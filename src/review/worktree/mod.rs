@@ -13,8 +13,6 @@ mod tests;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use camino::Utf8Path;
-
 pub use own_files::own_files;
 pub use snapshot::Snapshot;
 
@@ -26,15 +24,6 @@ use crate::text::{is_hidden, one_line};
 pub const CHANGED_DURING_REVIEW: &str = "the work tree changed while the reviewer ran";
 /// The caveat at the end if the tree id is not the one that was reviewed.
 pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was reviewed.";
-
-/// Returns the digest of a work tree, or of a folder outside of git.
-pub(crate) fn digest(root: &Utf8Path, own_files: &[String]) -> Result<String, WorktreeError> {
-    let snapshot = match Snapshot::take(root, own_files, None) {
-        Err(WorktreeError::NoRepository { .. }) => Snapshot::from_folder(root, own_files),
-        taken => taken,
-    };
-    Ok(snapshot?.digest())
-}
 
 /// Returns git's tree id of a store's project without the loop's own files, or `None` if there is no git, or if the tree cannot be
 /// read by `until`.

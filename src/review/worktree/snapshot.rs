@@ -10,16 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::time::Instant;
 
 use camino::Utf8Path;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
-use super::own_files::without;
 use super::{MAX_FILES, names};
-use crate::digest::sha256;
 use crate::files;
 use crate::git::{Git, WorktreeError, io};
 use crate::review::scratch::Scratch;
@@ -30,32 +27,16 @@ pub(crate) const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// The most that is read of all changed and untracked files together, in bytes.
 const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Folders of other version control systems than git.
-const VERSION_CONTROL: [&str; 3] = [".hg", ".svn", ".jj"];
-/// The attempt that may fail first.
-const NO_SCRATCH: &str = "could not make a scratch folder";
-
 /// A work tree at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     /// Git with the snapshot's index and objects.
     pub(crate) git: Git,
     tree: String,
-    /// The files that were passed over.
-    pub(crate) passed_over: BTreeMap<Vec<u8>, PassedOver>,
+    /// The files that are changed or untracked and not in the tree as they are, each with its length and the reason.
+    pub(crate) passed_over: BTreeMap<Vec<u8>, String>,
     // The index and the objects are removed with the snapshot.
     _scratch: Scratch,
-}
-
-/// A file that is there, changed or untracked, and not in the tree as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PassedOver {
-    /// The reason.
-    pub(crate) why: &'static str,
-    /// The length in bytes.
-    pub(crate) bytes: u64,
-    /// Seconds and nanoseconds since 1970.
-    modified: (i64, i64),
 }
 
 impl Snapshot {
@@ -69,10 +50,9 @@ impl Snapshot {
         until: Option<Instant>,
     ) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let scratch = Scratch::new().map_err(io(NO_SCRATCH))?;
+        let scratch = Scratch::new().map_err(io("could not make a scratch folder"))?;
         let index = scratch.path().join("index");
-        let call = words("rev-parse --git-path index --git-path objects");
-        let paths = git.lines(&call, &[])?;
+        let paths = git.lines("rev-parse --git-path index --git-path objects", &[])?;
         let (own_index, objects) = paths.split_once('\n').unwrap_or_default();
         copy_index(&root.join(own_index), &index)?;
         let objects = root.join(objects).as_str().replace('\\', "\\\\");
@@ -81,26 +61,8 @@ impl Snapshot {
         git.set("GIT_OBJECT_DIRECTORY", scratch.path().as_str());
         let objects = format!("\"{}\"", objects.replace('"', "\\\""));
         git.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects);
-        Self::from_index(git, own_files, scratch)
-    }
-
-    /// Takes a snapshot of a folder outside of git, with a scratch repository.
-    pub(super) fn from_folder(
-        root: &Utf8Path,
-        own_files: &[String],
-    ) -> Result<Self, WorktreeError> {
-        let scratch = Scratch::new().map_err(io(NO_SCRATCH))?;
-        let git = Git::init(root, &scratch.path().join("git"))?;
-        let others = VERSION_CONTROL.map(without);
-        Self::from_index(git, &[own_files, &others].concat(), scratch)
-    }
-
-    fn from_index(git: Git, own_files: &[String], scratch: Scratch) -> Result<Self, WorktreeError> {
         let passed_over = add(&git, own_files)?;
-        let tree = git.lines(&["write-tree", "--missing-ok"], &[])?;
-        if !is_id(&tree) {
-            return Err(WorktreeError::unreadable("write-tree", tree.as_bytes()));
-        }
+        let tree = git.lines("write-tree --missing-ok", &[])?;
         Ok(Self {
             git,
             tree,
@@ -114,17 +76,6 @@ impl Snapshot {
         &self.tree
     }
 
-    /// Returns the digest of its tree, and of files that are not in it as they are.
-    pub(crate) fn digest(&self) -> String {
-        let mut all = self.tree.clone().into_bytes();
-        for (path, over) in &self.passed_over {
-            let (seconds, nanoseconds) = over.modified;
-            all.extend_from_slice(format!("\0{} {seconds} {nanoseconds} ", over.bytes).as_bytes());
-            all.extend_from_slice(path);
-        }
-        sha256(all)
-    }
-
     /// Tries a unified diff against the snapshot, and applies nothing. Git refuses names outside of the work tree and in `.git`.
     ///
     /// # Errors
@@ -133,7 +84,7 @@ impl Snapshot {
         // A reviewer's JSON often loses the last line end, which git needs.
         let patch = format!("{}\n", patch.strip_suffix('\n').unwrap_or(patch));
         let apply = "apply --check --cached --whitespace=nowarn --no-ignore-whitespace -p1 -";
-        match self.git.call(&words(apply), patch.as_bytes()) {
+        match self.git.call(apply, &[], patch.as_bytes()) {
             Ok(_) => Ok(()),
             Err(WorktreeError::Refused { said, .. }) => Err(said),
             Err(error) => Err(text::one_line(&error.to_string(), 300)),
@@ -141,18 +92,12 @@ impl Snapshot {
     }
 }
 
-/// Returns the words of a command line without quotes.
-fn words(command: &str) -> Vec<&str> {
-    command.split(' ').collect()
-}
-
 /// Brings the scratch index up to the work tree. Returns the files that are passed over.
-fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, PassedOver>, WorktreeError> {
-    let unmerged = git.call(&["ls-files", "-z", "--unmerged"], &[])?;
+fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, String>, WorktreeError> {
+    let unmerged = git.call("ls-files -z --unmerged", &[], &[])?;
     let list = "ls-files -z --modified --others --exclude-standard -- :(top)";
-    let own_files = own_files.iter().map(String::as_str);
-    let list: Vec<&str> = words(list).into_iter().chain(own_files).collect();
-    let changed = git.call(&list, &[])?;
+    let own_files: Vec<&str> = own_files.iter().map(String::as_str).collect();
+    let changed = git.call(list, &own_files, &[])?;
     // "mode id stage<TAB>path"
     let unmerged = names(&unmerged).filter_map(|entry| {
         let tab = entry.iter().position(|byte| *byte == b'\t')?;
@@ -166,51 +111,39 @@ fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, PassedOver>,
     let mut input = Vec::new();
     let mut bytes_left = MAX_TOTAL_BYTES;
     for path in paths {
-        if let Some(over) = look(git.root(), path, &mut bytes_left) {
-            passed_over.insert(path.to_vec(), over);
+        if let Some(reason) = reason_to_pass_over(git.root(), path, &mut bytes_left) {
+            passed_over.insert(path.to_vec(), reason);
         } else {
             input.extend_from_slice(path);
             input.push(0);
         }
     }
     let update = "update-index -z --add --remove --replace --stdin";
-    git.call(&words(update), &input)?;
+    git.call(update, &[], &input)?;
     Ok(passed_over)
 }
 
-/// Returns whether a file has to be passed over; one that is gone does not.
-fn look(root: &Utf8Path, path: &[u8], bytes_left: &mut u64) -> Option<PassedOver> {
+/// Returns the length of a file and why it has to be passed over, if so; one that is gone does not.
+fn reason_to_pass_over(root: &Utf8Path, path: &[u8], bytes_left: &mut u64) -> Option<String> {
     let file = root.as_std_path().join(OsStr::from_bytes(path));
     let found = file.symlink_metadata().ok()?;
-    let over = |why| {
-        Some(PassedOver {
-            why,
-            bytes: found.len(),
-            modified: (found.mtime(), found.mtime_nsec()),
-        })
-    };
-    if path.ends_with(b"/") {
-        return over("a git repository of its own");
-    }
-    if found.is_symlink() || found.is_dir() {
+    let reason = if path.ends_with(b"/") {
+        "a git repository of its own"
+    } else if found.is_symlink() || found.is_dir() {
         return None;
-    }
-    if !found.is_file() {
-        return over("no file any more");
-    }
-    if found.len() > MAX_FILE_BYTES.min(*bytes_left) {
-        return over("too large to be read");
-    }
-    *bytes_left -= found.len();
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let opened = fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(flags)
-        .open(file);
-    match opened {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => over("cannot be read"),
-        _ => None,
-    }
+    } else if !found.is_file() {
+        "no file any more"
+    } else if found.len() > MAX_FILE_BYTES.min(*bytes_left) {
+        "too large to be read"
+    } else {
+        *bytes_left -= found.len();
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let mut options = fs::OpenOptions::new();
+        let opened = options.read(true).custom_flags(flags).open(file);
+        let error = opened.err()?;
+        (error.kind() == ErrorKind::PermissionDenied).then_some("cannot be read")?
+    };
+    Some(format!("{} bytes, {reason}", found.len()))
 }
 
 /// Copies the index with its time: by that git knows which files may have changed within the clock's grain.

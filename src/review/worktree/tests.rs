@@ -2,7 +2,7 @@ use std::os::unix::fs::symlink;
 
 use super::own_files::without;
 use super::testing::{Repo, git};
-use super::{Snapshot, WorktreeError, digest};
+use super::{Snapshot, WorktreeError};
 
 fn take(repo: &Repo) -> Snapshot {
     take_snapshot(&repo.root).unwrap()
@@ -180,12 +180,9 @@ fn submodule_is_its_commit_foreign_repository_is_skipped() {
         !trace.exists(),
         "nothing of the submodule's configuration ran"
     );
-    let over: Vec<_> = snapshot
-        .passed_over
-        .iter()
-        .map(|(path, over)| (path.clone(), over.why))
-        .collect();
-    assert_eq!(over, [(b"stray/".to_vec(), "a git repository of its own")]);
+    let reason = &snapshot.passed_over[&b"stray/"[..]];
+    assert!(reason.ends_with(" bytes, a git repository of its own"));
+    assert_eq!(snapshot.passed_over.len(), 1);
 }
 
 #[test]
@@ -196,16 +193,16 @@ fn sparse_files_that_are_not_there_are_not_gone() {
     repo.write("in/a", "2\n");
     let names = |tree: &str| {
         let snapshot = take(&repo);
-        let call = ["diff-tree", "-r", "--name-only", tree, snapshot.tree()];
-        String::from_utf8(snapshot.git.call(&call, &[]).unwrap()).unwrap()
+        let call = "diff-tree -r --name-only";
+        snapshot.git.lines(call, &[tree, snapshot.tree()]).unwrap()
     };
-    assert_eq!(names("HEAD"), "in/a\n");
+    assert_eq!(names("HEAD"), "in/a");
     repo.write("out/new", "3\n");
-    assert_eq!(names("HEAD"), "in/a\nout/new\n");
+    assert_eq!(names("HEAD"), "in/a\nout/new");
 }
 
 #[test]
-fn large_file_is_skipped_and_still_watched() {
+fn large_files_are_skipped() {
     let repo = Repo::with(&[("a", "1\n")]);
     let large = |byte| vec![byte; usize::try_from(super::snapshot::MAX_FILE_BYTES).unwrap() + 1];
     repo.write("dump.bin", large(0));
@@ -213,8 +210,6 @@ fn large_file_is_skipped_and_still_watched() {
     let snapshot = take(&repo);
     assert_eq!(snapshot.tree(), repo.git(&["rev-parse", "HEAD^{tree}"]));
     assert_eq!(snapshot.passed_over.len(), 2);
-    repo.write("dump.bin", large(1));
-    assert_ne!(take(&repo).digest(), snapshot.digest());
 }
 
 #[test]
@@ -256,29 +251,4 @@ fn patch_that_does_not_apply_says_why() {
         );
     }
     assert_eq!(repo.changed_from(&before), [""; 0]);
-}
-
-#[test]
-fn digest_outside_git_counts_files_and_not_ours() {
-    let kept = tempfile::tempdir().unwrap();
-    let root = camino::Utf8Path::from_path(kept.path()).unwrap();
-    let write = |path: &str, text: &str| {
-        std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-        std::fs::write(root.join(path), text).unwrap();
-    };
-    let digest = || digest(root, &[without("state")]).unwrap();
-    write("a", "1");
-    write("d/b", "1");
-    symlink("a", root.join("link")).unwrap();
-    let before = digest();
-    write("a", "1");
-    write("state/x", "ours");
-    write(".hg/x", "2");
-    assert_eq!(digest(), before);
-    write("d/b", "2");
-    let edited = digest();
-    assert_ne!(edited, before);
-    std::fs::remove_file(root.join("link")).unwrap();
-    symlink("d", root.join("link")).unwrap();
-    assert_ne!(digest(), edited);
 }

@@ -62,14 +62,14 @@ fn rejected_findings_need_a_reason_for_the_summary() {
     crate::support::lacks(&project.fire().blocked(), "were rejected");
 }
 
-/// A review takes 512 KiB. What is beyond was seen by nobody, so there is nothing to reject.
+/// A review takes 512 KiB. A plan that no reviewer saw whole is not done.
 #[test]
-fn lines_beyond_the_prompt_cannot_be_rejected() {
+fn plan_longer_than_review_takes_is_not_done() {
     let (project, id) = Project::reviewing(&[]);
     project.plan("# Plan\n\nMove the queue.\n".repeat(60_000));
-    project.review(&id, "fake-clean").exits(0);
+    project.review(&id, "fake-clean").exits(5);
     let line = format!("mark-done {id} --rejecting no");
-    project.answers(&line, 1, "to 180000 of PLAN.md were not reviewed");
+    project.answers(&line, 1, "the review of round 1 gave no verdict");
 }
 
 #[test]
