@@ -36,15 +36,9 @@ pub fn record_of(evidence: &Reviewed) -> &EvidenceRecord {
 
 /// Returns the refusal of a verb in a phase that has no edge for it.
 pub fn undeclared<L: LoopHandle>(held: L, transition: &'static str) -> Refused<L> {
-    let table = held.raw().table();
-    let phase = table.phases[held.raw().phase()].name.to_owned();
-    let legal = table.legal_in(transition).join(", ");
-    Refused::new(
-        held,
-        Refusal::Undeclared {
-            transition,
-            phase,
-            legal,
-        },
-    )
+    let refusal = held
+        .raw()
+        .table()
+        .undeclared(transition, held.raw().phase());
+    Refused::new(held, refusal)
 }

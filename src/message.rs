@@ -87,7 +87,7 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
 pub fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
     let table = raw.table();
     let mut facts = Map::new();
-    for field in table.fields() {
+    for field in table.state.declared {
         let value = match raw.value(field.name) {
             Json::Null => json!(""),
             value => short(value, most),

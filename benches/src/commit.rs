@@ -29,8 +29,7 @@ pub(crate) fn rows() -> Vec<Measure> {
 /// Starts a loop with a topic that makes the journal's line some 700 bytes long.
 fn start(root: &Utf8Path, before: usize) -> (Store, LoopId) {
     let home = StateHome::at(root.join("state-home"));
-    let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home)
-        .with_deadline(Duration::from_secs(60));
+    let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home);
     let fields = Fields::from_iter([
         ("phase".into(), "on".into()),
         ("topic".into(), "word ".repeat(70).into()),

@@ -2,7 +2,7 @@
 
 pub use crate::__extra as extra;
 pub use crate::generated;
-pub use crate::machine::edge::{Edge, EdgeInfo, Guard, rules};
+pub use crate::machine::edge::{Edge, EdgeInfo, Guard, edges};
 pub use crate::machine::table::{
     ArgumentInfo, BehaviourInfo, FieldInfo, FieldKind, ModeInfo, PhaseInfo, Table,
 };

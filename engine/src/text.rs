@@ -1,10 +1,9 @@
 //! Text from outside made plain: control, bidirectional and invisible characters removed or spelled out, and lengths kept.
 
-/// Returns whether a character can change how the text around it is shown, or hide text from the reader: bidirectional
-/// embeddings, overrides, isolates and marks, line and paragraph separators, fillers, joiners, musical and annotation
-/// controls, and the invisible tag characters.
-fn is_deceptive(character: char) -> bool {
-    matches!(
+/// Returns whether a character cannot be shown as it is: a control character, or one that changes how the text around it is shown
+/// or hides it, such as a bidirectional or an invisible one.
+pub fn is_hidden(character: char) -> bool {
+    let is_deceptive = matches!(
         character,
         '\u{00AD}'
             | '\u{034F}'
@@ -24,12 +23,8 @@ fn is_deceptive(character: char) -> bool {
             | '\u{FFF9}'..='\u{FFFB}'
             | '\u{1D173}'..='\u{1D17A}'
             | '\u{E0000}'..='\u{E0FFF}'
-    )
-}
-
-/// Returns whether a character cannot be shown as it is: a control character or a deceptive one.
-pub fn is_hidden(character: char) -> bool {
-    character.is_control() || is_deceptive(character)
+    );
+    is_deceptive || character.is_control()
 }
 
 /// Returns a name or a path from outside on one line, as an error or a note shows it: like [`exact`], with typographic double
@@ -61,8 +56,7 @@ pub fn curl_quotes(text: &str) -> String {
     curled.collect()
 }
 
-/// Returns a name or a path on one line, to be opened: visible characters as they are, hidden ones spelled out, so that names
-/// that differ look different.
+/// Returns a name or a path on one line, hidden characters spelled out, so that names that differ look different.
 pub fn exact(name: impl AsRef<str>) -> String {
     let mut exact = String::new();
     for character in name.as_ref().chars() {

@@ -16,7 +16,6 @@ use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
-use crate::store::StoreError;
 use crate::text;
 
 /// The most lines that are shown of a command's output.
@@ -126,11 +125,10 @@ pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
 /// happened.
 pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
     let found = raw.store().open(raw.id()).map_err(Refusal::Store)?;
-    if found.revision() == raw.record().revision() {
+    if found.revision == raw.record().revision {
         return Ok(());
     }
-    let found = found.snapshot();
-    Err(Refusal::Store(StoreError::Stale { found }))
+    Err(Refusal::Store(found.stale()))
 }
 
 /// Returns the id of a new run.

@@ -8,13 +8,13 @@ use std::time::{Duration, SystemTime};
 
 use super::command_runs::{self, CommandEnd, ENDED, unobserved};
 use crate::digest::sha256;
-use crate::files::if_there;
+use crate::files::{Lock, if_there};
 use crate::machine::table::ReviewSpec;
 use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
 pub use crate::review::evidence::Found as ReviewSeen;
 use crate::review::evidence::Round;
-use crate::store::{RunLock, lock_run};
+use crate::store::lock_run;
 use crate::text;
 
 /// The outcome of a look, and the run that a change on its account is counted for.
@@ -25,7 +25,7 @@ pub struct Observed<S> {
     /// The run that it comes from.
     pub run: Option<String>,
     /// Held until the transition was taken.
-    pub(super) lock: Option<RunLock>,
+    pub(super) lock: Option<Lock>,
 }
 
 impl<S> From<S> for Observed<S> {

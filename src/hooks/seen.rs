@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;
-use crate::files::{Found, MAX_BYTES, if_there, make_private, open_private};
+use crate::files::{Folder, Found, MAX_BYTES, if_there, make_private};
 
 /// The variables that say where programs and the clients' own configuration are. The program's own come on top.
 const VARIABLES: [&str; 6] = [
@@ -89,7 +89,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
 
     /// Returns the record of this id, or `None` if it is missing, too old or unreadable.
     fn load(id: &str, home: &Utf8Path) -> Option<Self> {
-        let folder = open_private(home, Self::FOLDER).ok()?;
+        let folder = Folder::open(home).ok()?.subfolder(Self::FOLDER).ok()?;
         let name = name_of::<Self>(id);
         let found = folder.look(&name).ok()??;
         let bytes = folder.read(&name, MAX_BYTES).ok()?;
@@ -120,7 +120,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
     /// # Errors
     /// Returns an error if the folder is not trusted, or the system refuses.
     fn remove(id: &str, home: &Utf8Path) -> io::Result<bool> {
-        let folder = open_private(home, Self::FOLDER)?;
+        let folder = Folder::open(home)?.subfolder(Self::FOLDER)?;
         Ok(if_there(folder.remove(&name_of::<Self>(id)))?.is_some())
     }
 }

@@ -113,8 +113,7 @@ fn has_changed(held: &AnyLoop) -> bool {
         return false;
     };
     if reviews_changes(held) {
-        let timeout = raw.store().budget().limit(GIT_TIMEOUT);
-        let now = tree_id(raw.store(), Some(Instant::now() + timeout));
+        let now = tree_id(raw.store(), Some(Instant::now() + GIT_TIMEOUT));
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }
     let content = raw.read("{subject}").ok();

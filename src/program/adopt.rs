@@ -80,7 +80,7 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let is_anothers = |listed: &Listed| {
         // One that was not started here is taken up from a copy, and no session waits for that.
         listed.id == *id
-            && listed.ours
+            && listed.problem.is_none()
             && !is_unowned(listed)
             && listed.session != session
             && !session_start::is_for_any_session(info, listed)

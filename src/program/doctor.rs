@@ -287,7 +287,7 @@ fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let loops = locate::loops(info.state, here);
     let problem = |(store, listed): &(Store, Listed)| {
         let unreadable = || Some(store.journal(&listed.id).err()?.to_string());
-        let is_read = listed.ours && !listed.terminal;
+        let is_read = listed.problem.is_none() && !listed.terminal;
         let why = match &listed.problem {
             Some(problem) => problem.clone(),
             None => unreadable().filter(|_| is_read)?,

@@ -11,38 +11,33 @@ use super::out;
 use super::settings::Settings;
 use super::shell::quote;
 use super::surroundings::Surroundings;
+use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::{HookOutput, Input, Permission, prompt};
 use crate::store::StateHome;
 use crate::text;
 
 /// Reads the input of a hook and answers it. Returns nothing after a fault of ours.
-fn guarded<T: Default>(surroundings: &Surroundings, answer: impl FnOnce(&Input) -> T) -> T {
-    let answer = AssertUnwindSafe(|| Some(answer(&surroundings.read_input().ok()?)));
+fn guarded<T: Default>(answer: impl FnOnce(&Input) -> T) -> T {
+    let answer =
+        AssertUnwindSafe(|| Some(answer(&input::read(std::io::stdin(), INPUT_TIMEOUT).ok()?)));
     catch_unwind(answer).ok().flatten().unwrap_or_default()
 }
 
 /// Answers a hook on an event such as `SessionStart`.
-pub(super) fn answer(
-    event: &'static str,
-    surroundings: &Surroundings,
-    answer: impl FnOnce(&Input) -> HookOutput,
-) {
-    out::text(&guarded(surroundings, answer).to_json(event));
+pub(super) fn answer(event: &'static str, answer: impl FnOnce(&Input) -> HookOutput) {
+    out::text(&guarded(answer).to_json(event));
 }
 
 /// Answers the PreToolUse hook. Prints nothing if the client is to decide as usual.
-pub(super) fn permit(
-    surroundings: &Surroundings,
-    decide: impl FnOnce(&Input) -> Option<Permission>,
-) {
-    if let Some(permission) = guarded(surroundings, decide) {
+pub(super) fn permit(decide: impl FnOnce(&Input) -> Option<Permission>) {
+    if let Some(permission) = guarded(decide) {
         out::text(&permission.to_json());
     }
 }
 
 /// Answers the prompt hooks: keeps the text typed after one of our commands. Prints nothing on stdout, which reaches the model.
 pub(super) fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) {
-    guarded(surroundings, |input| {
+    guarded(|input| {
         if let Err(error) = keep_prompt(info, surroundings, input) {
             out::note(&info.line(&text::one_line(&error, 300)));
         }

@@ -160,9 +160,8 @@ pub(super) fn name_vanished(
     hook: Option<&str>,
 ) -> Vec<String> {
     let stores = folders.iter().map(|folder| for_start(info.state, folder));
-    let mut vanished: Vec<Store> = stores.filter(Store::has_vanished).collect();
+    let mut vanished: Vec<Store> = stores.filter(|store| store.has_vanished(hook)).collect();
     vanished.dedup_by(|one, other| one.folder() == other.folder());
-    vanished.retain(|store| hook.is_none_or(|hook| store.note_vanished(hook)));
     let sentence = |store: &Store| {
         format!(
             "the state folder {} is gone with its loops (removed, moved, or on another branch); put it back to continue them",

@@ -169,19 +169,17 @@ fn answer_hook(program: &Program, hook: Hook) -> Exit {
     match hook {
         Hook::Stop => return stop::answer(program, surroundings),
         Hook::Prompt => hooks::prompt(info, surroundings),
-        Hook::Answer => hooks::answer("PostToolUse", surroundings, |input| {
+        Hook::Answer => hooks::answer("PostToolUse", |input| {
             question_answer::answer(program, input, surroundings)
         }),
-        Hook::SessionStart => hooks::answer("SessionStart", surroundings, |input| {
+        Hook::SessionStart => hooks::answer("SessionStart", |input| {
             session_start::answer(program, input, surroundings)
         }),
-        Hook::PreCompact => hooks::answer("PreCompact", surroundings, |input| {
+        Hook::PreCompact => hooks::answer("PreCompact", |input| {
             compaction::note(info, input, surroundings);
             HookOutput::default()
         }),
-        Hook::PreToolUse => hooks::permit(surroundings, |input| {
-            permission::decide(program, input, surroundings)
-        }),
+        Hook::PreToolUse => hooks::permit(|input| permission::decide(program, input, surroundings)),
     }
     Exit::Complete
 }

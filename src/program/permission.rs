@@ -36,7 +36,9 @@ pub(super) fn decide(
     let tool = ToolInput::deserialize(input.tool_input.as_ref()?).ok()?;
     // A loop that is over counts: the agent asks once more for the next step.
     let mut loops = locate::loops_in(&surroundings.stores(program.info, input));
-    loops.retain(|(_, one)| one.ours && one.session.is_some() && one.session == input.session_id);
+    loops.retain(|(_, one)| {
+        one.problem.is_none() && one.session.is_some() && one.session == input.session_id
+    });
     if loops.is_empty() {
         return None;
     }

@@ -54,7 +54,7 @@ pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
 /// Returns the name of the round with the last one, as `round 2 of 3`, if the machine has that field.
 pub fn full_name(raw: &Raw, spec: &ReviewSpec) -> String {
     let name = name(raw, spec);
-    if spec.is_numbered() || raw.table().field(MAX_ROUNDS).is_none() {
+    if spec.is_numbered() || raw.table().state.field(MAX_ROUNDS).is_none() {
         return name;
     }
     format!("{name} of {}", raw.count(MAX_ROUNDS))

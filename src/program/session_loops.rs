@@ -80,7 +80,7 @@ pub(super) fn drivable(
     info: &ProgramInfo,
     mut loops: Vec<(Store, Listed)>,
 ) -> Vec<(Store, Listed)> {
-    loops.retain(|(_, one)| one.problem.is_none() && one.ours && !one.terminal);
+    loops.retain(|(_, one)| one.problem.is_none() && !one.terminal);
     loops.sort_by_key(|(_, one)| {
         let newest = has_many(info).then_some(Reverse(one.modified));
         (is_unowned(one), newest)

@@ -38,7 +38,7 @@ pub(super) fn in_words(program: &Program) -> Option<&'static FieldInfo> {
 }
 
 pub(super) fn fields(table: &'static Table) -> impl Iterator<Item = &'static FieldInfo> {
-    table.fields().iter().filter(|field| field.at_start)
+    table.state.declared.iter().filter(|field| field.at_start)
 }
 
 fn kebab(name: &str) -> String {
@@ -408,7 +408,7 @@ fn in_the_way(info: &ProgramInfo, id: &str) -> String {
         Some((_, listed)) if listed.left_alone => {
             format!("it is not yours; {}", incompatible::take_over(info, id))
         }
-        Some((_, listed)) if listed.ours => {
+        Some((_, listed)) if listed.problem.is_none() => {
             let adopt = info.command(&format!("adopt {id}"));
             let give_up = incompatible::way_out(info, id);
             return format!(

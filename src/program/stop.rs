@@ -19,10 +19,11 @@ use super::{
     incompatible, locate, loops, messages, next_action, out, rounds, session_loops, turn_end,
 };
 use crate::behaviours::Step;
+use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::review::runs;
-use crate::store::{HOOK_TIMEOUT, LoopId, Store};
+use crate::store::{LoopId, Store};
 use crate::text;
 
 /// The beginning of the log line about a stop that changed nothing. `status` shows that line.
@@ -31,12 +32,14 @@ pub(super) const LET_END: &str = "let the turn end: ";
 /// Answers the Stop hook: reads its input, decides, prints the decision.
 pub(super) fn answer(program: &Program, surroundings: &Surroundings) -> Exit {
     let info = program.info;
-    let decided = catch_unwind(AssertUnwindSafe(|| match surroundings.read_input() {
-        Ok(input) => decide(program, &input, surroundings),
-        Err(error) => approve(
-            info,
-            &format!("cannot read the Stop hook's input as JSON: {error}"),
-        ),
+    let decided = catch_unwind(AssertUnwindSafe(|| {
+        match input::read(std::io::stdin(), INPUT_TIMEOUT) {
+            Ok(input) => decide(program, &input, surroundings),
+            Err(error) => approve(
+                info,
+                &format!("cannot read the Stop hook's input as JSON: {error}"),
+            ),
+        }
     }));
     let decision = decided.unwrap_or_else(|_| {
         let doctor = format!("{} doctor", info.program);
@@ -58,11 +61,8 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
     let stores = surroundings.stores(info, input);
     let mut notes = locate::name_vanished(info, &surroundings.folders(input), Some("stop"));
     let located = session_loops::locate(info, &stores, input.session_id.as_deref());
-    let decision = match (located, stores.first()) {
-        (_, Some(nearest)) if surroundings.budget.is_over() => {
-            approve(info, &timeout_note(info, nearest))
-        }
-        (Ok(Some((store, id))), _) => {
+    let decision = match located {
+        Ok(Some((store, id))) => {
             let stop = Stop {
                 program,
                 input,
@@ -72,8 +72,8 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
             let decided = stop.run_steps(&mut notes);
             decided.unwrap_or_else(|error| stop.fail("was left as it is", &error))
         }
-        (Err(note), _) => approve(info, &note),
-        (Ok(None), _) => Decision::approve(None),
+        Err(note) => approve(info, &note),
+        Ok(None) => Decision::approve(None),
     };
     Decision {
         note: messages::with_notes(info, &notes, decision.note),
@@ -162,11 +162,7 @@ impl Stop<'_> {
     /// Lets the machine look at the loop, choose a transition, and commit it. Returns `None` if another process was faster and
     /// has reported the change.
     fn let_machine_decide(&self, held: HeldLoop) -> Result<Option<Step<HeldLoop>>, String> {
-        let decided = self
-            .store
-            .budget()
-            .stand_still(|| self.program.app.stop(held));
-        match decided {
+        match self.program.app.stop(held) {
             Ok(step) => Ok(Some(step)),
             Err(refused) if refused.refusal.is_stale() => Ok(None),
             Err(refused) => Err(refused.to_string()),
@@ -285,13 +281,7 @@ impl Stop<'_> {
 
     /// Returns the decision if a step failed.
     fn fail(&self, state: &str, error: &str) -> Decision {
-        let mut line = text::note(error, 900);
-        if self.store.budget().is_over() {
-            line += &format!(
-                "; timed out after {} s, and the next stop tries again",
-                HOOK_TIMEOUT.as_secs()
-            );
-        }
+        let line = text::note(error, 900);
         self.log(&format!("{LET_END}{line}"));
         approve(
             self.program.info,
@@ -307,16 +297,4 @@ impl Stop<'_> {
 /// Lets the turn end, with a note for the user.
 fn approve(info: &ProgramInfo, note: &str) -> Decision {
     Decision::approve(Some(info.line(note)))
-}
-
-/// Returns the note about a stop whose time was over before a loop was found. Problems that were found until then may follow from
-/// that, so they are left out.
-fn timeout_note(info: &ProgramInfo, store: &Store) -> String {
-    let seconds = HOOK_TIMEOUT.as_secs();
-    let folder = text::shown(store.folder());
-    let program = info.program;
-    format!(
-        "timed out after {seconds} s in {folder}; no loop was changed. Move unrelated files out, stop whatever holds .lock, or \
-         find out why git is slow (‘{program} status’ has no time limit)"
-    )
 }

@@ -1,13 +1,12 @@
-//! The surroundings of a hook's call: the folders that it is about, and the time that it has.
+//! The surroundings of a hook's call: the folders that it is about.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::info::ProgramInfo;
 use super::locate;
 use crate::hooks::Input;
-use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::process::environment::GUARD;
-use crate::store::{Budget, Store};
+use crate::store::Store;
 
 /// The environment of a hook.
 #[derive(Debug, Clone)]
@@ -18,14 +17,11 @@ pub struct Surroundings {
     pub here: Option<Utf8PathBuf>,
     /// Whether our reviewer runs this hook.
     pub reviewer_child: bool,
-    /// The time that is left.
-    pub budget: Budget,
 }
 
 impl Surroundings {
-    /// Reads the environment. The call's time begins here.
+    /// Reads the environment.
     pub fn from_env() -> Self {
-        let budget = Budget::of_hook();
         let project = std::env::var("CLAUDE_PROJECT_DIR").unwrap_or_default();
         Self {
             project: Some(project)
@@ -33,13 +29,7 @@ impl Surroundings {
                 .map(Utf8PathBuf::from),
             here: locate::here().ok(),
             reviewer_child: std::env::var_os(GUARD).is_some(),
-            budget,
         }
-    }
-
-    /// Reads the client's input from stdin, within the time that is left.
-    pub(super) fn read_input(&self) -> serde_json::Result<Input> {
-        input::read(std::io::stdin(), self.budget.limit(INPUT_TIMEOUT))
     }
 
     /// Returns the folders that a call comes from, the project first.
@@ -56,8 +46,5 @@ impl Surroundings {
     /// Returns the state folders that a call is about, the nearest first.
     pub(super) fn stores(&self, info: &ProgramInfo, input: &Input) -> Vec<Store> {
         locate::stores(info.state, &self.folders(input))
-            .into_iter()
-            .map(|store| store.with_budget(&self.budget))
-            .collect()
     }
 }

@@ -86,7 +86,7 @@ impl Program {
         loops::all_usable(self.info)?;
         let named = arguments.get_one::<String>(LOOP).map(String::as_str);
         let (held, settings) = loops::open_found(self, named)?;
-        let before = held.raw().record().revision();
+        let before = held.raw().record().revision;
         let run = |held| match run(into_typed(held)) {
             Ok(held) => Ok(into_untyped(held)),
             Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
@@ -94,7 +94,7 @@ impl Program {
         };
         let now =
             change(self, name, held, &settings, run).map_err(|why| failure(self, name, why))?;
-        if now.raw().record().revision() != before {
+        if now.raw().record().revision != before {
             tell(self, name, &*now, &settings);
         }
         Ok(Exit::Complete)

@@ -49,11 +49,11 @@ pub struct Missing(String);
 
 impl Missing {
     /// Converts it to the refusal of a transition.
-    pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
+    pub fn refusal(self, transition: &'static str) -> Refusal {
+        let problem = self.0;
         Refusal::Evidence {
             transition,
-            requirement,
-            problem: self.0,
+            problem,
         }
     }
 }
@@ -126,7 +126,7 @@ impl<'r> Round<'r> {
     /// Returns an error if the journal or the subject cannot be read.
     pub fn read(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
         let mut runs = runs::read(&raw.recent().map_err(io::Error::other)?);
-        let visit = raw.record().visit();
+        let visit = raw.record().visit;
         let number = raw.count(spec.round);
         runs.retain(|run| {
             run.began.round == number && (visit.is_none() || run.began.visit == visit)

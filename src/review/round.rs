@@ -109,7 +109,7 @@ fn perform(
         at: Timestamp::now(),
         run: format!("r{number}-{random}"),
         round: number,
-        visit: raw.record().visit(),
+        visit: raw.record().visit,
         reviewer: reviewer.name().to_owned(),
         persona: prompt.persona.label.clone(),
         subject: sha256(&subject.text),

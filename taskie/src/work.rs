@@ -4,7 +4,7 @@ use claudex_loop::Refused;
 use claudex_loop::machine::Raw;
 use claudex_loop::review::round::RoundError;
 use claudex_loop::review::subject::SubjectText;
-use claudex_loop::store::{ChangeEntry, Entry, FieldValue as _};
+use claudex_loop::store::{ChangeEntry, Entry, to_count};
 
 use crate::files::Directory;
 use crate::files::name::Name;
@@ -151,7 +151,7 @@ pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     let journal = raw.journal().unwrap_or_default();
     let changes = journal.iter().filter_map(Entry::change);
     let came_to_review = changes.filter(|change| change.what == "task_done");
-    let task = |change: &ChangeEntry| change.field("current_task")?.as_count();
+    let task = |change: &ChangeEntry| to_count(change.field("current_task")?);
     let reviewed: Vec<u64> = came_to_review.filter_map(task).collect();
     // Reviews before the plan was taken up are not known: the newest file counts.
     let unreviewed = directory.done().filter(|id| !reviewed.contains(id));

@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use claudex_build::model::{Constant, Entry, FieldKind, Machine as Model, Operand, Update};
 use claudex_loop::__private::{Beginning, EvidenceRecord};
 use claudex_loop::machine::{Actor, Edge, Held, Machine};
-use claudex_loop::store::{IdForm, LoopId, StateHome, Store};
+use claudex_loop::store::{Document, IdForm, LoopId, StateHome, Store};
 use serde_json::{Map, Value as Json};
 
 /// Random states for each guard.
@@ -81,7 +81,7 @@ fn take<M: Machine>(
     let values =
         solve::<M>(model, entry, from).unwrap_or_else(|| panic!("{place}: no values open it"));
 
-    let mut document = state.empty();
+    let mut document = Document::empty(state);
     document.set(state.fields.phase, &phase.stored.into());
     for (name, value) in values.iter().filter(|(name, _)| !name.starts_with("args.")) {
         document.set(name, &json(value));
@@ -118,6 +118,7 @@ fn take<M: Machine>(
         let fields = fields_as_json(&held);
         for (field, value) in expected.iter().filter(|(field, _)| {
             table
+                .state
                 .field(field)
                 .is_some_and(|field| field.exists_in(held.raw().phase()))
         }) {
@@ -168,7 +169,7 @@ fn next_word<'m>(model: &'m Model, field: &str, word: &str) -> &'m str {
 /// Returns evidence of this kind for the loop as it is.
 fn evidence<M: Machine>(held: &Held<M>, kind: &str) -> EvidenceRecord {
     let id = held.raw().id().as_str();
-    let revision = held.raw().record().revision();
+    let revision = held.raw().record().revision;
     let json = serde_json::json!({"kind": kind, "loop": id, "round": 1, "revision": revision});
     serde_json::from_value(json).unwrap()
 }

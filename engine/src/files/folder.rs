@@ -50,28 +50,14 @@ pub struct Found {
 /// The remedy for a file or folder that is not used.
 pub(crate) const UNTRUSTED_HELP: &str = "remove it, or put a file or folder of yours in its place";
 
-/// The reason for not using a file or folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Distrust {
-    /// A symlink.
-    #[error("it is a symlink")]
-    Symlink,
-    /// A folder, a pipe, a socket or a device instead of a file.
-    #[error("it is not a regular file")]
-    NotAFile,
-    /// Something else instead of a folder.
-    #[error("it is not a folder")]
-    NotAFolder,
-}
-
 /// The cause inside an [`io::Error`] of a [`Folder`]: a file or folder that is not used.
 #[derive(Debug, Clone, Error)]
 #[error("{path} is not trusted: {why}; {UNTRUSTED_HELP}")]
 pub struct UntrustedError {
     /// The file, or a folder above it.
     pub path: Utf8PathBuf,
-    /// The reason.
-    pub why: Distrust,
+    /// The reason, a sentence.
+    pub why: &'static str,
 }
 
 impl From<Stat> for Found {
@@ -128,8 +114,7 @@ impl Folder {
         self.walk(path.as_ref(), Some(PRIVATE_MODE))
     }
 
-    /// Opens a folder below this one. With a mode, makes those that are not there; with [`PRIVATE_MODE`], closes those that are
-    /// there to other users.
+    /// Opens a folder below this one. With a mode, makes those that are not there; [`PRIVATE_MODE`] closes the others, too.
     fn walk(&self, path: &Utf8Path, mode: Option<Mode>) -> io::Result<Self> {
         let mut at = self.clone();
         for component in path.components() {
@@ -172,9 +157,9 @@ impl Folder {
             Err(_) => self.look(name)?,
         };
         let why = match found.map(|found| found.kind) {
-            Some(FileType::Symlink) => Distrust::Symlink,
-            Some(kind) if kind != wanted && wanted == FileType::Directory => Distrust::NotAFolder,
-            Some(kind) if kind != wanted => Distrust::NotAFile,
+            Some(FileType::Symlink) => "it is a symlink",
+            Some(kind) if kind != wanted && wanted == FileType::Directory => "it is not a folder",
+            Some(kind) if kind != wanted => "it is not a regular file",
             _ => return Ok(opened?),
         };
         let path = self.path.join(name);
@@ -211,26 +196,15 @@ impl Folder {
         super::read::read_all(self.file(name)?, &self.path.join(name), max_bytes)
     }
 
-    /// Returns the metadata of a file or folder, or returns `None` if there is none.
+    /// Returns the metadata of a file or folder, or `None` if it is not there.
     pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
-        Ok(if_there(self.stat(name))?.map(Found::from))
-    }
-
-    fn stat(&self, name: &str) -> io::Result<Stat> {
-        let flags = AtFlags::SYMLINK_NOFOLLOW;
-        Ok(rustix::fs::statat(&self.fd, single(name)?, flags)?)
+        let found = rustix::fs::statat(&self.fd, single(name)?, AtFlags::SYMLINK_NOFOLLOW);
+        Ok(if_there(found.map_err(io::Error::from))?.map(Found::from))
     }
 
     /// Returns whether there is a file or folder of a name.
     pub fn has(&self, name: &str) -> bool {
         self.look(name).is_ok_and(|found| found.is_some())
-    }
-
-    /// Returns whether the file of a name is this open one.
-    pub fn has_file(&self, name: &str, file: &File) -> io::Result<bool> {
-        let open = rustix::fs::fstat(file)?;
-        let is_it = |stat: Stat| (stat.st_dev, stat.st_ino) == (open.st_dev, open.st_ino);
-        Ok(if_there(self.stat(name))?.is_some_and(is_it))
     }
 
     /// Returns the entries of the folder, unordered. Leaves out names that are not UTF-8.
@@ -249,20 +223,21 @@ impl Folder {
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
-            let entry = entry?;
-            let name = entry.file_name().to_str().unwrap_or("..");
-            if !matches!(name, "." | "..") {
-                names.push(name.to_owned());
-            }
+            names.extend(entry?.file_name().to_str().map(str::to_owned));
         }
+        names.retain(|name| name != "." && name != "..");
         Ok(names)
     }
 
     /// Moves a file or folder to a name in another folder. A symlink is moved itself.
     pub fn rename(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
         kill_point();
-        rustix::fs::renameat(&self.fd, single(name)?, &to.fd, single(new)?)?;
-        Ok(())
+        Ok(rustix::fs::renameat(
+            &self.fd,
+            single(name)?,
+            &to.fd,
+            single(new)?,
+        )?)
     }
 
     /// Exchanges the names of two files. Some file systems cannot.
@@ -290,8 +265,7 @@ impl Folder {
 
     fn unlink(&self, name: &str, flags: AtFlags) -> io::Result<()> {
         kill_point();
-        rustix::fs::unlinkat(&self.fd, single(name)?, flags)?;
-        Ok(())
+        Ok(rustix::fs::unlinkat(&self.fd, single(name)?, flags)?)
     }
 
     /// Syncs the folder, so that new, renamed and removed names in it survive a power loss.

@@ -12,8 +12,8 @@ mod read;
 mod replace;
 
 pub(crate) use folder::UNTRUSTED_HELP;
-pub use folder::{Distrust, Folder, Found, UntrustedError, if_there};
+pub use folder::{Folder, Found, UntrustedError, if_there};
 pub use lock::Lock;
-pub use paths::{folder_of, make_all, make_private, open_private};
+pub use paths::{folder_of, make_all, make_private};
 pub use read::{MAX_BYTES, open, read, read_to_string, text};
 pub use replace::{Prepared, TEMPORARY};

@@ -21,8 +21,7 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
     Ok((folder, name.to_owned()))
 }
 
-/// Opens a folder, and makes it if it is not there. No symlink is followed below `base`, or below the nearest folder above it
-/// that is there.
+/// Opens or makes a folder. No symlink is followed below `base`, or below the nearest folder above it that is there.
 pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<Folder> {
     let there = (base.ancestors())
         .find_map(|above| Folder::open(above).ok())
@@ -31,8 +30,7 @@ pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<Folder> {
     there.make(below)
 }
 
-/// Opens `<own>/<name>`, where `own` is the user's own folder outside every project. Makes both if they are not there, and
-/// closes them to other users.
+/// Opens or makes `<own>/<name>`, closed to other users, where `own` is the user's own folder outside every project.
 pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let above = own.parent().unwrap_or(own);
     DirBuilder::new()
@@ -41,12 +39,6 @@ pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
         .create(above)?;
     let below = Utf8Path::new(own.file_name().unwrap_or_default()).join(name);
     Folder::open(above)?.make_private(below)
-}
-
-/// Opens `<own>/<name>`. See [`make_private`].
-pub fn open_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
-    let (folder, last) = folder_of(&[], own)?;
-    folder.subfolder(last)?.subfolder(name)
 }
 
 /// Resolves `.` and `..` by name, which is their meaning without symlinks.

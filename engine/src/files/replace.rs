@@ -24,8 +24,7 @@ pub struct Prepared {
 }
 
 impl Folder {
-    /// Replaces a file, or makes it, with mode 0600. A symlink is replaced itself. After `Ok` the new content survives a power
-    /// loss.
+    /// Replaces or makes a file, mode 0600, or a symlink itself. After `Ok` the new content survives a power loss.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let prepared = self.prepare(bytes)?;
         prepared.sync()?;

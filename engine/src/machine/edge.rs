@@ -132,39 +132,27 @@ impl EdgeAt {
     }
 }
 
-/// A machine's edges for code that does not know its types.
-#[derive(Debug, Clone, Copy)]
-pub struct Rules {
-    edges: fn() -> Vec<&'static EdgeInfo>,
-    /// Returns the edges that are open to a loop as far as its fields decide.
-    pub(super) open: fn(&Raw) -> Vec<EdgeAt>,
+/// Returns a machine's edges without its types, for its table.
+pub fn edges<M: Machine>() -> Vec<&'static EdgeInfo> {
+    M::EDGES.iter().map(|edge| &edge.info).collect()
 }
 
-/// Returns a machine's edges for its table.
-pub const fn rules<M: Machine>() -> Rules {
-    Rules {
-        edges: || M::EDGES.iter().map(|edge| &edge.info).collect(),
-        open: open_edges::<M>,
-    }
-}
-
-fn open_edges<M: Machine>(raw: &Raw) -> Vec<EdgeAt> {
+/// Returns the edges that are open to a loop as far as its fields decide.
+pub(super) fn open_edges<M: Machine>(raw: &Raw) -> Vec<EdgeAt> {
     let Ok(fields) = read::<M>(raw.record(), raw.phase()) else {
         return Vec::new();
     };
-    let is_open = |edge: &&Edge<M>| {
-        let guard = edge.when.as_ref();
-        guard.is_none_or(|guard| (guard.may_hold)(&fields))
-    };
-    let open = edges_in::<M>(raw.phase()).filter(is_open);
-    open.map(|edge| EdgeAt::new(&edge.info, raw.phase()))
+    let may_hold = |guard: &Guard<M>| (guard.may_hold)(&fields);
+    edges_in::<M>(raw.phase())
+        .filter(|edge| edge.when.as_ref().is_none_or(may_hold))
+        .map(|edge| EdgeAt::new(&edge.info, raw.phase()))
         .collect()
 }
 
 impl Table {
     /// Returns every edge at each of its sources, in the order of the machine file.
     pub fn edges(&self) -> impl Iterator<Item = EdgeAt> + use<> {
-        let edges = (self.rules.edges)().into_iter();
+        let edges = (self.all_edges)().into_iter();
         edges.flat_map(|edge| edge.from.iter().map(|from| EdgeAt::new(edge, *from)))
     }
 
@@ -178,16 +166,20 @@ impl Table {
             .filter(move |edge| edge.transition == transition && edge.from == from)
     }
 
-    /// Returns the names of the phases in which a transition is legal.
-    pub fn legal_in(&self, transition: &str) -> Vec<&'static str> {
-        let mut names = Vec::new();
+    /// Returns the refusal of a transition in a phase that has no edge for it.
+    pub fn undeclared(&self, transition: &'static str, phase: usize) -> Refusal {
+        let mut legal: Vec<&str> = Vec::new();
         for edge in self.edges().filter(|edge| edge.transition == transition) {
             let name = self.phases[edge.from].name;
-            if !names.contains(&name) {
-                names.push(name);
+            if !legal.contains(&name) {
+                legal.push(name);
             }
         }
-        names
+        Refusal::Undeclared {
+            transition,
+            phase: self.phases[phase].name,
+            legal: legal.join(", "),
+        }
     }
 }
 
@@ -208,11 +200,8 @@ pub fn step<M: Machine>(
 ) -> Result<(EdgeAt, M::Fields), Refusal> {
     let name = M::name(transition);
     let here = || edges_in::<M>(phase).filter(|edge| edge.info.transition == name);
-    let is_open = |edge: &&Edge<M>| {
-        let guard = edge.when.as_ref();
-        guard.is_none_or(|guard| (guard.holds)(fields, transition))
-    };
-    let Some(edge) = here().find(is_open) else {
+    let holds = |guard: &Guard<M>| (guard.holds)(fields, transition);
+    let Some(edge) = here().find(|edge| edge.when.as_ref().is_none_or(holds)) else {
         return Err(refusal::<M>(phase, fields, transition, here().collect()));
     };
     match (edge.set)(fields, transition) {
@@ -232,14 +221,8 @@ fn refusal<M: Machine>(
     transition: &M::Transition,
     edges: Vec<&Edge<M>>,
 ) -> Refusal {
-    let name = M::name(transition);
-    let table = M::TABLE;
     if edges.is_empty() {
-        return Refusal::Undeclared {
-            transition: name,
-            phase: table.phases[phase].stored.to_owned(),
-            legal: table.legal_in(name).join(", "),
-        };
+        return M::TABLE.undeclared(M::name(transition), phase);
     }
     let mut values: Vec<String> = Vec::new();
     for guard in edges.iter().filter_map(|edge| edge.when.as_ref()) {
@@ -252,8 +235,8 @@ fn refusal<M: Machine>(
     }
     let needs: Vec<_> = edges.iter().map(|edge| edge.info.when).collect();
     Refusal::Guard {
-        transition: name,
-        phase: table.phases[phase].name,
+        transition: M::name(transition),
+        phase: M::TABLE.phases[phase].name,
         needs: needs.join(", or "),
         values: values.join(", "),
     }

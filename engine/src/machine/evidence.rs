@@ -54,7 +54,7 @@ impl EvidenceRecord {
             run: None,
             findings: None,
             round,
-            revision: raw.record().revision(),
+            revision: raw.record().revision,
             subject: None,
             rejecting: None,
             waived: false,
@@ -76,7 +76,7 @@ impl EvidenceRecord {
             Some(format!("what was shown belongs to loop {}", shown.loop_id))
         } else if !is_enough {
             Some(format!("only {} was shown", shown.kind))
-        } else if shown.revision != raw.record().revision() {
+        } else if shown.revision != raw.record().revision {
             Some("what was shown was gathered at another revision of the loop".to_owned())
         } else {
             None

@@ -6,8 +6,8 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value as Json;
 
-use super::edge::step;
-use super::table::ModeInfo;
+use super::edge::{open_edges, step};
+use super::table::{ModeInfo, PhaseInfo};
 use super::{Actor, EvidenceRecord, Machine, OpenError, Raw, Refused};
 use crate::store::{Beginning, FieldError, Fields, Import, LoopId, Record, Store};
 
@@ -41,17 +41,22 @@ impl<M: Machine> Held<M> {
             problem,
         };
         let Some(phase) = table.phase_position(record.phase()) else {
-            let known: Vec<_> = table.phases.iter().map(|phase| phase.stored).collect();
+            let known = stored_phases(table.phases.iter());
+            let (name, phase) = (table.name, record.phase());
             return Err(refuse(format!(
-                "{} has no phase `{}`, only {}",
-                table.name,
-                record.phase(),
-                known.join(", ")
+                "{name} has no phase `{phase}`, only {known}"
             )));
         };
         let fields = read::<M>(&record, phase).map_err(|error| refuse(error.to_string()))?;
         Ok(Self {
-            raw: Box::new(Raw::new(store.clone(), record, table, phase, actor)),
+            raw: Box::new(Raw::new(
+                store.clone(),
+                record,
+                table,
+                open_edges::<M>,
+                phase,
+                actor,
+            )),
             fields: Box::new(fields),
         })
     }
@@ -85,35 +90,29 @@ impl<M: Machine> Held<M> {
     ) -> Result<Self, OpenError> {
         let table = M::TABLE;
         let names = &table.state.fields;
-        let parsed = table.state.parse(bytes);
-        let document = parsed.map_err(|error| OpenError::Unfit(error.to_string()))?;
+        let document = table.state.parse(bytes);
+        let document = document.map_err(|error| OpenError::Unfit(error.to_string()))?;
         let machine = document.text(names.machine);
         if let Some(found) = machine.filter(|found| found != table.state.machine) {
             let why = format!("it is a document of the machine {found}");
             return Err(OpenError::Unfit(why));
         }
         let stored = document.text(names.phase);
-        let phase = stored
+        let known = stored
             .as_deref()
-            .and_then(|stored| table.phase_position(stored));
-        let Some(phase) = phase.filter(|phase| !table.phases[*phase].terminal) else {
-            let known: Vec<_> = table
-                .phases
-                .iter()
-                .filter(|phase| !phase.terminal)
-                .map(|phase| phase.stored)
-                .collect();
+            .and_then(|name| table.phase_position(name));
+        let Some(phase) = known.filter(|phase| !table.phases[*phase].terminal) else {
+            let known = stored_phases(table.phases.iter().filter(|phase| !phase.terminal));
             let found = stored.map_or("not there".to_owned(), |found| format!("“{found}”"));
+            let field = names.phase;
             return Err(OpenError::Unfit(format!(
-                "its `{}` is {found}, and a loop goes on in {}",
-                names.phase,
-                known.join(", ")
+                "its `{field}` is {found}, and a loop goes on in {known}"
             )));
         };
         let mode = names.mode.and_then(|field| document.text(field));
         let is_named = |known: &&ModeInfo| Some(known.name) == mode.as_deref();
         let mode = table.modes.iter().find(is_named).unwrap_or(&table.modes[0]);
-        let fields = table.fields().iter().filter(|field| !field.is_held());
+        let fields = table.state.declared.iter().filter(|field| !field.is_held());
         let values: Vec<_> = fields
             .filter_map(|field| Some((field.name, document.get(field.name)?)))
             // A field that exists only in other phases is null.
@@ -133,21 +132,17 @@ impl<M: Machine> Held<M> {
         import: Option<Import>,
     ) -> Result<Self, OpenError> {
         if !mode.by.is_empty() && !mode.by.contains(&actor) {
+            let by: Vec<_> = mode.by.iter().map(actor_name).collect();
             return Err(OpenError::Actor {
                 mode: mode.name,
-                by: mode
-                    .by
-                    .iter()
-                    .map(actor_name)
-                    .collect::<Vec<_>>()
-                    .join(" or "),
+                by: by.join(" or "),
                 actor: actor_name(&actor),
             });
         }
         let table = M::TABLE;
         let names = &table.state.fields;
         let mut fields = Fields::new();
-        for field in table.fields() {
+        for field in table.state.declared {
             let start = values.iter().find(|(name, _)| *name == field.name);
             let value = match start {
                 _ if !field.exists_in(phase) => Json::Null,
@@ -162,11 +157,13 @@ impl<M: Machine> Held<M> {
             };
             fields.insert(field.name.to_owned(), value);
         }
-        let older = how.stale_after;
-        let archived = older.map(|older| store.archive_stale(how.now.into(), older));
+        let archived = match how.stale_after {
+            Some(older) => store.archive_stale(how.now.into(), older),
+            None => Vec::new(),
+        };
         let record = store.start(&how, &actor.to_string(), fields, import)?;
         let mut held = Self::from_record(store, record, actor)?;
-        held.raw.archived = archived.unwrap_or_default();
+        held.raw.archived = archived;
         Ok(held)
     }
 
@@ -183,7 +180,7 @@ impl<M: Machine> Held<M> {
     /// Sets the run that the next change counts.
     #[must_use]
     pub fn noting(mut self, run: Option<String>) -> Self {
-        self.raw.run = run;
+        self.raw.draft.run = run;
         self
     }
 
@@ -195,21 +192,21 @@ impl<M: Machine> Held<M> {
     ) -> Result<(), FieldError> {
         let value = serde_json::to_value(data)
             .map_err(|error| FieldError::new(name, error, "a value of JSON"))?;
-        let value = match M::TABLE.field(name) {
+        let value = match M::TABLE.state.field(name) {
             Some(field) => field.convert(&value)?,
             None => value,
         };
-        self.raw.edits.insert(name.to_owned(), value);
+        self.raw.draft.edits.insert(name.to_owned(), value);
         Ok(())
     }
 
     /// Adds lines to the text below the fields with the next transition.
     pub fn add_text(&mut self, text: &str) {
-        self.raw.text.extend(text.lines().map(str::to_owned));
+        let lines = text.lines().map(str::to_owned);
+        self.raw.draft.text.extend(lines);
     }
 
-    /// Takes a transition: finds the edge that is open, checks the actor and the requirements, and commits by
-    /// compare-and-swap.
+    /// Takes a transition: finds the edge that is open, checks actor and evidence, and commits by compare-and-swap.
     ///
     /// # Errors
     /// See [`super::Refusal`]. The loop is handed back.
@@ -244,7 +241,11 @@ impl<M: Machine> Held<M> {
 /// Reads the fields of a loop in a phase. A missing field has its initial value.
 pub(super) fn read<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, FieldError> {
     let mut fields = Fields::new();
-    let here = M::TABLE.fields().iter().filter(|one| one.exists_in(phase));
+    let here = M::TABLE
+        .state
+        .declared
+        .iter()
+        .filter(|one| one.exists_in(phase));
     for field in here.filter(|field| !field.is_held()) {
         fields.insert(field.name.to_owned(), record.value(field)?);
     }
@@ -259,6 +260,12 @@ pub(super) fn to_map<F: Serialize>(fields: &F) -> Fields {
         // `Held::set_data` has refused a value that cannot be written.
         _ => Fields::new(),
     }
+}
+
+/// Returns the names of phases in a state document.
+fn stored_phases(phases: impl Iterator<Item = &'static PhaseInfo>) -> String {
+    let stored: Vec<_> = phases.map(|phase| phase.stored).collect();
+    stored.join(", ")
 }
 
 fn actor_name(actor: &Actor) -> &'static str {

@@ -12,18 +12,16 @@ use serde::de::DeserializeOwned;
 pub mod edge;
 mod evidence;
 mod held;
-mod open_error;
 mod raw;
 mod refusal;
 pub mod table;
 
 pub use crate::store::{Beginning, FieldError};
-pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
+pub use edge::{Edge, EdgeAt, EdgeInfo, Guard};
 pub use evidence::{EvidenceRecord, Requirement};
 pub use held::Held;
-pub use open_error::OpenError;
 pub use raw::{Facts, Raw};
-pub use refusal::{Refusal, Refused};
+pub use refusal::{OpenError, Refusal, Refused};
 pub use table::{Actor, Message, Table};
 
 /// A loop of any machine: a generated `AnyLoop`.

@@ -13,7 +13,7 @@ use super::edge::EdgeAt;
 use super::table::{PhaseInfo, Table};
 use super::{Actor, EvidenceRecord, Refusal};
 use crate::files::{Folder, MAX_BYTES, folder_of};
-use crate::store::{Change, Entry, FieldValue as _, Fields, LoopId, Record, Store, StoreError};
+use crate::store::{Change, Entry, Fields, LoopId, Record, Store, StoreError, to_count, to_plain};
 
 /// A loop as the store handed it out. Generated types wrap it; they alone know its phase at compile time.
 #[derive(Debug)]
@@ -21,14 +21,12 @@ pub struct Raw {
     store: Store,
     record: Record,
     table: &'static Table,
+    /// Returns the edges that are open as far as the loop's fields decide.
+    open_edges: fn(&Self) -> Vec<EdgeAt>,
     phase: usize,
     actor: Actor,
-    /// The run that the next change counts.
-    pub(super) run: Option<String>,
-    /// Edits that Rust adds to the next transition.
-    pub(super) edits: Fields,
-    /// Lines that Rust adds to the document with it.
-    pub(super) text: Vec<String>,
+    /// The run, the edits and the lines that Rust adds to the next change.
+    pub(super) draft: Change,
     taken: Option<EdgeAt>,
     pub(super) archived: Vec<LoopId>,
     facts: OnceLock<Box<dyn Facts>>,
@@ -45,6 +43,7 @@ impl Raw {
         store: Store,
         record: Record,
         table: &'static Table,
+        open_edges: fn(&Self) -> Vec<EdgeAt>,
         phase: usize,
         actor: Actor,
     ) -> Self {
@@ -52,19 +51,17 @@ impl Raw {
             store,
             record,
             table,
+            open_edges,
             phase,
             actor,
-            run: None,
-            edits: Fields::new(),
-            text: Vec::new(),
+            draft: Change::default(),
             taken: None,
             archived: Vec::new(),
             facts: OnceLock::new(),
         }
     }
 
-    /// Commits an edge that is open, with the fields that it changes: checks the actor and the evidence, then writes by
-    /// compare-and-swap.
+    /// Checks the actor and the evidence for an edge that is open, and commits it with the fields that it changes.
     pub(super) fn commit(
         &self,
         edge: EdgeAt,
@@ -76,13 +73,13 @@ impl Raw {
         if let Some(requirement) = edge.requires
             && let Some(problem) = EvidenceRecord::problem(evidence, self, requirement)
         {
+            let transition = edge.transition;
             return Err(Refusal::Evidence {
-                transition: edge.transition,
-                requirement,
+                transition,
                 problem,
             });
         }
-        edits.extend(self.edits.clone());
+        edits.extend(self.draft.edits.clone());
         let to = &self.table.phases[edge.to];
         let findings = evidence.and_then(|evidence| evidence.findings);
         if let Some((name, number)) = self.table.state.fields.findings.zip(findings) {
@@ -90,14 +87,15 @@ impl Raw {
         }
         let run = evidence.and_then(|evidence| evidence.run.clone());
         let change = Change {
+            what: edge.transition.to_owned(),
+            by: self.actor.to_string(),
             args,
             to: Some(to.stored.to_owned()),
             begins_visit: edge.from != edge.to || self.begins_round(&edits, to),
             edits,
-            text: self.text.clone(),
-            run: self.run.clone().or(run),
+            run: self.draft.run.clone().or(run),
             evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
-            ..Change::bare(edge.transition, &self.actor.to_string())
+            ..self.draft.clone()
         };
         let committed = self.store.commit(&self.record, change);
         committed.map_err(Refusal::Store)
@@ -108,20 +106,18 @@ impl Raw {
         let behaviour = phase.on_stop;
         let round = behaviour.and_then(|behaviour| behaviour.parameter("round"));
         let after = round.and_then(|round| Some((round, edits.get(round)?)));
-        after.is_some_and(|(round, value)| value.as_count() != Some(self.count(round)))
+        after.is_some_and(|(round, value)| to_count(value) != Some(self.count(round)))
     }
 
     fn check_actor(&self, edge: EdgeAt) -> Result<(), Refusal> {
-        let actor = self.actor();
-        let is_hooks = edge.by.is_empty();
-        if edge.by.contains(&actor) || is_hooks && actor == Actor::Hook {
+        let actor = self.actor;
+        if edge.by.contains(&actor) || edge.by.is_empty() && actor == Actor::Hook {
             return Ok(());
         }
         let names: Vec<String> = edge.by.iter().map(ToString::to_string).collect();
-        let allowed = if is_hooks {
-            "only the Stop hook takes it".to_owned()
-        } else {
-            format!("only for {}", names.join(" or "))
+        let allowed = match &*names {
+            [] => "only the Stop hook takes it".to_owned(),
+            names => format!("only for {}", names.join(" or ")),
         };
         Err(Refusal::Actor {
             transition: edge.transition,
@@ -133,10 +129,15 @@ impl Raw {
     /// Returns the loop after an edge was committed.
     pub(super) fn into_next(self, record: Record, edge: EdgeAt) -> Self {
         let facts = self.facts.get().map(|facts| facts.after_transition());
-        let mut next = Self::new(self.store, record, self.table, edge.to, self.actor);
-        next.taken = Some(edge);
-        next.facts = facts.map_or_else(OnceLock::new, OnceLock::from);
-        next
+        Self {
+            record,
+            phase: edge.to,
+            draft: Change::default(),
+            taken: Some(edge),
+            archived: Vec::new(),
+            facts: facts.map_or_else(OnceLock::new, OnceLock::from),
+            ..self
+        }
     }
 
     /// Returns the loop's id.
@@ -191,13 +192,13 @@ impl Raw {
 
     /// Returns at least the entries since the visit began.
     pub fn recent(&self) -> Result<Vec<Entry>, StoreError> {
-        let visit = self.record().visit().unwrap_or_default();
+        let visit = self.record().visit.unwrap_or_default();
         self.store().journal_since(self.id(), visit)
     }
 
     /// Returns the edges that are open as far as the loop's fields decide.
     pub fn open_edges(&self) -> Vec<EdgeAt> {
-        (self.table.rules.open)(self)
+        (self.open_edges)(self)
     }
 
     /// Returns the facts of one type that the program keeps with this loop, which are its defaults at first.
@@ -210,7 +211,7 @@ impl Raw {
 
     /// Returns a field's value, or its initial one. Opening has checked its kind.
     pub fn value(&self, name: &str) -> Json {
-        let field = self.table.field(name);
+        let field = self.table.state.field(name);
         let value = field.and_then(|field| self.record.value(field).ok());
         value.unwrap_or_default()
     }
@@ -222,12 +223,12 @@ impl Raw {
 
     /// Returns a count field; 0 for one that is none.
     pub fn count(&self, name: &str) -> u64 {
-        self.value(name).as_count().unwrap_or_default()
+        to_count(&self.value(name)).unwrap_or_default()
     }
 
     /// Returns a field as text.
     pub fn text(&self, name: &str) -> String {
-        self.value(name).to_plain().into_owned()
+        to_plain(&self.value(name))
     }
 
     /// Returns a template such as `{plan}` or `reviews/{review_id}.md` with its fields filled in.
@@ -256,8 +257,7 @@ impl Raw {
         self.root().join(self.fill(template))
     }
 
-    /// Opens the folder of the file that a template names, and returns it with the file's name. No symlink is followed below
-    /// the loop's root and below the state folder.
+    /// Opens the folder of the file that a template names. No symlink is followed below the root and the state folder.
     pub fn folder_of(&self, template: &str) -> io::Result<(Folder, String)> {
         self.folder_at(&self.path(template))
     }

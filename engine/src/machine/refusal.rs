@@ -1,9 +1,9 @@
-//! The reason for which a transition did not happen. The loop is always handed back with the reason.
+//! The reasons for which a transition did not happen, or a loop cannot be opened or started.
 
 use thiserror::Error;
 
-use super::{Actor, FieldError, Requirement};
-use crate::store::StoreError;
+use super::{Actor, FieldError};
+use crate::store::{LoopId, StoreError};
 
 /// A transition that did not happen: the loop as it was held, and the reason.
 #[derive(Debug, Error)]
@@ -35,8 +35,6 @@ pub enum Refusal {
     Evidence {
         /// The transition.
         transition: &'static str,
-        /// The requirement of the edge.
-        requirement: Requirement,
         /// The problem of the evidence that was shown.
         problem: String,
     },
@@ -50,13 +48,13 @@ pub enum Refusal {
         /// The actors who may.
         allowed: String,
     },
-    /// The machine declares no such edge from the phase on disk.
+    /// The machine declares no such edge in the phase.
     #[error("‘{transition}’ is not legal in phase {phase}; legal in: {legal}")]
     Undeclared {
         /// The transition.
         transition: &'static str,
         /// The phase.
-        phase: String,
+        phase: &'static str,
         /// The phases in which it is legal.
         legal: String,
     },
@@ -87,21 +85,17 @@ crate::impl_diagnostic!(Refusal, |refusal| match refusal {
 impl Refusal {
     /// Returns whether another process changed the loop first.
     pub fn is_stale(&self) -> bool {
-        matches!(self, Refusal::Store(StoreError::Stale { .. }))
+        matches!(self, Self::Store(StoreError::Stale { .. }))
     }
 
     /// Returns whether a guard refused: the only refusal after which an outcome's next transition is tried.
     pub fn is_guard(&self) -> bool {
-        matches!(self, Refusal::Guard { .. })
+        matches!(self, Self::Guard { .. })
     }
 
     /// Returns whether the machine said no: neither a race that was lost nor a fault of the disk.
     pub fn is_rejection(&self) -> bool {
-        use Refusal::{Actor, Evidence, Guard, Undeclared};
-        matches!(
-            self,
-            Guard { .. } | Evidence { .. } | Actor { .. } | Undeclared { .. }
-        )
+        !matches!(self, Self::Field(_) | Self::Observe { .. } | Self::Store(_))
     }
 }
 
@@ -122,3 +116,40 @@ impl<L> Refused<L> {
         }
     }
 }
+
+/// The reason for which a loop cannot be opened or started. Nothing is left behind.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// An error of the store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A loop whose phase is none of the machine's, or one of whose fields is not of its kind.
+    #[error("loop {id}: {problem}")]
+    Loop {
+        /// The loop.
+        id: LoopId,
+        /// The problem, and what the machine expects.
+        problem: String,
+    },
+    /// A document or a value for a new loop that does not fit the machine.
+    #[error("{0}")]
+    Unfit(String),
+    /// A mode that others start.
+    #[error("a loop in mode {mode} is started by {by}, and this call comes from {actor}")]
+    Actor {
+        /// The mode.
+        mode: &'static str,
+        /// The actors who may start it.
+        by: String,
+        /// The actor who tried.
+        actor: &'static str,
+    },
+}
+
+crate::impl_diagnostic!(OpenError, |error| match error {
+    OpenError::Store(error) => error.help().map(|help| help.to_string()),
+    OpenError::Loop { id, .. } => Some(format!(
+        "the last good values are in its journal: `journal {id}`"
+    )),
+    OpenError::Unfit(_) | OpenError::Actor { .. } => None,
+});

@@ -7,7 +7,7 @@ use std::any::Any;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::edge::Rules;
+use super::edge::EdgeInfo;
 use crate::store::StateSpec;
 pub use crate::store::{FieldInfo, FieldKind, InitialValue};
 
@@ -32,8 +32,8 @@ pub struct Table {
     pub phases: &'static [PhaseInfo],
     /// The names of its transitions.
     pub transitions: &'static [&'static str],
-    /// The edges.
-    pub rules: Rules,
+    /// Returns the edges, each once.
+    pub all_edges: fn() -> Vec<&'static EdgeInfo>,
     /// Declarations that only the program reads.
     pub extra: Extra,
 }
@@ -159,15 +159,5 @@ impl Table {
     /// Returns the index of the phase with this stored form.
     pub fn phase_position(&self, stored: &str) -> Option<usize> {
         self.phases.iter().position(|phase| phase.stored == stored)
-    }
-
-    /// Returns the fields, in the order of the state file.
-    pub fn fields(&self) -> &'static [FieldInfo] {
-        self.state.declared
-    }
-
-    /// Returns the field of this name.
-    pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
-        self.state.field(name)
     }
 }

@@ -1,14 +1,16 @@
 //! Moves loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
 
-use std::cmp::Reverse;
+use std::io;
 use std::time::{Duration, SystemTime};
 
+use camino::Utf8Path;
+
 use super::entry::Record;
-use super::error::StoreError;
+use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
-use super::list::Listed;
-use super::loop_folder::{ARCHIVE, lock_run};
-use super::store::Store;
+use super::list::{Listed, newest_first};
+use super::store::{ARCHIVE, LOCK, SIDECARS, Store};
+use crate::files::Folder;
 
 impl Store {
     /// Archives a loop, whether it can be opened or not.
@@ -16,14 +18,23 @@ impl Store {
         if !self.has_journal(id) && self.read_document(id).is_err() {
             return Err(self.no_loop(id));
         }
-        let folder = self.open_loop_folder(id).ok();
-        let running = folder.as_ref().map(lock_run).transpose()?;
-        if running.is_some_and(|lock| lock.is_none()) {
+        if self.is_running(id) {
             return Err(StoreError::Busy(format!(
                 "a review of loop {id} is running"
             )));
         }
-        self.journal_of().archive(id)?;
+        let (here, _lock) = self.lock(LOCK)?;
+        let mut pieces = self.pieces(id);
+        pieces.retain(|name| here.has(name));
+        if let Some(last) = pieces.last() {
+            let to = make_archive(&here, id, last);
+            to.and_then(|to| {
+                pieces
+                    .iter()
+                    .try_for_each(|name| here.rename(name, &to, name))
+            })
+            .or_io("move to", self.folder.join(ARCHIVE).join(id.as_str()))?;
+        }
         self.log(&format!("{id}: archived; to go on with it: resume {id}"));
         Ok(())
     }
@@ -33,15 +44,40 @@ impl Store {
         let Some(listed) = self.listed_in_archive(id) else {
             return Err(StoreError::NotFound {
                 id: id.to_string(),
-                folder: self.folder().join(ARCHIVE),
+                folder: self.folder.join(ARCHIVE),
                 archived: false,
             });
         };
-        let _alone = self.journal_of().alone()?;
+        let _alone = self.journals().alone()?;
         self.refuse_active(id, listed.session.as_deref(), None)?;
-        self.journal_of().unarchive(id)?;
+        self.move_back(id)?;
         self.render_again(id)?;
         self.open(id)
+    }
+
+    fn move_back(&self, id: &LoopId) -> Result<(), StoreError> {
+        let (here, _lock) = self.lock(LOCK)?;
+        let path = self.folder.join(ARCHIVE).join(id.as_str());
+        let archive = here.subfolder(ARCHIVE).or_io("open", &path)?;
+        let from = archive.subfolder(id.as_str()).or_io("open", &path)?;
+        // The document comes last: until then nobody sees the loop.
+        for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
+            if here.has(name) {
+                return Err(self.active(id, None));
+            }
+            from.rename(name, &here, name)
+                .or_io("move", path.join(name))?;
+        }
+        let _ = archive.remove_folder(id.as_str());
+        Ok(())
+    }
+
+    /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
+    fn pieces(&self, id: &LoopId) -> Vec<String> {
+        let document = self.spec.file.is_none().then(|| self.document_name(id));
+        let sidecars = SIDECARS.iter().map(|suffix| format!("{id}{suffix}"));
+        let files = document.into_iter().chain(sidecars);
+        files.chain([id.to_string()]).collect()
     }
 
     /// Returns whether a loop is in the archive.
@@ -58,24 +94,18 @@ impl Store {
     pub fn archived(&self) -> Vec<Listed> {
         let archive = self.open_folder().and_then(|here| here.subfolder(ARCHIVE));
         let names = archive.and_then(|archive| archive.names());
-        let ids = names
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|name| LoopId::parse(&name, self.spec().ids).ok());
-        let in_time = ids.take_while(|_| !self.budget().is_over());
-        let listed = in_time.filter_map(|id| self.listed_in_archive(&id));
-        let mut archived: Vec<Listed> = listed.filter(|one| !one.terminal).collect();
-        archived.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
-        archived
+        let ids = (names.unwrap_or_default().into_iter())
+            .filter_map(|name| LoopId::parse(&name, self.spec.ids).ok());
+        let listed = ids.filter_map(|id| self.listed_in_archive(&id));
+        newest_first(listed.filter(|one| !one.terminal))
     }
 
-    /// Archives the loops that are not over and that nobody touched for this long. One whose review runs is not stale, and the
-    /// journal of another user is left as it is. Returns the loops that were archived.
+    /// Archives this user's loops that are not over, that nobody touched for this long, and whose review does not run.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
         let is_stale = |one: &Listed| {
             let age = now.duration_since(one.modified);
             let is_old = age.is_ok_and(|age| age > older);
-            let may_move = one.ours || !self.has_journal(&one.id);
+            let may_move = one.problem.is_none() || !self.has_journal(&one.id);
             may_move && !one.terminal && is_old && !self.is_running(&one.id)
         };
         self.archive_each(self.list().into_iter().filter(is_stale))
@@ -83,17 +113,17 @@ impl Store {
 
     pub(super) fn archive_finished(&self, newest: usize) {
         let listed = self.list().into_iter();
-        let finished = listed.filter(|one| one.ours && one.terminal);
+        let finished = listed.filter(|one| one.problem.is_none() && one.terminal);
         self.archive_each(finished.skip(newest));
     }
 
     fn archive_each(&self, loops: impl Iterator<Item = Listed>) -> Vec<LoopId> {
-        let is_archived = |id: &LoopId| match self.archive(id) {
-            Ok(()) => true,
-            Err(error) => {
+        let is_archived = |id: &LoopId| {
+            let archived = self.archive(id);
+            if let Err(error) = &archived {
                 self.log(&format!("{id}: not archived: {error}"));
-                false
             }
+            archived.is_ok()
         };
         loops.map(|one| one.id).filter(is_archived).collect()
     }
@@ -106,5 +136,19 @@ impl Store {
             .chain(self.list_foreign())
             .map(|one| self.archive(&one.id).map(|()| one.id.to_string()))
             .collect()
+    }
+}
+
+/// Makes a folder in the archive: the id, or `ID-2` and so on if `piece` was archived there before.
+fn make_archive(here: &Folder, id: &LoopId, piece: &str) -> io::Result<Folder> {
+    let mut name = id.to_string();
+    let mut number = 1;
+    loop {
+        let folder = here.make(Utf8Path::new(ARCHIVE).join(&name))?;
+        if !folder.has(piece) {
+            return Ok(folder);
+        }
+        number += 1;
+        name = format!("{id}-{number}");
     }
 }

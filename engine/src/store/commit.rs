@@ -16,30 +16,26 @@ impl Store {
     /// The journal's line is appended and synced, then the document is replaced. A crash before the line is synced leaves the
     /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
-        let found = match self.read_document(&held.id) {
-            Ok(bytes) if bytes == held.document => return self.write(held, change),
-            // An edit by hand is undone and kept, or becomes a change before this one, which then is stale.
-            _ => self.open(&held.id)?,
-        };
-        if found.revision() != held.revision() {
-            let found = found.snapshot();
-            return Err(StoreError::Stale { found });
+        let document = self.read_document(&held.id);
+        if document.is_ok_and(|bytes| bytes == held.document) {
+            return self.write(held, change);
+        }
+        // An edit by hand is undone and kept, or becomes a change before this one, which then is stale.
+        let found = self.open(&held.id)?;
+        if found.revision != held.revision {
+            return Err(found.stale());
         }
         self.write(&found, change)
     }
 
     pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         let newest = held.newest.clone();
-        let entry = newest.followed_by(self.spec(), Timestamp::now(), change);
-        let appended = self.append(&held.id, held.revision(), &held.document, entry);
-        appended.map_err(|error| match error {
-            StoreError::Stale { found } if found.revision == 0 => self.no_loop(&held.id),
-            error => error,
-        })
+        let entry = newest.followed_by(self.spec, Timestamp::now(), change);
+        self.append_change(&held.id, held.revision, &held.document, entry)
     }
 
     /// Appends a change that follows the revision `after` to a journal, and shows it in the document `found`.
-    pub(super) fn append(
+    pub(super) fn append_change(
         &self,
         id: &LoopId,
         after: u64,
@@ -49,13 +45,19 @@ impl Store {
         let text = std::mem::take(&mut entry.change.text);
         let document = self.render(&entry.fields, found, &text);
         // A document that cannot be read again is not written.
-        self.spec()
+        self.spec
             .parse(&document)
             .or_io("write", self.path_of(id))?;
         let appended = Entry::Change(Box::new(entry.clone()));
-        self.journal_of()
-            .append(id, Some(after), appended, Some(&document))?;
-        Ok(self.record(id, entry, document))
+        let appended = self
+            .journals()
+            .append(id, Some(after), appended, Some(&document));
+        match appended {
+            Ok(()) => Ok(self.record(id, entry, document)),
+            Err(StoreError::Stale { .. }) if after == 0 => Err(self.active(id, None)),
+            Err(StoreError::Stale { revision: 0, .. }) => Err(self.no_loop(id)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Binds the loop to a session. `what` is `bind` or `adopt`.
@@ -67,17 +69,14 @@ impl Store {
         by: &str,
     ) -> Result<Record, StoreError> {
         let change = Change {
-            edits: Fields::from_iter([(self.spec().fields.session.to_owned(), session.into())]),
+            edits: Fields::from_iter([(self.spec.fields.session.to_owned(), session.into())]),
             ..Change::bare(what, by)
         };
         self.commit(held, change)
     }
 
-    /// Sets one field outside of the machine's transitions, and journals that.
-    ///
-    /// The phase and the fields that identify the document are always refused. Fields that the machine owns, the session, the mode
-    /// and the times of the start are refused unless `allow_owned`. The time of the last change is set to now, unless it is the
-    /// field.
+    /// Sets one field outside of the machine's transitions. The phase and fields that identify the document are always refused,
+    /// fields of the machine and the engine unless `allow_owned`.
     pub fn set_field(
         &self,
         id: &LoopId,
@@ -86,7 +85,7 @@ impl Store {
         by: &str,
         allow_owned: bool,
     ) -> Result<Record, StoreError> {
-        let spec = self.spec();
+        let spec = self.spec;
         let why = if !is_field_name(field) {
             format!("`{}` cannot name a field", field.escape_debug())
         } else if spec.is_structural(field) {
@@ -113,9 +112,8 @@ impl Store {
         }
     }
 
-    /// Takes over a loop whose journal does not have this user's seal: copied, moved from another machine, or after the key was
-    /// lost. The newest entry of its journal is sealed again, without its evidence, and begins a new visit. The journal as it
-    /// was is kept as `<id>/replaced-N`. Returns `false` if the loop is this user's already.
+    /// Takes over a loop whose journal does not have this user's seal, and keeps that journal as `<id>/replaced-N`. Its newest
+    /// entry, without its evidence, begins a new visit. Returns `false` if the loop is this user's already.
     pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         match self.journal(id) {
             Err(error) if error.is_unsealed() => {}
@@ -123,9 +121,9 @@ impl Store {
         }
         let path = self.journal_path(id);
         let bytes = self.read(&path).or_io("read", &path)?;
-        let names = &self.spec().fields;
+        let names = &self.spec.fields;
         let is_of_machine = |newest: &ChangeEntry| {
-            newest.field(names.machine).and_then(Json::as_str) == Some(self.spec().machine)
+            newest.field(names.machine).and_then(Json::as_str) == Some(self.spec.machine)
         };
         let newest = find_newest(&bytes)
             .filter(is_of_machine)
@@ -134,16 +132,13 @@ impl Store {
         self.refuse_active(id, session, None)?;
         self.keep_replaced(id, &bytes)?;
         let change = Change {
-            root: Some(self.root().to_string()),
+            root: Some(self.root.to_string()),
             begins_visit: true,
             ..Change::bare("adopt", by)
         };
-        let entry = newest.followed_by(self.spec(), Timestamp::now(), change);
+        let entry = newest.followed_by(self.spec, Timestamp::now(), change);
         let document = self.read_document(id).unwrap_or_default();
-        match self.append(id, 0, &document, entry) {
-            Err(StoreError::Stale { .. }) => Err(self.active(id, None)),
-            appended => appended.map(|_| true),
-        }
+        self.append_change(id, 0, &document, entry).map(|_| true)
     }
 }
 

@@ -9,7 +9,7 @@ use serde_yaml::{Mapping, Value as Yaml};
 
 use super::field::FieldInfo;
 use super::spec::{Form, StateSpec};
-use super::value::{FieldValue as _, Fields, escape_hidden, parse_plain, to_scalar};
+use super::value::{Fields, escape_hidden, parse_plain, to_count, to_plain, to_scalar};
 
 /// The largest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -82,7 +82,7 @@ impl Document {
     }
 
     /// Makes a document without content.
-    pub(super) fn empty(spec: &StateSpec) -> Self {
+    pub fn empty(spec: &StateSpec) -> Self {
         Self {
             form: spec.form,
             fields: spec.declared,
@@ -107,11 +107,11 @@ impl Document {
 
     /// Returns the text of a field, without quotes.
     pub fn text(&self, field: &str) -> Option<String> {
-        Some(self.get(field)?.to_plain().into_owned())
+        Some(to_plain(&self.get(field)?))
     }
 
     pub(super) fn count(&self, field: &str) -> Option<u64> {
-        self.get(field)?.as_count()
+        to_count(&self.get(field)?)
     }
 
     /// Sets the value of a field, in its place or at the end. Does nothing if `field` cannot name a field ([`is_field_name`]).
@@ -129,8 +129,7 @@ impl Document {
         set_below(&mut self.map, &path, value);
     }
 
-    /// Returns the document with these fields, and with lines added to the text below them if its form has such text. In JSON
-    /// the fields come first, in this order; in other forms the user orders them.
+    /// Returns the document with these fields, in JSON before others, and with lines added to a text below the fields.
     pub(super) fn with(mut self, fields: &Fields, texts: &[String]) -> Self {
         for (field, value) in fields {
             if self.get(field).as_ref() != Some(value) {
@@ -194,8 +193,7 @@ impl Document {
     }
 }
 
-/// Returns whether `name` can name a field: an ASCII letter or `_`, then letters, digits, `_` or `-`, at most 128, and no
-/// word that YAML reads as something else than text.
+/// Returns whether `name` can name a field: at most 128 ASCII letters, digits, `_` or `-`, and no other word of YAML.
 pub fn is_field_name(name: &str) -> bool {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let words = ["null", "true", "false"];

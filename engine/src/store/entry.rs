@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::error::Snapshot;
+use super::error::StoreError;
 use super::field::{FieldError, FieldInfo};
 use super::id::{LoopId, to_seconds};
 use super::spec::StateSpec;
-use super::value::{FieldValue as _, Fields};
+use super::value::{Fields, to_count};
 
 /// A change that is to be made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -100,9 +100,9 @@ impl ChangeEntry {
         self.fields.get(name)
     }
 
-    /// Returns the phase and the revision after the change.
-    pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot {
+    /// Makes the error of a change that was to follow another one than this.
+    pub fn stale(&self) -> StoreError {
+        StoreError::Stale {
             phase: self.to.clone().unwrap_or_default(),
             revision: self.revision,
         }
@@ -196,35 +196,24 @@ pub struct Record {
     pub(super) spec: &'static StateSpec,
 }
 
+/// Its newest change.
+impl Deref for Record {
+    type Target = ChangeEntry;
+
+    fn deref(&self) -> &ChangeEntry {
+        &self.newest
+    }
+}
+
 impl Record {
     /// Returns the loop's id.
     pub fn id(&self) -> &LoopId {
         &self.id
     }
 
-    /// Returns the number of its changes, its start included.
-    pub fn revision(&self) -> u64 {
-        self.newest.revision
-    }
-
-    /// Returns the revision with which its visit began: the change that entered the phase, or began its round.
-    pub fn visit(&self) -> Option<u64> {
-        self.newest.visit
-    }
-
     /// Returns the stored form of its phase.
     pub fn phase(&self) -> &str {
-        self.newest.to.as_deref().unwrap_or_default()
-    }
-
-    /// Returns its phase and revision.
-    pub fn snapshot(&self) -> Snapshot {
-        self.newest.snapshot()
-    }
-
-    /// Returns whether it is in a terminal phase.
-    pub fn is_terminal(&self) -> bool {
-        self.spec.is_terminal(self.phase())
+        self.to.as_deref().unwrap_or_default()
     }
 
     /// Returns the session that owns it, or `unknown`.
@@ -252,19 +241,9 @@ impl Record {
         &self.document
     }
 
-    /// Returns its fields by name.
-    pub fn fields(&self) -> &Fields {
-        &self.newest.fields
-    }
-
-    /// Returns the value of a field.
-    pub fn get(&self, field: &str) -> Option<&Json> {
-        self.newest.fields.get(field)
-    }
-
     /// Returns the value of a field of the machine, or its initial one if the loop does not have it.
     pub(crate) fn value(&self, field: &FieldInfo) -> Result<Json, FieldError> {
-        match self.get(field.name) {
+        match self.field(field.name) {
             Some(value) => field.convert(value),
             None => Ok((field.initial)()),
         }
@@ -272,11 +251,11 @@ impl Record {
 
     /// Returns the value of a field that holds a count.
     pub fn count(&self, field: &str) -> Option<u64> {
-        self.get(field)?.as_count()
+        to_count(self.field(field)?)
     }
 
     /// Returns the value of a field that holds text.
     pub fn text(&self, field: &str) -> Option<String> {
-        self.get(field)?.as_str().map(str::to_owned)
+        self.field(field)?.as_str().map(str::to_owned)
     }
 }

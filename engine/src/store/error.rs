@@ -35,10 +35,12 @@ pub enum StoreError {
         why: WhyNotOurs,
     },
     /// The loop was changed since it was read.
-    #[error("the loop moved on meanwhile: it is at {found}")]
+    #[error("the loop moved on meanwhile: it is at {phase}, revision {revision}")]
     Stale {
-        /// The phase and revision of the stored loop.
-        found: Snapshot,
+        /// The stored form of its phase.
+        phase: String,
+        /// Its revision, or 0 if it is gone.
+        revision: u64,
     },
     /// Another loop is in the way.
     #[error("{}", describe_active(.id, .phase.as_deref(), &shown(.folder)))]
@@ -104,16 +106,6 @@ pub enum WhyNotOurs {
     },
 }
 
-/// A phase and a revision.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Error)]
-#[error("{phase}, revision {revision}")]
-pub struct Snapshot {
-    /// The phase's stored form.
-    pub phase: String,
-    /// The revision.
-    pub revision: u64,
-}
-
 crate::impl_diagnostic!(StoreError, |error| Some(error.help_text().to_owned()));
 
 impl StoreError {
@@ -152,20 +144,10 @@ impl StoreError {
         }
     }
 
-    /// Returns the file or folder that is not trusted, if that is the error.
-    pub fn untrusted(&self) -> Option<&UntrustedError> {
-        match self {
-            Self::Io { source, .. } => UntrustedError::in_error(source),
-            _ => None,
-        }
-    }
-
     /// Returns whether it is a journal that is not this user's.
     pub(super) fn is_unsealed(&self) -> bool {
-        let Self::NotOurs { why, .. } = self else {
-            return false;
-        };
-        matches!(why, WhyNotOurs::Journal(_))
+        let is_journal = |why: &WhyNotOurs| matches!(why, WhyNotOurs::Journal(_));
+        matches!(self, Self::NotOurs { why, .. } if is_journal(why))
     }
 
     /// Makes an error of input that is refused: `kind` is [`ErrorKind::InvalidInput`].
@@ -180,14 +162,11 @@ impl StoreError {
 }
 
 fn describe_io(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
-    match UntrustedError::in_error(source) {
-        Some(error) => format!("{} is not trusted: {}", shown(&error.path), error.why),
-        None => format!(
-            "cannot {doing} {}: {}",
-            shown(path),
-            shown(source.to_string())
-        ),
+    if let Some(error) = UntrustedError::in_error(source) {
+        return format!("{} is not trusted: {}", shown(&error.path), error.why);
     }
+    let (path, source) = (shown(path), shown(source.to_string()));
+    format!("cannot {doing} {path}: {source}")
 }
 
 fn describe_place(id: &str, path: &Utf8Path, why: &WhyNotOurs) -> String {

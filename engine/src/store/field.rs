@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use thiserror::Error;
 
-use super::value::FieldValue as _;
+use super::value::{to_count, to_plain};
 
 /// Returns the value of a field at the start.
 pub type InitialValue = fn() -> Json;
@@ -99,19 +99,19 @@ impl FieldInfo {
 
     /// Converts a value to the kind of the field. Users and shell helpers may have quoted a number, or left a text of digits bare.
     pub(crate) fn convert(&self, value: &Json) -> Result<Json, FieldError> {
-        let plain = value.to_plain();
+        let plain = to_plain(value);
         let (converted, expected) = match self.kind {
-            FieldKind::Count => (
-                value.as_count().map(Json::from),
-                "a whole number".to_owned(),
+            FieldKind::Count => (to_count(value).map(Json::from), "a whole number".to_owned()),
+            FieldKind::Flag => (
+                plain.parse::<bool>().ok().map(Json::from),
+                "true or false".to_owned(),
             ),
-            FieldKind::Flag => (value.as_flag().map(Json::from), "true or false".to_owned()),
             FieldKind::OneOf(words) => (
-                words.contains(&&*plain).then(|| Json::from(&*plain)),
+                words.contains(&&*plain).then(|| plain.as_str().into()),
                 format!("one of {}", words.join(", ")),
             ),
             FieldKind::Data(check) => match check(value) {
-                Ok(()) => (Some(value.clone()), String::new()),
+                Ok(()) => return Ok(value.clone()),
                 Err(expected) => (None, expected),
             },
             FieldKind::Text | FieldKind::Path => return Ok(plain.into()),
@@ -122,15 +122,12 @@ impl FieldInfo {
 
     /// Returns whether an edit by hand may set this value.
     pub(super) fn takes_edit(&self, value: &Json) -> bool {
-        let fits = |(min, max)| {
-            let value = self.convert(value);
-            value.is_ok_and(|value| {
-                value
-                    .as_u64()
-                    .is_none_or(|count| (min..=max).contains(&count))
-            })
+        let (Some((min, max)), Ok(value)) = (self.edit, self.convert(value)) else {
+            return false;
         };
-        self.edit.is_some_and(fits)
+        value
+            .as_u64()
+            .is_none_or(|count| (min..=max).contains(&count))
     }
 }
 

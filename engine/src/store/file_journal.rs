@@ -3,15 +3,13 @@
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};
 
-use camino::Utf8Path;
-
 use super::entry::{ChangeEntry, Entry};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::journal::{Journal, Tail, check_order};
-use super::loop_folder::{ARCHIVE, JOURNAL, LOCK, LoopFolder, SIDECARS, START_LOCK};
-use super::seal::{Line, Sealing, newest_change};
+use super::seal::{Line, Sealing};
 use super::state_home::Mark;
+use super::store::{JOURNAL, LOCK, START_LOCK, Store};
 use crate::files::{Folder, MAX_BYTES, Prepared, if_there, kill_point, make_all};
 
 /// The most bytes of a journal.
@@ -25,8 +23,8 @@ struct Sealed {
     folder: Folder,
     /// The length of the file.
     length: u64,
-    /// The last lines. Behind the last one nothing exists.
-    lines: Vec<Option<Line>>,
+    /// The last lines, with a change among them. Behind the last one nothing exists.
+    lines: Vec<Line>,
     sealing: Sealing,
     mark: Mark,
 }
@@ -34,17 +32,13 @@ struct Sealed {
 impl Sealed {
     /// Returns the newest change.
     fn change(&self) -> Option<&ChangeEntry> {
-        newest_change(&self.lines)
-    }
-
-    /// Returns the newest line, which is sealed.
-    fn last(&self) -> Option<&Line> {
-        self.lines.last()?.as_ref()
+        let mut lines = self.lines.iter().rev();
+        lines.find_map(|line| line.entry.change())
     }
 
     /// Returns the byte at which the next line begins.
     fn end(&self) -> u64 {
-        self.last().map_or(0, |line| line.end)
+        self.lines.last().map_or(0, |line| line.end)
     }
 
     /// Appends a line to the file, and syncs it. A journal is there with a whole line, or not at all.
@@ -67,7 +61,7 @@ impl Sealed {
     }
 }
 
-impl LoopFolder {
+impl Store {
     /// Returns the seals of the journals here, or `None` if this user started no loop here.
     pub(super) fn sealing(
         &self,
@@ -114,25 +108,29 @@ impl LoopFolder {
         let read = |length: u64| sealing.lines(id, &file, length.min(MAX_JOURNAL), since);
         let length = file.metadata().or_io("read", &path)?.len();
         let lines = read(length).or_io("read", &path)?;
-        let sealed = Sealed {
+        let end = lines.last().and_then(Option::as_ref);
+        match end.map_or(0, |line| line.end) {
+            0 => return Err(foreign()),
+            end if end < mark.bytes => {
+                return Err(self.foreign_journal(id, "its journal lost lines"));
+            }
+            _ => {}
+        }
+        let sealed = lines.into_iter().collect::<Option<_>>();
+        let lines =
+            sealed.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))?;
+        Ok(Some(Sealed {
             here,
             folder,
             length,
             lines,
             sealing,
             mark,
-        };
-        match sealed.end() {
-            0 => Err(foreign()),
-            end if end < sealed.mark.bytes => {
-                Err(self.foreign_journal(id, "its journal lost lines"))
-            }
-            _ => Ok(Some(sealed)),
-        }
+        }))
     }
 
     /// Returns a journal that is to begin.
-    fn begin(&self, here: Folder, id: &LoopId) -> Result<Sealed, StoreError> {
+    fn begin_journal(&self, here: Folder, id: &LoopId) -> Result<Sealed, StoreError> {
         let sealing = self.home.sealing_or_new(&here)?;
         // The journal that is replaced may be longer.
         let _ = sealing.set_mark(id, &Mark::default());
@@ -166,7 +164,7 @@ impl LoopFolder {
         let prepare = || {
             let users_folder = self.spec.file.and(path.parent());
             if let Some(parent) = users_folder {
-                make_all(self.root(), parent)?;
+                make_all(&self.root, parent)?;
             }
             let (folder, name) = self.document_place(here, id)?;
             let old = folder.look(&name)?;
@@ -182,18 +180,9 @@ impl LoopFolder {
         };
         prepare().or_io("write", &path)
     }
-
-    /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
-    fn pieces(&self, id: &LoopId) -> Vec<String> {
-        let document = self.spec.file.is_none().then(|| self.document_name(id));
-        let sidecars = SIDECARS.iter().map(|suffix| format!("{id}{suffix}"));
-        (document.into_iter().chain(sidecars))
-            .chain([id.to_string()])
-            .collect()
-    }
 }
 
-impl Journal for LoopFolder {
+impl Journal for Store {
     fn append(
         &self,
         id: &LoopId,
@@ -202,13 +191,11 @@ impl Journal for LoopFolder {
         document: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
-        // A loop that is taken over begins its journal again.
-        let is_foreign =
-            || after == Some(0) && matches!(self.entries(id, 0), Err(StoreError::NotOurs { .. }));
-        let sealed = if is_foreign() {
-            None
-        } else {
-            self.sealed(Ok(here.clone()), id, u64::MAX)?
+        let since = if after == Some(0) { 0 } else { u64::MAX };
+        let sealed = match self.sealed(Ok(here.clone()), id, since) {
+            // A loop that is taken over begins its journal again.
+            Err(StoreError::NotOurs { .. }) if after == Some(0) => None,
+            sealed => sealed?,
         };
         check_order(after, sealed.as_ref().and_then(Sealed::change))?;
         // The new document is there before its line, so that a full disk refuses the change here.
@@ -216,14 +203,14 @@ impl Journal for LoopFolder {
         let prepared = document.map(prepare).transpose()?;
         let sealed = match sealed {
             Some(sealed) => sealed,
-            None => self.begin(here, id)?,
+            None => self.begin_journal(here, id)?,
         };
         let path = self.journal_path(id);
         let json = serde_json::to_vec(&entry)
             .map_err(io::Error::from)
             .or_io("write", &path)?;
         let end = sealed.end();
-        let before = sealed.last().map_or("", |line| &line.seal);
+        let before = sealed.lines.last().map_or("", |line| &line.seal);
         let seal = sealed.sealing.seal(id, before, end, &json);
         let line = [&*json, b"\t", seal.as_bytes(), b"\n"].concat();
         let bytes = end + line.len() as u64;
@@ -279,12 +266,9 @@ impl Journal for LoopFolder {
     }
 
     fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
-        let Some(sealed) = self.sealed(self.open_folder(), id, since)? else {
-            return Ok(Vec::new());
-        };
-        let lines = sealed.lines.into_iter();
-        let entries = lines.map(|line| Some(line?.entry)).collect::<Option<_>>();
-        entries.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))
+        let sealed = self.sealed(self.open_folder(), id, since)?;
+        let lines = sealed.into_iter().flat_map(|sealed| sealed.lines);
+        Ok(lines.map(|line| line.entry).collect())
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
@@ -304,50 +288,5 @@ impl Journal for LoopFolder {
 
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
         Ok(Box::new(self.lock(START_LOCK)?))
-    }
-
-    fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        let (here, _lock) = self.lock(LOCK)?;
-        let mut pieces = self.pieces(id);
-        pieces.retain(|name| here.has(name));
-        let Some(last) = pieces.last() else {
-            return Ok(());
-        };
-        let moved = make_archive(&here, id, last).and_then(|to| {
-            let mut pieces = pieces.iter();
-            pieces.try_for_each(|name| here.rename(name, &to, name))
-        });
-        moved.or_io("move to", self.folder.join(ARCHIVE).join(id.as_str()))
-    }
-
-    fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
-        let (here, _lock) = self.lock(LOCK)?;
-        let path = self.folder.join(ARCHIVE).join(id.as_str());
-        let archive = here.subfolder(ARCHIVE).or_io("open", &path)?;
-        let from = archive.subfolder(id.as_str()).or_io("open", &path)?;
-        // The document comes last: until then nobody sees the loop.
-        for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
-            if here.has(name) {
-                return Err(self.active(id, None));
-            }
-            from.rename(name, &here, name)
-                .or_io("move", path.join(name))?;
-        }
-        let _ = archive.remove_folder(id.as_str());
-        Ok(())
-    }
-}
-
-/// Makes a folder in the archive: the id, or `ID-2` and so on if `piece` was archived there before.
-fn make_archive(here: &Folder, id: &LoopId, piece: &str) -> io::Result<Folder> {
-    let mut name = id.to_string();
-    let mut number = 1;
-    loop {
-        let folder = here.make(Utf8Path::new(ARCHIVE).join(&name))?;
-        if !folder.has(piece) {
-            return Ok(folder);
-        }
-        number += 1;
-        name = format!("{id}-{number}");
     }
 }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::spec::IdForm;
 use crate::digest::random_hex;
@@ -17,23 +16,24 @@ const RESERVED: [&str; 4] = ["archive", "log", "project", "scratch"];
 #[serde(try_from = "String")]
 pub struct LoopId(String);
 
-/// The error for a text that is not the id of a loop, with its first 80 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{}` is not the id of a loop", .0.escape_debug())]
-pub struct InvalidId(String);
-
 impl LoopId {
     /// Parses an id of a form.
-    pub fn parse(text: &str, form: IdForm) -> Result<Self, InvalidId> {
+    ///
+    /// # Errors
+    /// Returns a sentence with the first 80 characters of a text that is no id.
+    pub fn parse(text: &str, form: IdForm) -> Result<Self, String> {
         let fits = match form {
             IdForm::Stamp => is_stamp(text),
             IdForm::Name => is_name(text),
         };
         if fits {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidId(text.chars().take(80).collect()))
+            return Ok(Self(text.to_owned()));
         }
+        let begin: String = text.chars().take(80).collect();
+        Err(format!(
+            "`{}` is not the id of a loop",
+            begin.escape_debug()
+        ))
     }
 
     /// Makes a new id from the time `now` and six random hexadecimal digits.
@@ -60,10 +60,10 @@ impl fmt::Display for LoopId {
 }
 
 impl TryFrom<String> for LoopId {
-    type Error = InvalidId;
+    type Error = String;
 
     /// Parses either form: a stamp is a name too.
-    fn try_from(text: String) -> Result<Self, InvalidId> {
+    fn try_from(text: String) -> Result<Self, String> {
         Self::parse(&text, IdForm::Name)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::entry::{ChangeEntry, Entry};
-use super::error::{Snapshot, StoreError};
+use super::error::StoreError;
 use super::id::LoopId;
 
 /// The newest change of a loop, and its document if there is one.
@@ -40,12 +40,6 @@ pub(crate) trait Journal: Debug + Send + Sync {
 
     /// Returns a guard. As long as it lives, no other process starts or restores a loop here.
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError>;
-
-    /// Moves a loop out of the way, with everything of it.
-    fn archive(&self, id: &LoopId) -> Result<(), StoreError>;
-
-    /// Moves a loop back.
-    fn unarchive(&self, id: &LoopId) -> Result<(), StoreError>;
 }
 
 /// Refuses an entry that is to follow another revision than that of the newest change.
@@ -53,18 +47,17 @@ pub(super) fn check_order(
     after: Option<u64>,
     newest: Option<&ChangeEntry>,
 ) -> Result<(), StoreError> {
-    let found = newest.map_or_else(Snapshot::default, ChangeEntry::snapshot);
-    match after {
-        Some(after) if after != found.revision => Err(StoreError::Stale { found }),
-        _ => Ok(()),
+    let found = newest.map_or(0, |newest| newest.revision);
+    if after.is_none_or(|after| after == found) {
+        return Ok(());
     }
+    Err(newest.map_or_else(|| ChangeEntry::default().stale(), ChangeEntry::stale))
 }
 
 /// Journals of one process.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     loops: Mutex<BTreeMap<LoopId, Kept>>,
-    archived: Mutex<BTreeMap<LoopId, Kept>>,
     starting: Mutex<()>,
 }
 
@@ -127,17 +120,5 @@ impl Journal for Memory {
 
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
         Ok(Box::new(lock(&self.starting)))
-    }
-
-    fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        let kept = lock(&self.loops).remove_entry(id);
-        lock(&self.archived).extend(kept);
-        Ok(())
-    }
-
-    fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
-        let kept = lock(&self.archived).remove_entry(id);
-        lock(&self.loops).extend(kept);
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::error::StoreError;
 use super::id::LoopId;
 use super::store::Store;
-use super::value::FieldValue as _;
+use super::value::to_plain;
 
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,60 +27,51 @@ pub struct Listed {
     pub session: Option<String>,
     /// The folder that it belongs to.
     pub root: Option<String>,
-    /// Whether it is a loop of this user and machine that can be opened.
-    pub ours: bool,
     /// Whether it is a loop of our machine that is not this user's, so that nothing drives it.
     pub left_alone: bool,
-    /// The reason why it cannot be used.
+    /// The reason why it cannot be opened as a loop of this user and machine.
     pub problem: Option<String>,
 }
 
 impl Store {
-    /// Returns every loop that has a journal or a document, newest first. Reads without a lock, writes nothing, and names what
-    /// is wrong with a loop instead of failing. If the call's [`Budget`](super::Budget) ends first, the rest is left out.
+    /// Returns every loop that has a journal or a document, newest first, and names what is wrong with it. Writes nothing.
     pub fn list(&self) -> Vec<Listed> {
-        let mut ids = self.journal_of().list().unwrap_or_default();
+        let mut ids = self.journals().list().unwrap_or_default();
         let stems = self.stems().into_iter();
-        ids.extend(stems.filter_map(|stem| LoopId::parse(&stem, self.spec().ids).ok()));
+        ids.extend(stems.filter_map(|stem| LoopId::parse(&stem, self.spec.ids).ok()));
         self.list_each(ids)
     }
 
     /// Returns the state files that were made by hand: those whose name is not an id.
     pub fn list_foreign(&self) -> Vec<Listed> {
         let stems = self.stems().into_iter();
-        let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec().ids).is_err());
+        let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec.ids).is_err());
         self.list_each(foreign.map(LoopId::from_file_stem).collect())
     }
 
     fn list_each(&self, mut ids: Vec<LoopId>) -> Vec<Listed> {
         ids.sort();
         ids.dedup();
-        let in_time = ids.into_iter().take_while(|_| !self.budget().is_over());
-        let mut listed: Vec<Listed> = in_time.filter_map(|id| self.list_one(id)).collect();
-        listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
-        listed
+        newest_first(ids.into_iter().filter_map(|id| self.list_one(id)))
     }
 
     /// Returns the names of the documents in the state folder, without their extension.
     fn stems(&self) -> Vec<String> {
-        if self.spec().file.is_some() {
+        if self.spec.file.is_some() {
             return Vec::new();
         }
-        let extension = self.spec().extension;
+        let extension = self.spec.extension;
         let stem = |name: String| {
             let stem = name.strip_suffix(extension)?.strip_suffix('.')?;
             Some(stem.to_owned()).filter(|stem| !stem.is_empty())
         };
         let names = self.open_folder().and_then(|here| here.names());
-        names
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(stem)
-            .collect()
+        let names = names.unwrap_or_default().into_iter();
+        names.filter_map(stem).collect()
     }
 
     fn list_one(&self, id: LoopId) -> Option<Listed> {
-        let spec = self.spec();
+        let spec = self.spec;
         let modified = self.modified(&id)?;
         let newest = self.newest(&id).map(|(newest, _)| newest);
         // Of a loop that cannot be opened, its document says something.
@@ -93,12 +84,9 @@ impl Store {
                 spec.parse(&bytes).ok()
             }
         };
-        let text = |name: &str| {
-            let value = match &newest {
-                Ok(newest) => newest.field(name).cloned(),
-                Err(_) => document.as_ref()?.get(name),
-            };
-            Some(value?.to_plain().into_owned())
+        let text = |name: &str| match &newest {
+            Ok(newest) => newest.field(name).map(to_plain),
+            Err(_) => document.as_ref()?.text(name),
         };
         let phase = text(spec.fields.phase);
         Some(Listed {
@@ -109,14 +97,13 @@ impl Store {
             phase,
             session: text(spec.fields.session),
             root: text(spec.fields.root),
-            ours: newest.is_ok(),
             left_alone: newest.as_ref().is_err_and(StoreError::is_unsealed),
             problem: newest.err().map(|error| error.to_string()),
         })
     }
 
-    /// Returns the time when a loop was last changed or touched: that of its document, as `sweep_stale` of the shell helpers
-    /// reads it. The user's document says nothing of that alone, so its loop has the later time of journal and document.
+    /// Returns the time when a loop was last changed or touched: that of its document, or, if that is the user's file, the later
+    /// one of journal and document.
     fn modified(&self, id: &LoopId) -> Option<SystemTime> {
         if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);
@@ -127,9 +114,16 @@ impl Store {
         };
         let journal = time(&self.journal_path(id));
         let document = time(&self.path_of(id));
-        match self.spec().file {
+        match self.spec.file {
             Some(_) => journal.max(document),
             None => document.or(journal),
         }
     }
+}
+
+/// Sorts loops, the newest first.
+pub(super) fn newest_first(loops: impl Iterator<Item = Listed>) -> Vec<Listed> {
+    let mut listed: Vec<Listed> = loops.collect();
+    listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
+    listed
 }

@@ -26,7 +26,6 @@
 //! ISO 8601 in UTC, whole seconds.
 
 mod archive;
-mod budget;
 mod commit;
 mod document;
 mod entry;
@@ -36,7 +35,6 @@ mod file_journal;
 mod id;
 mod journal;
 mod list;
-mod loop_folder;
 mod open;
 mod seal;
 mod spec;
@@ -53,19 +51,15 @@ pub(crate) mod testing;
 mod tests;
 mod value;
 
-pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
-pub use error::{Snapshot, StoreError, WhyNotOurs};
+pub use error::{StoreError, WhyNotOurs};
 pub use field::{FieldError, FieldInfo, FieldKind, InitialValue, default_data, is_data};
-pub use id::{InvalidId, LoopId};
+pub use id::LoopId;
 pub use list::Listed;
-pub use loop_folder::{LoopFolder, RunLock, lock_run};
 pub use open::{REFUSED, REPAIRED};
 pub use spec::{Active, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Beginning, Import};
 pub use state_home::StateHome;
-pub use store::Store;
-pub use value::{FieldValue, Fields, MOST_COUNT, parse_plain};
-
-pub use crate::files::Distrust;
+pub use store::{Store, lock_run};
+pub use value::{Fields, MOST_COUNT, parse_plain, to_count, to_plain};

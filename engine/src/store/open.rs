@@ -12,7 +12,7 @@ use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
 use super::journal::Tail;
 use super::store::Store;
-use super::value::{FieldValue as _, Fields};
+use super::value::{Fields, to_plain};
 use crate::text;
 
 /// The note of a verb or a helper that was refused.
@@ -82,7 +82,7 @@ impl Store {
                 Some(_) => {}
             }
             document = self.render(&newest.fields, &document, &[]);
-            self.journal_of().restore(id, newest.revision, &document)?;
+            self.journals().restore(id, newest.revision, &document)?;
             edits = taken;
         }
         let repair = describe_edits(&newest, &edits);
@@ -114,19 +114,17 @@ impl Store {
             newest,
             document,
             repairs: Vec::new(),
-            spec: self.spec(),
+            spec: self.spec,
         }
     }
 
     /// Returns the newest change of a loop, and its document if there is one.
     pub(super) fn newest(&self, id: &LoopId) -> Result<Tail, StoreError> {
-        let Some(tail) = self.journal_of().tail(id)? else {
+        let Some(tail) = self.journals().tail(id)? else {
             return Err(self.why_none(id));
         };
-        match tail.0.field(self.spec().fields.machine) {
-            Some(machine) if machine.to_plain() != self.spec().machine => {
-                Err(self.other_machine(id, machine.to_plain().into_owned()))
-            }
+        match tail.0.field(self.spec.fields.machine).map(to_plain) {
+            Some(machine) if machine != self.spec.machine => Err(self.other_machine(id, machine)),
             _ => Ok(tail),
         }
     }
@@ -135,7 +133,7 @@ impl Store {
         StoreError::OtherMachine {
             path: self.path_of(id),
             found,
-            expected: self.spec().machine,
+            expected: self.spec.machine,
         }
     }
 
@@ -144,15 +142,15 @@ impl Store {
         let Ok(bytes) = self.read_document(id) else {
             return self.no_loop(id);
         };
-        match self.spec().parse(&bytes) {
+        match self.spec.parse(&bytes) {
             Err(source) => StoreError::Io {
                 doing: "read",
                 path: self.path_of(id),
                 source,
             },
-            Ok(document) => match document.text(self.spec().fields.machine) {
+            Ok(document) => match document.text(self.spec.fields.machine) {
                 None => self.not_ours(id, WhyNotOurs::NoMachine),
-                Some(machine) if machine == self.spec().machine => {
+                Some(machine) if machine == self.spec.machine => {
                     self.not_ours(id, WhyNotOurs::NoJournal)
                 }
                 Some(machine) => self.other_machine(id, machine),
@@ -162,9 +160,9 @@ impl Store {
 
     /// Returns the root of a loop whose project was moved. In a folder that projects share, no loop moves.
     fn root_after_move(&self, newest: &ChangeEntry) -> Option<String> {
-        let root = newest.field(self.spec().fields.root)?.as_str()?;
-        let is_moved = !self.is_shared() && self.root() != root;
-        is_moved.then(|| self.root().to_string())
+        let root = newest.field(self.spec.fields.root)?.as_str()?;
+        let is_moved = !self.is_shared() && self.root != root;
+        is_moved.then(|| self.root.to_string())
     }
 
     /// Compares a document with the newest change. Returns `None` if it shows that change.
@@ -174,7 +172,7 @@ impl Store {
         newest: &ChangeEntry,
         found: Option<&[u8]>,
     ) -> Result<Option<Difference>, StoreError> {
-        let spec = self.spec();
+        let spec = self.spec;
         let mut difference = Difference::default();
         let document = match found.map(|bytes| spec.parse(bytes)).transpose() {
             Ok(Some(document)) => document,
@@ -213,9 +211,9 @@ impl Store {
         newest: &ChangeEntry,
         found: Option<&[u8]>,
     ) -> Option<u64> {
-        self.spec().file?;
-        let document = self.spec().parse(found?).ok()?;
-        let revision = document.count(self.spec().fields.revision)?;
+        self.spec.file?;
+        let document = self.spec.parse(found?).ok()?;
+        let revision = document.count(self.spec.fields.revision)?;
         (revision + 1 < newest.revision).then_some(revision)
     }
 
@@ -229,7 +227,7 @@ impl Store {
         let bytes = found.unwrap_or_default();
         let kept = self.keep_replaced(id, &bytes)?;
         let document = self.render(&newest.fields, &bytes, &[]);
-        self.journal_of().restore(id, newest.revision, &document)?;
+        self.journals().restore(id, newest.revision, &document)?;
         self.log(&format!(
             "{id}: the document was written again; the file that was put back is kept as {kept}"
         ));
@@ -238,8 +236,8 @@ impl Store {
 
     /// Renders fields into a document that is there, and adds lines to its text.
     pub(super) fn render(&self, fields: &Fields, found: &[u8], text: &[String]) -> Vec<u8> {
-        let spec = self.spec();
-        let document = spec.parse(found).unwrap_or_else(|_| spec.empty());
+        let spec = self.spec;
+        let document = spec.parse(found).unwrap_or_else(|_| Document::empty(spec));
         document.with(fields, text).to_bytes()
     }
 
@@ -257,7 +255,7 @@ impl Store {
             data: data.or_io("write", self.journal_path(id))?,
         };
         self.newest(id)?;
-        self.journal_of().append(id, None, Entry::Note(entry), None)
+        self.journals().append(id, None, Entry::Note(entry), None)
     }
 
     /// Returns a loop's journal, oldest entry first.
@@ -267,7 +265,7 @@ impl Store {
 
     /// Returns at least the entries of a loop's journal since a revision.
     pub fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
-        let entries = self.journal_of().entries(id, since)?;
+        let entries = self.journals().entries(id, since)?;
         if entries.is_empty() {
             return Err(self.why_none(id));
         }
@@ -279,7 +277,7 @@ impl Store {
 fn differing(document: &Document, change: &ChangeEntry) -> Vec<String> {
     let is_shown = |field: &str, value: &Json| {
         let found = document.get(field);
-        found.is_some_and(|found| found == *value || found.to_plain() == value.to_plain())
+        found.is_some_and(|found| found == *value || to_plain(&found) == to_plain(value))
     };
     let fields = change.fields.iter();
     let differing = fields.filter(|(field, value)| !is_shown(field, value));
@@ -289,8 +287,8 @@ fn differing(document: &Document, change: &ChangeEntry) -> Vec<String> {
 /// Returns a description of the edits by hand that are taken over, for the user, if there are some.
 fn describe_edits(newest: &ChangeEntry, edits: &Fields) -> Option<String> {
     let describe = |(field, value): (&String, &Json)| match newest.field(field) {
-        Some(old) => format!("{field}: {} (was {})", value.to_plain(), old.to_plain()),
-        None => format!("{field}: {}", value.to_plain()),
+        Some(old) => format!("{field}: {} (was {})", to_plain(value), to_plain(old)),
+        None => format!("{field}: {}", to_plain(value)),
     };
     let fields = edits.iter().map(describe).collect::<Vec<_>>().join(", ");
     (!fields.is_empty())

@@ -86,18 +86,13 @@ impl Sealing {
         since: u64,
     ) -> (Vec<Option<Line>>, bool) {
         let mut lines = VecDeque::new();
-        let mut end = memchr::memrchr(b'\n', bytes).map_or(0, |last| last + 1);
-        while end > 0 {
-            let begin_of = |end: usize| {
-                let feed = memchr::memrchr(b'\n', &bytes[..end.saturating_sub(1)]);
-                feed.map_or(0, |feed| feed + 1)
-            };
-            let begin = begin_of(end);
-            let before = begin_of(begin);
-            // The seal of a line can be checked if the line before was read whole.
-            if from > 0 && before == 0 {
-                break;
-            }
+        // The seal of a line can be checked if the line before was read whole.
+        let begins = std::iter::repeat_n(0, if from == 0 { 2 } else { 0 });
+        let feeds = memchr::memrchr_iter(b'\n', bytes).map(|feed| feed + 1);
+        let mut cuts = feeds.chain(begins);
+        let mut end = cuts.next().unwrap_or_default();
+        let mut begin = cuts.next().unwrap_or_default();
+        for before in cuts {
             let (_, seal_before) = split(&bytes[before..begin]).unwrap_or_default();
             let (json, seal) = split(&bytes[begin..end]).unwrap_or_default();
             let at = from + begin as u64;
@@ -117,14 +112,14 @@ impl Sealing {
             if is_enough {
                 return (lines.into(), true);
             }
-            end = begin;
+            (end, begin) = (begin, before);
         }
         (lines.into(), false)
     }
 }
 
 /// Returns the newest change that only sealed lines follow.
-pub(super) fn newest_change(lines: &[Option<Line>]) -> Option<&ChangeEntry> {
+fn newest_change(lines: &[Option<Line>]) -> Option<&ChangeEntry> {
     let mut sealed = lines.iter().rev().map_while(Option::as_ref);
     sealed.find_map(|line| line.entry.change())
 }

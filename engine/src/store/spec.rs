@@ -20,8 +20,7 @@ pub struct StateSpec {
     pub folder: &'static str,
     /// The environment variable that overrides `folder`. Reading it is the caller's part.
     pub folder_env: Option<&'static str>,
-    /// The path of a document that is the user's own, relative to the project's root, with `{id}` for the loop's id. `None`: the
-    /// documents are in the state folder.
+    /// The path of a document that is the user's own, below the root, with `{id}` for the id. `None`: in the state folder.
     pub file: Option<&'static str>,
     /// The extension of a state file in the folder, without the dot.
     pub extension: &'static str,
@@ -116,11 +115,6 @@ impl StateSpec {
         Document::parse(self.form, self.declared, bytes)
     }
 
-    /// Makes a document without fields.
-    pub fn empty(&self) -> Document {
-        Document::empty(self)
-    }
-
     /// Returns the field of a name.
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
         self.declared.iter().find(|field| field.name == name)
@@ -135,19 +129,19 @@ impl StateSpec {
 
     /// Returns whether `field` identifies a document: only the store writes it, regardless of the caller.
     pub(super) fn is_structural(&self, field: &str) -> bool {
-        let names = &self.fields;
-        let always = [
-            names.phase,
-            names.id,
-            names.revision,
-            names.machine,
-            names.root,
-        ];
-        always.contains(&field) || names.graph_hash == Some(field)
+        let HeldFields {
+            phase,
+            id,
+            revision,
+            machine,
+            root,
+            ..
+        } = self.fields;
+        [phase, id, revision, machine, root].contains(&field)
+            || self.fields.graph_hash == Some(field)
     }
 
-    /// Returns whether only the machine writes `field`. The time of the last change is not such a field: nothing is decided by
-    /// it.
+    /// Returns whether only the machine writes a field. Nothing is decided by the time of the last change.
     pub(super) fn is_protected(&self, name: &str) -> bool {
         let is_owned = |field: &FieldInfo| field.is_held() || field.owned || field.edit.is_some();
         self.fields.updated != Some(name) && self.field(name).is_some_and(is_owned)

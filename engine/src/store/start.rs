@@ -10,9 +10,8 @@ use super::document::Document;
 use super::entry::{Change, ChangeEntry, Record, hold};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
-use super::loop_folder::SIDECARS;
 use super::spec::Active;
-use super::store::Store;
+use super::store::{SIDECARS, Store};
 use super::value::Fields;
 
 /// The finished loops that a start leaves in the folder. Older ones are archived.
@@ -55,8 +54,8 @@ pub struct Import {
 }
 
 impl Store {
-    /// Starts a loop. Makes the state folder, which ignores itself, if it is not there. The fields are in their order, the phase
-    /// among them; the store writes the engine's other fields.
+    /// Starts a loop, and makes the state folder. The fields are in their order, the phase among them; the store writes the engine's
+    /// other fields.
     pub fn start(
         &self,
         beginning: &Beginning,
@@ -69,16 +68,16 @@ impl Store {
             self.home.open_or_make()?;
             self.make()?;
         }
-        let _alone = self.journal_of().alone()?;
-        let names = &self.spec().fields;
+        let _alone = self.journals().alone()?;
+        let names = &self.spec.fields;
         let id = match &beginning.id {
             Some(id) => id.clone(),
             None => {
-                LoopId::new_stamp(beginning.now).or_io("take random bytes for", self.folder())?
+                LoopId::new_stamp(beginning.now).or_io("take random bytes for", &self.folder)?
             }
         };
         let refuse = |why: String| StoreError::input("start", self.loop_folder(&id), why);
-        LoopId::parse(id.as_str(), self.spec().ids).map_err(|error| refuse(error.to_string()))?;
+        LoopId::parse(id.as_str(), self.spec.ids).map_err(refuse)?;
         let document = import.as_ref().map(|import| &import.document);
         let file = import.as_ref().map(|import| &*import.file);
         let before = self.put_back(&id, file)?;
@@ -98,7 +97,7 @@ impl Store {
             .map_or(beginning.now, |began| began.min(beginning.now));
         let change = Change {
             to: Some(phase.to_owned()),
-            root: Some(self.root().to_string()),
+            root: Some(self.root.to_string()),
             begins_visit: true,
             ..Change::bare(document.map_or("start", |_| "import"), by)
         };
@@ -107,16 +106,11 @@ impl Store {
         hold(&mut fields, names.started, to_seconds(began).to_string());
         hold(&mut fields, names.started_epoch, began.as_second().max(0));
         hold(&mut fields, names.findings, 0);
-        hold(&mut fields, names.machine, self.spec().machine);
+        hold(&mut fields, names.machine, self.spec.machine);
         let after = before.revision;
-        let entry =
-            ChangeEntry { fields, ..before }.followed_by(self.spec(), beginning.now, change);
+        let entry = ChangeEntry { fields, ..before }.followed_by(self.spec, beginning.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
-        let appended = self.append(&id, after, &found, entry);
-        let record = appended.map_err(|error| match error {
-            StoreError::Stale { .. } => self.active(&id, None),
-            error => error,
-        })?;
+        let record = self.append_change(&id, after, &found, entry)?;
         if !self.is_in_memory() {
             if let Some(file) = file {
                 self.keep_imported(&id, file, &found)?;
@@ -128,8 +122,7 @@ impl Store {
         Ok(record)
     }
 
-    /// Returns the newest change of the loop whose document, put back, is the file to import. That file becomes the loop's next
-    /// change. Any other start follows nothing.
+    /// Returns the newest change of the loop whose document, put back, is the file to import. Other starts follow nothing.
     fn put_back(&self, id: &LoopId, file: Option<&Utf8Path>) -> Result<ChangeEntry, StoreError> {
         if file == Some(&*self.path_of(id)) && self.has_journal(id) {
             let (newest, found) = self.newest(id)?;
@@ -143,11 +136,11 @@ impl Store {
     /// Keeps an imported file of the state folder, or in the place of the loop's document, as `<id>/replaced-N`.
     fn keep_imported(&self, id: &LoopId, file: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
         let is_document = file == self.path_of(id);
-        let is_here = file.parent() == Some(self.folder());
-        if is_document || is_here {
-            self.keep_replaced(id, bytes)?;
+        if !is_document && file.parent() != Some(&*self.folder) {
+            return Ok(());
         }
-        if is_document || !is_here {
+        self.keep_replaced(id, bytes)?;
+        if is_document {
             return Ok(());
         }
         self.folder_of(file)
@@ -155,13 +148,12 @@ impl Store {
             .or_io("remove", file)
     }
 
-    /// Refuses an id that a loop has or had here, and the user's document that is another loop's, unless that loop is
-    /// finished and can be archived.
+    /// Refuses an id that a loop has or had here, and a document of another loop, unless that is finished and can be archived.
     fn check_free(&self, id: &LoopId, file: Option<&Utf8Path>) -> Result<(), StoreError> {
         let path = self.path_of(id);
         let is_known = self.has_journal(id) || self.has_archived(id);
         let is_taken = file != Some(&*path) && self.read_document(id).is_ok();
-        if is_known || is_taken && self.spec().file.is_none() {
+        if is_known || is_taken && self.spec.file.is_none() {
             return Err(self.active(id, None));
         }
         if !is_taken {
@@ -170,20 +162,19 @@ impl Store {
         let mut others = self.list().into_iter();
         match others.find(|one| one.id != *id && one.path == path) {
             Some(other) if other.terminal => self.archive(&other.id),
-            Some(other) if other.ours => Err(self.active(&other.id, other.phase)),
+            Some(other) if other.problem.is_none() => Err(self.active(&other.id, other.phase)),
             _ => Err(self.not_ours(id, WhyNotOurs::NoJournal)),
         }
     }
 
-    /// Refuses a start while another loop, or a state file that was made by hand, is under way that may not be beside it. `file`
-    /// is not in the way.
+    /// Refuses a start while another loop, or a state file made by hand, other than `file`, is under way and in its way.
     pub(super) fn refuse_active(
         &self,
         id: &LoopId,
         session: Option<&str>,
         file: Option<&Utf8Path>,
     ) -> Result<(), StoreError> {
-        let active = self.spec().active;
+        let active = self.spec.active;
         if active == Active::Many {
             return Ok(());
         }

@@ -10,7 +10,6 @@
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt as _;
-use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -18,15 +17,14 @@ use serde::{Deserialize, Serialize};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::seal::Sealing;
-use super::store::Store;
+use super::store::{LOCK_TIMEOUT, Store};
 use crate::digest::{random_hex, sha256};
-use crate::files::{Folder, Lock, if_there, make_private, open_private};
+use crate::files::{Folder, Lock, if_there, make_private};
 
 const KEY: &str = "key";
 const KEY_DIGITS: usize = 64;
 /// The lock for making the key.
 const KEY_LOCK: &str = "key.lock";
-const KEY_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const PROJECT: &str = "project";
 const PROJECT_DIGITS: usize = 32;
 const PROJECTS: &str = "projects";
@@ -94,7 +92,7 @@ impl StateHome {
     fn open_with_key(&self) -> Result<Option<(Folder, String)>, StoreError> {
         let path = self.usable_path()?;
         let read = || {
-            let home = open_private(path, "")?;
+            let home = Folder::open(path)?;
             let key = read_key(&home)?;
             Ok((home, key))
         };
@@ -107,7 +105,7 @@ impl StateHome {
         let make = || {
             let home = make_private(path, "")?;
             if !home.has(KEY) {
-                let lock = Lock::take(&home, KEY_LOCK, KEY_LOCK_TIMEOUT)?;
+                let lock = Lock::take(&home, KEY_LOCK, LOCK_TIMEOUT)?;
                 let _lock = lock.ok_or(ErrorKind::TimedOut)?;
                 if !home.has(KEY) {
                     home.replace(KEY, random_hex::<{ KEY_DIGITS / 2 }>()?.as_bytes())?;
@@ -225,33 +223,25 @@ impl Sealing {
 }
 
 impl Store {
-    /// Returns whether this user had loops in this folder, and the folder is gone: removed, moved, or on another branch.
-    pub fn has_vanished(&self) -> bool {
-        let path = self.folder();
-        let last = || {
-            let home = open_private(self.home.folder()?, "").ok()?;
-            let text = read_kept(&home, BY_PATH, &sha256(path.as_str()))?;
-            read_kept(&home, PROJECTS, text.lines().next()?)
-        };
-        // A folder that moved is used at its new path.
-        last().is_some_and(|last| last == path.as_str())
-            && path.try_exists().is_ok_and(|there| !there)
-    }
-
-    /// Records that `by` named this folder, which vanished. Returns whether it did so for the first time since the folder was
-    /// used. One that cannot be noted is named again.
-    pub fn note_vanished(&self, by: &str) -> bool {
-        let note = || {
-            let home = open_private(self.home.folder()?, "").ok()?;
-            let name = sha256(self.folder().as_str());
+    /// Returns whether this user had loops in this folder, and the folder is gone: removed, moved, or on another branch. If `by`
+    /// asks, only for the first time since the folder was used. An answer that cannot be noted is given again.
+    pub fn has_vanished(&self, by: Option<&str>) -> bool {
+        let path = &self.folder;
+        let look = || {
+            let home = Folder::open(self.home.folder()?).ok()?;
+            let name = sha256(path.as_str());
             let text = read_kept(&home, BY_PATH, &name)?;
-            let is_first = text.lines().skip(1).all(|line| line != by);
-            if is_first {
+            let mut lines = text.lines();
+            // A folder that moved is used at its new path.
+            let last = read_kept(&home, PROJECTS, lines.next()?)?;
+            let is_new = by.is_none_or(|by| lines.all(|line| line != by));
+            let has_vanished = last == path.as_str() && path.try_exists().is_ok_and(|there| !there);
+            if let Some(by) = by.filter(|_| is_new && has_vanished) {
                 let _ = keep(&home, BY_PATH, &name, &format!("{text}\n{by}"));
             }
-            Some(is_first)
+            Some(is_new && has_vanished)
         };
-        note().unwrap_or(true)
+        look().unwrap_or_default()
     }
 }
 

@@ -1,19 +1,44 @@
-//! The loops of one machine in one project: in a state folder, or in memory.
+//! The loops of one machine in one project, in a state folder or in memory. Only this type knows the paths of files.
 
-use std::ops::Deref;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
 
-use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
-use super::error::{OrIo as _, StoreError};
-use super::id::LoopId;
+use super::document;
+use super::error::{OrIo as _, StoreError, WhyNotOurs};
+use super::id::{LoopId, to_seconds};
 use super::journal::{Journal, Memory};
-use super::loop_folder::{ARCHIVE, LOCK, LOCK_TIMEOUT, LoopFolder};
 use super::spec::StateSpec;
 use super::state_home::{Mark, StateHome};
-use crate::files::if_there;
+use crate::files::kill_point::kill_point;
+use crate::files::{Folder, Lock, MAX_BYTES, folder_of, if_there, make_all};
+use crate::text::{one_line, shown};
+
+/// The lock for every change of a loop, which is held for milliseconds.
+pub(super) const LOCK: &str = ".lock";
+/// The lock for starts, archiving and restoring.
+pub(super) const START_LOCK: &str = ".start.lock";
+/// The lock of a running review, in a loop's folder.
+const RUN_LOCK: &str = "run.lock";
+/// The file that keeps the state folder out of git.
+const IGNORE: &str = ".gitignore";
+pub(super) const JOURNAL: &str = "journal.jsonl";
+pub(super) const ARCHIVE: &str = "archive";
+/// Endings of the files beside a document, each after the id.
+pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
+/// The longest wait for a lock, within the time that a client gives a hook.
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time to wait for the lock of a review. A process that only asks whether it is held holds it too for a moment.
+const RUN_LOCK_TIMEOUT: Duration = Duration::from_millis(20);
+const MAX_REPLACED: u32 = 5;
+/// The name of the log: one line for each event.
+const LOG: &str = "log";
+/// The bytes that are read of the log's end. A log of four times as many is cut to them.
+const READ_LOG_BYTES: u64 = 256 * 1024;
+const MAX_LOG_LINE_CHARS: usize = 4000;
 
 /// The loops of one machine in one project. Making one creates nothing.
 ///
@@ -23,18 +48,21 @@ use crate::files::if_there;
 /// cannot be read or written. See [`StoreError`]. Nothing was changed then.
 #[derive(Debug, Clone)]
 pub struct Store {
-    files: LoopFolder,
+    pub(super) spec: &'static StateSpec,
+    pub(super) folder: Utf8PathBuf,
+    pub(super) root: Utf8PathBuf,
+    /// Below it no symlink is followed: the root, or a state folder outside of it.
+    base: Utf8PathBuf,
+    pub(super) home: StateHome,
+    /// The state folder, if this is the folder of an archived loop below it.
+    pub(super) above: Option<Utf8PathBuf>,
     memory: Option<Arc<Memory>>,
     pub(super) only_looks: bool,
 }
 
-/// Paths and files are those of the state folder.
-impl Deref for Store {
-    type Target = LoopFolder;
-
-    fn deref(&self) -> &LoopFolder {
-        &self.files
-    }
+/// Takes the lock of a review in a loop's folder. Returns `None` if another process holds it.
+pub fn lock_run(folder: &Folder) -> Result<Option<Lock>, StoreError> {
+    Lock::take(folder, RUN_LOCK, RUN_LOCK_TIMEOUT).or_io("lock", folder.path().join(RUN_LOCK))
 }
 
 impl Store {
@@ -50,18 +78,13 @@ impl Store {
         let folder: Utf8PathBuf = folder.components().collect();
         let root: Utf8PathBuf = root.components().collect();
         let is_inside = folder.starts_with(&root);
-        let files = LoopFolder {
+        Self {
             spec,
             base: if is_inside { &root } else { &folder }.clone(),
             folder,
             root,
             home,
-            lock_timeout: LOCK_TIMEOUT,
-            budget: Budget::default(),
             above: None,
-        };
-        Self {
-            files,
             memory: None,
             only_looks: false,
         }
@@ -82,20 +105,21 @@ impl Store {
     }
 
     /// Returns the journals of the folder or of the process.
-    pub(crate) fn journal_of(&self) -> &dyn Journal {
+    pub(super) fn journals(&self) -> &dyn Journal {
         match &self.memory {
             Some(memory) => &**memory,
-            None => &self.files,
+            None => self,
         }
     }
 
     /// Returns the store on the folder of an archived loop.
     #[must_use]
     pub fn archived_store(&self, id: &str) -> Self {
-        let mut store = self.clone();
-        store.files.folder = self.folder.join(ARCHIVE).join(id);
-        store.files.above = Some(self.folder.clone());
-        store
+        Self {
+            folder: self.folder.join(ARCHIVE).join(id),
+            above: Some(self.folder.clone()),
+            ..self.clone()
+        }
     }
 
     /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
@@ -105,13 +129,6 @@ impl Store {
             .err()
     }
 
-    /// Sets the time to wait for the project's lock (10 s by default).
-    #[must_use]
-    pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.files.lock_timeout = deadline;
-        self
-    }
-
     /// Turns it into a store for a look: opening a loop writes nothing, neither its document nor an edit by hand.
     #[must_use]
     pub fn to_look(mut self) -> Self {
@@ -119,17 +136,9 @@ impl Store {
         self
     }
 
-    /// Limits the waits to the budget of a hook's call, which also ends a list.
-    #[must_use]
-    pub fn with_budget(mut self, budget: &Budget) -> Self {
-        self.files.budget = budget.clone();
-        self.files.lock_timeout = self.files.lock_timeout.min(HOOK_LOCK_TIMEOUT);
-        self
-    }
-
     /// Returns whether a loop has a journal: without one nobody can take it over.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        !matches!(self.journal_of().tail(id), Ok(None))
+        !matches!(self.journals().tail(id), Ok(None))
     }
 
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
@@ -163,5 +172,229 @@ impl Store {
             .set_mark(id, &Mark { paused, ..mark })
             .or_io("write", self.journal_path(id))?;
         Ok(true)
+    }
+
+    /// Returns the state folder.
+    pub fn folder(&self) -> &Utf8Path {
+        &self.folder
+    }
+
+    /// Returns the project's root.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// Returns the machine's description of its documents.
+    pub fn spec(&self) -> &'static StateSpec {
+        self.spec
+    }
+
+    /// Returns whether a loop of this root is this store's. In a folder that projects share, its root must be this one or above.
+    pub fn is_for(&self, root: Option<&str>) -> bool {
+        root.is_none_or(|root| !self.is_shared() || self.root.starts_with(root))
+    }
+
+    /// Returns whether projects share the folder, because it is outside of the root.
+    pub(super) fn is_shared(&self) -> bool {
+        !self.folder.starts_with(&self.root)
+    }
+
+    /// Returns the document of a loop.
+    pub fn path_of(&self, id: &LoopId) -> Utf8PathBuf {
+        match self.spec.file {
+            Some(file) => self.root.join(file.replace("{id}", id.as_str())),
+            None => self.folder.join(self.document_name(id)),
+        }
+    }
+
+    /// Returns the folder of a loop's own files.
+    pub fn loop_folder(&self, id: &LoopId) -> Utf8PathBuf {
+        self.folder.join(id.as_str())
+    }
+
+    /// Returns a file beside the document: the id and `suffix`, such as `-runner.sh`.
+    pub fn sidecar(&self, id: &LoopId, suffix: &str) -> Utf8PathBuf {
+        self.folder.join(format!("{id}{suffix}"))
+    }
+
+    /// Returns the journal of a loop.
+    pub fn journal_path(&self, id: &LoopId) -> Utf8PathBuf {
+        self.loop_folder(id).join(JOURNAL)
+    }
+
+    pub(super) fn document_name(&self, id: &LoopId) -> String {
+        format!("{id}.{}", self.spec.extension)
+    }
+
+    /// Opens the state folder. No symlink is followed below the root; a folder outside of it is the user's own choice.
+    pub fn open_folder(&self) -> io::Result<Folder> {
+        self.open_below_base(&self.folder)
+    }
+
+    pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
+        let below = path.strip_prefix(&self.base).unwrap_or(path);
+        Folder::open(&self.base)?.subfolder(below)
+    }
+
+    /// Opens the folder of a loop's own files in the same way.
+    pub fn open_loop_folder(&self, id: &LoopId) -> io::Result<Folder> {
+        self.open_folder()?.subfolder(id.as_str())
+    }
+
+    /// Opens the folder of a file. No symlink is followed below the root and below the state folder.
+    pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
+        folder_of(&[&self.root, &self.base], path)
+    }
+
+    /// Reads a file of the project's or of a loop's. See [`Store::folder_of`].
+    pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
+        let (folder, name) = self.folder_of(path)?;
+        folder.read(&name, MAX_BYTES)
+    }
+
+    /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
+    pub fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+        let (folder, name) = self.folder_of(path)?;
+        folder.replace(&name, bytes)
+    }
+
+    /// Replaces a file beside the loop's document ([`Store::sidecar`]). Not synced.
+    pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let name = format!("{id}{suffix}");
+        self.open_folder()
+            .and_then(|folder| folder.prepare(bytes)?.rename(&name))
+            .or_io("write", self.sidecar(id, suffix))
+    }
+
+    /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
+    pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
+        let here = self.open_folder().or_io("open", &self.folder)?;
+        for suffix in suffixes {
+            if_there(here.remove(&format!("{id}{suffix}")))
+                .or_io("remove", self.sidecar(id, suffix))?;
+        }
+        Ok(())
+    }
+
+    /// Sets the time at which a loop was last touched to now: that of the document, or of the journal if that is the user's file.
+    pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
+        let path = match self.spec.file {
+            Some(_) => self.journal_path(id),
+            None => self.path_of(id),
+        };
+        kill_point();
+        self.folder_of(&path)
+            .and_then(|(folder, name)| folder.file(&name)?.set_modified(SystemTime::now()))
+            .or_io("touch", &path)
+    }
+
+    /// Returns whether a review of the loop is running.
+    pub fn is_running(&self, id: &LoopId) -> bool {
+        self.open_loop_folder(id)
+            .is_ok_and(|folder| Lock::is_held(&folder, RUN_LOCK))
+    }
+
+    /// Makes the state folder, which ignores itself.
+    pub(super) fn make(&self) -> Result<(), StoreError> {
+        let make = || {
+            let here = make_all(&self.base, &self.folder)?;
+            if here.look(IGNORE)?.is_none_or(|found| found.size == 0) {
+                here.replace(IGNORE, b"*\n")?;
+            }
+            Ok(())
+        };
+        make().or_io("create", &self.folder)
+    }
+
+    /// Reads a loop's document, unless it is too large to be one.
+    pub(super) fn read_document(&self, id: &LoopId) -> io::Result<Vec<u8>> {
+        let (folder, name) = self.folder_of(&self.path_of(id))?;
+        folder.read(&name, document::MAX_BYTES as u64)
+    }
+
+    /// Keeps bytes of a document that is replaced, and removes the oldest ones. Returns their path.
+    pub(super) fn keep_replaced(
+        &self,
+        id: &LoopId,
+        bytes: &[u8],
+    ) -> Result<Utf8PathBuf, StoreError> {
+        let keep = || {
+            let folder = self.open_loop_folder(id)?;
+            let number = |name: String| name.strip_prefix("replaced-")?.parse::<u32>().ok();
+            let numbers: Vec<u32> = folder.names()?.into_iter().filter_map(number).collect();
+            let next = numbers.iter().max().map_or(1, |last| last + 1);
+            for old in numbers.iter().filter(|old| **old + MAX_REPLACED <= next) {
+                let _ = folder.remove(&format!("replaced-{old}"));
+            }
+            let name = format!("replaced-{next}");
+            folder.replace(&name, bytes)?;
+            Ok(folder.path().join(name))
+        };
+        keep().or_io("write", self.loop_folder(id))
+    }
+
+    /// Takes one of the locks of the state folder. Returns it with the folder.
+    pub(super) fn lock(&self, name: &'static str) -> Result<(Folder, Lock), StoreError> {
+        let folder = self.open_folder().or_io("open", &self.folder)?;
+        let path = self.folder.join(name);
+        let lock = Lock::take(&folder, name, LOCK_TIMEOUT).or_io("lock", &path)?;
+        let busy = || format!("{} is still held after {LOCK_TIMEOUT:?}", shown(path));
+        let lock = lock.ok_or_else(|| StoreError::Busy(busy()))?;
+        Ok((folder, lock))
+    }
+
+    /// Appends a line with the time to the folder's log, if the folder exists. A failure is ignored.
+    pub fn log(&self, line: &str) {
+        let text = one_line(line, MAX_LOG_LINE_CHARS);
+        let line = format!("{} {text}\n", to_seconds(Timestamp::now()));
+        let _ = self.open_folder().and_then(|here| {
+            let mut file = here.file_to_append(LOG)?;
+            if file.metadata()?.len() < 4 * READ_LOG_BYTES {
+                return file.write_all(line.as_bytes());
+            }
+            // Nothing is lost that a loop needs, should another process write a line meanwhile.
+            let bytes = (self.last_logged() + &line).into_bytes();
+            here.prepare(&bytes)?.rename(LOG)
+        });
+    }
+
+    /// Returns the end of the folder's log, which is empty if it cannot be read.
+    pub fn last_logged(&self) -> String {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = self.open_folder()?.file(LOG)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(READ_LOG_BYTES)))?;
+            let mut bytes = Vec::new();
+            file.take(READ_LOG_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    }
+
+    /// Makes the error of a document that is not that of a loop of this user.
+    pub(super) fn not_ours(&self, id: &LoopId, why: WhyNotOurs) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            path: self.path_of(id),
+            why,
+        }
+    }
+
+    /// Makes the error of a journal that is not this user's.
+    pub(super) fn foreign_journal(&self, id: &LoopId, why: impl Into<String>) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            path: self.folder.clone(),
+            why: WhyNotOurs::Journal(why.into()),
+        }
+    }
+
+    /// Makes the error of another loop in the way, or of an id that a loop has or had here if no phase is given.
+    pub(super) fn active(&self, id: &LoopId, phase: Option<String>) -> StoreError {
+        StoreError::Active {
+            id: id.to_string(),
+            phase,
+            folder: self.folder.clone(),
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! Helpers of the tests of this module: a folder, a machine, a store.
 
-use std::time::Duration;
-
 use camino::Utf8PathBuf;
 
 use serde_json::json;
@@ -141,8 +139,7 @@ pub(crate) fn store_of(spec: &'static StateSpec) -> (tempfile::TempDir, Store) {
     let (made, root) = folder();
     (
         made,
-        Store::at(root.join(spec.folder), root.clone(), spec, home(&root))
-            .with_deadline(Duration::from_secs(60)),
+        Store::at(root.join(spec.folder), root.clone(), spec, home(&root)),
     )
 }
 

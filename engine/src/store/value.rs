@@ -1,7 +1,5 @@
 //! The value of a field: JSON, and how it is written on one line.
 
-use std::borrow::Cow;
-
 use serde_json::Value as Json;
 
 use crate::text::is_hidden;
@@ -12,38 +10,18 @@ pub type Fields = serde_json::Map<String, Json>;
 /// The greatest number in a field: every reader of JSON reads it exactly.
 pub const MOST_COUNT: u64 = (1 << 53) - 1;
 
-/// The value of a field as people and shell helpers write and read it.
-pub trait FieldValue {
-    /// Returns the number. It may be in quotes, because people quote numbers by hand.
-    fn as_count(&self) -> Option<u64>;
-    /// Returns the flag. It may be in quotes.
-    fn as_flag(&self) -> Option<bool>;
-    /// Returns the text without quotes, nothing for null, and any other value as JSON on one line.
-    fn to_plain(&self) -> Cow<'_, str>;
+/// Returns a value as people and shell helpers read it: text without quotes, nothing for null, another value as JSON on one line.
+pub fn to_plain(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        other => escape_hidden(&other.to_string()),
+    }
 }
 
-impl FieldValue for Json {
-    fn as_count(&self) -> Option<u64> {
-        match self {
-            Self::String(text) => parse_count(text),
-            other => other.as_u64().filter(|count| *count <= MOST_COUNT),
-        }
-    }
-
-    fn as_flag(&self) -> Option<bool> {
-        match self {
-            Self::String(text) => text.parse().ok(),
-            other => other.as_bool(),
-        }
-    }
-
-    fn to_plain(&self) -> Cow<'_, str> {
-        match self {
-            Self::Null => Cow::Borrowed(""),
-            Self::String(text) => Cow::Borrowed(text),
-            other => Cow::Owned(escape_hidden(&other.to_string())),
-        }
-    }
+/// Returns a value as a number. It may be in quotes, because people quote numbers by hand.
+pub fn to_count(value: &Json) -> Option<u64> {
+    parse_count(&to_plain(value))
 }
 
 /// Reads a value that a shell helper was given: `true`, `false` and decimal numbers are themselves, anything else is text.

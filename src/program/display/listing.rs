@@ -12,7 +12,7 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{Tone, durations, locate, loops, out, rounds};
-use crate::store::{FieldValue, Listed, Store};
+use crate::store::{Listed, Store, to_count, to_plain};
 use crate::text;
 
 /// The longest text of a row, in characters.
@@ -34,11 +34,11 @@ fn row(
     let past = Past::new(machine, entries);
     let last = past.changes().next_back();
     let line = |name: &str| {
-        let line = text::one_line(&last?.field(name)?.to_plain(), MAX_TEXT_CHARS);
+        let line = text::one_line(&to_plain(last?.field(name)?), MAX_TEXT_CHARS);
         Some(line).filter(|line| !line.is_empty())
     };
     let plain = |text: &Option<String>| Some(text::one_line(text.as_deref()?, MAX_TEXT_CHARS));
-    let count = |name: &str| last?.field(name)?.as_count();
+    let count = |name: &str| to_count(last?.field(name)?);
     let spec = machine.phases.iter().find_map(|phase| phase.review());
     let round = spec.and_then(|spec| count(spec.round));
     let newest = spec.and_then(|_| past.newest_findings());
@@ -65,7 +65,7 @@ fn row(
 
 /// Returns the field with the subject of a loop: the first text that a start takes.
 pub(super) fn about(machine: &Table) -> Option<&'static str> {
-    let mut fields = machine.fields().iter();
+    let mut fields = machine.state.declared.iter();
     let found = fields.find(|field| field.at_start && matches!(field.kind, FieldKind::Text))?;
     Some(found.name)
 }

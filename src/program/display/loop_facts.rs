@@ -64,7 +64,7 @@ pub(super) fn facts(
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
 
     let is_own = |field: &&FieldInfo| !field.is_held() && field.exists_in(raw.phase());
-    let fields = table.fields().iter().filter(is_own).map(|field| {
+    let fields = table.state.declared.iter().filter(is_own).map(|field| {
         let value = short(raw.value(field.name), MAX_TEXT_CHARS);
         (field.name.to_owned(), value)
     });

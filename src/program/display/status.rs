@@ -20,7 +20,7 @@ use crate::program::surroundings::Surroundings;
 use crate::program::{
     Tone, durations, incompatible, locate, loops, messages, out, rounds, session_loops,
 };
-use crate::store::FieldValue as _;
+use crate::store::to_plain;
 use crate::text;
 
 /// The longest text of a field on a terminal, in characters; a report has the rest.
@@ -101,14 +101,14 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     let mut lines = vec!["loop", "mode", "phase", "session"];
     lines.extend(spec.into_iter().flat_map(|spec| [spec.round, MAX_ROUNDS]));
     let printed = |(name, value): (&String, &Json)| {
-        let field = info.table.field(name);
+        let field = info.table.state.field(name);
         let is_usual = field.is_none_or(|field| match field.kind {
             // A path such as that of the plan is news to a reader, also the usual one.
             FieldKind::Path => false,
             _ => *value == (field.initial)(),
         });
         let has_line = lines.contains(&name.as_str()) || facts["shows"].get(name).is_some();
-        let text = text::one_line(&value.to_plain(), MAX_LINE_CHARS);
+        let text = text::one_line(&to_plain(value), MAX_LINE_CHARS);
         (!is_usual && !has_line && !text.is_empty()).then(|| (name.clone(), text))
     };
     let fields = facts["fields"].as_object().into_iter().flatten();

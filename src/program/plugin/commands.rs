@@ -187,7 +187,7 @@ fn files_to_write(table: &Table) -> Vec<String> {
     let mut rules = Vec::new();
     for path in waiting.filter_map(|behaviour| behaviour.parameter("path")) {
         let mut path = path.to_owned();
-        for field in table.fields() {
+        for field in table.state.declared {
             if let serde_json::Value::String(text) = (field.initial)() {
                 path = path.replace(&format!("{{{}}}", field.name), &text);
             }

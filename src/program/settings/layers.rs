@@ -151,7 +151,7 @@ impl Settings {
         let first = table.modes.iter().take(1);
         let failures = first.map(|mode| (MAX_FAILURES_KEY.to_owned(), mode, MAX_FAILURES));
         for (key, mode, field) in rounds.chain(failures) {
-            let start = table.field(field).map(|field| mode.first(field));
+            let start = table.state.field(field).map(|field| mode.first(field));
             if let Some(number) = start.filter(|value| value.as_u64().is_some_and(|n| n > 0)) {
                 let place = format!("({})", table.file);
                 rows.push(Row::new(&key, number, "default", place));

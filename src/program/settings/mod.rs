@@ -148,7 +148,12 @@ impl Settings {
             (MAX_FAILURES, MAX_FAILURES_KEY),
         ];
         let values = keys.into_iter().filter_map(|(name, key)| {
-            let field = self.info.table.field(name).filter(|field| field.at_start)?;
+            let field = self
+                .info
+                .table
+                .state
+                .field(name)
+                .filter(|field| field.at_start)?;
             let row = self.row(key).filter(|row| row.layer != "default")?;
             Some((field.name, row.value.clone()))
         });

@@ -51,7 +51,7 @@ fn loop_comes_back_from_the_archive_as_it_was() {
         .commit(&other, change("end", "drafting", "done", &[]))
         .unwrap();
     let back = store.unarchive(id).unwrap();
-    assert_eq!((back.revision(), back.document()), (1, held.document()));
+    assert_eq!((back.revision, back.document()), (1, held.document()));
     assert!(!store.folder().join("archive").join(id.as_str()).exists());
 }
 

@@ -48,7 +48,7 @@ fn document_put_back_is_written_again_when_asked() {
         fs::read_to_string(store.path_of(&id())).unwrap(),
         documents[2]
     );
-    assert_eq!(store.open(&id()).unwrap().revision(), held.revision());
+    assert_eq!(store.open(&id()).unwrap().revision, held.revision);
     assert_eq!(store.render_again(&id()).unwrap(), None);
 
     // A crash leaves the document of the change before.
@@ -70,11 +70,11 @@ fn import_of_document_put_back_takes_its_state() {
         ..plan()
     };
     let record = store.begin(start()).unwrap();
-    assert_eq!(record.revision(), held.revision() + 1);
-    assert_eq!(record.visit(), Some(record.revision()));
+    assert_eq!(record.revision, held.revision + 1);
+    assert_eq!(record.visit, Some(record.revision));
     assert_eq!(record.count("round"), Some(1));
     let opened = store.open(&id()).unwrap();
-    assert_eq!(opened.fields(), record.fields());
+    assert_eq!(opened.fields, record.fields);
     assert_eq!(store.journal(&id()).unwrap().len(), 4);
     // A document that shows the loop's state is in nobody's way.
     assert!(matches!(

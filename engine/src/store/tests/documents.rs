@@ -40,7 +40,7 @@ fn edit_of_an_open_field_becomes_a_change_of_the_user() {
     edit(&store, &held, "round: 1", "round: 5");
     let opened = store.open(held.id()).unwrap();
     assert_eq!(opened.count("round"), Some(5));
-    assert_eq!(opened.revision(), 2);
+    assert_eq!(opened.revision, 2);
     let repair = "the state was edited by hand, which was taken over: round: 5 (was 1)";
     assert_eq!(opened.repairs(), [repair]);
     let journal = store.journal(held.id()).unwrap();
@@ -84,7 +84,7 @@ fn any_other_edit_is_undone_and_kept() {
         edit(&store, &held, from, to);
         let edited = read(&store, &held);
         let opened = store.open(held.id()).unwrap();
-        assert_eq!(opened.revision(), 1);
+        assert_eq!(opened.revision, 1);
         let kept = kept_path(&opened);
         assert_eq!(fs::read_to_string(kept).unwrap(), edited);
         let lines = |text: &str| {

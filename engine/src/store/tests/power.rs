@@ -114,7 +114,7 @@ fn lose_power(seed: u64) {
             .unwrap_or_else(|error| panic!("schedule {schedule}: {error}"));
         let whole = usize::from(written == next.journal.len() && written > synced);
         let expected = (acknowledged + 1 + whole) as u64;
-        assert_eq!(opened.revision(), expected, "schedule {schedule}");
+        assert_eq!(opened.revision, expected, "schedule {schedule}");
         assert_eq!(opened.count("round"), Some(expected), "schedule {schedule}");
         let again = fs::read(store.path_of(&id)).unwrap();
         assert_eq!(again, opened.document(), "schedule {schedule}");

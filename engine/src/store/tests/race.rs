@@ -13,7 +13,7 @@ fn reopen(store: &Store) -> Store {
     let folder = store.folder().to_owned();
     let root = store.root().to_owned();
     let home = home(&root);
-    Store::at(folder, root, &SPEC, home).with_deadline(std::time::Duration::from_secs(60))
+    Store::at(folder, root, &SPEC, home)
 }
 
 /// Lets sixteen stores on the same folder do something at once. Returns the errors of all but the only one that did it.
