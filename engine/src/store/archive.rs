@@ -9,7 +9,7 @@ use super::entry::Record;
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::list::{Listed, newest_first};
-use super::store::{ARCHIVE, LOCK, SIDECARS, Store};
+use super::state_folder::{ARCHIVE, LOCK, SIDECARS, Store};
 use crate::files::Folder;
 
 impl Store {

@@ -7,7 +7,7 @@ use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry, Entry, Record};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::LoopId;
-use super::store::Store;
+use super::state_folder::Store;
 use super::value::Fields;
 
 impl Store {

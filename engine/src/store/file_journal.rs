@@ -8,8 +8,8 @@ use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::journal::{Journal, Tail, check_order};
 use super::seal::{Line, Sealing};
+use super::state_folder::{JOURNAL, LOCK, START_LOCK, Store};
 use super::state_home::Mark;
-use super::store::{JOURNAL, LOCK, START_LOCK, Store};
 use crate::files::{Folder, MAX_BYTES, Prepared, if_there, kill_point, make_all};
 
 /// The most bytes of a journal.

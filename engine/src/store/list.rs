@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::StoreError;
 use super::id::LoopId;
-use super::store::Store;
+use super::state_folder::Store;
 use super::value::to_plain;
 
 /// A loop as [`Store::list`] sees it.

@@ -4,26 +4,9 @@
 //! starts a loop, [`Store::open`] reads one, and [`Store::commit`] changes one by compare-and-swap. The newest change of the
 //! journal is the loop's state, and the document shows it.
 //!
-//! # Files of a state folder
-//!
-//! ```text
-//! .gitignore                 `*`: the folder ignores itself
-//! .lock                      held for every change of a loop
-//! .start.lock                held while a loop is started or brought back
-//! project                    the random id of the folder, which the seals cover
-//! log                        one line for each event
-//! <id>.state                 the document, unless it is a file of the user's elsewhere
-//! <id>.lock                  process id of the start, for people and shell helpers
-//! <id>/journal.jsonl         one JSON object and a seal for each line
-//! <id>/replaced-N            documents that were edited by hand and replaced, the newest five
-//! <id>/run.lock              held while a review runs
-//! scratch/                   data that goes with the command that needs it
-//! archive/<id>/              an archived loop, with all of the above
-//! ```
-//!
 //! A line of the journal is a change, `{"revision":2,"at":"2026-11-22T00:53:33Z","what":"begin","by":"hook","from":"drafting",
 //! "to":"reviewing","fields":{…}}`, or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision. Times are
-//! ISO 8601 in UTC, whole seconds.
+//! ISO 8601 in UTC, whole seconds. `docs/dev/state.md` describes every file.
 
 mod archive;
 mod commit;
@@ -39,12 +22,8 @@ mod open;
 mod seal;
 mod spec;
 mod start;
+mod state_folder;
 mod state_home;
-#[expect(
-    clippy::module_inception,
-    reason = "the room is named after what it is about"
-)]
-mod store;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -60,6 +39,6 @@ pub use list::Listed;
 pub use open::{REFUSED, REPAIRED};
 pub use spec::{Active, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Beginning, Import};
+pub use state_folder::{Store, lock_run};
 pub use state_home::StateHome;
-pub use store::{Store, lock_run};
 pub use value::{Fields, MOST_COUNT, parse_plain, to_count, to_plain};

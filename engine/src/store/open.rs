@@ -11,7 +11,7 @@ use super::entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
 use super::journal::Tail;
-use super::store::Store;
+use super::state_folder::Store;
 use super::value::{Fields, to_plain};
 use crate::text;
 

@@ -11,7 +11,7 @@ use super::entry::{Change, ChangeEntry, Record, hold};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
 use super::spec::Active;
-use super::store::{SIDECARS, Store};
+use super::state_folder::{SIDECARS, Store};
 use super::value::Fields;
 
 /// The finished loops that a start leaves in the folder. Older ones are archived.

@@ -1,12 +1,5 @@
-//! The folder of this user's own state, outside every project: the key, and the records about state folders.
-//!
-//! ```text
-//! <home>/key                   64 hexadecimal digits, made on first use under `key.lock` and never replaced
-//! <home>/projects/<id>         the path of the state folder when it was last used
-//! <home>/by-path/<sha256>      the id of the state folder that was last used at a path, and which hooks said that it is gone
-//! <home>/marks/<id>-<loop>     how long the loop's journal was after the last line, and whether the user paused the loop
-//! <state folder>/project       the random id of the state folder, which the seals cover
-//! ```
+//! The folder of this user's own state, outside every project: the key, the paths of state folders by their ids and the other way
+//! round, and a mark of each loop.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt as _;
@@ -17,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::seal::Sealing;
-use super::store::{LOCK_TIMEOUT, Store};
+use super::state_folder::{LOCK_TIMEOUT, Store};
 use crate::digest::{random_hex, sha256};
 use crate::files::{Folder, Lock, if_there, make_private};
 
