@@ -122,22 +122,23 @@ fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
 pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
     let declared = raw.table().phases[raw.phase()].question();
     let text = declared.and_then(|question| question.text);
-    if let Some(own) = own {
-        own.check_labels()?;
-        return own.into_plain(text).map(Some);
-    }
-    let Some((question, Options::These(choices))) = declared.map(|one| (one, one.options)) else {
-        return Ok(None);
+    let asked = match (own, declared.map(|one| (one, one.options))) {
+        (Some(own), _) => {
+            own.check_labels()?;
+            own
+        }
+        (None, Some((question, Options::These(choices)))) => {
+            let options = choices.iter().map(|choice| Answer {
+                // Its transition's argument gets the whole label, also if a dialog shows less of it.
+                label: dialog_text(choice.label, MAX_QUESTION_CHARS),
+                ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
+            });
+            let header = raw.fill(question.header);
+            Asked::new(raw.fill(question.question), header, options.collect())
+        }
+        _ => return Ok(None),
     };
-    let options = choices.iter().map(|choice| Answer {
-        // Its transition's argument gets the whole label, also if a dialog shows less of it.
-        label: dialog_text(choice.label, MAX_QUESTION_CHARS),
-        ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
-    });
-    let header = raw.fill(question.header);
-    Asked::new(raw.fill(question.question), header, options.collect())
-        .into_plain(text)
-        .map(Some)
+    asked.into_plain(text).map(Some)
 }
 
 impl Asked {
@@ -221,15 +222,17 @@ impl Asked {
     /// Returns the `questions` of the calls of AskUserQuestion in which the question is put, one for each dialog.
     pub fn questions(&self) -> Vec<Json> {
         let option = |(label, description): (&str, &str)| json!({ "label": label, "description": description });
-        let questions = |options: Vec<(&str, &str)>| {
+        let dialogs = self.dialogs().into_iter();
+        let questions = dialogs.map(|options| {
+            let options: Vec<_> = options.into_iter().map(option).collect();
             json!([{
                 "question": self.question,
                 "header": self.header,
                 "multiSelect": false,
-                "options": options.into_iter().map(option).collect::<Vec<_>>(),
+                "options": options,
             }])
-        };
-        self.dialogs().into_iter().map(questions).collect()
+        });
+        questions.collect()
     }
 
     /// Returns whether a dialog that the agent opened puts this question. White space around the texts does not count.
@@ -263,7 +266,7 @@ impl Asked {
         let count = words.chars().count();
         if count > MAX_TYPED_CHARS {
             return Err(format!(
-                "the answer has {count} characters, and {MAX_TYPED_CHARS} are the most"
+                "expected at most {MAX_TYPED_CHARS} characters in the answer, found {count}"
             ));
         }
         Ok(Some(Answer::taken_by(taker, words)))
@@ -271,9 +274,8 @@ impl Asked {
 
     /// Returns the labels, for a sentence.
     pub fn labels(&self) -> String {
-        let labels = self.options.iter();
-        let quoted = labels.map(|option| format!("“{}”", option.label));
-        quoted.collect::<Vec<_>>().join(", ")
+        let labels = self.options.iter().map(|option| &*option.label);
+        format!("“{}”", labels.collect::<Vec<_>>().join("”, “"))
     }
 }
 
@@ -372,7 +374,7 @@ mod tests {
         assert!(dialog.answer(&long, true).is_ok());
         assert_eq!(
             dialog.answer(&format!("{long}!"), true).unwrap_err(),
-            "the answer has 2001 characters, and 2000 are the most"
+            "expected at most 2000 characters in the answer, found 2001"
         );
     }
 

@@ -136,14 +136,14 @@ pub(super) fn new_run_id() -> io::Result<String> {
     Ok(format!("c-{}", random_hex::<8>()?))
 }
 
-/// Runs a command in the loop's root to its end, or until `is_unwanted`, which is asked about ten
-/// times a second. Its output is kept in a file of the loop's folder.
+/// Runs a command in the loop's root to its end, or until `watch`, which is called about ten times a
+/// second, breaks. Its output is kept in a file of the loop's folder.
 pub(super) fn run(
     raw: &Raw,
     command: &ConfiguredCommand,
     folder: &Folder,
     log: &str,
-    is_unwanted: &mut dyn FnMut() -> bool,
+    watch: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Exit {
     let environment =
         Environment::allowing(command.environment.iter().cloned()).with_projects_programs();
@@ -158,13 +158,7 @@ pub(super) fn run(
             idle: command.timeout,
         },
     };
-    let output = supervise(&call, &mut |_| {
-        if is_unwanted() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    });
+    let output = supervise(&call, &mut |_| watch());
     if let Err(error) = output.keep(folder, log) {
         // The output is for people only: the outcome is known.
         raw.store().log(&format!("{} {log}: {error}", raw.id()));

@@ -91,24 +91,16 @@ pub struct Way {
 pub fn ways(raw: &Raw) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
     for edge in raw.open_edges().iter().filter(|edge| edge.is_verb()) {
-        let agent = edge.by.contains(&Actor::Agent);
-        let person = edge.by.contains(&Actor::Person);
-        match ways
-            .iter_mut()
-            .find(|way| way.transition == edge.transition)
-        {
-            Some(way) => {
-                way.agent |= agent;
-                way.person |= person;
-            }
-            None => ways.push(Way {
+        // All edges of a transition have the same actors.
+        if ways.iter().all(|way| way.transition != edge.transition) {
+            ways.push(Way {
                 transition: edge.transition,
                 doc: edge.doc,
-                agent,
-                person,
+                agent: edge.by.contains(&Actor::Agent),
+                person: edge.by.contains(&Actor::Person),
                 command: command_line(raw, edge),
                 is_plain: edge.args.is_empty(),
-            }),
+            });
         }
     }
     ways
@@ -138,40 +130,29 @@ pub fn awaited(raw: &Raw, asked: Option<&Asked>) -> String {
         return format!("an answer to: {} ({})", asked.question, asked.labels());
     }
     let phase = &raw.table().phases[raw.phase()];
-    let awaited = phase.on_stop.as_ref();
-    awaited
-        .and_then(|behaviour| waited_for(raw, behaviour))
-        .unwrap_or_else(|| format!("phase {} to go on", phase.name))
+    let behaviour = phase.on_stop.as_ref();
+    let awaited = behaviour.and_then(|behaviour| waited_for(raw, behaviour));
+    awaited.unwrap_or_else(|| format!("phase {} to go on", phase.name))
 }
 
 /// Returns what a behaviour waits for, or `None` if the phase's name says it best.
 fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
-    let filled = |key: &str| {
-        let template = behaviour.parameter(key)?;
-        Some(text::one_line(&raw.fill(template), MAX_FIELD_CHARS))
-    };
-    Some(match behaviour.name {
-        "run" => waited_for_command(raw, behaviour.parameter("command")?),
-        "wait-for" => format!("{} to be there", filled("file")?),
-        _ => return None,
-    })
-}
-
-/// Returns a command and its missing permission.
-fn waited_for_command(raw: &Raw, name: &str) -> String {
-    let Some(permitted) = raw.program_facts().permissions.get() else {
-        return format!("the command {name}");
-    };
-    let file = match &permitted.file {
-        Some(file) => text::one_line(file.as_str(), MAX_FIELD_CHARS),
-        None => "your configuration".to_owned(),
-    };
-    let command = permitted.commands.get(name);
-    if command.is_some_and(|command| is_installed(command, &raw.root())) {
-        format!("the command {name}")
-    } else {
-        format!(
-            "the command {name}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {file} names its program"
-        )
+    if let Some(file) = behaviour.parameter("file") {
+        let file = text::one_line(&raw.fill(file), MAX_FIELD_CHARS);
+        return Some(format!("{file} to be there"));
     }
+    let name = behaviour.parameter("command")?;
+    let known = raw.program_facts().permissions.get();
+    let configured = known.and_then(|known| known.commands.get(name));
+    let is_ready = configured.is_some_and(|command| is_installed(command, &raw.root()));
+    if known.is_none() || is_ready {
+        return Some(format!("the command {name}"));
+    }
+    let file = known.and_then(|known| known.file.as_ref());
+    let file = file.map_or("your configuration".to_owned(), |file| {
+        text::one_line(file.as_str(), MAX_FIELD_CHARS)
+    });
+    Some(format!(
+        "the command {name}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {file} names its program"
+    ))
 }

@@ -4,6 +4,7 @@
 //! two cannot drift apart.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 use super::command_runs::{self, CommandEnd, ENDED, unobserved};
@@ -126,7 +127,8 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let log = command_runs::log_name(command);
     if_there(folder.remove(&log)).map_err(unobserved(&name))?;
     let run = command_runs::new_run_id().map_err(unobserved(&name))?;
-    let exit = command_runs::run(raw, configured, &folder, &log, &mut || false);
+    let mut go_on = || ControlFlow::Continue(());
+    let exit = command_runs::run(raw, configured, &folder, &log, &mut go_on);
     let seen = if exit.has_passed() {
         RunSeen::Passed
     } else {

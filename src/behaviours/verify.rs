@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, tail, unobserved};
 use crate::files::{Folder, if_there};
-use crate::machine::table::{BehaviourInfo, PhaseInfo};
+use crate::machine::table::PhaseInfo;
 use crate::machine::{LoopFacts as _, Raw, Refusal, Table};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
@@ -47,8 +47,8 @@ pub fn is_used_in(raw: &Raw) -> bool {
 }
 
 fn verifies(phase: &PhaseInfo) -> bool {
-    let has_parameter = |behaviour: &BehaviourInfo| behaviour.parameter("verify").is_some();
-    phase.on_stop.as_ref().is_some_and(has_parameter)
+    let behaviour = phase.on_stop.as_ref();
+    behaviour.is_some_and(|behaviour| behaviour.parameter("verify").is_some())
 }
 
 /// Sets the program's commands in a loop, if its phase has the work verified.
@@ -81,10 +81,11 @@ impl Command {
 fn load(raw: &Raw) -> Result<Vec<Command>, String> {
     let facts = raw.program_facts();
     let lines = match facts.commands.get() {
-        None => Err("the program has not set the commands that verify the work".to_owned()),
-        Some(Err(why)) => Err(text::one_line(why, MAX_COMMAND_CHARS)),
-        Some(Ok(lines)) => check_lines(lines).map(|()| lines),
-    }?;
+        None => return Err("the program has not set the commands that verify the work".to_owned()),
+        Some(Err(why)) => return Err(text::one_line(why, MAX_COMMAND_CHARS)),
+        Some(Ok(lines)) => lines,
+    };
+    check_lines(lines)?;
     let allowed = |line: &String| {
         let permissions = facts.permissions.get()?;
         let is_allowed = permissions.allow_commands.contains(line);
@@ -101,32 +102,25 @@ fn load(raw: &Raw) -> Result<Vec<Command>, String> {
 fn check_lines(lines: &[String]) -> Result<(), String> {
     match lines.len() {
         0 => return Err("the program gives no command to run".to_owned()),
-        1..=MAX_COMMANDS => {}
-        count => {
+        count if count > MAX_COMMANDS => {
             return Err(format!(
-                "there are {count} commands, and {MAX_COMMANDS} are the most"
+                "expected at most {MAX_COMMANDS} commands, found {count}"
             ));
         }
+        _ => {}
     }
-    let mut problems = lines.iter().zip(1..).filter_map(|(line, number)| {
+    for (line, number) in lines.iter().zip(1..) {
+        let problem = match line.chars().count() {
+            _ if line.trim().is_empty() => "is empty",
+            count if count > MAX_COMMAND_CHARS => "has more than 1,000 characters",
+            // The user must see the whole line that they allow.
+            _ if text::exact(line) != *line => "has characters that cannot be shown",
+            _ => continue,
+        };
         let short = text::one_line(&text::shown(line), 200);
-        Some(format!("command {number} {}: {short}", line_problem(line)?))
-    });
-    problems.next().map_or(Ok(()), Err)
-}
-
-/// Returns why a line cannot be a command, or `None` if it can.
-fn line_problem(line: &str) -> Option<&'static str> {
-    if line.trim().is_empty() {
-        Some("is empty")
-    } else if line.chars().count() > MAX_COMMAND_CHARS {
-        Some("has more than 1,000 characters")
-    } else if text::exact(line) != *line {
-        // The user must see the whole line that they allow.
-        Some("has characters that cannot be shown")
-    } else {
-        None
+        return Err(format!("command {number} {problem}: {short}"));
     }
+    Ok(())
 }
 
 /// A run of all commands that came to its end.
@@ -153,7 +147,7 @@ impl VerifyRun {
     }
 
     /// Makes a run of commands of which none is allowed.
-    fn not_allowed(commands: &[Command]) -> Self {
+    fn without_permission(commands: &[Command]) -> Self {
         let ends = commands.iter().map(|command| command.end(Exit::NotAllowed));
         Self {
             tree_before: String::new(),
@@ -171,19 +165,20 @@ impl VerifyRun {
 
     /// Returns the sentence about the commands that were not allowed, or `None` if all of them were.
     pub fn permission_problem(&self, raw: &Raw) -> Option<String> {
-        let not_allowed = |end: &&CommandEnd| end.exit == Exit::NotAllowed;
-        let ends = self.commands.iter().filter(not_allowed);
-        let lines: Vec<String> = ends.map(|end| end.command.clone()).collect();
+        let ends = self.commands.iter();
+        let refused = ends.filter(|end| end.exit == Exit::NotAllowed);
+        let lines: Vec<String> = refused.map(|end| end.command.clone()).collect();
+        if lines.is_empty() {
+            return None;
+        }
         let permissions = raw.program_facts().permissions.get();
         let file = permissions
             .and_then(|known| known.file.as_ref())
             .map_or("your configuration".to_owned(), text::shown);
-        (!lines.is_empty()).then(|| {
-            format!(
-                "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
-                text::command_lines(&lines)
-            )
-        })
+        Some(format!(
+            "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
+            text::command_lines(&lines)
+        ))
     }
 
     /// Returns why the run does not verify the work tree that it began with, or `None` if all commands passed on it.
@@ -248,7 +243,7 @@ pub fn text(raw: &Raw) -> String {
     }
     match load(raw) {
         Ok(commands) => VerifyRun::newest(raw, &commands)
-            .unwrap_or_else(|| VerifyRun::not_allowed(&commands))
+            .unwrap_or_else(|| VerifyRun::without_permission(&commands))
             .text(raw),
         Err(why) => format!("Not run: {why}"),
     }
@@ -298,7 +293,7 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
     command_runs::refuse_inside(SUBJECT)?;
     let commands = load(raw).map_err(NotRun::NoCommands)?;
     if commands.iter().all(|command| command.allowed.is_none()) {
-        return Ok(VerifyRun::not_allowed(&commands));
+        return Ok(VerifyRun::without_permission(&commands));
     }
 
     let folder = raw
@@ -365,10 +360,9 @@ fn perform(
                 if watch(Some(&command.line)).is_break() {
                     return Ok(None);
                 }
-                let mut is_unwanted = || watch(None).is_break();
                 let log = log_name(number);
-                let exit = command_runs::run(raw, &allowed, folder, &log, &mut is_unwanted);
-                if is_unwanted() {
+                let exit = command_runs::run(raw, &allowed, folder, &log, &mut || watch(None));
+                if watch(None).is_break() {
                     return Ok(None);
                 }
                 exit

@@ -30,8 +30,7 @@ pub(super) fn all(held: &AnyLoop) -> Vec<String> {
     caveats
 }
 
-/// Returns the caveats that only a plan loop has: a change since the last review, and material
-/// findings on the text that counts as clean.
+/// Returns the caveats of plan loops: a later change, and material findings on a clean text.
 pub(super) fn loop_caveats(held: &AnyLoop) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
@@ -65,8 +64,7 @@ fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
         || held.fields().decision_signal == DecisionSignal::NoMaterialFindings
 }
 
-/// Records a change since the last review, once the loop has a summary. Returns the sentence about
-/// a change that was not recorded before.
+/// Records a change since the last review once the loop has a summary, and returns its sentence.
 pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
     let raw = held.raw();
     let journal = raw.journal().unwrap_or_default();
@@ -85,16 +83,13 @@ fn noted_change(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
     let at = journal
         .iter()
         .rposition(|entry| entry.note_data::<Value>(CHANGED).is_some())?;
-    let is_covered = runs::read(&journal[at..]).iter().any(has_verdict);
+    let mut later_runs = runs::read(&journal[at..]).into_iter();
+    let is_covered = later_runs.any(|run| run.verdict().is_some());
     (is_closing(held) && !is_covered).then(|| change_sentence(held))
 }
 
 fn is_closing(held: &AnyLoop) -> bool {
     matches!(held.phase(), Phase::Summarizing | Phase::Done)
-}
-
-fn has_verdict(run: &Run) -> bool {
-    run.verdict().is_some()
 }
 
 fn change_sentence(held: &AnyLoop) -> String {
@@ -105,18 +100,17 @@ fn change_sentence(held: &AnyLoop) -> String {
     }
 }
 
-/// Returns whether the work tree, or a plan that counts as clean, differs from the text that the
-/// last review read. Returns `false` if that is unknown.
+/// Returns whether the work tree, or a plan that counts as clean, is known to have changed.
 fn has_changed(held: &AnyLoop) -> bool {
     let raw = held.raw();
-    let Some(last) = rounds::runs(raw).into_iter().rfind(has_verdict) else {
+    let mut runs = rounds::runs(raw).into_iter();
+    let Some(last) = runs.rfind(|run| run.verdict().is_some()) else {
         return false;
     };
     if reviews_changes(held) {
         let now = tree_id(raw.store(), Some(Instant::now() + GIT_TIMEOUT));
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }
-    let content = raw.read("{subject}").ok();
-    let now = content.map(sha256);
+    let now = raw.read("{subject}").ok().map(sha256);
     counts_as_clean(held, &last) && now.as_ref() != Some(&last.began.subject)
 }

@@ -5,7 +5,6 @@
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
 use claudex_loop::message::{self, Message, Render as _};
-use claudex_loop::program::caller::RUN;
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Variables, shell};
@@ -18,7 +17,7 @@ use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, caveats, report, runner};
+use super::{AnyLoop, caveats, is_of_run, report, runner};
 
 /// The sentences about how the rounds ended.
 const OUTCOME: Message = Message {
@@ -47,7 +46,7 @@ pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> 
 
     let variables = json!({
         "topic": pasteable(&fields.topic, MAX_TEXT_CHARS),
-        "driven": held.raw().record().session().as_deref() != Some(RUN),
+        "driven": !is_of_run(held),
         "persona": personas.of_round(round).label,
         "missing": missing_personas(held, personas),
         "left_high": high_findings_left(raw),
@@ -102,12 +101,10 @@ fn cause_of(run: &Run) -> Option<String> {
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 
-/// Returns the short labels of the personas that had no round up to this one, but would have one in
-/// the rounds after it.
+/// Returns the short labels of the personas that only rounds after this one would have.
 fn missing_personas(held: &AnyLoop, personas: &Personas) -> Vec<String> {
     let fields = held.fields();
-    let all = personas.all();
-    let most = fields.max_rounds.min(all.len() as u64);
+    let most = fields.max_rounds.min(personas.all().len() as u64);
     let label = |round| &personas.of_round(round).label;
     let is_missing = |later: &u64| (1..=fields.round).all(|round| label(round) != label(*later));
     (fields.round + 1..=most)
@@ -117,23 +114,22 @@ fn missing_personas(held: &AnyLoop, personas: &Personas) -> Vec<String> {
         .collect()
 }
 
-/// Returns the gravest findings of the round before, for a user who sees only the first lines of a
-/// block.
+/// Returns the gravest findings of the round before: a user sees only the first lines of a block.
 fn top_findings(held: &AnyLoop, round: u64) -> Vec<String> {
-    let mut verdicts = runs::verdicts(rounds::runs(held.raw()));
-    let run = verdicts.remove(&round.saturating_sub(1));
-    let mut findings = run.map_or_else(Vec::new, |run| run.findings().to_vec());
+    let verdicts = runs::verdicts(rounds::runs(held.raw()));
+    let run = verdicts.get(&round.saturating_sub(1));
+    let mut findings: Vec<_> = run.iter().flat_map(|run| run.findings()).collect();
     findings.sort_by_key(|finding| finding.severity);
-    findings
+    let lines = findings
         .iter()
+        .map(|finding| format!("{}: {}", finding.severity, bullet(finding)));
+    lines
         .take(MAX_TOP_FINDINGS)
-        .map(|finding| format!("{}: {}", finding.severity, bullet(finding)))
         .map(|line| pasteable(&line, MAX_FINDING_CHARS))
         .collect()
 }
 
-/// Returns the high findings that no later round reviewed again, each with its round and the file
-/// that has it in full.
+/// Returns the high findings that no later round reviewed again, each with its round and file.
 fn high_findings_left(raw: &Raw) -> Vec<String> {
     let mut left = finding_history::standings(&rounds::history(raw));
     left.retain(|one| one.standing == Standing::Unseen && one.finding.severity == Severity::High);
@@ -152,8 +148,7 @@ fn high_findings_left(raw: &Raw) -> Vec<String> {
     lines
 }
 
-/// Returns text as one plain line that ends no quotes, neither those of a message nor those of a
-/// shell.
+/// Returns text as one plain line that ends no quotes of a message or a shell.
 fn pasteable(line: &str, max_chars: usize) -> String {
     text::pasteable(&text::one_line(line, max_chars)).replace('"', "”")
 }

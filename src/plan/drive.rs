@@ -25,6 +25,7 @@ use claudex_loop::review::runs;
 use claudex_loop::{Timestamp, text};
 use serde_json::json;
 
+use super::run::Run;
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
 use super::{AnyLoop, Phase, caveats, context, report, resume, reviews_changes};
 
@@ -50,19 +51,19 @@ pub(super) struct Driver<'d> {
     pub(super) reviewer: &'d Chosen,
     /// Time limits of a review and of the drafter.
     pub(super) limits: Limits,
-    /// The command that revises the plan, for `/bin/sh -c`.
-    pub(super) drafter: Option<&'d str>,
-    /// Whether the outcome is printed as JSON. Stdout is for the outcome alone then.
-    pub(super) json: bool,
+    pub(super) arguments: &'d Run,
     pub(super) console: Console,
     /// The time of the last check whether another process has ended the loop.
     pub(super) polled: Instant,
 }
 
 impl Driver<'_> {
-    /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome. `verb` says in the first
-    /// line the fate of a loop in a run.
-    pub(super) fn drive(&mut self, mut held: AnyLoop, verb: &str) -> Result<Exit, Failure> {
+    /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome.
+    pub(super) fn drive(&mut self, mut held: AnyLoop) -> Result<Exit, Failure> {
+        let verb = match self.arguments.resume {
+            Some(_) => "goes on with",
+            None => "reviews",
+        };
         let subject = if reviews_changes(&held) {
             "the changes of the work tree"
         } else {
@@ -86,7 +87,7 @@ impl Driver<'_> {
                 }
                 Err(refused) => return Err(internal_failure(&refused.held, &refused.to_string())),
             };
-            super::entry_message(&now, self.settings)
+            super::enter(&now, self.settings)
                 .map_err(|problem| internal_failure(&now, &problem))?;
             if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
                 return self.print(&now);
@@ -103,7 +104,7 @@ impl Driver<'_> {
         let has_next_persona = fields.round < fields.max_rounds.min(personas);
         match held {
             AnyLoop::Reviewing(held)
-                if self.drafter.is_none()
+                if self.arguments.drafter.is_none()
                     && has_next_persona
                     && let Ok((Found::Clean(settled), _)) =
                         Round::read(held.raw(), &REVIEWING_REVIEW)
@@ -120,42 +121,30 @@ impl Driver<'_> {
 
     /// Has the round reviewed and its findings dealt with.
     fn review(&mut self, held: &AnyLoop) -> Result<(), Failure> {
-        let Self {
-            program,
-            settings,
-            reviewer,
-            limits,
-            ..
-        } = *self;
+        let program = self.program;
+        let settings = self.settings;
+        let chosen = self.reviewer;
+        let limits = self.limits;
         let round = held.fields().round;
+        let most = held.fields().max_rounds;
         let persona = &settings.personas.of_round(round).label;
-        self.show(&format!(
-            "Round {round} of {}, {persona}",
-            held.fields().max_rounds
-        ));
+        self.show(&format!("Round {round} of {most}, {persona}"));
 
         let mut listener = |event: RoundEvent<'_>| self.show_event(held, event);
-        let report = review::run(
-            program,
-            held,
-            &REVIEWING_REVIEW,
-            settings,
-            limits,
-            reviewer,
-            &mut listener,
-        );
-        let report = report.map_err(|error| match error {
-            RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
-            error => internal_failure(held, &error.to_string()),
-        })?;
+        let spec = &REVIEWING_REVIEW;
+        let report = review::run(program, held, spec, settings, limits, chosen, &mut listener)
+            .map_err(|error| match error {
+                RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
+                error => internal_failure(held, &error.to_string()),
+            })?;
         self.show_report(held, &report);
-        if report.run.verdict().is_some() {
-            let notes = report::after_review(held);
-            notes.iter().for_each(|note| self.console.line(note));
-        }
-
-        match (self.drafter, report.run.verdict()) {
-            (Some(drafter), Some(findings)) if !findings.is_empty() => {
+        let Some(findings) = report.run.verdict() else {
+            return Ok(());
+        };
+        let notes = report::after_review(held);
+        notes.iter().for_each(|note| self.console.line(note));
+        match &self.arguments.drafter {
+            Some(drafter) if !findings.is_empty() => {
                 self.draft(held, drafter, &findings_file::render(round, findings))
             }
             _ => Ok(()),
@@ -216,34 +205,31 @@ impl Driver<'_> {
         // The drafter is the user's own command and gets the user's environment.
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let environment = Environment::allowing(names).with_projects_programs();
-        let limits = self.limits;
         let call = Call {
             program: "/bin/sh",
             arguments: &["-c".to_owned(), drafter.to_owned()],
             directory: held.raw().store().root(),
             stdin: prompt.as_bytes(),
             environment: &environment,
-            limits,
+            limits: self.limits,
         };
         let ended = process::supervise(&call, &mut |event| match event {
             Event::Line(_, line) => self.show_event(held, RoundEvent::Reviewer(&plain_line(line))),
             Event::Tick => self.show_event(held, RoundEvent::Tick),
         });
-        let problem = match &ended.how {
-            ProcessEnd::Exited(0) => return Ok(()),
-            ProcessEnd::Stopped => {
-                return Err(resume::failure(held, Exit::Interrupted, "interrupted"));
-            }
+        match &ended.how {
+            ProcessEnd::Exited(0) => Ok(()),
+            ProcessEnd::Stopped => Err(resume::failure(held, Exit::Interrupted, "interrupted")),
             how => {
                 let stderr = ended.stderr_tail();
                 let last = stderr.lines().last().unwrap_or_default();
-                text::one_line(&format!("{how}. {last}"), 300)
+                let problem = text::one_line(&format!("{how}. {last}"), 300);
+                Err(internal_failure(
+                    held,
+                    &format!("the drafter failed: {problem}"),
+                ))
             }
-        };
-        Err(internal_failure(
-            held,
-            &format!("the drafter failed: {problem}"),
-        ))
+        }
     }
 
     /// Prints the outcome of a loop as it is now.
@@ -260,14 +246,14 @@ impl Driver<'_> {
                 ("stopped-at-max-rounds", Exit::MaxRounds)
             }
         };
-        let summary = match exit {
+        let rendered = match exit {
             Exit::Reviewer => String::new(),
             _ => self.render(held, SUMMARY, Variables::new())?,
         };
-        let summary = summary.trim_end();
+        let summary = rendered.trim_end();
         let cause = (exit == Exit::Reviewer).then(|| context::failure_cause(raw));
         let waits = (!held.phase().is_terminal()).then(|| resume::help(held));
-        if self.json {
+        if self.arguments.json {
             let (report, fixes) = report::existing_files(held);
             let mut facts = json!({
                 "id": held.id().as_str(),

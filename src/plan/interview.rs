@@ -17,8 +17,7 @@ use serde_json::Value;
 /// The headers of the interview's questions, in the order of the topic.
 const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 
-/// Adds the answers of an interview to the topic of the session's own loop. Returns `None` if the
-/// questions are not those of the interview, or the session's loop takes no answers.
+/// Adds the answers of an interview to the topic of the session's own loop, if it takes them.
 pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
@@ -54,8 +53,7 @@ fn takes_answers(held: &AnyLoop) -> bool {
         && !fields.from_draft
 }
 
-/// Returns the answers to the interview's questions, as `Scope: …`. The first answer of each header
-/// counts.
+/// Returns the answers to the interview's questions, as `Scope: …`. The first of each counts.
 fn parts(answers: &[Answer]) -> Vec<String> {
     let answer_to = |header: &str| {
         answers

@@ -37,8 +37,7 @@ pub(super) fn command() -> Command {
     )
 }
 
-/// Runs the subcommand. Exits with 0 if all files are machines, 1 if one has findings, 2 if one
-/// cannot be read.
+/// Runs the subcommand. Exits with 1 if a file has findings, and with 2 if one cannot be read.
 pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let command = Machines::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
 
@@ -70,8 +69,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Reads and checks a machine file. Prints one line for each finding on stderr, and returns the
-/// exit code of the findings.
+/// Reads and checks a machine file. Prints its findings on stderr, and returns their exit code.
 fn load(file: &Utf8Path) -> Result<Machine, Exit> {
     let name = display_name(file);
     let source = files::read_to_string(file).map_err(|error| {

@@ -43,8 +43,7 @@ use typestate::{DecisionSignal, Summarizing, Transition};
 pub struct PlanLoop;
 
 impl OnStop for PlanLoop {
-    /// Asks how to go on with a plan that its rounds did not settle. A loop of `run` has no agent
-    /// that could ask.
+    /// Asks how to go on with an unsettled plan. A loop of `run` has no agent that could ask.
     fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
         let fields = held.fields();
         let record = held.raw().record();
@@ -108,7 +107,7 @@ impl Extension for PlanLoop {
     }
 
     fn on_enter(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
-        entry_message(held.typed(), settings)
+        enter(held.typed(), settings)
     }
 
     fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
@@ -145,8 +144,12 @@ fn reviews_changes(held: &AnyLoop) -> bool {
     held.raw().record().mode() == Some(Mode::Review.to_string())
 }
 
-/// Returns the notes of `status`: the outcome, the caveats of the summary, and whether the agent
-/// was reminded.
+/// Returns whether a command of the program drives a loop from its start to its end.
+fn is_of_run(held: &AnyLoop) -> bool {
+    held.raw().record().session().as_deref() == Some(RUN)
+}
+
+/// Returns the notes of `status`: the outcome, the summary's caveats, and a reminder of the agent.
 fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
@@ -170,10 +173,9 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     notes
 }
 
-/// Prepares the phase that a loop has entered: writes the runner of a round, notes changes since
-/// the last review, and removes the files of a loop that is over. Returns the caveats of a loop
-/// that is over.
-fn entry_message(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+/// Prepares the phase that a loop has entered: writes the runner of a round, and notes changes since
+/// the last review. If the loop is over, removes its files and returns its caveats.
+fn enter(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
     let phase = held.phase();
     if phase.review().is_some() {
         runner::write(held, &settings.personas)?;

@@ -89,8 +89,7 @@ fn is_crate_name(name: &str) -> bool {
         && !RESERVED_NAMES.split(' ').any(|reserved| reserved == kebab)
 }
 
-/// Writes the files into a new folder. They depend on the crates of the clone, or on those of the
-/// registry.
+/// Writes the files into a new folder. The crate depends on the clone, or on the registry.
 fn write(folder: &Utf8Path, clone: Option<&str>) -> io::Result<()> {
     fs::create_dir(folder)?;
     let path = |folder: &str| {

@@ -3,8 +3,7 @@
 use super::typestate::DecisionSignal;
 use super::{AnyLoop, Phase, Verb, reviews_changes};
 
-/// Returns the next step after a refused transition, or `None` if there is nothing
-/// better than the refusal.
+/// Returns the next step after a refused transition, if it is better than the refusal.
 pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
     let signal = held.fields().decision_signal;
     let (slash, terminal) = if reviews_changes(held) {

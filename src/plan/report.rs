@@ -30,8 +30,7 @@ const FIXES: Message = Message {
 /// Upper limit of a text on one line, in characters.
 const MAX_LINE_CHARS: usize = 500;
 
-/// Writes the report after a review of changes. Returns the lines that name its files, or the line
-/// that says why it could not be written. The review counts in any case.
+/// Writes the report after a review of changes, and returns the lines that name its files.
 pub(super) fn after_review(held: &AnyLoop) -> Vec<String> {
     if !super::reviews_changes(held) {
         return Vec::new();
@@ -134,8 +133,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// Returns the paths of the report and of the proposed patches, from the project's root, if the
-/// files exist.
+/// Returns the paths of the report and of the patches, from the project's root, if they exist.
 pub(super) fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
     let root = held.raw().store().root();
     let existing = |path: Utf8PathBuf| root.join(&path).is_file().then_some(path);

@@ -15,9 +15,9 @@ pub(super) fn help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let is_here = loops::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
     let elsewhere = (!is_here).then(|| format!(", in {}", text::shown(root)));
-    let place = elsewhere.unwrap_or_default();
     format!(
-        "to go on with it{place}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
+        "to go on with it{}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
+        elsewhere.unwrap_or_default(),
         held.id()
     )
 }
@@ -28,7 +28,7 @@ pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     if let Some(phase) = ended_phase(held) {
         let message = format!("loop {id} is {phase}: another process ended it");
         let help = format!("what happened:\n    claudex-loop journal {id}");
-        return Failure::with_help(Exit::Refused, message, &help);
+        return Failure::refuse(message, &help);
     }
     let problem = problem.trim_end_matches(['.', ' ']);
     let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");
@@ -45,7 +45,7 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
 /// that no session has taken up becomes one of `run`: it was started in a terminal, and ends there.
 pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
-    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(refusal)?;
+    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(Failure::refusal)?;
     let session = held.raw().record().session().unwrap_or_default();
     let problem = match session.as_str() {
         _ if held.phase().is_terminal() => format!("it is over ({})", held.phase()),
@@ -60,24 +60,24 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     if !problem.is_empty() {
         let message = format!("run does not go on with loop {id}: {problem}");
         let help = format!("to see where it is:\n    claudex-loop status {id}");
-        return Err(Failure::with_help(Exit::Refused, message, &help));
+        return Err(Failure::refuse(message, &help));
     }
 
     if store.has_archived(&id) {
-        store.unarchive(&id).map_err(refusal)?;
+        store.unarchive(&id).map_err(Failure::refusal)?;
     }
-    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(refusal)?;
+    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(Failure::refusal)?;
     if session != RUN {
         let person = Actor::Person.to_string();
         store
             .set_session(held.raw().record(), RUN, "adopt", &person)
-            .map_err(refusal)?;
+            .map_err(Failure::refusal)?;
     } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
         // The reviewer gets all its attempts again, as after `resume`.
         let resumed = held.take(Verb::Resume(LoopArgs::default()));
-        drop(resumed.map_err(|error| refusal(*error.refusal))?);
+        drop(resumed.map_err(|error| Failure::refusal(*error.refusal))?);
     }
-    AnyLoop::open(&store, &id, Actor::Hook).map_err(refusal)
+    AnyLoop::open(&store, &id, Actor::Hook).map_err(Failure::refusal)
 }
 
 /// Returns the store in which a loop is: the archive, or the folder itself.
@@ -87,10 +87,6 @@ pub(super) fn place_of(store: &Store, id: &LoopId) -> Store {
     } else {
         store.clone()
     }
-}
-
-fn refusal(error: impl miette::Diagnostic) -> Failure {
-    Failure::new(Exit::Refused, error)
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.
@@ -106,7 +102,7 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
     if held.phase().is_terminal() || held.raw().store().is_running(id) {
         return None;
     }
-    if held.raw().record().session().as_deref() == Some(RUN) {
+    if super::is_of_run(held) {
         let next = format!("if its run was interrupted, {}", help(held));
         return Some(NextAction::new("its run", next));
     }
@@ -118,14 +114,12 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
 /// Refuses `resume` for a loop of `run`, which no session drives.
 pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), Failure> {
     let id = held.id();
-    let is_run =
-        held.raw().record().session().as_deref() == Some(RUN) && !held.phase().is_terminal();
-    if !is_run || !matches!(verb, Verb::Resume { .. }) {
+    let is_active_run = super::is_of_run(held) && !held.phase().is_terminal();
+    if !is_active_run || !matches!(verb, Verb::Resume { .. }) {
         return Ok(());
     }
     let adopt = INFO.command(&format!("adopt {id}"));
-    Err(Failure::with_help(
-        Exit::Refused,
+    Err(Failure::refuse(
         format!("loop {id} belongs to `run`; a session does not drive it"),
         &format!("{}\nto have a session take it over:{adopt}", help(held)),
     ))

@@ -23,13 +23,13 @@ pub(super) const CHANGES: &str = "changes";
 #[command(
     after_help = "Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active"
 )]
-struct Run {
+pub(super) struct Run {
     /// The plan, a Markdown file
     #[arg(value_name = "PLAN.md", required_unless_present = "resume")]
     plan: Option<Utf8PathBuf>,
     /// Go on with a loop that was interrupted, with the rounds that it has
     #[arg(long, value_name = "LOOP", conflicts_with_all = ["plan", "rounds"])]
-    resume: Option<String>,
+    pub(super) resume: Option<String>,
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_rounds)]
     rounds: Option<u64>,
@@ -39,13 +39,13 @@ struct Run {
     reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
     #[arg(long, value_name = "COMMAND")]
-    drafter: Option<String>,
+    pub(super) drafter: Option<String>,
     /// Time limits of a review and of the drafter.
     #[command(flatten)]
     time: Time,
     /// Print the outcome as JSON on stdout, and nothing else there
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 // The flags of `review` that only `--changes` uses. A doc comment would become the help.
@@ -154,14 +154,9 @@ fn drive(
         settings: &settings,
         reviewer: &reviewer,
         limits,
-        drafter: arguments.drafter.as_deref(),
-        json: arguments.json,
+        arguments,
         console: Console::new("  ".to_owned(), arguments.json),
         polled: Instant::now(),
     };
-    let verb = match arguments.resume {
-        Some(_) => "goes on with",
-        None => "reviews",
-    };
-    driver.drive(held, verb)
+    driver.drive(held)
 }

@@ -4,7 +4,6 @@
 //! An agent runs it if its shell does not find the program by its name. It contains no path of the
 //! plugin, whose folder changes with each update, and no text of the user.
 
-use std::collections::VecDeque;
 use std::env;
 
 use camino::Utf8PathBuf;
@@ -35,11 +34,9 @@ pub(super) fn path(raw: &Raw) -> Utf8PathBuf {
 }
 
 /// Returns the line with which the agent runs the review: the program, which the plugin's commands
-/// permit, if the agent's shell finds it; else the runner, which works anywhere, but for which the
-/// client asks its user.
+/// permit, if the agent's shell finds it; else the runner, for which the client asks its user.
 ///
-/// A client puts the plugin's `bin/` on the PATH of its agent, not of its hooks, and only if a
-/// shell can read its path.
+/// Only agents have the plugin's `bin/` on their PATH, and only if a shell can read its path.
 pub(super) fn line(raw: &Raw) -> String {
     let program = super::INFO.program;
     let folders = env::var_os("PATH");
@@ -90,7 +87,7 @@ pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
 /// Returns the findings files of the loops that this one continues, oldest first.
 pub(super) fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
     let store = held.raw().store();
-    let mut loops = VecDeque::new();
+    let mut loops = Vec::new();
     let mut before = held.fields().continues.clone();
     // The limit also ends a circle.
     while loops.len() < MAX_CONTINUED_LOOPS
@@ -99,8 +96,8 @@ pub(super) fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
     {
         let rounds = 1..=earlier.fields().round;
         let paths = rounds.map(|round| findings_file::findings_path(store, &id, round));
-        loops.push_front(paths.collect::<Vec<_>>());
+        loops.push(paths.collect::<Vec<_>>());
         before.clone_from(&earlier.fields().continues);
     }
-    loops.into_iter().flatten().collect()
+    loops.into_iter().rev().flatten().collect()
 }

@@ -95,8 +95,8 @@ pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
 /// Returns the fields of a loop that starts.
 pub(super) fn fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let mode = request.mode.name.parse().unwrap_or(Mode::Plan);
-    let mut others = ONE_MODE.into_iter().filter(|(_, _, only)| *only != mode);
     let is_set = |field| request.text(field).is_some() || request.flag(field);
+    let mut others = ONE_MODE.into_iter().filter(|(_, _, only)| *only != mode);
     if let Some((_, flag, only)) = others.find(|(field, ..)| is_set(field)) {
         return Err(usage(
             &format!("{flag} only applies to {only} mode"),
@@ -124,8 +124,7 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         return Err(usage("Plan mode requires a topic", help));
     }
 
-    // The plan is in the folder of the start: a client that was opened in a subfolder may not
-    // write outside it.
+    // The plan is in the folder of the start, since a client may not write outside of its own.
     let path = match (continued, request.text("subject")) {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, subject) => request.here.join(subject.unwrap_or(PLAN)),
@@ -159,15 +158,11 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
 fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let store = request.store;
     let base = request.text(BASE);
-    let found =
-        changes::read(store, base.map_or(Since::Branch, Since::Revision)).map_err(|error| {
-            let exit = if error.is_refusal() {
-                Exit::Usage
-            } else {
-                Exit::Internal
-            };
-            Failure::new(exit, error)
-        })?;
+    let since = base.map_or(Since::Branch, Since::Revision);
+    let found = changes::read(store, since).map_err(|error| {
+        let is_usage = error.is_refusal();
+        Failure::new(if is_usage { Exit::Usage } else { Exit::Internal }, error)
+    })?;
     let id = LoopId::new_stamp(request.now).map_err(|error| unreadable(store.folder(), &error))?;
     let topic = match request.text("topic").unwrap_or_default().trim() {
         "" => found.base.title(),
@@ -205,8 +200,7 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     }
 }
 
-/// Starts a loop of `run` or `review --changes` as `start` would. `folder` is one of its project. If
-/// another loop is active, the exit code says so.
+/// Starts a loop of `run` or `review --changes` in a folder of its project, as `start` would.
 pub(super) fn begin(
     program: &Program,
     mode: Mode,
@@ -217,7 +211,7 @@ pub(super) fn begin(
 ) -> Result<AnyLoop, Failure> {
     let store = locate::for_start(INFO.state, folder);
     let request = StartRequest {
-        mode: &INFO.table.modes[mode as usize],
+        mode: mode.info(),
         given,
         arguments,
         here: folder,
@@ -232,12 +226,10 @@ pub(super) fn begin(
         _ => failure,
     })?;
     // The user starts a loop. All later changes are those of the Stop hook.
-    AnyLoop::open(&store, begun.raw().id(), Actor::Hook)
-        .map_err(|error| Failure::new(Exit::Internal, error))
+    AnyLoop::open(&store, begun.raw().id(), Actor::Hook).map_err(Failure::internal)
 }
 
-/// Reads a plan. Returns its path without symlinks, and its topic: its first heading, else its first
-/// line, else the file's name.
+/// Reads a plan. Returns its path without symlinks, and its first heading, line or name as topic.
 pub(super) fn read_plan(
     here: &Utf8Path,
     plan: &Utf8Path,
@@ -259,11 +251,12 @@ pub(super) fn read_plan(
     let mut lines = content.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().ok_or_else(|| unusable("it is empty"))?;
     let heading = content.lines().find(|line| line.starts_with('#'));
-    let topic = heading.unwrap_or(first).trim_start_matches('#').trim();
-    let topic = match text::one_line(topic, 200) {
-        topic if topic.is_empty() => path.file_name().unwrap_or("plan").to_owned(),
-        topic => topic,
+    let title = heading.unwrap_or(first).trim_start_matches('#');
+    let topic = match title.trim() {
+        "" => path.file_name().unwrap_or("plan"),
+        title => title,
     };
+    let topic = text::one_line(topic, 200);
     Ok((path, topic))
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::journal::{Journal, Loop};
 use crate::project::{Output, as_agent, feed};
 use crate::report::{Wrong, ensure};
-use crate::walk::{Move, Walk, text};
+use crate::walk::{Move, Walk, list, text};
 
 /// The variable with which a build with debug assertions kills itself before its Nth change of a file.
 const KILL_AT: &str = "CLAUDEX_KILL_AT";
@@ -27,12 +27,10 @@ impl Walk {
         if self.json["state"]["ids"] == "name" {
             command.arg("--id=kit_1");
         }
-        for field in self.json["fields"].as_array().into_iter().flatten() {
-            if field["at_start"] == "required" {
-                let name = text(&field["name"]);
-                let value = self.kit.texts.get(name).map_or(TEXT, String::as_str);
-                command.arg(format!("--{}={value}", name.replace('_', "-")));
-            }
+        for field in list(&self.json["fields"]).filter(|field| field["at_start"] == "required") {
+            let name = text(&field["name"]);
+            let value = self.kit.texts.get(name).map_or(TEXT, String::as_str);
+            command.arg(format!("--{}={value}", name.replace('_', "-")));
         }
         self.call(command, modes[mode]["by"][0] == "agent", kill_at)
     }
@@ -49,17 +47,14 @@ impl Walk {
             let text = format!("# Written after {changes} changes\n");
             self.project.write(path, &text)?;
         }
-        let (command, is_agent) = match one {
-            Move::Stop | Move::StopWithFile { .. } => {
-                (self.project.command(&["hook", "stop"]), false)
-            }
-            Move::Review => (self.project.command(&["review", &held.id]), true),
+        let (arguments, is_agent) = match one {
+            Move::Stop | Move::StopWithFile { .. } => (["hook", "stop"], false),
+            Move::Review => (["review", &held.id], true),
             Move::Verb { transition, by } => {
-                let verb = transition.replace('_', "-");
-                (self.project.command(&[&verb, &held.id]), *by == "agent")
+                ([&*transition.replace('_', "-"), &held.id], *by == "agent")
             }
         };
-        self.call(command, is_agent, kill_at)
+        self.call(self.project.command(&arguments), is_agent, kill_at)
     }
 
     /// Runs the program. Only the hook reads the event.
@@ -90,13 +85,16 @@ impl Walk {
         phase.ok_or_else(|| format!("the journal has an unknown phase: {stored}").into())
     }
 
-    /// Compares the journal with the one before a call: nothing was rewritten, and at most one edge was taken, which the
-    /// machine file has. Returns that edge.
+    /// Returns the edge that was taken since an earlier reading of the journal: nothing was rewritten, and at most one edge
+    /// was taken, which the machine file has.
     pub(crate) fn edge_since(&self, held: &Loop, before: &Journal) -> Result<Option<Json>, Wrong> {
         let after = held.journal()?;
-        let edge = after.edge_since(before)?.cloned();
-        if let Some(taken) = &edge {
-            let stored = |phase: usize| self.machine.phases[phase].stored_name();
+        let is_longer = after.bytes.starts_with(&before.bytes);
+        ensure!(is_longer, "lines of the journal were changed");
+        let edges = after.edges(before.changes.len());
+        ensure!(edges.len() < 2, "expected one change, found {edges:?}");
+        let stored = |phase: usize| self.machine.phases[phase].stored_name();
+        for taken in &edges {
             let is_declared = self.machine.edges().iter().any(|edge| {
                 taken["what"] == edge.declared.name.as_str()
                     && taken["from"] == stored(edge.from)
@@ -104,7 +102,7 @@ impl Walk {
             });
             ensure!(is_declared, "no edge of the machine file: {taken}");
         }
-        Ok(edge)
+        Ok(edges.into_iter().next().cloned())
     }
 
     /// Compares the loop's document, journal and `status`.

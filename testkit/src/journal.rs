@@ -19,9 +19,9 @@ pub(crate) struct Loop {
 }
 
 /// A journal as it was read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Journal {
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     pub(crate) changes: Vec<Json>,
     /// Whether a review has ended since the last change.
     pub(crate) is_reviewed: bool,
@@ -41,38 +41,24 @@ impl Journal {
             .filter(|change| change["what"] != "bind" && change["what"] != "adopt")
             .collect()
     }
-
-    /// Returns the edge that was taken since an earlier reading, which may have been followed by lines but not rewritten.
-    pub(crate) fn edge_since(&self, before: &Self) -> Result<Option<&Json>, Wrong> {
-        let is_longer = self.bytes.starts_with(&before.bytes);
-        ensure!(is_longer, "lines of the journal were changed");
-        let edges = self.edges(before.changes.len());
-        ensure!(edges.len() < 2, "expected one change, found {edges:?}");
-        Ok(edges.first().copied())
-    }
 }
 
 impl Loop {
     pub(crate) fn journal(&self) -> io::Result<Journal> {
         let bytes = fs::read(self.folder.join("journal.jsonl"))?;
-        let mut changes: Vec<Json> = Vec::new();
-        let mut is_reviewed = false;
+        let mut journal = Journal::default();
         for line in bytes.split(|byte| *byte == b'\n') {
             // A seal follows each line's JSON, behind a tab.
             let json = line.split(|byte| *byte == b'\t').next();
             let entry: Json = serde_json::from_slice(json.unwrap_or_default()).unwrap_or_default();
             if entry["what"].is_string() {
-                is_reviewed = false;
-                changes.push(entry);
+                journal.is_reviewed = false;
+                journal.changes.push(entry);
             } else if entry["note"] == "run-ended" {
-                is_reviewed = true;
+                journal.is_reviewed = true;
             }
         }
-        Ok(Journal {
-            bytes,
-            changes,
-            is_reviewed,
-        })
+        Ok(Journal { bytes, ..journal })
     }
 
     /// Makes a call and checks that document and changes stay as they were. The journal may have a note about the attempt.

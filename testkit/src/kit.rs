@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::project::Project;
 use crate::report::{Failure, Report, Suite, Wrong};
 use crate::walk::Walk;
-use crate::{crowd, input, kills, pairs_crate, plugin, refusals};
+use crate::{pairs, promises};
 
 /// A preparation of a project before a start.
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
@@ -17,12 +17,12 @@ type RunSuite = fn(&Walk) -> Result<String, Wrong>;
 
 /// The suites behind the walk, in their order.
 const SUITES: [(Suite, RunSuite); 6] = [
-    (Suite::Refusals, refusals::run),
-    (Suite::Kills, kills::run),
-    (Suite::Input, input::run),
-    (Suite::Crowd, crowd::run),
-    (Suite::Plugin, plugin::run),
-    (Suite::Pairs, pairs_crate::run),
+    (Suite::Refusals, promises::refusals),
+    (Suite::Kills, promises::kills),
+    (Suite::Input, promises::input),
+    (Suite::Crowd, promises::crowd),
+    (Suite::Plugin, promises::plugin),
+    (Suite::Pairs, pairs::run),
 ];
 
 /// The tests of one machine and its program.
@@ -88,8 +88,8 @@ impl Kit {
     pub fn quick(self) -> Result<Report, Failure> {
         let only = self.only;
         let mut walk = Walk::new(self).map_err(Suite::SetUp.failure())?;
-        walk.run().map_err(Suite::Walk.failure())?;
-        let mut tried = vec![(Suite::Walk, walk.to_string())];
+        let line = walk.run().map_err(Suite::Walk.failure())?;
+        let mut tried = vec![(Suite::Walk, line)];
         for (suite, run) in SUITES {
             if only.is_none_or(|only| only == suite) {
                 tried.push((suite, run(&walk).map_err(suite.failure())?));

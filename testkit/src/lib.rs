@@ -12,16 +12,11 @@
 //! phases that were not reached. A [`Failure`] names the broken promise and the steps that led there.
 
 mod calls;
-mod crowd;
-mod input;
 mod journal;
-mod kills;
 mod kit;
 pub mod pairs;
-mod pairs_crate;
-mod plugin;
 mod project;
-mod refusals;
+mod promises;
 mod report;
 mod seal;
 mod walk;

@@ -1,34 +1,35 @@
 //! The pairs proof: for every pair of a phase and a transition, an edge compiles, and any other pair does not. The
-//! compiler's message then names the phases in which the transition is legal, and their lines of the machine file.
+//! compiler's message then names the phase, and the phases in which the transition is legal.
 //!
 //! The calls are written as a module with a function of one line for each pair.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::process::Output;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{fs, io};
 
-use claudex_build::line_of;
-use claudex_build::model::{Edge, Machine};
+use claudex_build::model::Machine;
 use serde_json::Value as Json;
 
+use crate::project::put;
 use crate::report::{Wrong, ensure};
-use crate::walk::text;
+use crate::walk::{Walk, list, text};
 
 /// The file with the calls, in the crate's folder.
-pub(crate) const CALLS: &str = "src/calls.rs";
-
+const CALLS: &str = "src/calls.rs";
 const HEAD: &str =
     "//! One call per line.\n#[allow(dead_code)]\nfn any<T>() -> T { std::process::abort() }\n";
+const BUILD: &str = "fn main() {
+    claudex_build::Config::new().compile(\"machine.toml\");
+}
+";
 
 /// A machine whose generated code is a module of some crate.
 #[derive(Debug)]
 pub struct Subject<'m> {
     /// The machine.
     pub machine: &'m Machine,
-    /// The text of its file.
-    pub source: &'m str,
-    /// The file's name in the compiler's messages.
-    pub file: String,
     /// The path of the module: `crate::release_train`.
     pub module: String,
 }
@@ -41,8 +42,6 @@ struct Pair {
     transition: String,
     /// The type of the phase.
     phase: String,
-    /// The compiler's note about a pair that is no edge.
-    note: String,
 }
 
 /// Checks every pair in a crate. `check` writes the first text as its `src/calls.rs`, and runs `cargo check --lib` with these
@@ -73,12 +72,12 @@ pub fn prove(
     let checked = check(&calls(&others), &["--message-format=json"])?;
     let mut errors = errors(&String::from_utf8_lossy(&checked.stdout));
     let mut wrong = Vec::new();
-    for (pair, line) in others.iter().zip(HEAD.lines().count() + 1..) {
+    for (pair, line) in others.iter().zip(HEAD.lines().count() as u64 + 1..) {
         let found = errors.remove(&Some(line)).unwrap_or_default();
         if found.len() != 1 || !pair.is_refused_by(&found[0]) {
             wrong.push(format!(
-                "expected `{}` not to be legal in `{}` ({}), found {found:?}",
-                pair.transition, pair.phase, pair.note
+                "expected `{}` not to be legal in `{}`, found {found:?}",
+                pair.transition, pair.phase
             ));
         }
     }
@@ -92,49 +91,27 @@ pub fn prove(
 impl Subject<'_> {
     fn pairs(&self) -> Vec<Pair> {
         let module = &self.module;
-        let all = self.machine.edges();
+        let edges = self.machine.edges();
         let mut pairs = Vec::new();
         for entry in self.machine.first_entries() {
             let name = entry.name.as_str();
-            let edges: Vec<&Edge<'_>> = all
-                .iter()
-                .filter(|edge| edge.declared.name.value == name)
-                .collect();
-            let declared = edges[0].declared;
-            let parameters = declared.args.len() + usize::from(declared.requires.is_some());
+            let parameters = entry.args.len() + usize::from(entry.requires.is_some());
             let any = vec!["any()"; parameters].join(", ");
             for (at, phase) in self.machine.phases.iter().enumerate() {
                 let phase = type_of(&phase.name);
                 pairs.push(Pair {
-                    is_edge: edges.iter().any(|edge| edge.from == at),
+                    is_edge: edges
+                        .iter()
+                        .any(|edge| edge.from == at && edge.declared.name == entry.name),
                     call: format!(
                         "(held: {module}::Loop<{module}::r#{phase}>) {{ let _ = held.r#{name}({any}); }}"
                     ),
                     transition: name.to_owned(),
                     phase,
-                    note: self.note(&edges),
                 });
             }
         }
         pairs
-    }
-
-    /// Returns the note about a transition: `legal in: Open (machine.toml:31, machine.toml:40)`.
-    fn note(&self, edges: &[&Edge<'_>]) -> String {
-        let mut places: Vec<(usize, Vec<String>)> = Vec::new();
-        for edge in edges {
-            let line = line_of(self.source, edge.declared.name.span.start);
-            let place = format!("{}:{line}", self.file);
-            match places.iter_mut().find(|(phase, _)| *phase == edge.from) {
-                Some((_, lines)) => lines.push(place),
-                None => places.push((edge.from, vec![place])),
-            }
-        }
-        let parts = places.iter().map(|(phase, lines)| {
-            let phase = type_of(&self.machine.phases[*phase].name);
-            format!("{phase} ({})", lines.join(", "))
-        });
-        format!("legal in: {}", parts.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -143,15 +120,14 @@ impl Pair {
         let start = format!("`{}` is not legal in phase `", self.transition);
         let path = text(&error["message"]).strip_prefix(&start);
         let phase = path.and_then(|path| path.trim_end_matches('`').rsplit([':', '#']).next());
-        let mut notes = error["children"].as_array().into_iter().flatten();
         error["code"]["code"] == "E0277"
             && phase == Some(&self.phase)
-            && notes.any(|note| note["message"] == self.note.as_str())
+            && list(&error["children"]).any(|note| text(&note["message"]).starts_with("legal in: "))
     }
 }
 
 /// Returns the errors in cargo's messages by their line of the calls; `None`: of another file.
-fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Json>> {
+fn errors(output: &str) -> BTreeMap<Option<u64>, Vec<Json>> {
     let mut errors: BTreeMap<_, Vec<Json>> = BTreeMap::new();
     for line in output.lines() {
         let mut event: Json = serde_json::from_str(line).unwrap_or_default();
@@ -159,16 +135,13 @@ fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Json>> {
         if event["reason"] != "compiler-message" || message["level"] != "error" {
             continue;
         }
-        let mut spans = message["spans"].as_array().into_iter().flatten();
         // "aborting due to 1160 previous errors" has no place.
-        let Some(span) = spans.find(|span| span["is_primary"] == true) else {
-            continue;
-        };
-        let line = span["line_start"]
-            .as_u64()
-            .filter(|_| span["file_name"] == CALLS);
-        let line = line.and_then(|line| usize::try_from(line).ok());
-        errors.entry(line).or_default().push(message);
+        let span = list(&message["spans"]).find(|span| span["is_primary"] == true);
+        if let Some(span) = span {
+            let line = span["line_start"].as_u64();
+            let line = line.filter(|_| span["file_name"] == CALLS);
+            errors.entry(line).or_default().push(message);
+        }
     }
     errors
 }
@@ -177,4 +150,72 @@ fn errors(output: &str) -> BTreeMap<Option<usize>, Vec<Json>> {
 fn type_of(name: &str) -> String {
     let upper = |part: &str| part[..1].to_uppercase() + &part[1..];
     name.split('_').map(upper).collect()
+}
+
+/// Checks every pair in a crate of the machine and nothing else, with the engine that the package depends on. Part of the
+/// whole set only, because the engine is built again for it.
+pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
+    if std::env::var_os("CLAUDEX_TESTKIT").is_none_or(|much| much != "whole") {
+        return Ok("left out: CLAUDEX_TESTKIT is not `whole`".to_owned());
+    }
+    let name = &walk.machine.name.value;
+    let package = walk.kit.file.with_file_name(".").canonicalize()?;
+    let metadata = cargo(&package)
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .output()?;
+    let metadata: Json = serde_json::from_slice(&metadata.stdout)?;
+    let scratch = tempfile::tempdir()?;
+    let folder = scratch.path();
+    let path_of = |name: &str| -> Result<PathBuf, Wrong> {
+        let found = list(&metadata["packages"])
+            .find(|package| package["name"] == name)
+            .ok_or_else(|| format!("`cargo metadata` names no `{name}`"))?;
+        Ok(Path::new(text(&found["manifest_path"])).with_file_name(""))
+    };
+    let manifest = format!(
+        "[package]\nname = \"pairs\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\nclaudex-loop = {{ path = {:?}, default-features = false }}\n\n\
+         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
+        path_of("claudex-loop")?,
+        path_of("claudex-build")?
+    );
+    let library = format!(
+        "//! Every pair.\n#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod calls;\nclaudex_loop::machine!({name});\n"
+    );
+    put(&folder.join("Cargo.toml"), &manifest)?;
+    put(&folder.join("build.rs"), BUILD)?;
+    put(&folder.join("src/lib.rs"), &library)?;
+    let lock = Path::new(text(&metadata["workspace_root"])).join("Cargo.lock");
+    fs::copy(lock, folder.join("Cargo.lock"))?;
+    let messages = walk.json["messages"].as_str();
+    for path in ["machine.toml"].into_iter().chain(messages) {
+        let link = folder.join(path.trim_matches('/'));
+        fs::create_dir_all(link.with_file_name(""))?;
+        symlink(package.join(path), link)?;
+    }
+
+    let subject = Subject {
+        machine: &walk.machine,
+        module: format!("crate::{name}"),
+    };
+    let target = Path::new(text(&metadata["target_directory"])).join("testkit");
+    let (edges, others) = prove(&[subject], |calls, flags| {
+        put(&folder.join(CALLS), calls)?;
+        let mut cargo = cargo(folder);
+        cargo.args(["check", "--lib", "--offline"]).args(flags);
+        cargo.env("CARGO_TARGET_DIR", &target).output()
+    })?;
+    Ok(format!(
+        "{edges} pairs of a phase and a transition compile, {others} do not"
+    ))
+}
+
+/// Returns the cargo that runs the tests, without the flags of their build.
+fn cargo(folder: &Path) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .current_dir(folder)
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    cargo
 }

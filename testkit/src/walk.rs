@@ -1,10 +1,10 @@
 //! The walk: breadth first through the states that stops, reviews and verbs without arguments lead to, from the start of
 //! each mode. The program decides the effect of a call; each change must follow an edge of the machine file.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::{fmt, fs, io};
+use std::collections::{HashSet, VecDeque};
+use std::{fs, io};
 
-use claudex_build::model::{Edge, FieldKind, Held, Machine};
+use claudex_build::model::{Actor, Entry, Field, FieldKind, Held, Machine, Named};
 use derive_more::Display;
 use serde_json::Value as Json;
 
@@ -21,19 +21,12 @@ const MAX_CALLS_BEFORE_KILLS: usize = 20;
 /// A project in which the loops of a machine are started and moved.
 pub(crate) struct Walk {
     pub(crate) kit: Kit,
-    /// The text of the machine file.
-    pub(crate) source: String,
     pub(crate) machine: Machine,
     /// The machine as JSON: its tables are lists.
     pub(crate) json: Json,
     pub(crate) project: Project,
     /// Every state that was reached, in the order of the walk.
     pub(crate) states: Vec<State>,
-    /// The fields of each state.
-    known: HashSet<String>,
-    calls: usize,
-    /// The moves that the walk has yet to make, with the indices of their states.
-    queue: VecDeque<(usize, Move)>,
 }
 
 /// A state that was reached.
@@ -45,22 +38,21 @@ pub(crate) struct State {
     /// The index of its phase.
     pub(crate) phase: usize,
     pub(crate) journal: Journal,
-    /// The last call of the path, unless that is the start.
+    /// The last call of the path, if that took a transition.
     pub(crate) step: Option<Step>,
 }
 
-/// A call from one state to another.
+/// A call that took a transition from one state to another.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     /// The index of the state before.
     pub(crate) from: usize,
     pub(crate) one: Move,
-    /// The transition that it took.
-    pub(crate) transition: Option<String>,
+    pub(crate) transition: String,
 }
 
 /// One call that needs no arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Display)]
+#[derive(Debug, Clone, Display)]
 pub(crate) enum Move {
     #[display("a stop")]
     Stop,
@@ -77,16 +69,12 @@ pub(crate) enum Move {
     },
 }
 
-impl fmt::Display for Walk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.machine.phases.len();
-        let reached = all - self.unreached().len();
-        let states = self.states.len();
-        let calls = self.calls;
-        write!(
-            f,
-            "{calls} calls reached {states} states in {reached} of {all} phases"
-        )
+impl Move {
+    pub(crate) fn verb(entry: &Entry, actor: Actor) -> Self {
+        Self::Verb {
+            transition: entry.name.to_string(),
+            by: actor.word(),
+        }
     }
 }
 
@@ -108,56 +96,57 @@ impl Walk {
         let mut config = format!(
             "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n\n"
         );
-        let phases = json["phases"].as_array().into_iter().flatten();
+        let phases = list(&json["phases"]);
         let commands = phases.filter_map(|phase| phase["on_stop"]["run"]["command"].as_str());
         for command in commands.collect::<HashSet<_>>() {
             config += &format!("[commands.{command:?}]\nprogram = \"true\"\n");
         }
-        put(
-            &project.home().join("config/claudex-loop/config.toml"),
-            &config,
-        )?;
+        let file = project.home().join("config/claudex-loop/config.toml");
+        put(&file, &config)?;
         project.keep(0)?;
         Ok(Self {
             kit,
-            source,
             machine,
             json,
             project,
             states: Vec::new(),
-            known: HashSet::new(),
-            calls: 0,
-            queue: VecDeque::new(),
         })
     }
 
-    /// Walks from the start of each mode.
-    pub(crate) fn run(&mut self) -> Result<(), Wrong> {
+    /// Walks from the start of each mode, and returns a line about it.
+    pub(crate) fn run(&mut self) -> Result<String, Wrong> {
         // The other suites begin where a loop has just started.
         let max_calls = match self.kit.only {
             None | Some(Suite::Walk | Suite::Refusals) => MAX_CALLS,
             Some(Suite::Kills) => MAX_CALLS_BEFORE_KILLS,
             Some(_) => 0,
         };
-        for mode in 0..self.json["modes"].as_array().map_or(0, Vec::len) {
-            self.start_mode(mode)?;
+        let mut queue = VecDeque::new();
+        for mode in 0..list(&self.json["modes"]).count() {
+            queue.extend(self.start_mode(mode)?);
         }
-        while self.calls < max_calls
-            && let Some((from, one)) = self.queue.pop_front()
+        let mut calls = 0;
+        while calls < max_calls
+            && let Some((from, one)) = queue.pop_front()
         {
-            self.calls += 1;
+            calls += 1;
             self.restore(from)?;
             let state = self.states[from].clone();
             let path = format!("{} > {one}", state.path);
-            let transition = self.take(&state, &one).map_err(at(&path))?;
-            let step = Step {
+            let taken = self.take(&state, &one).map_err(at(&path))?;
+            let step = taken.map(|transition| Step {
                 from,
                 one,
                 transition,
-            };
-            self.reach(state.held, path, Some(step))?;
+            });
+            queue.extend(self.reach(state.held, path, step)?);
         }
-        Ok(())
+        let states = self.states.len();
+        let phases = self.machine.phases.len();
+        let reached = phases - self.unreached().len();
+        Ok(format!(
+            "{calls} calls reached {states} states in {reached} of {phases} phases"
+        ))
     }
 
     /// Returns the phases that were not reached.
@@ -178,7 +167,8 @@ impl Walk {
         self.project.restore(state + 1)
     }
 
-    fn start_mode(&mut self, mode: usize) -> Result<(), Wrong> {
+    /// Starts a loop in a mode, and returns the moves to try in it.
+    fn start_mode(&mut self, mode: usize) -> Result<Vec<(usize, Move)>, Wrong> {
         let path = format!("start {}", text(&self.json["modes"][mode]["name"]));
         self.restore_first()?;
         let output = self.start(mode, None)?;
@@ -198,22 +188,21 @@ impl Walk {
         self.reach(held, path, None)
     }
 
-    /// Keeps the state that the project is in, and queues its moves, if it is a new one.
-    fn reach(&mut self, held: Loop, path: String, step: Option<Step>) -> Result<(), Wrong> {
+    /// Keeps the state that the project is in, if it is a new one, and returns the moves to try in it.
+    fn reach(
+        &mut self,
+        held: Loop,
+        path: String,
+        step: Option<Step>,
+    ) -> Result<Vec<(usize, Move)>, Wrong> {
         let journal = held.journal()?;
-        let values: Vec<_> = self
-            .machine
-            .fields
+        let key = self.key(&journal);
+        if self
+            .states
             .iter()
-            .filter(|field| match field.kind {
-                FieldKind::Held(held) => matches!(held, Held::Mode | Held::Phase),
-                _ => true,
-            })
-            .map(|field| journal.field(&field.name))
-            .collect();
-        let key = format!("{} {values:?}", journal.is_reviewed);
-        if !self.known.insert(key) {
-            return Ok(());
+            .any(|known| self.key(&known.journal) == key)
+        {
+            return Ok(Vec::new());
         }
         self.check(&held).map_err(at(&path))?;
         let state = State {
@@ -225,9 +214,20 @@ impl Walk {
         };
         let index = self.states.len();
         let moves = self.moves(&state).into_iter();
-        self.queue.extend(moves.map(|one| (index, one)));
         self.states.push(state);
-        Ok(self.project.keep(index + 1)?)
+        self.project.keep(index + 1)?;
+        Ok(moves.map(|one| (index, one)).collect())
+    }
+
+    /// Returns what distinguishes a state: mode, phase and the fields of the machine, and whether a review has ended.
+    fn key<'j>(&self, journal: &'j Journal) -> (bool, Vec<&'j Json>) {
+        let is_part = |field: &&Named<Field>| match field.kind {
+            FieldKind::Held(held) => matches!(held, Held::Mode | Held::Phase),
+            _ => true,
+        };
+        let fields = self.machine.fields.iter().filter(is_part);
+        let values = fields.map(|field| journal.field(&field.name));
+        (journal.is_reviewed, values.collect())
     }
 
     /// Returns the moves that can be tried in a state.
@@ -249,28 +249,31 @@ impl Walk {
         if !state.journal.is_reviewed {
             moves.push(Move::Review);
         }
-        for (transition, edges) in self.verbs() {
-            let edge = edges.iter().find(|edge| edge.from == state.phase);
-            moves.extend(edge.map(|edge| Move::Verb {
-                transition: transition.to_owned(),
-                by: edge.declared.by[0].word(),
-            }));
+        for verb in self.verbs() {
+            let mut actors = verb.by.iter();
+            let by = actors.find(|by| self.may_be_open(state, verb, by.value));
+            moves.extend(by.map(|by| Move::verb(verb, by.value)));
         }
         moves
     }
 
-    /// Returns the edges of each verb without required arguments. `resume` does more than its transition.
-    pub(crate) fn verbs(&self) -> BTreeMap<&str, Vec<Edge<'_>>> {
-        let mut verbs: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for edge in self.machine.edges() {
-            let declared = edge.declared;
-            let is_plain = declared.args.iter().all(|argument| argument.optional);
-            let is_verb = !declared.by.is_empty() && !declared.own && *declared.name != "resume";
-            if is_verb && is_plain {
-                verbs.entry(declared.name.as_str()).or_default().push(edge);
-            }
-        }
+    /// Returns the verbs without required arguments. `resume` does more than its transition.
+    pub(crate) fn verbs(&self) -> Vec<&Entry> {
+        let mut verbs = self.machine.first_entries();
+        verbs.retain(|entry| {
+            let is_plain = entry.args.iter().all(|argument| argument.optional);
+            is_plain && !entry.by.is_empty() && !entry.own && *entry.name != "resume"
+        });
         verbs
+    }
+
+    /// Returns whether a verb is open to an actor in a state, if its guard holds.
+    pub(crate) fn may_be_open(&self, state: &State, verb: &Entry, actor: Actor) -> bool {
+        let edges = self.machine.edges().into_iter();
+        let mut edges = edges.filter(|edge| edge.declared.name == verb.name);
+        let has_evidence = state.journal.is_reviewed || verb.requires.is_none();
+        let is_allowed = verb.by.iter().any(|by| by.value == actor);
+        is_allowed && has_evidence && edges.any(|edge| edge.from == state.phase)
     }
 
     /// Makes a move in a state, and returns the transition that it took.
@@ -278,21 +281,22 @@ impl Walk {
         let output = self.make(&state.held, one, None)?;
         let edge = self.edge_since(&state.held, &state.journal)?;
         let is_done = output.code == Some(0);
-        match one {
-            Move::Verb { transition, by } => {
-                let is_right = edge.as_ref().map_or(!is_done, |edge| {
-                    is_done && edge["what"] == *transition && edge["by"] == *by
-                });
+        match (one, &edge) {
+            (Move::Verb { transition, by }, Some(edge)) => ensure!(
+                is_done && edge["what"] == **transition && edge["by"] == *by,
+                "expected `{transition}` by the {by}, found {edge}: {output}"
+            ),
+            (Move::Verb { .. }, None) => {
                 ensure!(
-                    is_right,
-                    "expected `{transition}` by the {by}, found {edge:?}: {output}"
+                    !is_done,
+                    "expected a refusal, since no edge was taken: {output}"
                 );
             }
-            Move::Stop | Move::StopWithFile { .. } => ensure!(
-                edge.is_some() || !output.holds()?,
+            (Move::Stop | Move::StopWithFile { .. }, None) => ensure!(
+                !output.holds()?,
                 "the agent is held, and no edge was taken: {output}"
             ),
-            Move::Review => {}
+            _ => {}
         }
         Ok(edge.map(|edge| text(&edge["what"]).to_owned()))
     }
@@ -301,4 +305,9 @@ impl Walk {
 /// Returns a JSON text, or an empty one for other JSON.
 pub(crate) fn text(json: &Json) -> &str {
     json.as_str().unwrap_or_default()
+}
+
+/// Returns the items of a JSON list, or none of other JSON.
+pub(crate) fn list(json: &Json) -> impl Iterator<Item = &Json> {
+    json.as_array().into_iter().flatten()
 }

@@ -4,6 +4,7 @@ mod dist;
 mod e2e;
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
 use miette::{IntoDiagnostic as _, miette};
@@ -24,7 +25,7 @@ enum Tool {
     Dist,
 }
 
-fn main() -> miette::Result<std::process::ExitCode> {
+fn main() -> miette::Result<ExitCode> {
     match Arguments::parse().tool {
         Tool::E2e(options) => e2e::run(&options),
         Tool::Dist => dist::run(),
@@ -34,6 +35,11 @@ fn main() -> miette::Result<std::process::ExitCode> {
 /// Returns the repository's folder.
 fn root() -> miette::Result<PathBuf> {
     fs_err::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).into_diagnostic()
+}
+
+/// Returns the cargo that runs this program.
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 /// Returns the folder that cargo builds in: two above this program.

@@ -64,26 +64,20 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(TemplateKind, String, Range<u
     let commands = plugin.clone().flat_map(|plugin| &plugin.commands);
     let texts = commands.flat_map(|command| &command.text);
     let files = plugin.flat_map(|plugin| &plugin.files);
+    let plain = personas.chain(texts).chain(files);
 
     let of_kind = |kind: TemplateKind| move |path| (kind, path);
     let paths = starts
         .map(of_kind(TemplateKind::Start))
         .chain(messages.map(of_kind(TemplateKind::Message)))
         .chain(prompts.map(of_kind(TemplateKind::Prompt)))
-        .chain(
-            personas
-                .chain(texts)
-                .chain(files)
-                .map(of_kind(TemplateKind::Plain)),
-        );
-    let folder = machine.messages();
-    let separator = if folder.is_empty() { "" } else { "/" };
+        .chain(plain.map(of_kind(TemplateKind::Plain)));
     let mut seen = HashSet::new();
-    paths
-        .filter(|(kind, path)| seen.insert((*kind, path.as_str())))
-        .map(|(kind, path)| {
-            let place = format!("{folder}{separator}{}", *path.value);
-            (kind, place, path.span.clone())
-        })
-        .collect()
+    let each_once = paths.filter(|(kind, path)| seen.insert((*kind, path.as_str())));
+    let places = each_once.map(|(kind, path)| {
+        let place = format!("{}/{}", machine.messages(), *path.value);
+        let place = place.trim_start_matches('/').to_owned();
+        (kind, place, path.span.clone())
+    });
+    places.collect()
 }

@@ -2,11 +2,11 @@
 //! machine in them.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use miette::{Context as _, IntoDiagnostic as _, miette};
 
 use super::platform::Platform;
+use crate::cargo;
 
 /// Builds the programs and returns their folder.
 pub(super) fn build(
@@ -45,9 +45,4 @@ pub(super) fn build(
         return Err(miette!("{} do not build", programs.join(", ")));
     }
     Ok(target.join(platform.target).join("release"))
-}
-
-/// Returns the cargo that runs this program.
-pub(super) fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use miette::{IntoDiagnostic as _, miette};
 use serde_json::Value;
 
-use super::build::cargo;
 use super::platform::Platform;
+use crate::cargo;
 
 const HEAD: &str = "\
 The programs of this release contain the crates below, each under the licence that is named with

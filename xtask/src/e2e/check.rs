@@ -55,11 +55,7 @@ impl Place<'_> {
             return Ok(());
         }
 
-        let template = check.r#loop.as_ref();
-        let id = template.map(|id| self.words.render(id)).transpose()?;
-        let is_wanted = |it: &&[String; 2]| id.as_ref().is_none_or(|id| it[0] == *id);
-        let found = loops.iter().rfind(is_wanted);
-        let [id, state] = found.ok_or_else(|| miette!("cannot find the loop {id:?}"))?;
+        let [id, state] = loops.last().ok_or_else(|| miette!("no loop was started"))?;
         for (name, value) in expected {
             let mut field = ask(&["state", "get", state, name])?;
             if field.ends_with('\n') {

@@ -48,8 +48,7 @@ pub(super) fn claude_code(target: &Path, version: &str) -> miette::Result<PathBu
     Ok(modules.join(".bin/claude"))
 }
 
-/// Returns the native program of Codex (npm's wrapper around it needs node), and installs it if it
-/// is missing.
+/// Returns the native program of Codex, without npm's wrapper, and installs it if it is missing.
 pub(super) fn codex(target: &Path, version: &str) -> miette::Result<PathBuf> {
     let scope = install(target, "@openai/codex", version)?.join("@openai");
     for platform in fs_err::read_dir(&scope).into_diagnostic()?.flatten() {

@@ -19,7 +19,7 @@ mod words;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
@@ -145,9 +145,8 @@ fn play_all<'a>(
 
 /// Builds our programs and copies them, so that a later build does not change them meanwhile.
 fn build(root: &Path, target: &Path, folder: &Path) -> miette::Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let packages = PROGRAMS.iter().flat_map(|name| ["--package", name]);
-    let status = Command::new(cargo)
+    let status = crate::cargo()
         .args(["build", "--quiet", "--bins"])
         .args(packages)
         .current_dir(root)

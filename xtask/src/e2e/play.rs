@@ -351,10 +351,9 @@ impl<'a> Play<'a> {
     /// client's id of a session.
     fn words_in(&self, folder: &str) -> miette::Result<Words> {
         let mut words = self.words.clone();
-        let loops = self.home.loops("claudex-loop", folder)?;
-        for (index, [id, _]) in loops.into_iter().enumerate() {
-            words.set("id", id.clone());
-            words.set(&format!("id_{}", index + 1), id);
+        let newest = self.home.loops("claudex-loop", folder)?.pop();
+        if let Some([id, _]) = newest {
+            words.set("id", id);
         }
         for (name, session) in &self.sessions {
             if let Some(id) = &session.id {

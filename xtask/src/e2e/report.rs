@@ -4,7 +4,6 @@ use std::io::Write as _;
 
 use super::play::Outcome;
 use super::scenario::{Age, Scenario};
-use super::words::with_help;
 
 /// One scenario with one client.
 #[derive(Debug)]
@@ -51,17 +50,14 @@ pub(super) fn print_failures(rows: &[(Row<'_>, Outcome)]) -> bool {
             continue;
         };
         failed += 1;
+        let name = row.label();
         let doc = &row.scenario.doc;
-        let error = with_help(error);
         let conversation = outcome.conversation.render();
-        text.push_str(&format!(
-            "\n==== {}\n{doc}\n\n{conversation}\n",
-            row.label()
-        ));
         let folder = outcome.folder.display();
-        text.push_str(&format!("-- error\n{error}\n-- folder: {folder}\n"));
+        text += &format!("\n==== {name}\n{doc}\n\n{conversation}\n");
+        text += &format!("-- error\n{error:#}\n-- folder: {folder}\n");
     }
-    text.push_str(&format!("{} played, {failed} failed\n", rows.len()));
+    text += &format!("{} played, {failed} failed\n", rows.len());
     let _ = std::io::stdout().write_all(text.as_bytes());
     failed == 0
 }

@@ -144,7 +144,6 @@ pub(super) struct See {
 pub(super) struct Check {
     pub(super) folder: String,
     pub(super) program: Option<String>,
-    pub(super) r#loop: Option<String>,
     pub(super) phase: Option<String>,
     /// All transitions that the loop has taken, in order.
     pub(super) transitions: Option<Vec<String>>,
@@ -226,11 +225,6 @@ pub(super) fn agent(folder: &Path, name: &str) -> miette::Result<Vec<Rule>> {
 
 fn parse<T: DeserializeOwned>(path: &Path) -> miette::Result<T> {
     let text = fs_err::read_to_string(path).into_diagnostic()?;
-    toml::from_str(&text).map_err(|error| {
-        miette!(
-            help = "tests/e2e/README.md lists every key",
-            "{}: {error}",
-            path.display()
-        )
-    })
+    let help = "tests/e2e/README.md lists every key";
+    toml::from_str(&text).map_err(|error| miette!("{}: {error} ({help})", path.display()))
 }

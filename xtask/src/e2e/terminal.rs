@@ -9,6 +9,7 @@ use miette::{Context as _, IntoDiagnostic as _, miette};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+use super::check;
 use super::launch::Launch;
 use super::leftovers;
 use super::pattern::Pattern;
@@ -52,8 +53,7 @@ pub(super) struct Screen {
     before: String,
 }
 
-/// Answers the questions of the client's first start in its configuration folder: the theme, the
-/// use of the API key, and the trust in the project's folder.
+/// Answers the questions of the client's first start: theme, API key, trust in the project.
 pub(super) fn prepare(config: &Path, project: &Path, api_key: &str) -> miette::Result<()> {
     let path = config.join(".claude.json");
     let text = fs_err::read_to_string(&path).unwrap_or_else(|_| "{}".to_owned());
@@ -191,19 +191,10 @@ impl Terminal {
         &self,
         judge: impl Fn(&Screen) -> Result<(), String>,
     ) -> miette::Result<()> {
-        let deadline = Instant::now() + SCREEN_TIMEOUT;
-        loop {
+        check::until(SCREEN_TIMEOUT, || {
             let screen = self.look()?;
-            let Err(why) = judge(&screen) else {
-                return Ok(());
-            };
-            if Instant::now() > deadline {
-                let seconds = SCREEN_TIMEOUT.as_secs();
-                let text = &screen.text;
-                return Err(miette!("after {seconds} s the screen {why}:\n{text}"));
-            }
-            std::thread::sleep(POLL_INTERVAL);
-        }
+            judge(&screen).map_err(|why| miette!("the screen {why}:\n{}", screen.text))
+        })
     }
 
     /// Waits until nothing changes on the screen, and returns it.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use miette::{Diagnostic, miette};
+use miette::miette;
 use minijinja::{Environment, UndefinedBehavior};
 
 /// Words for templates.
@@ -51,19 +51,8 @@ impl Words {
             .render_str(template, &self.words)
             .map_err(|error| {
                 let known: Vec<_> = self.words.keys().map(String::as_str).collect();
-                miette!(
-                    help = format!("known words: {}", known.join(", ")),
-                    "cannot render {template:?}: {error:#}"
-                )
+                let known = known.join(", ");
+                miette!("cannot render {template:?}: {error:#} (known words: {known})")
             })
     }
-}
-
-/// Renders an error as one text, with its help.
-pub(super) fn with_help(error: &miette::Report) -> String {
-    let mut text = format!("{error:#}");
-    if let Some(help) = (error.as_ref() as &dyn Diagnostic).help() {
-        text.push_str(&format!(" ({help})"));
-    }
-    text
 }

@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
-use axum::response::Response;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Json, Router};
 use miette::IntoDiagnostic as _;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::agent::{Agent, Heard, Rule};
 use super::conversation::{Conversation, Exchange};
-use super::words::with_help;
 
 /// The largest request that is read.
 const MAX_REQUEST_BYTES: usize = 32 << 20;
@@ -138,14 +138,13 @@ async fn handle(stage: State<Arc<Stage>>, method: Method, uri: Uri, body: Bytes)
             exchange(&stage, session, &body, &responses::PROTOCOL).await
         }
         (Method::POST, "v1/messages/count_tokens") => {
-            send_json(StatusCode::OK, &json!({ "input_tokens": ANSWER_TOKENS }))
+            Json(json!({ "input_tokens": ANSWER_TOKENS })).into_response()
         }
         // Clients ask whether the service is there, and for its list of models.
-        (Method::GET | Method::HEAD, _) => send_json(
-            StatusCode::OK,
-            &json!({ "object": "list", "data": [], "models": [] }),
-        ),
-        _ => send_json(StatusCode::NOT_FOUND, &error_body("nothing is here")),
+        (Method::GET | Method::HEAD, _) => {
+            Json(json!({ "object": "list", "data": [], "models": [] })).into_response()
+        }
+        _ => refuse(StatusCode::NOT_FOUND, "nothing is here"),
     }
 }
 
@@ -156,7 +155,7 @@ async fn exchange(stage: &Stage, session: &str, body: &[u8], protocol: &Protocol
     let heard = hear(session, &request, &entries);
     let reply = match stage.reply(heard, &entries) {
         Ok(reply) => reply,
-        Err(why) => return send_json(StatusCode::INTERNAL_SERVER_ERROR, &error_body(&why)),
+        Err(why) => return refuse(StatusCode::INTERNAL_SERVER_ERROR, &why),
     };
     tokio::time::sleep(Duration::from_millis(reply.wait_ms)).await;
     if reply.hang {
@@ -164,20 +163,21 @@ async fn exchange(stage: &Stage, session: &str, body: &[u8], protocol: &Protocol
     }
     if let Some(status) = reply.status {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        return send(status, "application/json", reply.body);
+        let kind = [(CONTENT_TYPE, "application/json")];
+        return (status, kind, reply.body).into_response();
     }
     let model = request["model"].as_str().unwrap_or_default();
     let number = stage.answers.fetch_add(1, Ordering::Relaxed);
     let document = (protocol.document)(&reply, model, number);
     if request["stream"] != true {
-        return send_json(StatusCode::OK, &document);
+        return Json(document).into_response();
     }
     let mut stream = String::new();
     for event in (protocol.events)(document) {
         let kind = event["type"].as_str().unwrap_or_default();
         stream.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
     }
-    send(StatusCode::OK, "text/event-stream", stream)
+    ([(CONTENT_TYPE, "text/event-stream")], stream).into_response()
 }
 
 /// Summarizes a request for the rules.
@@ -191,11 +191,13 @@ fn hear(session: &str, request: &Value, entries: &[Entry]) -> Heard {
     let new = entries.iter().rposition(is_own).map_or(0, |last| last + 1);
     let last_before = entries[..new].iter().rposition(|entry| !is_own(entry));
     let words = &entries[last_before.map_or(0, |last| last + 1)..new];
-    let mut called = Vec::new();
-    if entries[new..].iter().any(|it| it.kind == Kind::Result) {
-        called.extend(words.iter().filter(|it| it.kind == Kind::Call));
-    }
-    let called: Vec<_> = called.iter().map(|call| call.text.as_str()).collect();
+    let has_result = entries[new..].iter().any(|it| it.kind == Kind::Result);
+    let is_called = |it: &&Entry| has_result && it.kind == Kind::Call;
+    let called: Vec<_> = words
+        .iter()
+        .filter(is_called)
+        .map(|it| it.text.as_str())
+        .collect();
     Heard {
         session: session.to_owned(),
         newest: join(&entries[new..]),
@@ -219,7 +221,7 @@ impl Stage {
         let reply = match (aside, self.cast().get_mut(&heard.session)) {
             (_, None) => Err(format!("no agent plays the session {:?}", heard.session)),
             (Some(reply), _) => Ok(reply),
-            (None, Some(agent)) => agent.answer(&heard).map_err(|error| with_help(&error)),
+            (None, Some(agent)) => agent.answer(&heard).map_err(|error| format!("{error:#}")),
         };
         self.conversation.add(Exchange {
             heard,
@@ -230,20 +232,9 @@ impl Stage {
     }
 }
 
-fn error_body(message: &str) -> Value {
-    json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } })
-}
-
-fn send_json(status: StatusCode, body: &Value) -> Response {
-    send(status, "application/json", body.to_string())
-}
-
-fn send(status: StatusCode, kind: &'static str, body: String) -> Response {
-    let mut response = Response::new(body.into());
-    *response.status_mut() = status;
-    let kind = HeaderValue::from_static(kind);
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
+fn refuse(status: StatusCode, message: &str) -> Response {
+    let error = json!({ "type": "invalid_request_error", "message": message });
+    (status, Json(json!({ "type": "error", "error": error }))).into_response()
 }
 
 /// Returns the items of a list, or none.

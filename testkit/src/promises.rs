@@ -1,0 +1,247 @@
+//! The promises behind the walk, one function for each. It returns a line about its attempts.
+
+use std::collections::HashSet;
+use std::io;
+
+use claudex_build::model::{Actor, Held};
+
+use crate::project::{Output, SESSION, feed};
+use crate::report::{Wrong, at, ensure};
+use crate::walk::{Move, State, Step, Walk};
+
+/// The exit code that a shell around the program makes of a `SIGKILL`.
+const KILLED_EXIT_CODE: i32 = 137;
+/// The number of calls at once.
+const CROWD_SIZE: usize = 16;
+const HOOKS: [&str; 6] = [
+    "stop",
+    "answer",
+    "prompt",
+    "session-start",
+    "pre-compact",
+    "pre-tool-use",
+];
+
+/// Checks that a refused call changes nothing: a verb that is not open in its phase or to its actor, and a stop that is not
+/// of the loop's agent. States of the same phase are alike.
+pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
+    let project = &walk.project;
+    let session = walk.machine.holder(Held::Session).unwrap_or_default();
+    let mut refused = 0;
+    let mut known = HashSet::new();
+    for (index, state) in walk.states.iter().enumerate() {
+        if !known.insert((state.phase, state.journal.is_reviewed)) {
+            continue;
+        }
+        walk.restore(index)?;
+        let held = &state.held;
+        let verbs = walk.verbs().into_iter();
+        let calls = verbs.flat_map(|verb| Actor::ALL.iter().map(move |actor| (verb, *actor)));
+        for (verb, actor) in calls.filter(|(verb, actor)| !walk.may_be_open(state, verb, *actor)) {
+            let verb = Move::verb(verb, actor);
+            let place = format!("{}: {verb}", state.path);
+            let output = held.unchanged(|| walk.make(held, &verb, None));
+            let output = output.map_err(at(&place))?;
+            let is_refused = output.code != Some(0);
+            ensure!(is_refused, "{place} is not open, and exits with 0");
+            refused += 1;
+        }
+        // A loop that no session has taken yet belongs to any.
+        if state.journal.field(session) != SESSION {
+            continue;
+        }
+        for (actor, key, mark) in [
+            ("another session", "session_id", ""),
+            ("a subagent", "agent_id", ""),
+            ("a reviewer", "other", "1"),
+        ] {
+            let mut event = project.event();
+            event[key] = "another".into();
+            let mut command = project.command(&["hook", "stop"]);
+            command.env("CLAUDEX_REVIEWER_CHILD", mark);
+            let stop = || feed(command, event.to_string().as_bytes());
+            let place = format!("{}: a stop of {actor}", state.path);
+            let output = held.unchanged(stop).map_err(at(&place))?;
+            ensure!(!output.holds()?, "{place} was held: {output}");
+            refused += 1;
+        }
+    }
+    Ok(format!("{refused} calls were refused and changed nothing"))
+}
+
+/// Kills a start, a stop and a verb before each of their changes of files. The loop then goes on as if the call had not begun
+/// or had ended, and the same call does the rest.
+pub(crate) fn kills(walk: &Walk) -> Result<String, Wrong> {
+    let start = |number| {
+        walk.restore_first()?;
+        walk.start(0, Some(number))
+    };
+    let mut calls = 1;
+    let mut kills = kill_everywhere(start, || {
+        let output = walk.start(0, None)?;
+        let exists = !walk.loops()?.is_empty();
+        ensure!(exists, "no loop exists, and none can be started: {output}");
+        Ok(())
+    })?;
+    for is_verb in [false, true] {
+        let mut steps = walk
+            .states
+            .iter()
+            .flat_map(|state| Some((state, state.step.as_ref()?)));
+        let is_wanted = |step: &Step| matches!(step.one, Move::Verb { .. }) == is_verb;
+        let Some((state, step)) = steps.find(|(_, step)| is_wanted(step)) else {
+            continue;
+        };
+        let call = |number| {
+            walk.restore(step.from)?;
+            walk.make(&state.held, &step.one, Some(number))
+        };
+        calls += 1;
+        kills += kill_everywhere(call, || goes_on(walk, state, step)).map_err(at(&state.path))?;
+    }
+    Ok(match kills {
+        0 => "left out: a release build has no kill points; give the kit a program with debug assertions"
+            .to_owned(),
+        _ => format!("{calls} calls were killed at {kills} points"),
+    })
+}
+
+/// Kills a call at each of its kill points, and checks the state after it. Returns how often.
+fn kill_everywhere(
+    call: impl Fn(usize) -> io::Result<Output>,
+    check: impl Fn() -> Result<(), Wrong>,
+) -> Result<usize, Wrong> {
+    let mut kills = 0;
+    while matches!(call(kills + 1)?.code, None | Some(KILLED_EXIT_CODE)) {
+        kills += 1;
+        check().map_err(at(format!("killed at change {kills}")))?;
+    }
+    Ok(kills)
+}
+
+/// Checks that the transition was taken, or is taken by the same call.
+fn goes_on(walk: &Walk, state: &State, step: &Step) -> Result<(), Wrong> {
+    let held = &state.held;
+    let before = &walk.states[step.from].journal;
+    // The first command repairs, and prints that.
+    let mut output = walk.project.person(&["status", &held.id])?;
+    let is_edited = held.folder.join("replaced-1").exists();
+    ensure!(!is_edited, "a kill counts as an edit by hand: {output}");
+    if walk.edge_since(held, before)?.is_none() {
+        output = walk.make(held, &step.one, None)?;
+    }
+    let edge = walk.edge_since(held, before)?.unwrap_or_default();
+    let expected = step.transition.as_str();
+    ensure!(
+        edge["what"] == expected,
+        "expected `{expected}` afterwards, found {edge}: {output}"
+    );
+    walk.check(held)
+}
+
+/// Checks that a hook lets the turn end and changes nothing if it cannot read its input.
+pub(crate) fn input(walk: &Walk) -> Result<String, Wrong> {
+    walk.restore(0)?;
+    let huge = format!("{{\"session_id\": \"{}\"}}", "x".repeat(9 << 20));
+    let brackets = "[".repeat(100_000);
+    let inputs: [(&str, &[u8]); 8] = [
+        ("nothing", b""),
+        ("an empty line", b"\n"),
+        ("a list", b"[]"),
+        ("an object that is cut off", b"{\"session_id\": \"s"),
+        ("bytes that are not UTF-8", b"\xff\xfe{}"),
+        ("a zero byte", b"\0"),
+        ("nine megabytes", huge.as_bytes()),
+        ("100,000 brackets", brackets.as_bytes()),
+    ];
+    let held = &walk.states[0].held;
+    for hook in HOOKS {
+        for (name, input) in inputs {
+            let place = format!("`hook {hook}` with {name}");
+            let call = || walk.project.hook(hook, input);
+            let output = held.unchanged(call).map_err(at(&place))?;
+            let is_approved = output.answer().map_err(at(&place))?["decision"] == "approve";
+            ensure!(
+                is_approved || hook != "stop",
+                "{place}: it holds the agent: {output}"
+            );
+        }
+    }
+    let tried = HOOKS.len() * inputs.len();
+    Ok(format!(
+        "{tried} inputs that no hook can read let the turn end"
+    ))
+}
+
+/// Checks that of sixteen starts at once one wins if a project has one active loop, and that of sixteen stops each builds on
+/// the one before.
+pub(crate) fn crowd(walk: &Walk) -> Result<String, Wrong> {
+    walk.restore(0)?;
+    let mut blocks = 0;
+    for output in run_crowd(|| walk.project.stop())? {
+        blocks += usize::from(output.holds()?);
+    }
+    let held = &walk.states[0].held;
+    let journal = held.journal()?;
+    let edges = journal.edges(1).len();
+    ensure!(
+        blocks <= edges,
+        "{blocks} stops hold the agent, and {edges} took an edge"
+    );
+    for (pair, revision) in journal.changes.windows(2).zip(2..) {
+        let is_next = pair[1]["revision"] == revision && pair[1]["from"] == pair[0]["to"];
+        ensure!(
+            is_next,
+            "a change does not follow the one before: {}",
+            pair[1]
+        );
+    }
+    walk.check(held)?;
+
+    walk.restore_first()?;
+    let outputs = run_crowd(|| walk.start(0, None))?;
+    let is_started = |output: &&Output| output.code == Some(0);
+    let started = outputs.iter().filter(is_started).count();
+    let loops = walk.loops()?.len();
+    let state = &walk.json["state"];
+    let is_many = state["active"] == "many" && state["ids"] != "name";
+    let needed = if is_many { CROWD_SIZE } else { 1 };
+    ensure!(
+        started == needed && loops == needed,
+        "expected {needed} of {CROWD_SIZE} starts to pass, found {started}, and {loops} loops"
+    );
+    let changes = journal.changes.len() - 1;
+    Ok(format!(
+        "{CROWD_SIZE} stops made {changes} changes, and {needed} of {CROWD_SIZE} starts passed"
+    ))
+}
+
+fn run_crowd(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Output>> {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..CROWD_SIZE).map(|_| scope.spawn(&call)).collect();
+        let outputs = running.into_iter().filter_map(|one| one.join().ok());
+        outputs.collect()
+    })
+}
+
+/// Compares the committed plugin with the one that the program writes now. Files that a user put beside the written ones are
+/// not compared.
+pub(crate) fn plugin(walk: &Walk) -> Result<String, Wrong> {
+    let Some(committed) = &walk.kit.plugin else {
+        return Ok("left out: `Kit::plugin` names no folder".to_owned());
+    };
+    let project = &walk.project;
+    let written = project.root().join("a \"new\" plugin");
+    let output = project.person(&["plugin", "write", &written.to_string_lossy()])?;
+    let is_written = output.code == Some(0);
+    ensure!(is_written, "the plugin cannot be written: {output}");
+    let mut git = project.tool("git");
+    git.args(["diff", "--no-index", "--name-only", "--diff-filter=d", "--"])
+        .args([committed.canonicalize()?, written]);
+    let stale = String::from_utf8(git.output()?.stdout)?;
+    ensure!(
+        stale.is_empty(),
+        "stale, since the machine or a text of it has changed: {stale}"
+    );
+    Ok("the files are as the program writes them".to_owned())
+}
