@@ -159,9 +159,9 @@ fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let store = request.store;
     let base = request.text(BASE);
     let since = base.map_or(Since::Branch, Since::Revision);
-    let found = changes::read(store, since).map_err(|error| {
-        let is_usage = error.is_refusal();
-        Failure::new(if is_usage { Exit::Usage } else { Exit::Internal }, error)
+    let found = changes::read(store, since).map_err(|error| match error {
+        error if error.is_refusal() => Failure::new(Exit::Usage, error),
+        error => Failure::internal(error),
     })?;
     let id = LoopId::new_stamp(request.now).map_err(|error| unreadable(store.folder(), &error))?;
     let topic = match request.text("topic").unwrap_or_default().trim() {
