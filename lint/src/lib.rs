@@ -6,7 +6,6 @@ mod markdown;
 mod patch;
 mod pattern;
 mod plan;
-mod question;
 
 pub use changes::review_changes;
 pub use finding::{Finding, PointOfView, Severity};

@@ -1,12 +1,13 @@
-//! The checks of a plan.
+//! The checks of a plan. Those that ask for an answer are in `plan_checks.txt`.
 
 use crate::markdown::{self, Document, Sentence};
 use crate::pattern::{matches_any, words};
-use crate::question::ask_all;
 use crate::{Finding, PointOfView, Severity};
 
 /// The longest plan that is read, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
+/// The checks that ask for an answer.
+const CHECKS: &str = include_str!("plan_checks.txt");
 
 /// Reviews a plan in Markdown from one point of view.
 ///
@@ -26,17 +27,52 @@ pub fn review_document(plan: &str, view: PointOfView) -> Vec<Finding> {
     if let Some(finding) = find_empty(&document).or_else(|| find_foreign(&document)) {
         return vec![finding];
     }
-    let mut findings: Vec<Finding> = ask_all(&document, view);
+    let persona = match view {
+        PointOfView::Engineering => "ENG-",
+        PointOfView::Security => "SEC-",
+        PointOfView::Operations => "OPS-",
+    };
+    let checks = CHECKS
+        .split("\n\n")
+        .filter(|check| check.starts_with(persona));
+    let mut findings: Vec<Finding> = checks.filter_map(|check| ask(check, &document)).collect();
     if view == PointOfView::Engineering {
-        findings.extend(find_missing_steps(&document));
-        findings.extend(find_missing_acceptance(&document));
         findings.extend(find_open_questions(&document));
     }
     findings.sort_by_key(|finding| (finding.severity, finding.line));
     findings
 }
 
-pub(crate) fn finding(
+/// Returns the finding of a check if the plan has work that it asks about, and nothing answers.
+fn ask(check: &'static str, document: &Document) -> Option<Finding> {
+    let values = |key: &'static str| check.lines().filter_map(move |line| line.strip_prefix(key));
+    let matches = |key, words: &[String]| values(key).any(|pattern| matches_any(pattern, words));
+    // Lists and sections are steps in any words.
+    let has_parts = document.entries > 0 || document.titles.len() >= 3;
+    let is_answered = check.starts_with("ENG-STEPS") && has_parts;
+    if is_answered || matches("answer: ", &document.all_words) {
+        return None;
+    }
+    let is_relevant = |sentence: &&Sentence| sentence.is_work && matches("work: ", &sentence.words);
+    let relevant: Vec<&Sentence> = document.sentences.iter().filter(is_relevant).collect();
+    let asks_every_plan = values("work: ").next().is_none();
+    let first = relevant.first().map(|sentence| sentence.line);
+    let line = first.or(asks_every_plan.then_some(document.last_line))?;
+
+    let (id, severity) = check.lines().next()?.split_once(' ')?;
+    let severity = match severity {
+        "high" => Severity::High,
+        _ => Severity::Medium,
+    };
+    let problem = values("finds: ").next()?;
+    let advice = values("advice: ").next()?;
+    Some(with_quotes(
+        finding(id, severity, line, problem, advice),
+        &relevant,
+    ))
+}
+
+fn finding(
     check: &'static str,
     severity: Severity,
     line: u32,
@@ -55,7 +91,7 @@ pub(crate) fn finding(
 }
 
 /// Quotes the first of these sentences in a finding.
-pub(crate) fn with_quotes(finding: Finding, sentences: &[&Sentence]) -> Finding {
+fn with_quotes(finding: Finding, sentences: &[&Sentence]) -> Finding {
     const MAX_QUOTES: usize = 3;
     let quotes = sentences
         .iter()
@@ -82,8 +118,6 @@ fn quote(sentence: &Sentence) -> String {
         None => format!("\"{text}\""),
     }
 }
-
-// --- can the plan be read ---
 
 fn find_empty(document: &Document) -> Option<Finding> {
     const MIN_WORDS: usize = 12;
@@ -128,42 +162,6 @@ fn find_foreign(document: &Document) -> Option<Finding> {
             1,
             "the plan was not reviewed: the built-in reviewer reads English only",
             "choose another reviewer, or write the plan in English",
-        )
-    })
-}
-
-// --- engineering ---
-
-fn find_missing_steps(document: &Document) -> Option<Finding> {
-    const STEPS: &str =
-        "first|firstly|then|next|finally|afterwards|step|steps|phase|phases|task|tasks|stage|week";
-    let is_missing = document.entries == 0
-        && document.titles.len() < 3
-        && !matches_any(STEPS, &document.all_words);
-    is_missing.then(|| {
-        finding(
-            "ENG-STEPS",
-            Severity::High,
-            document.last_line,
-            "the plan has no steps",
-            "list the steps in order, each small enough to check and undo on its own",
-        )
-    })
-}
-
-fn find_missing_acceptance(document: &Document) -> Option<Finding> {
-    const ACCEPTANCE: &str = "
-        accept|accepts|accepted|acceptance|criteri*|success*|succeed*|done|complete|completed
-        verif*|validat*|confirm*|check|checks|checked|test|tests|tested|testing|qa
-        expect*|assert*|pass|passes|green|measure*|prove*|proof|goal|goals|target*
-    ";
-    (!matches_any(ACCEPTANCE, &document.all_words)).then(|| {
-        finding(
-            "ENG-ACCEPTANCE",
-            Severity::High,
-            document.last_line,
-            "no acceptance criteria",
-            "write the result that must be observed, with numbers, before the work counts as done",
         )
     })
 }
