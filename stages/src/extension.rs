@@ -1,23 +1,52 @@
-//! The parts of the program that the machine file leaves to Rust: the start, the lines of `status`, and the next action.
+//! The parts of the program that the machine file leaves to Rust: stops, the start, the lines of `status`, the next action.
 
 use clap::{ArgMatches, Command};
+use claudex_loop::behaviours::ask::Asked;
+use claudex_loop::behaviours::{attempt, or_else, settle};
 use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
-use claudex_loop::{Refusal, Timestamp, text};
+use claudex_loop::{Refusal, Refused, Step, Timestamp, text};
 use serde_json::json;
 
 use crate::contract::Stage;
 use crate::instruction::{overdue_warning, text_of};
 use crate::state::{Pipeline, new_dispatch};
-use crate::stops::Stages;
-use crate::typestate::{AnyLoop, Phase};
+use crate::typestate::{
+    AnyLoop, Asking, Choosing, Dispatched, Failed, Loop, OnStop, Phase, Recovering, Verb,
+};
 use crate::{commands, digest, questions, take_up};
 
 /// The longest line, in characters.
 const MAX_LINE_CHARS: usize = 200;
+
+/// Behaves as the machine file and this file say.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stages;
+
+impl OnStop for Stages {
+    fn dispatched(&self, held: Loop<Dispatched>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
+        settle(or_else(attempt(held), Loop::remind))
+    }
+
+    fn recovering(&self, held: Loop<Recovering>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
+        settle(or_else(attempt(held), Loop::remind))
+    }
+
+    fn asking_asks(&self, held: &Loop<Asking>) -> Result<Option<Asked>, String> {
+        questions::asking(held.raw()).map(Some)
+    }
+
+    fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> {
+        Ok(Some(questions::choosing(held.raw())))
+    }
+
+    fn failed_asks(&self, held: &Loop<Failed>) -> Result<Option<Asked>, String> {
+        Ok(Some(questions::failed(held.raw())))
+    }
+}
 
 impl Extension for Stages {
     fn commands(&self) -> Vec<Command> {
@@ -43,7 +72,8 @@ impl Extension for Stages {
     }
 
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
-        questions::record_verb(held.typed_mut(), verb.typed())
+        let verb: &Verb = verb.typed();
+        questions::record_answer(held.typed_mut(), &verb.clone().into())
             .map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
     }
 

@@ -1,6 +1,5 @@
 //! The transition that follows a summary: the table of the workflow as one function.
 
-use claudex_loop::program::LoopArgs;
 use claudex_loop::text;
 use serde_json::Value as Json;
 
@@ -8,71 +7,68 @@ use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary, i
 use crate::gates::{self, Gate};
 use crate::questions::answer_key;
 use crate::state::{Keys, Pipeline};
-use crate::typestate::{BackAction, Verb};
+use crate::typestate::{BackAction, Transition};
 
 /// The smallest share of the expected ThinkDeep calls without a question, in per cent.
 const MIN_DEPTH_PERCENT: f64 = 40.0;
 /// The smallest rise of the score without a question. A score has at most three decimals.
 const MIN_GAIN: f64 = 1.9995;
+/// The transition to another round of questions.
+const BACK_TO_QUESTIONS: Transition = Transition::Back {
+    action: BackAction::LoopQuestions,
+};
 /// The longest gap that a question quotes, in characters.
 const MAX_GAP_CHARS: usize = 250;
 
 /// Returns the transition that follows a summary, and the gaps that its gate names.
-pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<String>) {
-    let loop_args = LoopArgs::default();
+pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
     let flags = &summary.flags;
-    let verb = match (summary.stage, summary.status) {
-        (Stage::Retrospective, _) => Verb::Complete(loop_args),
-        (_, Status::Failed) => Verb::Fail(loop_args),
+    let transition = match (summary.stage, summary.status) {
+        (Stage::Retrospective, _) => Transition::Complete,
+        (_, Status::Failed) => Transition::Fail,
         (_, Status::Completed) => return completed(pipeline, summary),
-        (_, Status::NeedsUserInput) if flags.pause_type == Some(PauseType::ExitCli) => Verb::Wait {
-            loop_args,
-            reason: flags.block_reason.clone().unwrap_or_default(),
-        },
+        (_, Status::NeedsUserInput) if flags.pause_type == Some(PauseType::ExitCli) => {
+            let reason = flags.block_reason.clone().unwrap_or_default();
+            Transition::Wait { reason }
+        }
         (_, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
-            None => Verb::Ask(loop_args),
+            None => Transition::Ask,
             Some(Json::String(label)) => match mapped_action(summary, &label) {
-                None => Verb::Repeat(loop_args),
+                None => Transition::Repeat,
                 action if summary.stage == Stage::ResponseAnalysis => follow_action(action),
-                _ if summary.stage == Stage::ValidationGeneration => {
-                    back(BackAction::LoopQuestions)
-                }
+                _ if summary.stage == Stage::ValidationGeneration => BACK_TO_QUESTIONS,
                 _ => return completed(pipeline, summary),
             },
-            Some(_) => Verb::Fail(loop_args),
+            Some(_) => Transition::Fail,
         },
     };
-    (verb, Vec::new())
+    (transition, Vec::new())
 }
 
 /// Returns the transition that follows a completed stage, and the gaps that its gate names.
-pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Verb, Vec<String>) {
-    let loop_args = LoopArgs::default();
+pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
     let gate = gate(pipeline, summary);
-    let verb = match (summary.stage, summary.flags.validation_decision) {
+    let transition = match (summary.stage, summary.flags.validation_decision) {
         _ if !gate.is_open() => block(summary.stage, &gate),
-        (Stage::AnalysisQuestions, _) if is_shallow(pipeline, summary) => Verb::Doubt(loop_args),
+        (Stage::AnalysisQuestions, _) if is_shallow(pipeline, summary) => Transition::Doubt,
         (Stage::ResponseAnalysis, _) => follow_action(summary.flags.next_action),
         (Stage::ValidationGeneration, Some(Decision::NotReady)) => another_round(pipeline, summary),
-        (Stage::ValidationGeneration, None) => Verb::Fail(loop_args),
-        _ => Verb::Complete(loop_args),
+        (Stage::ValidationGeneration, None) => Transition::Fail,
+        _ => Transition::Complete,
     };
-    (verb, gate.lines())
+    (transition, gate.lines())
 }
 
 /// Returns the transition of stage 4 for a next action.
-fn follow_action(action: Option<NextAction>) -> Verb {
+fn follow_action(action: Option<NextAction>) -> Transition {
     match action {
-        None => Verb::Decide(LoopArgs::default()),
-        Some(NextAction::Proceed) => Verb::Complete(LoopArgs::default()),
-        Some(NextAction::LoopQuestions) => back(BackAction::LoopQuestions),
-        Some(NextAction::LoopResearch) => back(BackAction::LoopResearch),
+        None => Transition::Decide,
+        Some(NextAction::Proceed) => Transition::Complete,
+        Some(NextAction::LoopQuestions) => BACK_TO_QUESTIONS,
+        Some(NextAction::LoopResearch) => Transition::Back {
+            action: BackAction::LoopResearch,
+        },
     }
-}
-
-fn back(action: BackAction) -> Verb {
-    let loop_args = LoopArgs::default();
-    Verb::Back { loop_args, action }
 }
 
 fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
@@ -93,7 +89,7 @@ fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
 }
 
 /// Returns the transition that asks the user about the gaps of a gate.
-fn block(stage: Stage, gate: &Gate) -> Verb {
+fn block(stage: Stage, gate: &Gate) -> Transition {
     let name = match stage {
         Stage::ValidationGeneration => "PRD",
         _ => "Questions",
@@ -104,8 +100,7 @@ fn block(stage: Stage, gate: &Gate) -> Verb {
     if lines.len() > 1 {
         gap += &format!(" (and {} more)", lines.len() - 1);
     }
-    Verb::Block {
-        loop_args: LoopArgs::default(),
+    Transition::Block {
         gate: name.to_owned(),
         gap,
     }
@@ -120,15 +115,15 @@ fn is_shallow(pipeline: Pipeline<'_>, summary: &Summary) -> bool {
 }
 
 /// Returns the transition after requirements that are not ready.
-fn another_round(pipeline: Pipeline<'_>, summary: &Summary) -> Verb {
+fn another_round(pipeline: Pipeline<'_>, summary: &Summary) -> Transition {
     let round = pipeline.round();
     let scores = summary.flags.validation_score.zip(pipeline.last_score());
     let stagnates = scores.is_some_and(|(score, last)| score - last < MIN_GAIN);
     let is_last_round = u64::from(round) >= pipeline.0.count("max_rounds");
     if stagnates && round >= 2 && !is_last_round {
-        Verb::Stagnate(LoopArgs::default())
+        Transition::Stagnate
     } else {
-        back(BackAction::LoopQuestions)
+        BACK_TO_QUESTIONS
     }
 }
 

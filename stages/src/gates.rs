@@ -1,6 +1,6 @@
 //! The gates after stages 3 and 5: the checks of the file of questions and of the requirements document.
 //!
-//! A finding has its line. One that blocks becomes a question to the user, who is only notified of the others.
+//! A finding that blocks becomes a question to the user, who is only notified of the others.
 
 use std::collections::HashSet;
 
@@ -41,21 +41,10 @@ const MIN_DEPTH_PERCENT: f64 = 60.0;
 pub struct Gate {
     /// The name of the file that is checked.
     file: String,
-    /// The findings, in the order of the file.
-    pub findings: Vec<GateFinding>,
-}
-
-/// One finding of a gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GateFinding {
-    /// Whether the pipeline may not continue.
-    pub blocking: bool,
-    /// The name of the file.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// The problem, and the text to write instead.
-    pub message: String,
+    /// The findings with which the pipeline may not continue: sentences with file and line.
+    pub blocking: Vec<String>,
+    /// The other findings.
+    pub warnings: Vec<String>,
 }
 
 /// Checks the file of questions and the flags of stage 3.
@@ -71,7 +60,6 @@ pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
         let fix = "check whether the questions cover what they would have found";
         gate.warn(1, &problem, fix);
     }
-    gate.findings.sort_by_key(|one| one.line);
     gate
 }
 
@@ -81,7 +69,6 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
     if let Some(text) = gate.read(requirements) {
         gate.check_requirements(text);
     }
-    gate.findings.sort_by_key(|one| one.line);
     let problem = match decisions {
         None => "decision-log.md is missing",
         Some(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => "decision-log.md is empty",
@@ -112,37 +99,33 @@ pub(crate) fn section_statuses(requirements: &[u8]) -> Keys {
 
 impl Gate {
     fn new(file: String) -> Self {
-        let findings = Vec::new();
-        Self { file, findings }
+        Self {
+            file,
+            ..Self::default()
+        }
     }
 
     /// Returns whether the pipeline may go on.
     pub fn is_open(&self) -> bool {
-        !self.findings.iter().any(|one| one.blocking)
+        self.blocking.is_empty()
     }
 
-    /// Returns a sentence for each finding. Blocking ones come first.
+    /// Returns all findings. Blocking ones come first.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let (first, rest): (Vec<_>, Vec<_>) = self.findings.iter().partition(|one| one.blocking);
-        let line = |one: &GateFinding| format!("{}:{}: {}.", one.file, one.line, one.message);
-        first.into_iter().chain(rest).map(line).collect()
+        [&*self.blocking, &*self.warnings].concat()
     }
 
     fn warn(&mut self, line: usize, problem: &str, fix: &str) {
-        self.add(false, line, problem, fix);
+        self.warnings.push(self.sentence(line, problem, fix));
     }
 
     fn block(&mut self, line: usize, problem: &str, fix: &str) {
-        self.add(true, line, problem, fix);
+        self.blocking.push(self.sentence(line, problem, fix));
     }
 
-    fn add(&mut self, blocking: bool, line: usize, problem: &str, fix: &str) {
-        self.findings.push(GateFinding {
-            blocking,
-            file: self.file.clone(),
-            line,
-            message: text::one_line(&format!("{problem}; {fix}"), MAX_MESSAGE_CHARS),
-        });
+    fn sentence(&self, line: usize, problem: &str, fix: &str) -> String {
+        let message = text::one_line(&format!("{problem}; {fix}"), MAX_MESSAGE_CHARS);
+        format!("{}:{line}: {message}.", self.file)
     }
 
     /// Returns the text of the file, or blocks if it cannot be read.

@@ -4,6 +4,7 @@
 //! pipeline. `report` takes a summary and `questions` an answer of the user; `follows` has the transition that comes
 //! next, and `instruction` says it to the agent.
 
+use extension::Stages;
 use state::{CountedSummaries, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
@@ -19,7 +20,6 @@ mod questions;
 mod record;
 mod report;
 mod state;
-mod stops;
 mod take_up;
 
 use claudex_loop::program::Program;
@@ -28,5 +28,5 @@ pub use typestate::{AnyLoop, Phase};
 
 /// Creates the program: the commands of the machine file, and those of the pipeline.
 pub fn program() -> Program {
-    typestate::extended_program(stops::Stages, stops::Stages).takes_up("take-up")
+    typestate::extended_program(Stages, Stages).takes_up("take-up")
 }

@@ -7,10 +7,11 @@ use claudex_loop::text;
 use serde_json::json;
 
 use crate::contract::{NextAction, Question, Stage, sha256};
+use crate::extension::Stages;
 use crate::follows::mapped_action;
+use crate::record;
 use crate::state::{Keys, Open, Pipeline, new_dispatch};
-use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition, Verb};
-use crate::{record, stops};
+use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition};
 
 /// The longest label that the engine takes, in characters.
 const MAX_LABEL_CHARS: usize = 80;
@@ -21,7 +22,7 @@ const MAX_REASON_CHARS: usize = 300;
 
 /// Returns the question of a pipeline's phase, or a sentence if it cannot be asked.
 pub(crate) fn current(held: &AnyLoop) -> Result<Option<Asked>, String> {
-    ask::question(held.raw(), stops::Stages.asks(held)?)
+    ask::question(held.raw(), Stages.asks(held)?)
 }
 
 /// Returns the question of the open stage's summary, or a sentence if the summary is gone.
@@ -167,16 +168,16 @@ pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
     numbered.find(|key| !decided.contains_key(key))
 }
 
-/// Writes the record and the dispatch before a verb's transition.
-pub(crate) fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
+/// Writes the record and the dispatch before a transition of the user.
+pub(crate) fn record_answer(held: &mut AnyLoop, next: &Transition) -> Result<(), FieldError> {
     let phase = held.phase();
     let pipeline = Pipeline(held.raw());
-    let decision = key(held.raw(), phase).zip(value(verb));
+    let decision = key(held.raw(), phase).zip(value(next));
     let summary = pipeline.open_summary();
-    let mut open = dispatch_after(pipeline, phase, verb);
+    let mut open = dispatch_after(pipeline, phase, next);
     if let Some((key, value)) = decision {
         record::note_decision(held, &key, &value)?;
-        record::note(held, summary.as_ref(), verb)?;
+        record::note(held, summary.as_ref(), next)?;
         let question = summary.and_then(|summary| summary.flags.question_context);
         if let Some(question) = question.filter(|_| phase == Phase::Asking) {
             // The same question is answered from this record.
@@ -184,39 +185,40 @@ pub(crate) fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldEr
             let key = answer_key(Pipeline(held.raw()), &question);
             answers.insert(key, json!(value));
             held.set_asked(&answers)?;
-            if matches!(verb, Verb::Tell { .. }) {
+            if matches!(next, Transition::Tell { .. }) {
                 open.answer = Some(json!({ "question": question.question, "answer": value }));
             }
         }
     }
-    if let Verb::Choose { mode, .. } = verb {
+    if let Transition::Choose { mode } = next {
         held.set_analysis_mode(&json!(mode.to_string()))?;
     }
     held.set_open(&open)
 }
 
-/// Returns the decision of a verb as it is recorded, or `None` if it decides nothing.
-fn value(verb: &Verb) -> Option<String> {
-    match verb {
-        Verb::Pause { .. } | Verb::Cancel { .. } => None,
-        Verb::Choose { mode, .. } => Some(mode.to_string()),
-        Verb::Further { decision, .. } => Some(decision.to_string()),
-        Verb::Tell { answer, .. } => Some(answer.clone()),
-        Verb::GoOn { answer, .. } | Verb::GoBack { answer, .. } if answer.is_some() => {
-            answer.clone()
-        }
-        verb => Some(verb.parts().0.to_owned()),
+/// Returns the decision of a transition as it is recorded, or `None` if it decides nothing.
+fn value(next: &Transition) -> Option<String> {
+    use Transition::{Cancel, Choose, Further, GoBack, GoOn, Pause, Tell};
+    match next {
+        Pause | Cancel => None,
+        Choose { mode } => Some(mode.to_string()),
+        Further { decision } => Some(decision.to_string()),
+        Tell { answer } => Some(answer.clone()),
+        GoOn { answer } | GoBack { answer, .. } if answer.is_some() => answer.clone(),
+        other => Some(<&str>::from(other.clone()).to_owned()),
     }
 }
 
 /// Returns whether a transition leaves the dispatch open: its summary can still count.
-pub(crate) fn keeps_dispatch(stage: Stage, phase: Phase, verb: &Verb) -> bool {
-    use Verb::{Ask, Block, Cancel, CheckFiles, Decide, Doubt, Fail, GoOn, Pause, Skip, Wait};
-    match verb {
-        Ask(_) | Block { .. } | Decide(_) | Doubt(_) | Fail(_) | Wait { .. } => true,
-        CheckFiles(_) | Cancel(_) | Pause(_) => true,
+pub(crate) fn keeps_dispatch(stage: Stage, phase: Phase, next: &Transition) -> bool {
+    use Transition::{
+        Ask, Block, Cancel, CheckFiles, Decide, Doubt, Fail, GoOn, Pause, Skip, Wait,
+    };
+    match next {
+        Ask | Block { .. } | Decide | Doubt | Fail | Wait { .. } => true,
+        CheckFiles | Cancel | Pause => true,
         // Skipping stage 4 asks for the next step.
-        Skip(_) => stage == Stage::ResponseAnalysis,
+        Skip => stage == Stage::ResponseAnalysis,
         // The summary of stage 3 still counts if it passes its gate.
         GoOn { .. } => phase == Phase::Asking && stage == Stage::AnalysisQuestions,
         _ => false,
@@ -224,25 +226,25 @@ pub(crate) fn keeps_dispatch(stage: Stage, phase: Phase, verb: &Verb) -> bool {
 }
 
 /// Returns the dispatch after a transition: the open one, else a new one.
-pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Open {
-    use Verb::{Force, Pause, Repeat, Resume, Retry, Standard, Tell, Wait};
+pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, next: &Transition) -> Open {
+    use Transition::{Force, Pause, Repeat, Resume, Retry, Standard, Tell, Wait};
     let before = pipeline.open();
-    if keeps_dispatch(pipeline.stage(), phase, verb) {
-        let waits = matches!(verb, Wait { .. });
+    if keeps_dispatch(pipeline.stage(), phase, next) {
+        let waits = matches!(next, Wait { .. });
         return Open {
-            re_entry: waits || before.re_entry && !matches!(verb, Pause(_)),
+            re_entry: waits || before.re_entry && !matches!(next, Pause),
             answer: before.answer.filter(|_| !waits),
             ..before
         };
     }
-    let resumes = matches!(verb, Resume(_));
-    let is_retry = matches!(verb, Retry(_));
-    let is_same_stage = matches!(verb, Repeat(_) | Standard(_) | Tell { .. });
+    let resumes = matches!(next, Resume);
+    let is_retry = matches!(next, Retry);
+    let is_same_stage = matches!(next, Repeat | Standard | Tell { .. });
     Open {
         re_entry: before.re_entry && resumes,
         answer: before.answer.filter(|_| resumes || is_retry),
-        standard: matches!(verb, Standard(_)),
-        skip_validation: matches!(verb, Force(_))
+        standard: matches!(next, Standard),
+        skip_validation: matches!(next, Force)
             || before.skip_validation && (resumes || is_retry || is_same_stage),
         ..new_dispatch(&pipeline.0.root(), pipeline.round())
     }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::contract::{Flags, Stage, Status, Summary};
 use crate::gates;
 use crate::state::{Keys, Open, Pipeline, Scalar, now};
-use crate::typestate::{AnyLoop, Phase, Verb};
+use crate::typestate::{AnyLoop, Phase, Transition};
 
 type Noted = Result<(), FieldError>;
 type Setter = fn(&mut AnyLoop, &Scalar) -> Noted;
@@ -22,36 +22,36 @@ const KEYS: [(&str, Setter); 5] = [
 ];
 
 /// Records the effect of a transition on the open stage: of its report, or of a decision of the user.
-pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, verb: &Verb) -> Noted {
+pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, next: &Transition) -> Noted {
     let stage = Pipeline(held.raw()).stage();
-    let Some(status) = status_after(held, verb, summary.is_some()) else {
+    let Some(status) = status_after(held, next, summary.is_some()) else {
         return Ok(());
     };
     let no_flags = Flags::default();
     let flags = summary.map_or(&no_flags, |summary| &summary.flags);
     note_flags(held, stage, flags)?;
     note_stage(held, stage, status, stage_values(stage, flags, held))?;
-    if status == "completed" || matches!(verb, Verb::Block { .. } | Verb::Doubt(_)) {
+    if status == "completed" || matches!(next, Transition::Block { .. } | Transition::Doubt) {
         note_result(held, stage, flags)?;
     }
     Ok(())
 }
 
 /// Returns the status of the open stage after a transition, or `None` if it stays as it is.
-fn status_after(held: &AnyLoop, verb: &Verb, has_summary: bool) -> Option<&'static str> {
-    use Verb::{Back, Complete, Decide, GoBack, GoOn, Stagnate};
-    Some(match verb {
-        Verb::Fail(_) => "failed",
-        Verb::Wait { .. } => "waiting_for_user",
-        Verb::Ask(_) | Verb::Repeat(_) | Verb::Block { .. } | Verb::Doubt(_) => "in_progress",
-        Verb::Skip(_) => "skipped",
+fn status_after(held: &AnyLoop, next: &Transition, has_summary: bool) -> Option<&'static str> {
+    use Transition::{
+        Ask, Back, Block, Complete, Decide, Doubt, Fail, GoBack, GoOn, Repeat, Skip, Stagnate, Wait,
+    };
+    Some(match next {
+        Fail => "failed",
+        Wait { .. } => "waiting_for_user",
+        Ask | Repeat | Block { .. } | Doubt => "in_progress",
+        Skip => "skipped",
         // The gate has not checked stage 3 yet.
         GoOn { .. } if held.phase() == Phase::Asking && held.fields().stage == 3 => return None,
         // After a skip of stage 4 the user chooses the next step.
         GoOn { .. } | GoBack { .. } if !has_summary => return None,
-        Complete(_) | Back { .. } | Decide(_) | Stagnate(_) | GoOn { .. } | GoBack { .. } => {
-            "completed"
-        }
+        Complete | Back { .. } | Decide | Stagnate | GoOn { .. } | GoBack { .. } => "completed",
         _ => return None,
     })
 }
@@ -133,12 +133,12 @@ pub(crate) fn note_decision(held: &mut AnyLoop, key: &str, value: &str) -> Noted
 }
 
 /// Returns the entry of the log for a report.
-pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, verb: &Verb) -> String {
+pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, next: &Transition) -> String {
     let is_success = summary.is_some_and(|summary| {
         summary.status == Status::Completed && summary.flags.partial != Some(true)
     });
-    let outcome = match verb {
-        Verb::Fail(_) => "ERROR",
+    let outcome = match next {
+        Transition::Fail => "ERROR",
         _ if is_success => "SUCCESS",
         _ => "PARTIAL",
     };

@@ -1,8 +1,8 @@
 //! `report` and `recover`: keep a summary, record it, and take the transition that follows, all in one write.
 
 use camino::Utf8PathBuf;
+use claudex_loop::program::NotTaken;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{LoopArgs, NotTaken};
 use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ use crate::follows::{completed, follows, recorded_answer};
 use crate::questions::{answer_key, dispatch_after, keeps_dispatch};
 use crate::record;
 use crate::state::{CountedSummary, Keys, Open, Pipeline};
-use crate::typestate::{AnyLoop, Phase, Verb};
+use crate::typestate::{AnyLoop, Phase, Transition};
 
 /// The longest refusal that is kept, in characters.
 const MAX_DETAIL_CHARS: usize = 500;
@@ -108,7 +108,7 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
     let Some(summary) = reading.summary else {
         return take_files(held, "left a broken summary", details);
     };
-    let (verb, gaps) = follows(Pipeline(held.raw()), &summary);
+    let (next, gaps) = follows(Pipeline(held.raw()), &summary);
     let flags = &summary.flags;
     let mut tell = Vec::new();
     if flags.timeout == Some(true) || flags.partial == Some(true) {
@@ -122,13 +122,12 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
         tell.push(summary.summary.clone());
     }
     tell.extend(gaps);
-    go(held, verb, Some((summary, Some(bytes))), "", tell, details)
+    go(held, next, Some((summary, Some(bytes))), "", tell, details)
 }
 
 /// Asks the user about a stage without a summary.
 fn fail(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResult {
-    let verb = Verb::Fail(LoopArgs::default());
-    go(held, verb, None, problem, Vec::new(), details)
+    go(held, Transition::Fail, None, problem, Vec::new(), details)
 }
 
 /// Takes the files of a coordinator that left no summary, if they show that the stage was done. Stage 5 always
@@ -142,16 +141,16 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
         _ => pipeline.has_artifacts(),
     };
     let minimal = minimal_summary(pipeline);
-    let (verb, mut tell) = completed(pipeline, &minimal.0);
+    let (next, mut tell) = completed(pipeline, &minimal.0);
     // The user has not accepted the files yet.
-    if !may_count || matches!(verb, Verb::Fail(_) | Verb::Block { .. }) {
+    if !may_count || matches!(next, Transition::Fail | Transition::Block { .. }) {
         return fail(held, problem, details);
     }
     let number = stage.number();
     tell.push(format!(
         "Stage {number} {problem}; the files that it wrote were used."
     ));
-    go(held, verb, Some(minimal), "", tell, details)
+    go(held, next, Some(minimal), "", tell, details)
 }
 
 /// Takes the result that the user accepted: the summary in its file, else the one that counted, else one for the new files.
@@ -167,15 +166,15 @@ fn accept_files(held: AnyLoop) -> ReportResult {
         .filter(is_usable)
         .or(counted.filter(is_usable))
         .or_else(minimal);
-    let (verb, tell) = match &result {
+    let (next, tell) = match &result {
         Some((summary, _)) => completed(pipeline, summary),
         None => {
             let missing = pipeline.artifacts().1.join(", ");
             let line = format!("These files are missing or unchanged: {missing}.");
-            (Verb::Fail(LoopArgs::default()), vec![line])
+            (Transition::Fail, vec![line])
         }
     };
-    go(held, verb, result, "", tell, Vec::new())
+    go(held, next, result, "", tell, Vec::new())
 }
 
 /// Returns the summary of a stage that left none, for its new files.
@@ -207,7 +206,7 @@ fn minimal_summary(pipeline: Pipeline<'_>) -> Taken {
 /// `details` are for `status`.
 fn go(
     mut held: AnyLoop,
-    verb: Verb,
+    next: Transition,
     taken: Option<Taken>,
     problem: &str,
     tell: Vec<String>,
@@ -219,7 +218,7 @@ fn go(
         problem: problem.to_owned(),
         tell,
         details,
-        ..dispatch_after(pipeline, held.phase(), &verb)
+        ..dispatch_after(pipeline, held.phase(), &next)
     };
     if let Some((summary, Some(bytes))) = &taken {
         let digest = pipeline.keep(bytes).map_err(|error| {
@@ -233,14 +232,14 @@ fn go(
             stage: stage.number(),
             digest: digest.clone(),
         });
-        if keeps_dispatch(stage, held.phase(), &verb) {
+        if keeps_dispatch(stage, held.phase(), &next) {
             open.summary = Some(digest);
         }
         held.set_counted(&counted)?;
         let question = summary.flags.question_context.as_ref();
-        if let Some(question) = question.filter(|_| !matches!(verb, Verb::Ask(_))) {
+        if let Some(question) = question.filter(|_| !matches!(next, Transition::Ask)) {
             let pipeline = Pipeline(held.raw());
-            if matches!(verb, Verb::Repeat(_)) {
+            if matches!(next, Transition::Repeat) {
                 let recorded = recorded_answer(pipeline, summary);
                 open.answer = Some(json!({ "question": question.question, "answer": recorded }));
             }
@@ -252,11 +251,11 @@ fn go(
         }
     }
     let summary = taken.as_ref().map(|(summary, _)| summary);
-    record::note(&mut held, summary, &verb)?;
-    if matches!(verb, Verb::Fail(_)) {
+    record::note(&mut held, summary, &next)?;
+    if matches!(next, Transition::Fail) {
         record::note_failure(&mut held, &open)?;
     }
-    held.add_text(&record::entry(stage, summary, &verb));
+    held.add_text(&record::entry(stage, summary, &next));
     held.set_open(&open)?;
-    Ok(held.take(verb)?)
+    Ok(held.take_transition(next)?)
 }

@@ -22,7 +22,7 @@ pub enum State {
 }
 
 /// The fields that the table reads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Fields {
     /// `next_phase`, or `None` for null.
     pub next_phase: Option<String>,
@@ -62,164 +62,125 @@ pub struct Next {
     pub why: String,
 }
 
+/// The rows of the table.
+const ROWS: &str = include_str!("next.txt");
+
 impl Next {
-    fn new(row: &'static str, step: impl Into<String>, why: impl Into<String>) -> Self {
+    /// Creates the step of a line of the table.
+    fn new(key: &'static str, fields: &Fields, files: &Directory) -> Self {
+        let next_phase = fields.next_phase.as_deref().unwrap_or_default();
+        let task =
+            |task: Option<u64>| task.map_or("the task".to_owned(), |id| format!("task {id}"));
+        let file = fields.current_task.and_then(|id| files.task_files.get(&id));
+        let facts = [
+            ("{at}", parse_word(next_phase).map_or("", word).to_owned()),
+            ("{next_phase}", text::one_line(next_phase, 60)),
+            ("{last}", text::one_line(last_phase(fields), 60)),
+            ("{task}", task(fields.current_task)),
+            ("{pending}", task(files.next_task())),
+            (
+                "{completed}",
+                file.map_or(0, TaskFile::completed).to_string(),
+            ),
+            (
+                "{subtasks}",
+                file.map_or(0, |file| file.subtasks.len()).to_string(),
+            ),
+            ("{done}", files.done().count().to_string()),
+            ("{active}", files.active().count().to_string()),
+            ("{words}", legal_words()),
+        ];
+        let mut lines = ROWS.lines().filter_map(|line| line.split_once(": "));
+        let line = lines.find_map(|(row, line)| (row == key).then(|| line.to_owned()));
+        let replace = |line: String, (name, value): (&str, String)| line.replace(name, &value);
+        let line = facts.into_iter().fold(line.unwrap_or_default(), replace);
+        let (step, why) = line.split_once(" | ").unwrap_or_default();
         Self {
-            row,
-            step: step.into(),
-            why: why.into(),
+            row: key.trim_end_matches(char::is_lowercase),
+            step: step.to_owned(),
+            why: why.to_owned(),
         }
     }
 
     /// Returns whether the user has to decide first.
     pub fn asks(&self) -> bool {
-        self.step == ASK
+        self.step == "ask the user"
     }
 }
-
-const ASK: &str = "ask the user";
-const NEW_PLAN: &str = "new-plan: write or finish plan.md";
-const CREATE_TASKS: &str = "create-tasks: write tasks.md and a file for each task";
-const FINISHED: &str = "nothing: the plan is finished";
 
 /// Returns the first row of the table that fits.
 pub fn next(state: &State, files: &Directory) -> Next {
     match state {
         State::None => without_state(files),
-        State::Broken => {
-            let step = "ask the user to restore the last state from the journal";
-            let why = "state.json is not a JSON object, and the journal has the last state";
-            Next::new("C25", step, why)
-        }
-        State::There(fields) => with_state(fields, files),
+        State::Broken => Next::new("C25", &Fields::default(), files),
+        State::There(fields) => Next::new(key(fields, files), fields, files),
     }
 }
 
-fn with_state(fields: &Fields, files: &Directory) -> Next {
-    let Some(next_phase) = &fields.next_phase else {
-        return standalone(&fields.phase, fields.current_task);
+/// Returns the phase that ran last. The bash version may write the name of a command as the next one.
+fn last_phase(fields: &Fields) -> &str {
+    let next_phase = fields.next_phase.as_deref();
+    let command = next_phase.filter(|next| parse_word(next) == Some(Phase::Standalone));
+    command.unwrap_or(&fields.phase)
+}
+
+/// Returns the first line of the table that fits a state.
+fn key(fields: &Fields, files: &Directory) -> &'static str {
+    let next_phase = fields.next_phase.as_deref();
+    let Some(at) = next_phase.map_or(Some(Phase::Standalone), parse_word) else {
+        return "C24";
     };
-    let Some(at) = parse_word(next_phase) else {
-        let shown_word = text::one_line(next_phase, 60);
-        let why = format!("next_phase is “{shown_word}”; {}", legal_words());
-        return Next::new("C24", "nothing: fix next_phase in state.json", why);
-    };
-    let answer = |row| {
-        let step = format!("{}: answer the newest review", word(at));
-        Next::new(row, step, "the newest review is not answered yet")
-    };
-    let review = |row, why| Next::new(row, end_turn(at), why);
     let is_answered = fields.phase.strip_prefix("post-") == Some(word(at));
-    let answered = "the last review was answered";
-    match at {
-        Phase::PostPlanReview => answer("C1"),
-        Phase::PostTasksReview => answer("C2"),
-        Phase::PostCodeReview => answer("C3"),
-        Phase::PostAllCodeReview => answer("C4"),
-        Phase::PlanReview if is_answered => review("C5", answered),
-        Phase::PlanReview if files.has_complete_plan() => review("C6", "plan.md is complete"),
-        Phase::PlanReview => Next::new("C7", NEW_PLAN, "plan.md is not complete yet"),
-        Phase::TasksReview if is_answered => review("C8", answered),
-        Phase::TasksReview if !files.tasks.is_empty() => review("C9", "tasks.md has its rows"),
-        Phase::TasksReview => {
-            Next::new("C10", CREATE_TASKS, "tasks.md has no row that can be read")
-        }
-        Phase::CodeReview if is_answered => review("C11", answered),
-        Phase::CodeReview => code_review(fields.current_task, files),
-        Phase::AllCodeReview if is_answered => review("C15", answered),
-        Phase::AllCodeReview => all_code_review(files),
-        Phase::NewPlan => Next::new("C18", NEW_PLAN, "the plan is to be written"),
-        Phase::CreateTasks => Next::new("C19", CREATE_TASKS, "the tasks are to be written"),
-        Phase::CompleteTask | Phase::CompleteTaskTdd => complete_task(at, next_phase, files),
-        Phase::Complete => Next::new("C21", FINISHED, "every task is done and reviewed"),
-        Phase::Cancelled | Phase::Errored => {
-            Next::new("C21", FINISHED, format!("the plan is {next_phase}"))
-        }
-        // The bash version may write the name of a command here.
-        Phase::Standalone => standalone(next_phase, fields.current_task),
-    }
-}
-
-fn code_review(task: Option<u64>, files: &Directory) -> Next {
-    let file = task.and_then(|task| files.task_files.get(&task));
-    let Some((task, file)) = task.zip(file) else {
-        let why = "no current task is known whose file has subtasks: which one is it";
-        return Next::new("C12", ASK, why);
-    };
-    let completed = file.completed();
-    let total = file.subtasks.len();
-    if completed == total {
-        let why = format!("all subtasks of task {task} are completed");
-        return Next::new("C13", end_turn(Phase::CodeReview), why);
-    }
-    let why = format!("{completed} of {total} subtasks of task {task} are completed");
-    Next::new("C14", continue_task(task), why)
-}
-
-fn all_code_review(files: &Directory) -> Next {
     let active = files.active().count();
-    let done = files.done().count();
-    if active > 0 && done == active {
-        let why = format!("all {active} tasks are done");
-        return Next::new("C16", end_turn(Phase::AllCodeReview), why);
-    }
-    Next::new("C17", ASK, format!("{done} of {active} tasks are done"))
-}
-
-fn complete_task(at: Phase, next_phase: &str, files: &Directory) -> Next {
-    let Some(task) = files.next_task() else {
-        let step =
-            "end the turn if the last task is done; otherwise ask the user to add or drop one";
-        let why = format!("{next_phase} is next, and tasks.md has no pending task");
-        return Next::new("C20", step, why);
-    };
-    let step = format!("{}: do task {task} with all of its subtasks", word(at));
-    let why =
-        format!("{next_phase} is next, and task {task} is the pending one with the lowest id");
-    Next::new("C20", step, why)
-}
-
-fn standalone(phase: &str, task: Option<u64>) -> Next {
-    match phase {
-        "complete" => Next::new("C21", FINISHED, "every task is done and reviewed"),
-        // A task was being done without automation.
-        "implementation" | "next-task" | "next-task-tdd" | "complete-task"
-        | "complete-task-tdd" | "continue-task" => {
-            let task = task.map_or("the task".to_owned(), |task| format!("task {task}"));
-            let step = format!("continue-task: go on with {task}, without automation");
-            Next::new(
-                "C22",
-                step,
-                format!("automation is off, and {phase} ran last"),
-            )
+    match at {
+        Phase::PostPlanReview => "C1",
+        Phase::PostTasksReview => "C2",
+        Phase::PostCodeReview => "C3",
+        Phase::PostAllCodeReview => "C4",
+        Phase::PlanReview if is_answered => "C5",
+        Phase::PlanReview if files.has_complete_plan() => "C6",
+        Phase::PlanReview => "C7",
+        Phase::TasksReview if is_answered => "C8",
+        Phase::TasksReview if !files.tasks.is_empty() => "C9",
+        Phase::TasksReview => "C10",
+        Phase::CodeReview if is_answered => "C11",
+        Phase::CodeReview => {
+            let task = fields.current_task;
+            match task.and_then(|task| files.task_files.get(&task)) {
+                None => "C12",
+                Some(file) if file.is_completed() => "C13",
+                Some(_) => "C14",
+            }
         }
-        _ => {
-            let shown_word = text::one_line(phase, 60);
-            let why = format!("automation is off, and “{shown_word}” ran last");
-            Next::new("C23", ASK, why)
-        }
+        Phase::AllCodeReview if is_answered => "C15",
+        Phase::AllCodeReview if active > 0 && files.done().count() == active => "C16",
+        Phase::AllCodeReview => "C17",
+        Phase::NewPlan => "C18",
+        Phase::CreateTasks => "C19",
+        Phase::CompleteTask | Phase::CompleteTaskTdd if files.next_task().is_none() => "C20none",
+        Phase::CompleteTask | Phase::CompleteTaskTdd => "C20",
+        Phase::Complete => "C21",
+        Phase::Cancelled | Phase::Errored => "C21ended",
+        Phase::Standalone => match last_phase(fields) {
+            "complete" => "C21",
+            // A task was being done without automation.
+            "implementation" | "next-task" | "next-task-tdd" | "complete-task"
+            | "complete-task-tdd" | "continue-task" => "C22",
+            _ => "C23",
+        },
     }
-}
-
-fn end_turn(review: Phase) -> String {
-    format!("end the turn: {} comes next", word(review))
-}
-
-fn continue_task(task: u64) -> String {
-    format!("continue-task: go on with task {task}, then end the turn")
 }
 
 /// Returns the next step of a plan without a state: that of the state that its files imply.
 fn without_state(files: &Directory) -> Next {
     let (implied, why) = implied_fields(files);
-    let mut next = with_state(&implied, files);
-    let task = implied.current_task;
-    if let Some(task) = task.filter(|_| implied.phase == "continue-task") {
-        next.step = continue_task(task);
+    let goes_on = implied.phase == "continue-task" && implied.current_task.is_some();
+    let key = if goes_on { "C14" } else { key(&implied, files) };
+    Next {
+        row: "C26",
+        why: format!("the plan has no state, and {why}"),
+        ..Next::new(key, &implied, files)
     }
-    next.row = "C26";
-    next.why = format!("the plan has no state, and {why}");
-    next
 }
 
 /// Returns the state that the files of a plan imply, and the reason.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use claudex_loop::behaviours::{Attempt, attempt, or_else, settle};
+use claudex_loop::behaviours::{attempt, or_else, settle};
 use claudex_loop::machine::Raw;
 use claudex_loop::review::Subject;
 use claudex_loop::review::runs::{self, Run};
@@ -14,8 +14,8 @@ use crate::files::name::Name;
 use crate::files::{Directory, Problem};
 use crate::rules::{self, Coding};
 use crate::typestate::{
-    CompleteTask, CompleteTaskTdd, CreateTasks, InPhase, NewPlan, PostAllCodeReview,
-    PostCodeReview, PostPlanReview, PostTasksReview, Remind, Standalone,
+    CompleteTask, CompleteTaskTdd, CreateTasks, NewPlan, PostAllCodeReview, PostCodeReview,
+    PostPlanReview, PostTasksReview, Standalone, Transition,
 };
 use crate::{AnyLoop, Loop, OnStop, Phase, context, work};
 
@@ -32,7 +32,7 @@ type Stopped = Result<Step<AnyLoop>, Refused<AnyLoop>>;
 macro_rules! stops {
     ($($name:ident: $phase:ident,)+) => {
         $(fn $name(&self, held: Loop<$phase>) -> Stopped {
-            stop(held)
+            stop(held.into())
         })+
     };
 }
@@ -78,18 +78,15 @@ impl OnStop for Taskie {
 }
 
 /// Takes the transition of complete work, or reminds the agent of missing files.
-fn stop<P: InPhase + Remind<Next = Loop<P>>>(held: Loop<P>) -> Stopped {
+fn stop(held: AnyLoop) -> Stopped {
     // A directory that cannot be read breaks a rule, and no stop comes here then.
     let directory = directory(held.raw()).unwrap_or_default();
-    match work::look(held.raw(), &directory) {
-        Ok(transition) => match work::take(held.into(), transition) {
-            Ok(now) => settle(Attempt::<AnyLoop, _>::Break(Ok(now))),
-            Err(refused) if refused.refusal.is_guard() => Ok(Step::Waits(refused.held)),
-            Err(refused) => Err(refused),
-        },
-        Err(missing) if missing.reminds => settle(or_else(attempt(held), Loop::remind)),
-        Err(_) => Ok(Step::Over(held.into())),
-    }
+    let transition = match work::look(held.raw(), &directory) {
+        Ok(transition) => transition,
+        Err(missing) if missing.reminds => Transition::Remind,
+        Err(_) => return Ok(Step::Over(held)),
+    };
+    settle(or_else(attempt(held), |held| work::take(held, transition)))
 }
 
 /// Reads the directory of a loop's plan.

@@ -96,44 +96,13 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     Ok(Transition::Addressed { total })
 }
 
-/// Takes a transition that [`look`] returned. If the plan has no reviews, skips the one after it.
+/// Takes a transition of the agent's work. If the plan has no reviews, skips the one after it.
 pub(crate) fn take(held: AnyLoop, transition: Transition) -> Result<AnyLoop, Refused<AnyLoop>> {
-    use AnyLoop::{CompleteTask, CompleteTaskTdd, CreateTasks, NewPlan};
-    use AnyLoop::{PostAllCodeReview, PostCodeReview, PostPlanReview, PostTasksReview};
-    use Transition::{Addressed, Planned, Reopen, TaskDone, TasksWritten};
-    let now = match (held, transition) {
-        (NewPlan(held), Planned) => convert(held.planned()),
-        (CreateTasks(held), Reopen) => convert(held.reopen()),
-        (CreateTasks(held), TasksWritten { total, done }) => {
-            convert(held.tasks_written(total, done))
-        }
-        (CompleteTask(held), Reopen) => convert(held.reopen()),
-        (CompleteTask(held), TaskDone { task }) => convert(held.task_done(task)),
-        (CompleteTaskTdd(held), Reopen) => convert(held.reopen()),
-        (CompleteTaskTdd(held), TaskDone { task }) => convert(held.task_done(task)),
-        (PostPlanReview(held), Addressed { total }) => convert(held.addressed(total)),
-        (PostTasksReview(held), Addressed { total }) => convert(held.addressed(total)),
-        (PostCodeReview(held), Addressed { total }) => convert(held.addressed(total)),
-        (PostAllCodeReview(held), Addressed { total }) => convert(held.addressed(total)),
-        (held, _) => return Ok(held),
-    }?;
-    match now {
-        now if now.raw().count("max_reviews") > 0 => Ok(now),
-        AnyLoop::PlanReview(held) => convert(held.skip()),
-        AnyLoop::TasksReview(held) => convert(held.skip()),
-        AnyLoop::CodeReview(held) => convert(held.skip()),
-        AnyLoop::AllCodeReview(held) => convert(held.skip()),
-        now => Ok(now),
+    let now = held.take_transition(transition)?;
+    if now.phase().review().is_some() && now.fields().max_reviews == 0 {
+        return now.take_transition(Transition::Skip);
     }
-}
-
-/// Converts the result of a transition.
-fn convert<L: Into<AnyLoop>, N: Into<AnyLoop>>(
-    result: Result<N, Refused<L>>,
-) -> Result<AnyLoop, Refused<AnyLoop>> {
-    result
-        .map(Into::into)
-        .map_err(|refused| refused.map(Into::into))
+    Ok(now)
 }
 
 /// Returns the number of active tasks, and of those that are done, if a task is pending.

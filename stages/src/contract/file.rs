@@ -6,6 +6,8 @@ use super::rule::{Collector, Place, Rule};
 pub const MAX_BYTES: usize = 256 * 1024;
 /// The heading of the text for the next stage.
 const CONTEXT: &str = "Context for Next Stage";
+/// The most lines of text above a summary, such as "Here is the summary:".
+const MAX_LINES_BEFORE: usize = 3;
 
 /// Returns the text of a summary's bytes, without a byte order mark.
 pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b str> {
@@ -22,18 +24,66 @@ pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b 
         .ok()
 }
 
+/// Blanks what models write around a summary: a few lines above it, and a code fence around all of it or its frontmatter. A
+/// fence instead of the lines `---` becomes those. The numbers of the lines stay.
+pub(super) fn unwrap(text: &str) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_yaml = |line: &str| line.trim_end() == "```yaml";
+    let mut rest = lines
+        .iter_mut()
+        .skip_while(|line| !is_fence(line) && !is_yaml(line));
+    if let Some(begin) = rest.next().filter(|line| is_yaml(line)) {
+        let mut rest = rest.skip_while(|line| line.trim().is_empty()).peekable();
+        let end = rest
+            .next_if(|line| !is_fence(line))
+            .and_then(|_| rest.find(|line| is_code_fence(line)));
+        if let Some(end) = end {
+            *begin = "---\n";
+            *end = "---\n";
+        }
+    }
+    let begin = lines.iter().position(|line| is_fence(line));
+    let (before, summary) = lines.split_at_mut(begin.unwrap_or(0));
+    let is_wrapped = before.iter().any(|line| is_code_fence(line));
+    let is_text = |line: &&&str| !line.trim().is_empty() && !is_code_fence(line);
+    if before.iter().filter(is_text).count() <= MAX_LINES_BEFORE {
+        before.fill("\n");
+        let mut fences = summary.iter_mut().filter(|line| is_code_fence(line));
+        let mut is_open = false;
+        // The first fence that ends none of the summary's own.
+        let end = fences.find(|line| {
+            let is_end = !is_open && line.trim() == "```";
+            is_open = !is_open;
+            is_end
+        });
+        if let Some(end) = end.filter(|_| is_wrapped) {
+            *end = "\n";
+        }
+    }
+    lines.concat()
+}
+
+fn is_fence(line: &str) -> bool {
+    let rest = line.strip_prefix("---");
+    rest.is_some_and(|rest| rest.trim().is_empty())
+}
+
+fn is_code_fence(line: &str) -> bool {
+    line.trim_start().starts_with("```")
+}
+
 /// Splits a text into the YAML, with the line `---` above it, and the body. A line `---` further down belongs to the body.
 pub(super) fn split<'t>(text: &'t str, findings: &mut Collector) -> Option<(&'t str, usize)> {
     let mut end = 0;
-    for (line, number) in text.split_inclusive('\n').zip(0..) {
+    let mut is_open = false;
+    for line in text.split_inclusive('\n') {
         let start = end;
         end += line.len();
-        let rest = line.strip_prefix("---");
-        let is_fence = rest.is_some_and(|rest| rest.trim().is_empty());
-        if is_fence && number > 0 {
+        if is_open && is_fence(line) {
             return Some((&text[..start], end));
         }
-        if !is_fence && number == 0 {
+        is_open |= is_fence(line);
+        if !is_open && !line.trim().is_empty() {
             break;
         }
     }
@@ -64,7 +114,7 @@ pub(crate) fn sections(text: &str, from: usize, deepest: usize) -> Vec<Section<'
     let mut sections: Vec<Section<'_>> = Vec::new();
     let mut is_open = false;
     for (text, number) in text[from..].split_inclusive('\n').zip(first..) {
-        let is_fence = text.trim_start().starts_with("```");
+        let is_fence = is_code_fence(text);
         is_open ^= is_fence;
         let is_code = is_open || is_fence;
         let title = text.trim_start_matches('#');
@@ -87,10 +137,16 @@ pub(crate) fn sections(text: &str, from: usize, deepest: usize) -> Vec<Section<'
     sections
 }
 
-/// Returns the text below the heading for the next stage, up to the next heading of its level.
+/// Returns the text below the heading for the next stage, in any case and level, up to the next heading of its level.
 pub(super) fn context(text: &str, body: usize, findings: &mut Collector) -> Option<String> {
-    let mut sections = sections(text, body, 2).into_iter();
-    let Some(section) = sections.find(|one| one.level == 2 && one.heading == CONTEXT) else {
+    let find = |deepest: usize| {
+        let mut sections = sections(text, body, deepest).into_iter();
+        sections.find(|one| {
+            let heading = one.heading.trim_matches([':', '*', ' ']);
+            heading.eq_ignore_ascii_case(CONTEXT)
+        })
+    };
+    let Some(section) = find(usize::MAX).and_then(|section| find(section.level)) else {
         let end = Place::from_byte(text, text.len());
         findings.add_at(Rule::NoContext, end, "");
         return None;

@@ -3,7 +3,8 @@
 //! [`read`] reports every broken rule as a [`Finding`], with its place and the text to write instead, and returns the
 //! summary that a lenient reader takes. A strict reader takes a file without an error.
 //!
-//! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`.
+//! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`. A line or a code fence
+//! around it, and the case and level of that heading, break no rule.
 
 mod check;
 mod file;
@@ -64,9 +65,9 @@ pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch
         dispatch.check_bytes(bytes, &mut findings);
     }
     let text = file::read(bytes, &mut findings);
-    let summary = text.and_then(|text| {
-        let (yaml, body) = file::split(text, &mut findings)?;
-        let context = file::context(text, body, &mut findings);
+    let summary = text.map(file::unwrap).and_then(|text| {
+        let (yaml, body) = file::split(&text, &mut findings)?;
+        let context = file::context(&text, body, &mut findings);
         let reader = Reader {
             keys: &Json::Object(yaml::read(yaml, &mut findings)?),
             project,

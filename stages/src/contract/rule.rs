@@ -31,71 +31,40 @@ pub enum Lenient {
     Kept,
 }
 
-/// Declares the rules as a table.
-macro_rules! rules {
-    ($($rule:ident $lenient:expr, $text:literal;)+) => {
-        words! {
-            "kebab-case" Rule "A rule of the contract. Its code is its name in kebab case." { $($rule $text,)+ }
-        }
+/// The rules: code, answer of a lenient reader, demand.
+const RULES: &str = include_str!("rules.txt");
 
-        impl Rule {
-            /// Returns the demand of the rule, as a sentence without its full stop.
-            pub fn text(self) -> &'static str {
-                match self { $(Self::$rule => $text,)+ }
-            }
-
-            /// Returns the answer of a lenient reader.
-            pub fn lenient(self) -> Lenient {
-                match self { $(Self::$rule => $lenient,)+ }
-            }
-        }
-    };
+words! {
+    "kebab-case" Rule "A rule of the contract, as `rules.txt` has it. Its code is its name in kebab case." {
+        NoFrontmatter BadYaml DuplicateKey TooLarge NotUtf8 UnknownStatus MissingField BadType
+        StageRange StageName CheckpointName Placeholder ArtifactOutside ArtifactMissing NoContext
+        FlagStage FlagType FlagRange UnknownPause PauseStatus PauseStage NoBlockReason NoQuestion
+        QuestionStray HeaderLength OptionCount OptionIncomplete OptionDuplicate UnknownAction
+        ActionStage MapLabel NoNextAction NoDecision DecisionScore Stale Foreign TakenAlready
+    }
 }
 
-rules! {
-    NoFrontmatter Crash, "the keys must stand between a first line `---` and a second one";
-    BadYaml Crash, "the keys must be YAML; quote text with `: `, ` #` or quotes in it";
-    DuplicateKey Crash, "a key must be there once";
-    TooLarge Crash, "a summary must have at most 256 KiB: what is long belongs in an artifact";
-    NotUtf8 Crash, "the file must be UTF-8";
-    UnknownStatus Crash, "`status` must be `completed`, `needs-user-input` or `failed`";
-    MissingField Corrected("the stage is that of the dispatch, the others are empty"),
-        "the seven keys must be there; a list can be `[]`, a map `{}`";
-    BadType Corrected("as if it were missing"), "each of the seven keys must have its type";
-    StageRange Corrected("the stage is that of its name, else of the dispatch"), "`stage_number` must be 1 to 7";
-    StageName Corrected("the number decides"), "`stage` must be the name of the stage";
-    CheckpointName Corrected("the number decides"), "`checkpoint` must be that of the stage";
-    Placeholder Corrected("as if it were missing"), "write the value instead of the placeholder, or remove the line";
-    ArtifactOutside Refused, "an artifact must be a path below the project, relative to it";
-    ArtifactMissing Corrected("dropped from the list"), "an artifact must be a file";
-    NoContext Corrected("the context is empty"), "the body must have a section `## Context for Next Stage`";
-    FlagStage Corrected("ignored"), "only stage 3 has `questions_count`, `thinkdeep_calls` and `thinkdeep_completion_pct`";
-    FlagType Corrected("ignored"), "a flag must have its type";
-    FlagRange Corrected("ignored"), "a flag must have one of its values";
-    UnknownPause Corrected("interactive with a question, else exit_cli"),
-        "`pause_type` must be `exit_cli`, `interactive` or `null`";
-    PauseStatus Corrected("the status decides: no pause, or interactive with a question, else exit_cli"),
-        "`status: needs-user-input` must have a `pause_type`, and no other status may";
-    PauseStage Corrected("completed"), "stage 7 must not wait: write `status: completed` and `pause_type: null`";
-    NoBlockReason Corrected("`summary` is in its place"), "a pause must have a `block_reason` for the user";
-    NoQuestion Corrected("`block_reason` is in its place"),
-        "an interactive pause must have a `question_context` with `question`, `header` and `options`";
-    QuestionStray Corrected("ignored"), "only an interactive pause may have `question_context` and `next_action_map`";
-    HeaderLength Corrected("cut, or that of the stage"), "a header must have 1 to 12 characters, on one line";
-    OptionCount Corrected("others are added"), "a question must have options; 2 to 4 are shown at once";
-    OptionIncomplete Corrected("dropped"), "an option must have a `label` and a `description`";
-    OptionDuplicate Corrected("dropped"), "the labels of the options must differ, and not be “More…”";
-    UnknownAction Corrected("ignored"), "a next action must be `loop_questions`, `loop_research`, `proceed` or `null`";
-    ActionStage Corrected("ignored"), "`loop_questions` is for stages 4 and 5, `loop_research` for 4, `proceed` for 2, 3 and 4";
-    MapLabel Corrected("ignored"), "a label of `next_action_map` must be exactly that of an option";
-    NoNextAction Corrected("the user is asked"), "stage 4 must complete with a `next_action`";
-    NoDecision Corrected("by the score, else a crash"),
-        "stage 5 must complete with a `validation_decision`: `NOT_READY`, `CONDITIONAL` or `READY`";
-    DecisionScore Corrected("the worse of the two"),
-        "`validation_decision` must fit `validation_score`: READY is from 16, CONDITIONAL from 12";
-    Stale Refused, "the coordinator of this dispatch must write the summary";
-    Foreign Refused, "the summary must be that of the open stage";
-    TakenAlready Refused, "a summary counts once; go on with the next instruction";
+impl Rule {
+    /// Returns the demand of the rule, as a sentence without its full stop.
+    pub fn text(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Returns the answer of a lenient reader.
+    pub fn lenient(self) -> Lenient {
+        match self.row().0 {
+            "crash" => Crash,
+            "refused" => Refused,
+            correction => Corrected(correction),
+        }
+    }
+
+    fn row(self) -> (&'static str, &'static str) {
+        let begin = format!("{self} | ");
+        let mut rows = RULES.lines().filter_map(|line| line.strip_prefix(&*begin));
+        let row = rows.next().and_then(|row| row.split_once(" | "));
+        row.unwrap_or_default()
+    }
 }
 
 /// A place in a file.

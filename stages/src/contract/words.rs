@@ -5,83 +5,58 @@ use strum::{Display, VariantArray};
 
 /// Declares enums with the case of their words.
 macro_rules! words {
-    ($($case:literal $name:ident $doc:literal { $($word:ident $meaning:literal,)+ })+) => {$(
+    ($($case:literal $name:ident $doc:literal { $($word:ident)+ })+) => {$(
         #[doc = $doc]
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, VariantArray, Serialize, Deserialize,
         )]
         #[serde(rename_all = $case)]
         #[strum(serialize_all = $case)]
-        pub enum $name { $(#[doc = $meaning] $word,)+ }
+        pub enum $name { $(#[doc = concat!("The word for ", stringify!($word), ".")] $word,)+ }
     )+};
 }
 pub(super) use words;
 
 words! {
-    "kebab-case" Status "The end of a stage." {
-        Completed "The stage is done.",
-        NeedsUserInput "The stage waits for the user.",
-        Failed "The stage could not be done.",
+    "kebab-case" Status "The end of a stage: done, waiting for the user, or could not be done." {
+        Completed NeedsUserInput Failed
     }
-    "snake_case" PauseType "The way in which a stage waits." {
-        ExitCli "The user works outside of the session, which ends.",
-        Interactive "The user is asked in the session.",
+    "snake_case" PauseType "The way in which a stage waits: outside of the session, which ends, or by a question in it." {
+        ExitCli Interactive
     }
-    "snake_case" NextAction "The next step of the pipeline." {
-        LoopQuestions "Another round of questions.",
-        LoopResearch "Another round, with research first.",
-        Proceed "The next stage in order.",
+    "snake_case" NextAction "The next step: another round of questions, one with research first, or the next stage." {
+        LoopQuestions LoopResearch Proceed
     }
-    "snake_case" AnalysisMode "The depth of a round." {
-        Complete "Every perspective, and 27 calls to think deeply.",
-        Advanced "Most perspectives, and 18 calls to think deeply.",
-        Standard "The usual panel.",
-        Rapid "One perspective.",
+    "snake_case" AnalysisMode "The depth of a round: 27 calls to think deeply, 18, the usual panel, or one perspective." {
+        Complete Advanced Standard Rapid
     }
-    "SCREAMING_SNAKE_CASE" PrdMode "The origin of the requirements document." {
-        New "A new document.",
-        Extend "An existing document that is extended.",
+    "SCREAMING_SNAKE_CASE" PrdMode "The origin of the requirements document: a new one, or one that is extended." {
+        New Extend
     }
-    "snake_case" ResearchMethod "The method of the research." {
-        AutoMcp "Research by tools.",
-        Manual "Research by the user.",
-        Skipped "No research.",
+    "snake_case" ResearchMethod "The method of the research: by tools, by the user, or none." {
+        AutoMcp Manual Skipped
     }
-    "SCREAMING_SNAKE_CASE" Decision "The decision of the validation; the worst comes first." {
-        NotReady "Another round is needed.",
-        Conditional "The pipeline goes on, with conditions.",
-        Ready "The pipeline goes on.",
+    "SCREAMING_SNAKE_CASE" Decision "The decision of the validation. The worst, which needs another round, comes first." {
+        NotReady Conditional Ready
     }
     "snake_case" Dimension "A part of the validation score." {
-        ProductDefinition "The product.",
-        TargetUsers "The users.",
-        ProblemValidation "The evidence that the problem is real.",
-        ValueProposition "The reason to use the product.",
-        WorkflowCoverage "The completeness of the workflows.",
-        FeatureInventory "The abilities of the product.",
-        NoTechnicalContent "The absence of technical matter.",
+        ProductDefinition TargetUsers ProblemValidation ValueProposition WorkflowCoverage FeatureInventory
+        NoTechnicalContent
     }
-    "kebab-case" Stage "A stage of the pipeline." {
-        Setup "The preparation of the project.",
-        Research "The search for what is known.",
-        AnalysisQuestions "The questions to the user, in a file.",
-        ResponseAnalysis "The analysis of the answers.",
-        ValidationGeneration "The validation, and the requirements document.",
-        Completion "The report that the work is done.",
-        Retrospective "The retrospective, which never waits for the user.",
+    "kebab-case" Stage "A stage of the pipeline. The last one never waits for the user." {
+        Setup Research AnalysisQuestions ResponseAnalysis ValidationGeneration Completion Retrospective
     }
 }
 
-/// The checkpoint, the header of questions and the minutes of each stage.
-const STAGES: [(&str, &str, Option<i64>); 7] = [
-    ("SETUP", "Setup", None),
-    ("RESEARCH", "Research", Some(15)),
-    ("ANALYSIS_QUESTIONS", "Questions", Some(30)),
-    ("RESPONSE_ANALYSIS", "Responses", Some(15)),
-    ("VALIDATION_PRD", "Validation", Some(20)),
-    ("COMPLETE", "Completion", Some(5)),
-    ("RETROSPECTIVE", "Completion", Some(10)),
-];
+/// The stages: the checkpoint, the header of questions, the minutes, and the files that show that the stage was done.
+const STAGES: &str = "\
+SETUP Setup -
+RESEARCH Research 15 research/RESEARCH-AGENDA.md research/research-synthesis.md
+ANALYSIS_QUESTIONS Questions 30 working/QUESTIONS-NNN.md
+RESPONSE_ANALYSIS Responses 15
+VALIDATION_PRD Validation 20 PRD.md decision-log.md
+COMPLETE Completion 5 completion-report.md
+RETROSPECTIVE Completion 10 retrospective.md";
 
 impl Decision {
     /// Returns the decision for a score of 20.
@@ -110,37 +85,34 @@ impl Stage {
         Self::all().find(|stage| u64::from(stage.number()) == number)
     }
 
+    /// Returns the cells of the stage's row, of which the first three are always there.
+    fn cells(self) -> impl Iterator<Item = &'static str> {
+        let row = STAGES.lines().nth(self as usize);
+        row.unwrap_or_default().split(' ')
+    }
+
     /// Returns the checkpoint of the stage's summary.
     pub fn checkpoint(self) -> &'static str {
-        STAGES[self as usize].0
+        self.cells().next().unwrap_or_default()
     }
 
     /// Returns the header of a question that has none. Stage 7 asks nothing.
     pub fn header(self) -> &'static str {
-        STAGES[self as usize].1
+        self.cells().nth(1).unwrap_or_default()
     }
 
     /// Returns the minutes that the stage may take, or `None` for stage 1, which has no coordinator.
     pub fn minutes(self) -> Option<i64> {
-        STAGES[self as usize].2
+        self.cells().nth(2)?.parse().ok()
     }
 
     /// Returns the files, from the project's root, that show that the stage was done in a round. Stage 2
     /// writes one of its two.
     pub fn artifacts(self, round: u32) -> Vec<String> {
-        let questions = format!("working/QUESTIONS-{round:03}.md");
-        let names: &[&str] = match self {
-            Self::Setup | Self::ResponseAnalysis => &[],
-            Self::Research => &[
-                "research/RESEARCH-AGENDA.md",
-                "research/research-synthesis.md",
-            ],
-            Self::AnalysisQuestions => &[&questions],
-            Self::ValidationGeneration => &["PRD.md", "decision-log.md"],
-            Self::Completion => &["completion-report.md"],
-            Self::Retrospective => &["retrospective.md"],
-        };
-        let paths = names.iter().map(|name| format!("requirements/{name}"));
-        paths.collect()
+        let number = format!("{round:03}");
+        let names = self.cells().skip(3);
+        names
+            .map(|name| format!("requirements/{}", name.replace("NNN", &number)))
+            .collect()
     }
 }

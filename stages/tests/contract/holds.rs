@@ -42,9 +42,10 @@ fn read_to_the_end(text: &str) {
     let fences = text.match_indices("---").map(|(at, _)| at);
     let is_fence = |at: &usize| {
         let line = text[*at..].split('\n').next().unwrap_or_default();
-        text[..*at].ends_with('\n') && line.trim_end() == "---"
+        let before = text[..*at].trim_start_matches('\u{feff}');
+        (before.is_empty() || before.ends_with('\n')) && line.trim_end() == "---"
     };
-    let close = fences.skip(1).find(is_fence).expect("it is closed");
+    let close = fences.filter(is_fence).nth(1).expect("it is closed");
     let broken = format!("{}probe: [\n{}", &text[..close], &text[close..]);
     let summary = read(broken.as_bytes(), None, None).summary;
     assert_eq!(summary, None, "{broken}");

@@ -35,6 +35,41 @@ fn filled_example_is_read_completely() {
 }
 
 #[test]
+fn slips_of_form_break_no_rule() {
+    let expected = taken(EXAMPLE);
+    let wrapped = |open: &str| format!("{open}\n{EXAMPLE}```\n");
+    let headed = |heading: &str| with(EXAMPLE, "## Context for Next Stage", heading);
+    let (yaml, body) = EXAMPLE.split_at(EXAMPLE.find("\n## Context").unwrap());
+    for text in [
+        format!("\n \n{EXAMPLE}"),
+        format!("\u{feff}\n{EXAMPLE}"),
+        format!("Here is the summary:\n\n{EXAMPLE}"),
+        format!("# Summary\nIt is done.\nSee below.\n{EXAMPLE}"),
+        wrapped("```yaml"),
+        wrapped("```markdown"),
+        wrapped("Here is the summary:\n\n```"),
+        wrapped("```markdown").replace("\nRound 1", "\n```json\n{}\n```\nRound 1"),
+        format!("```yaml\n{yaml}```\n{body}"),
+        format!("```yaml\n{}```\n{body}", yaml.replace("---\n", "")),
+        headed("# Context for Next Stage"),
+        headed("### context for next stage"),
+        headed("## **CONTEXT FOR NEXT STAGE:**"),
+        headed("## Context for Next Stage: ##"),
+    ] {
+        for text in [text.replace('\n', "\r\n"), text] {
+            assert_eq!(found(&text), [], "{text}");
+            let mut summary = taken(&text);
+            let context = summary.context.take().unwrap().replace('\r', "");
+            let context = context.replace("```json\n{}\n```\n", "");
+            summary.context = Some(context);
+            assert_eq!(summary, expected, "{text}");
+        }
+    }
+    let text = format!("One\ntwo\nthree\nfour\n{EXAMPLE}");
+    assert_eq!(found(&text), [(Rule::NoFrontmatter, 1, 1)]);
+}
+
+#[test]
 fn question_is_read_completely() {
     let flags = taken(ASKS).flags;
     assert_eq!(flags.pause_type, Some(PauseType::Interactive));

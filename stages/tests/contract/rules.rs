@@ -113,6 +113,7 @@ fn broken_rule_is_found_and_corrected() {
         None,
         "a rule has no case"
     );
+    assert!(Rule::VARIANTS.iter().all(|rule| !rule.text().is_empty()));
 }
 
 #[test]

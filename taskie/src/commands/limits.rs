@@ -1,13 +1,13 @@
 //! The number of reviews and of tasks, which the user decides.
 
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{LoopArgs, out};
+use claudex_loop::program::out;
 use claudex_loop::text;
 
 use super::Call;
 use crate::files::name::Name;
 use crate::files::tasks::Row;
-use crate::typestate::Verb;
+use crate::typestate::Transition;
 
 /// The most reviews per cycle, as for an edit of `max_reviews` by hand.
 pub(super) const MAX_REVIEWS: u64 = 99;
@@ -27,14 +27,12 @@ fn take_number(call: &mut Call) -> Result<u64, Failure> {
 pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
     let count = take_number(&mut call)?;
     let held = call.open_for_person()?;
-    let loop_args = LoopArgs::default();
     let is_grant = call.name == "more";
-    let (limit, verb) = if is_grant {
+    let (limit, transition) = if is_grant {
         let limit = held.fields().max_reviews.saturating_add(count);
-        let reviews = count;
-        (limit, Verb::Grant { loop_args, reviews })
+        (limit, Transition::Grant { reviews: count })
     } else {
-        (count, Verb::Limit { loop_args, count })
+        (count, Transition::Limit { count })
     };
     if limit > MAX_REVIEWS {
         let name = &call.name;
@@ -43,7 +41,7 @@ pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
         );
         return Err(call.usage(problem, "nothing was changed; give a smaller number"));
     }
-    let now = call.take(held, verb)?;
+    let now = call.take(held, transition)?;
     let id = now.id();
     let limit = now.fields().max_reviews;
     let line = format!("Plan {id}: at most {limit} reviews per cycle.");
@@ -59,8 +57,7 @@ pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
     let directory = call.directory(&held)?;
     let last = directory.tasks.iter().map(|row| row.id).max();
     let row = last.map_or(1, |last| last + 1);
-    let loop_args = LoopArgs::default();
-    let now = call.take(held, Verb::Add { loop_args, row })?;
+    let now = call.take(held, Transition::Add { row })?;
     let id = now.id();
     let total = now.fields().tasks_total;
     let file = Name::Task(row);
@@ -86,7 +83,7 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
         let help = "have its row of tasks.md say cancelled or postponed, then drop it";
         return Err(call.refusal(problem, help));
     }
-    let now = call.take(held, Verb::Drop(LoopArgs::default()))?;
+    let now = call.take(held, Transition::Drop)?;
     let total = now.fields().tasks_total;
     out::line(&format!("Plan {} has {total} tasks now.\n", now.id()));
     call.say(&now)

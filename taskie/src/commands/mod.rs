@@ -19,7 +19,7 @@ use claudex_loop::{Actor, Beginning};
 
 use crate::context::{self, word};
 use crate::files::Directory;
-use crate::typestate::{PLUGIN, Verb};
+use crate::typestate::{PLUGIN, Transition};
 use crate::{AnyLoop, entered, stops};
 
 pub use take_up::normalized;
@@ -204,10 +204,10 @@ impl Call {
     }
 
     /// Takes a transition of the user's, or returns why it is refused.
-    fn take(&self, held: AnyLoop, verb: Verb) -> Result<AnyLoop, Failure> {
+    fn take(&self, held: AnyLoop, transition: Transition) -> Result<AnyLoop, Failure> {
         let store = held.raw().store().clone();
         let id = held.id().clone();
-        let now = held.take(verb).map_err(|refused| {
+        let now = held.take_transition(transition).map_err(|refused| {
             attempts::note_refusal(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
             self.refusal(format!("plan {id}: {refused}"), &help)

@@ -3,13 +3,13 @@
 use claudex_loop::machine::LoopFacts as _;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::review::by_hand;
-use claudex_loop::program::{LoopArgs, Program, attempts, loops, out};
+use claudex_loop::program::{Program, attempts, loops, out};
 use claudex_loop::{Actor, text};
 
 use super::Call;
 use crate::context::{self, legal_words, parse_word, word};
 use crate::files::name::Name;
-use crate::typestate::{LeaveCommand, Verb};
+use crate::typestate::{LeaveCommand, Transition};
 use crate::{AnyLoop, Phase, stops, work};
 
 /// Goes from standalone into the phase of the command's name, and prints its instruction.
@@ -18,20 +18,18 @@ pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     if is_at_command(call, &held)? {
         return call.say(&held);
     }
-    let loop_args = LoopArgs::default();
-    let verb = if call.name == "create-tasks" {
-        Verb::BeginTasks(loop_args)
+    let transition = if call.name == "create-tasks" {
+        Transition::BeginTasks
     } else {
         let counted = work::count_tasks(&call.directory(&held)?);
         let (total, done) = counted.ok_or_else(|| no_task(call, &held))?;
-        Verb::BeginTask {
-            loop_args,
+        Transition::BeginTask {
             total,
             done,
             tdd: call.name == "complete-task-tdd",
         }
     };
-    let now = call.take(held, verb)?;
+    let now = call.take(held, transition)?;
     call.say(&now)
 }
 
@@ -72,12 +70,7 @@ pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
         "next-task" => (LeaveCommand::NextTask, ""),
         _ => (LeaveCommand::NextTaskTdd, ", test first"),
     };
-    let verb = Verb::Leave {
-        loop_args: LoopArgs::default(),
-        command,
-        task,
-    };
-    let now = call.take(held, verb)?;
+    let now = call.take(held, Transition::Leave { command, task })?;
     let id = now.id();
     call.print(&format!(
         "Plan {id}: do task {task}{how}, without reviews. The automation is off."
