@@ -9,7 +9,7 @@ use claudex_loop::program::loops;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::contract::{Decision, Dispatch, Reading, Stage, Summary, read, sha256};
+use crate::contract::{Decision, Dispatch, Reading, Rule, Stage, Summary, read, sha256};
 use crate::digest::Kept;
 
 /// One value of schema 2.
@@ -145,16 +145,18 @@ impl Pipeline<'_> {
 
     /// Returns the facts with which a summary of the open dispatch is compared.
     pub(crate) fn dispatch(self) -> Dispatch {
-        let mut open = self.open();
+        let open = self.open();
+        let before = open.before.get(&self.summary_file()).cloned();
+        let counted = self.counted_summaries().into_iter();
+        let counted = counted.map(|one| (one.digest, Rule::TakenAlready));
         Dispatch {
             stage: self.stage(),
             round: self.round(),
             id: self.dispatch_id(),
-            before: open.before.remove(&self.summary_file()),
-            counted: self
-                .counted_summaries()
+            known: before
+                .map(|digest| (digest, Rule::Stale))
                 .into_iter()
-                .map(|one| one.digest)
+                .chain(counted)
                 .collect(),
             skip_validation: open.skip_validation,
         }

@@ -28,6 +28,8 @@ pub(crate) use file::{Line, Section, sections};
 pub(crate) use question::is_same_label;
 pub(crate) use yaml::{body_start, frontmatter};
 
+use std::collections::BTreeMap;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value as Json, json};
 
@@ -61,8 +63,9 @@ impl Reading {
 /// known.
 pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch>) -> Reading {
     let mut findings = Collector::default();
-    if let Some(dispatch) = dispatch {
-        dispatch.check_bytes(bytes, &mut findings);
+    let known = dispatch.and_then(|dispatch| dispatch.known.get(&sha256(bytes)));
+    if let Some(rule) = known {
+        findings.add_at(*rule, Place::START, "the file was there before");
     }
     let text = file::read(bytes, &mut findings);
     let summary = text.map(file::unwrap).and_then(|text| {
@@ -142,23 +145,8 @@ pub struct Dispatch {
     pub round: u32,
     /// The id that the summary may name.
     pub id: String,
-    /// The digest of the summary file that was there before, if any.
-    pub before: Option<String>,
-    /// The digests of the summaries that counted.
-    pub counted: Vec<String>,
+    /// The digests of summaries that were there before, with the rule that such a file breaks.
+    pub known: BTreeMap<String, Rule>,
     /// Whether the user had validation skipped. A decision is then CONDITIONAL, without a score.
     pub skip_validation: bool,
-}
-
-impl Dispatch {
-    /// Checks that the bytes are new.
-    fn check_bytes(&self, bytes: &[u8], findings: &mut Collector) {
-        let digest = sha256(bytes);
-        if self.counted.contains(&digest) {
-            findings.add_at(Rule::TakenAlready, Place::START, "");
-        } else if self.before.as_ref() == Some(&digest) {
-            let detail = "the file is the same as when the stage was dispatched";
-            findings.add_at(Rule::Stale, Place::START, detail);
-        }
-    }
 }

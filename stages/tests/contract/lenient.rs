@@ -114,7 +114,8 @@ fn other_dispatch_is_refused_before_crash() {
     let mut noted = dispatch(2);
     let broken = with(&completed(2), "completed", "complete");
     assert_eq!(outcome(&answer(&broken, &noted)), "crash");
-    noted.before = Some(stages::contract::sha256(broken.as_bytes()));
+    let digest = stages::contract::sha256(broken.as_bytes());
+    noted.known.insert(digest, Rule::Stale);
     assert_eq!(outcome(&answer(&broken, &noted)), "refused");
     noted.round = 2;
     assert_eq!(outcome(&answer(&completed(2), &noted)), "refused");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use strum::VariantArray as _;
 
 use serde_json::{Value, json};
-use stages::contract::{Dispatch, Rule, read, sha256};
+use stages::contract::{Rule, read, sha256};
 
 use crate::support::{
     ASKS, TEMPLATE, answer, completed, dispatch, found, outcome, place, reading, with,
@@ -183,11 +183,10 @@ fn summary_of_other_dispatch_is_refused() {
         let places = answer(text, &noted).findings.iter().map(place).next();
         assert_eq!(places, expected, "{text}");
     }
-    noted.before = Some(sha256(text.as_bytes()));
-    let rule = |noted: &Dispatch| answer(&text, noted).findings[0].rule;
-    assert_eq!(rule(&noted), Rule::Stale);
-    noted.counted = vec![sha256(text.as_bytes())];
-    assert_eq!(rule(&noted), Rule::TakenAlready);
+    for rule in [Rule::Stale, Rule::TakenAlready] {
+        noted.known.insert(sha256(text.as_bytes()), rule);
+        assert_eq!(answer(&text, &noted).findings[0].rule, rule);
+    }
     assert!(answer(&with(&text, "Done", "Again"), &noted).is_valid());
 }
 

@@ -1,5 +1,7 @@
 //! Summaries that keep every rule, which the tests break.
 
+use std::collections::BTreeMap;
+
 use stages::contract::{Dispatch, Finding, Reading, Rule, Stage, Summary, read};
 
 /// The filled example of the contract, as it is there.
@@ -83,8 +85,7 @@ pub(crate) fn dispatch(stage: u64) -> Dispatch {
         stage: Stage::from_number(stage).unwrap(),
         round: 1,
         id: "d-1".to_owned(),
-        before: None,
-        counted: Vec::new(),
+        known: BTreeMap::new(),
         skip_validation: false,
     }
 }
