@@ -1,6 +1,5 @@
 //! The interactive client in a terminal: a tmux server on a private socket.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -41,8 +40,6 @@ pub(super) struct Terminal {
     folder: TempDir,
     /// A tmux client that ends with this process; the server ends with its last client.
     holder: Option<Child>,
-    /// The value of [`leftovers::MARK`] for everything in the terminal.
-    mark: OsString,
 }
 
 /// The screen of a terminal.
@@ -77,11 +74,9 @@ impl Terminal {
             .prefix("e2e-")
             .tempdir()
             .into_diagnostic()?;
-        let mark = folder.path().as_os_str().to_owned();
         let mut terminal = Self {
             folder,
             holder: None,
-            mark,
         };
         terminal.start(launch)?;
         let mut command = terminal.tmux();
@@ -93,13 +88,8 @@ impl Terminal {
             .stderr(Stdio::null())
             .spawn();
         terminal.holder = Some(holder.into_diagnostic()?);
-        // The sign of the input line, with the cursor behind it.
-        terminal.wait_until(|screen| {
-            let is_ready = screen.before.ends_with('❯');
-            is_ready
-                .then_some(())
-                .ok_or("has no empty input line".to_owned())
-        })?;
+        // The sign of an empty input line.
+        terminal.wait_for_input("❯")?;
         Ok(terminal)
     }
 
@@ -112,13 +102,9 @@ impl Terminal {
         command.args(["set-option", "-g", "remain-on-exit", "on", ";"]);
         command.args(["new-session", "-d", "-x", SIZE.0, "-y", SIZE.1]);
         command.args(["env", "-i", "TERM=tmux-256color"]);
-        command.args(
-            launch
-                .env
-                .iter()
-                .map(|(name, value)| format!("{name}={value}")),
-        );
-        let mark = self.mark.to_string_lossy();
+        let variables = launch.env.iter();
+        command.args(variables.map(|(name, value)| format!("{name}={value}")));
+        let mark = self.folder.path().display();
         command.arg(format!("{}={mark}", leftovers::MARK));
         command.arg(&launch.program).args(&launch.arguments);
         run(command).map(drop)
@@ -133,15 +119,18 @@ impl Terminal {
             command.args(["send-keys", "-H"]);
             command.args(burst.bytes().map(|byte| format!("{byte:02x}")));
             run(command)?;
-            let tail = without_space(&burst);
-            self.wait_until(|screen| {
-                let is_shown = screen.before.ends_with(&tail);
-                is_shown
-                    .then_some(())
-                    .ok_or(format!("does not show the typed {burst:?}"))
-            })?;
+            self.wait_for_input(&without_space(&burst))?;
         }
         Ok(())
+    }
+
+    /// Waits until the text before the cursor ends so.
+    fn wait_for_input(&self, end: &str) -> miette::Result<()> {
+        self.wait_until(|screen| {
+            let is_shown = screen.before.ends_with(end);
+            let problem = || format!("has no {end:?} before the cursor");
+            is_shown.then_some(()).ok_or_else(problem)
+        })
     }
 
     /// Presses keys by tmux's names.
@@ -240,7 +229,7 @@ impl Drop for Terminal {
             let _ = holder.kill();
             let _ = holder.wait();
         }
-        leftovers::end(&self.mark);
+        leftovers::end(self.folder.path().as_os_str());
     }
 }
 
