@@ -73,7 +73,7 @@ pub fn from_input(input: &Input) -> Vec<Answer> {
 impl Question {
     /// Returns the answer, or `None` if it is blank.
     fn answer(&self, text: &str) -> Option<Answer> {
-        let options: Vec<(String, String)> = self.options.iter().map(label_and_rest).collect();
+        let options: Vec<_> = self.options.iter().map(label_and_rest).collect();
         let is_chosen = options.iter().any(|(label, _)| label == text.trim());
         (!text.trim().is_empty()).then(|| Answer {
             header: self.header.clone(),

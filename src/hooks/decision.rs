@@ -41,9 +41,7 @@ impl Decision {
         }
     }
 
-    /// Returns the answer as the client reads it.
-    ///
-    /// The last line of a text that is too long says that the rest is in `rest`, the user's command.
+    /// Returns the answer as the client reads it. A text that is too long ends with a line that names `rest`, the user's command.
     pub fn to_json(&self, rest: &str) -> String {
         let answer = match &self.action {
             Action::Approve => json!({ "decision": "approve" }),
@@ -66,24 +64,24 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// Returns the answer as the client reads it.
-    pub fn to_json(&self) -> String {
+    fn to_json(&self, event: &str) -> Value {
         let (decision, reason) = match self {
             Self::Allow => ("allow", "the loop asks for it"),
             Self::Deny(reason) => ("deny", reason.as_str()),
         };
-        let answer = json!({ "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
+        json!({ "hookSpecificOutput": {
+            "hookEventName": event,
             "permissionDecision": decision,
             "permissionDecisionReason": reason,
-        }});
-        format!("{answer}\n")
+        }})
     }
 }
 
 /// The answer to another event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookOutput {
+    /// The decision about a tool call, or `None` if the client is to decide as usual.
+    pub permission: Option<Permission>,
     /// A note for the agent: see [`text::note`].
     pub agent: Option<String>,
     /// An instruction for the agent, of several lines. It is told only below a note.
@@ -95,21 +93,20 @@ pub struct HookOutput {
 impl HookOutput {
     /// Returns the answer to an event such as `PostToolUse`, as the client reads it, or nothing.
     pub fn to_json(&self, event: &'static str) -> String {
-        if self.agent.is_none() && self.person.is_none() {
-            return String::new();
+        let mut answer = match &self.permission {
+            Some(permission) => permission.to_json(event),
+            None if self.agent.is_none() && self.person.is_none() => return String::new(),
+            None => json!({}),
+        };
+        if let Some(note) = &self.agent {
+            let mut text = plain_note(note);
+            if let Some(instruction) = &self.more {
+                let plain = text::plain(instruction);
+                text.push_str("\n\n");
+                text.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
+            }
+            answer = context(event, &text);
         }
-        let answer = self.agent.as_ref().map_or_else(
-            || json!({}),
-            |note| {
-                let mut text = plain_note(note);
-                if let Some(instruction) = &self.more {
-                    let plain = text::plain(instruction);
-                    text.push_str("\n\n");
-                    text.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
-                }
-                context(event, &text)
-            },
-        );
         with_note(answer, self.person.as_deref())
     }
 }
@@ -132,18 +129,14 @@ fn plain_note(note: &str) -> String {
     text::pasteable(&text::note(note, MAX_NOTE_CHARS))
 }
 
-/// Returns a reason as the client takes it whole. It fills an empty one with a word that helps nobody.
+/// Returns a reason as the client takes it whole: a long one cut, with a last line that says that the rest is in `rest`. The
+/// client fills an empty one with a word that helps nobody.
 fn plain_reason(reason: &str, rest: &str) -> String {
-    let plain = text::plain(reason);
-    if plain.trim().is_empty() {
+    let text = text::plain(reason);
+    let whole = text.encode_utf16().count();
+    if text.trim().is_empty() {
         return "The loop is not finished.".to_owned();
     }
-    shorten(plain, rest)
-}
-
-/// Returns the text itself, or its beginning with a last line that says that it was cut, and that the rest is in `rest`.
-fn shorten(text: String, rest: &str) -> String {
-    let whole = text.encode_utf16().count();
     if whole < MAX_REASON_UNITS {
         return text;
     }
@@ -222,7 +215,7 @@ mod tests {
         let output = HookOutput {
             agent: Some("a\nb".into()),
             more: Some(format!("c\r\n\u{1b}[2Jd\u{202e}\n{}", "x".repeat(20_000))),
-            person: None,
+            ..HookOutput::default()
         };
         let written: Value = serde_json::from_str(&output.to_json("PostToolUse")).unwrap();
         let context = written["hookSpecificOutput"]["additionalContext"]
@@ -235,11 +228,11 @@ mod tests {
     #[test]
     fn long_reason_keeps_whole_lines_and_names_the_rest() {
         let whole = "x".repeat(MAX_REASON_UNITS - 1);
-        assert_eq!(shorten(whole.clone(), "x status"), whole);
+        assert_eq!(plain_reason(&whole, "x status"), whole);
         // An astral character counts as two.
         for (line, count) in [("a line of findings", 1_000), ("😀😀", 2_000)] {
             let text = format!("{line}\n").repeat(count);
-            let cut = shorten(text.clone(), "x status");
+            let cut = plain_reason(&text, "x status");
             let (lines, last) = cut.rsplit_once('\n').unwrap();
             assert!(lines.lines().all(|one| one == line));
             let units = text.encode_utf16().count();

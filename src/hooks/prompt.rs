@@ -36,14 +36,8 @@ impl SessionRecord for Typed {
 /// # Errors
 /// Returns an error if the folder is not trusted, or the system refuses.
 pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
-    let Some(session) = &input.session_id else {
-        return Ok(false);
-    };
-    if input.prompt_id.is_none() && input.event != Some(Event::UserPromptExpansion) {
-        return Ok(false);
-    }
-    let Some((command, arguments)) = command_of(input, plugin).filter(|_| !input.is_subagent())
-    else {
+    let typed = command_of(input, plugin).filter(|_| !input.is_subagent());
+    let (Some(session), Some((command, arguments))) = (&input.session_id, typed) else {
         return Ok(false);
     };
     let id = record_id(session, command);
@@ -94,7 +88,7 @@ fn command_of<'i>(input: &'i Input, plugin: &str) -> Option<(&'i str, &'i str)> 
     let after = prompt.strip_prefix('/');
     let parts = after.and_then(|rest| rest.strip_prefix(&prefix)).map(split);
     let (command, arguments) = match input.event? {
-        Event::UserPromptSubmit => parts?,
+        Event::UserPromptSubmit if input.prompt_id.is_some() => parts?,
         Event::UserPromptExpansion => {
             let name = input.command_name.as_deref()?;
             // A bare name is ours only if the user typed it with ours before it.

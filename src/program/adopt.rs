@@ -63,12 +63,18 @@ pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Asks on the terminal; only a yes is one.
-pub(super) fn confirm(question: &str) -> bool {
+/// Asks on the terminal; only a yes is one. Without a terminal, `problem` and `help` refuse the command.
+pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::refuse(problem, help));
+    }
     let _ = write!(io::stderr(), "{question} [y/N] ");
     let mut answer = String::new();
     let _ = io::stdin().lock().read_line(&mut answer);
-    ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(Failure::refuse("Nothing was changed.", "answer y to do it")),
+    }
 }
 
 /// Asks before a loop is taken from a session that may still be at work on it.
@@ -97,19 +103,15 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     }
     let owner = text::one_line(listed.session.as_deref().unwrap_or_default(), 100);
     let age = durations::elapsed(idle.as_secs());
-    let problem =
+    let risk =
         format!("session {owner} may be at work on loop {id}: its last sign of life was {age} ago");
-    if io::stdin().is_terminal() {
-        if confirm(&format!("{problem}.\nTake the loop over?")) {
-            return Ok(());
-        }
-        let problem = format!("loop {id} stays with its session");
-        return Err(Failure::refuse(problem, "nothing was changed"));
-    }
     let help = format!(
         "nothing was changed; if that session is over:\n    {} adopt {id} --yes",
         info.program
     );
-    let problem = format!("{problem}; you cannot be asked without a terminal");
-    Err(Failure::refuse(problem, &help))
+    confirm(
+        &format!("{risk}.\nTake the loop over?"),
+        &format!("{risk}; you cannot be asked without a terminal"),
+        &help,
+    )
 }

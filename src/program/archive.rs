@@ -1,6 +1,5 @@
 //! `sweep` and `rollback`: inactive loops, or all loops of a project, move to the archive.
 
-use std::io::{self, IsTerminal};
 use std::time::SystemTime;
 
 use super::caller::Caller;
@@ -62,22 +61,16 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     if !yes && !from_prompt {
         let loops = if names.len() == 1 { "loop" } else { "loops" };
         let counted = format!("{} {loops}, {active} of them active", names.len());
-        if !io::stdin().is_terminal() {
-            let problem = format!("cannot archive {counted} without a terminal to ask on");
-            let help =
-                format!("run it in a terminal, or confirm with:\n    {program} rollback --yes");
-            return Err(Failure::refuse(problem, &help));
-        }
         let list: String = names
             .iter()
             .take(MAX_NAMED_LOOPS)
             .map(|name| format!("  {}\n", text::one_line(name, 100)))
             .collect();
-        let question = format!("{list}{counted}. Move all to the archive? Nothing is deleted.");
-        if !adopt::confirm(&question) {
-            out::line("Nothing was changed.");
-            return Ok(Exit::Refused);
-        }
+        adopt::confirm(
+            &format!("{list}{counted}. Move all to the archive? Nothing is deleted."),
+            &format!("cannot archive {counted} without a terminal to ask on"),
+            &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),
+        )?;
     }
     for store in stores {
         let moved = store.archive_all();

@@ -1,7 +1,5 @@
 //! The program of a machine, from its generated module and its crate.
 
-use std::fmt;
-
 use jiff::Timestamp;
 
 use super::app::{App, into_typed, into_untyped};
@@ -19,8 +17,6 @@ use crate::review::subject;
 pub(super) const PROTOCOL: &str = "1";
 
 /// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
-///
-/// Most of it follows from the machine file. An [`Extension`] adds the rest.
 pub struct Program {
     /// The names of the program.
     pub info: &'static ProgramInfo,
@@ -31,12 +27,6 @@ pub struct Program {
     pub(super) plugin: Option<PluginInfo>,
     pub(super) app: Box<dyn App>,
     pub(super) extension: Box<dyn Extension>,
-}
-
-impl fmt::Debug for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Program({})", self.info.program)
-    }
 }
 
 impl Program {
@@ -113,23 +103,16 @@ impl Program {
         loop_message::render(raw, message, variables).map_err(|error| error.to_string())
     }
 
-    /// Sets the command of the program that imports a document of another program. The default is `import`.
+    /// Sets the program's own commands that start a loop and that import a document of another program. The help has the first
+    /// instead of `start`.
     #[must_use]
-    pub fn takes_up(self, command: &'static str) -> Self {
-        self.with_info(|info| info.take_up = Some(command))
-    }
-
-    /// Sets the command of the program that starts a loop. The help has it instead of `start`.
-    #[must_use]
-    pub fn begins_with(self, command: &'static str) -> Self {
-        self.with_info(|info| info.begin = Some(command))
-    }
-
-    /// Changes the names, which live as long as the program.
-    fn with_info(mut self, change: impl FnOnce(&mut ProgramInfo)) -> Self {
-        let mut info = *self.info;
-        change(&mut info);
-        self.info = Box::leak(Box::new(info));
+    pub fn with_commands(mut self, begin: Option<&'static str>, take_up: &'static str) -> Self {
+        // The names live as long as the program.
+        self.info = Box::leak(Box::new(ProgramInfo {
+            begin,
+            take_up: Some(take_up),
+            ..*self.info
+        }));
         self
     }
 }

@@ -41,20 +41,20 @@ impl StopHooks {
         let config = absolute("CLAUDE_CONFIG_DIR")
             .or_else(|| Some(absolute("HOME")?.join(".claude")))
             .unwrap_or_default();
-        let mut files = vec![
+        let files = [
             config.join("settings.json"),
             root.join(".claude/settings.json"),
             root.join(".claude/settings.local.json"),
+            MANAGED[0].into(),
+            MANAGED[1].into(),
         ];
-        files.extend(MANAGED.map(Utf8PathBuf::from));
 
         let mut hooks = Self::default();
         let mut plugins = BTreeMap::new();
         for file in files {
             let settings = json(&file);
-            let calls =
-                |command: &String| command.ends_with("hook stop") && command.contains(info.program);
-            if stop_commands(&settings).iter().any(calls) {
+            let declared = stop_hooks(&settings);
+            if declared.contains("hook stop") && declared.contains(info.program) {
                 hooks.ours.get_or_insert(file.to_string());
             }
             let enabled = settings["enabledPlugins"].as_object().into_iter().flatten();
@@ -64,11 +64,9 @@ impl StopHooks {
             }
         }
         let installed = json(&config.join("plugins/installed_plugins.json"));
-        for key in plugins
-            .into_iter()
-            .filter_map(|(key, is_on)| is_on.then_some(key))
-        {
-            if let Some(root) = installed["plugins"][&key][0]["installPath"].as_str() {
+        for (key, is_on) in plugins {
+            let folder = installed["plugins"][&key][0]["installPath"].as_str();
+            if let Some(root) = folder.filter(|_| is_on) {
                 hooks.add_plugin(info, &key, Utf8Path::new(root));
             }
         }
@@ -82,26 +80,16 @@ impl StopHooks {
             self.ours = Some(format!("plugin {key}"));
             return;
         }
-        let commands = stop_commands(&json(&root.join("hooks/hooks.json")));
-        let works = |command: &String| has_our_name || command.contains(info.state.folder);
-        if commands.iter().any(works) {
+        let declared = stop_hooks(&json(&root.join("hooks/hooks.json")));
+        if has_our_name && declared != "null" || declared.contains(info.state.folder) {
             self.rival.get_or_insert(key.to_owned());
         }
     }
 }
 
-/// Returns the commands of the Stop hooks that a file declares, with their arguments.
-fn stop_commands(declared: &Value) -> Vec<String> {
-    fn items(list: &Value) -> impl Iterator<Item = &Value> {
-        list.as_array().into_iter().flatten()
-    }
-    let hooks = items(&declared["hooks"]["Stop"]).flat_map(|group| items(&group["hooks"]));
-    let command = |hook: &Value| {
-        let arguments = items(&hook["args"]).filter_map(Value::as_str);
-        let words = std::iter::once(hook["command"].as_str()?).chain(arguments);
-        Some(words.collect::<Vec<_>>().join(" "))
-    };
-    hooks.filter_map(command).collect()
+/// Returns the Stop hooks that a file declares, as JSON.
+fn stop_hooks(declared: &Value) -> String {
+    declared["hooks"]["Stop"].to_string()
 }
 
 /// Reads a JSON file.

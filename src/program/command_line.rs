@@ -14,27 +14,15 @@ use crate::machine::{Actor, PhaseDeclaration as _, Table};
 const EXIT_CODES: &str = "\
 Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 130 signal";
 
-/// Reads the arguments of this process.
-pub(super) fn read(program: &Program) -> clap::error::Result<clap::ArgMatches> {
-    command(program).try_get_matches()
-}
-
 /// Returns the whole command line.
 pub(super) fn command(program: &Program) -> clap::Command {
     let info = program.info;
-    let protocol = clap::Arg::new("protocol")
-        .long("protocol")
-        .num_args(0..=1)
-        .require_equals(true)
-        .default_missing_value("")
-        .hide(true);
     let mut command = clap::Command::new(info.program)
         .bin_name(info.program)
         .version(program.version)
         .after_help(EXIT_CODES)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .arg(protocol)
         .subcommand(start::command(program).hide(info.begin.is_some()));
     for own in program.extension.commands() {
         command = command.subcommand(match own.get_name() {
@@ -43,10 +31,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
         });
     }
     let verbs = machine_verbs(program);
-    command = command.subcommands(verbs.get_subcommands().map(|verb| {
-        verb.clone()
-            .display_order(place(info.table, verb.get_name()))
-    }));
+    command = command.subcommands(verbs.get_subcommands().cloned());
     // The program's own command replaces the one of that name that every program has.
     let common: Vec<_> = Command::augment_subcommands(clap::Command::new(info.program))
         .get_subcommands()
@@ -68,10 +53,12 @@ pub(super) fn find<'c>(whole: &'c clap::Command, path: &str) -> Option<&'c clap:
 
 /// Returns the verbs of the machine's transitions, but not those that the program writes itself.
 fn machine_verbs(program: &Program) -> clap::Command {
-    let whole = || clap::Command::new(program.info.program);
-    let all = program.app.add_verbs(whole());
+    let all = program.app.add_verbs(clap::Command::default());
     let visible = all.get_subcommands().filter(|verb| !verb.is_hide_set());
-    whole().subcommands(visible.cloned())
+    clap::Command::default().subcommands(visible.map(|verb| {
+        let place = place(program.info.table, verb.get_name());
+        verb.clone().display_order(place)
+    }))
 }
 
 /// Returns whether a name is a verb of the machine.
@@ -102,13 +89,13 @@ fn group(command: &str) -> Group {
 
 /// Returns the place of a verb in the help, after the commands of every program. A verb that only the user takes is with the user's.
 fn place(table: &Table, verb: &str) -> usize {
-    let mut edges = table
-        .edges()
-        .filter(|edge| edge.transition.replace('_', "-") == verb);
-    let group = if edges.all(|edge| edge.by == [Actor::Person]) {
-        Group::Person
-    } else {
+    let mut edges = table.edges();
+    let is_for_agent =
+        edges.any(|edge| edge.transition.replace('_', "-") == verb && edge.by != [Actor::Person]);
+    let group = if is_for_agent {
         Group::Loops
+    } else {
+        Group::Person
     };
     group.place() + 1
 }

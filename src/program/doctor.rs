@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -16,17 +15,15 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::{Settings, user_path};
 use super::{Tone, locate, loops, out, reviewers};
-use crate::hooks::OLDEST_CLIENT;
 use crate::process::configured::is_installed;
 use crate::process::environment::{Environment, clean_path, find_installed, find_program};
 use crate::process::limits::Limits;
-use crate::process::{Call, ProcessEnd, supervise};
-use crate::review::claude;
-use crate::store::{Listed, StateHome, Store};
+use crate::process::{Call, supervise};
+use crate::store::StateHome;
 use crate::text;
 
-/// The longest time for a program to print its version.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest time for a program to print its protocol.
+const PROTOCOL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest text of a check, in characters.
 const MAX_TEXT_CHARS: usize = 500;
 
@@ -41,71 +38,71 @@ struct Check {
     help: Option<String>,
 }
 
-/// The text of a check that is well, or its fault.
-type Checked = Result<String, Fault>;
-/// The result of a check that is not well, its text, and the next step.
-type Fault = (&'static str, String, String);
-
-fn warning<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
-    Err(("warning", found.into(), help.into()))
-}
-
-fn problem<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
-    Err(("problem", found.into(), help.into()))
-}
-
-/// Returns a problem with the help of an error, or else this one.
-fn from_error(error: &dyn Diagnostic, help: &str) -> Fault {
-    let help = error.help().map_or(help.to_owned(), |own| own.to_string());
-    ("problem", error.to_string(), help)
-}
-
-/// Runs the checks. The exit code is 1 if one of them found a problem.
-pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
-    let checks: Vec<Check> = run_checks(program)?
-        .into_iter()
-        .map(|(name, checked)| {
-            let (result, found, help) = match checked {
-                Ok(found) => ("ok", found, None),
-                Err((result, found, help)) => (result, found, Some(help)),
-            };
-            Check {
-                name,
-                result,
-                found,
-                help,
-            }
-        })
-        .collect();
-    let is_sound = checks.iter().all(|check| check.result != "problem");
-    if json {
-        out::json(&checks);
-        return Ok(is_sound.into());
+impl Check {
+    fn new(name: &'static str, checked: Checked) -> Self {
+        let (result, found, help) = match checked {
+            Ok(found) => ("ok", found, None),
+            Err((result, found, help)) => (result, found, Some(help)),
+        };
+        Self {
+            name,
+            result,
+            found,
+            help,
+        }
     }
-    for check in &checks {
-        let tone = match check.result {
+
+    fn print(&self) {
+        let tone = match self.result {
             "ok" => Tone::Good,
             "warning" => Tone::Warning,
             _ => Tone::Bad,
         };
-        let found = text::lines(&check.found, MAX_TEXT_CHARS);
-        let line = format!("{:<7}  {:<13}  {found}", check.result, check.name);
-        out::emphasize(&line, check.result, tone);
-        if let Some(help) = &check.help {
+        let found = text::lines(&self.found, MAX_TEXT_CHARS);
+        let line = format!("{:<7}  {:<13}  {found}", self.result, self.name);
+        out::emphasize(&line, self.result, tone);
+        if let Some(help) = &self.help {
             let help = text::lines(help, MAX_TEXT_CHARS);
             out::line(&format!("         help: {help}"));
         }
     }
-    out::line(if is_sound {
-        "Loops can run."
+}
+
+/// The text of a check that is well, or else its result, its text and the next step.
+type Checked = Result<String, (&'static str, String, String)>;
+
+fn warning(found: impl Into<String>, help: impl Into<String>) -> Checked {
+    Err(("warning", found.into(), help.into()))
+}
+
+fn problem(found: impl Into<String>, help: impl Into<String>) -> Checked {
+    Err(("problem", found.into(), help.into()))
+}
+
+/// Returns a problem with the help of an error, or else this one.
+fn unusable(error: &dyn Diagnostic, help: &str) -> Checked {
+    let own_help = error.help().map(|own| own.to_string());
+    problem(error.to_string(), own_help.as_deref().unwrap_or(help))
+}
+
+/// Runs the checks. The exit code is 1 if one of them found a problem.
+pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
+    let checks = run_checks(program)?;
+    let is_sound = checks.iter().all(|check| check.result != "problem");
+    if json {
+        out::json(&checks);
     } else {
-        "Fix each problem first: until then no loop runs as it should."
-    });
+        checks.iter().for_each(Check::print);
+        out::line(if is_sound {
+            "Loops can run."
+        } else {
+            "Fix each problem first: until then no loop runs as it should."
+        });
+    }
     Ok(is_sound.into())
 }
 
-/// Returns the name and the finding of each check.
-fn run_checks(program: &Program) -> Result<Vec<(&'static str, Checked)>, Failure> {
+fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     let info = program.info;
     let here = loops::here()?;
     let root = locate::root(info.state, &here);
@@ -116,60 +113,27 @@ fn run_checks(program: &Program) -> Result<Vec<(&'static str, Checked)>, Failure
     let configuration = check_configuration(&loaded);
     let settings = loaded.unwrap_or_else(|_| Settings::usual(info));
     let mut checks = vec![
-        ("program", check_program(program, &root)),
-        ("client", check_client(&root)),
-        ("hooks", check_hooks(info, &hooks)),
-        ("other plugins", check_other_plugins(info, &hooks)),
-        ("state folder", check_state_folder(info, &here)),
-        ("loops", check_loops(info, &here)),
-        ("state home", state_home),
-        ("git", check_git(&root)),
-        ("configuration", configuration),
+        Check::new("program", check_program(program, &root)),
+        Check::new("hooks", check_hooks(info, &hooks)),
+        Check::new("other plugins", check_other_plugins(info, &hooks)),
+        Check::new("state folder", check_state_folder(info, &here)),
+        Check::new("state home", state_home),
+        Check::new("git", check_git(&root)),
+        Check::new("configuration", configuration),
     ];
     let phases = info.table.phases.iter();
     let behaviours = phases.filter_map(|phase| phase.on_stop.as_ref());
     let runs = behaviours.filter(|behaviour| behaviour.name == "run");
     let commands: BTreeSet<_> = runs.filter_map(|run| run.parameter("command")).collect();
-    for command in commands {
-        checks.push(("run", check_command(command, &settings, &root)));
-    }
+    checks.extend(
+        commands
+            .into_iter()
+            .map(|command| Check::new("run", check_command(command, &settings, &root))),
+    );
     if info.reviews() {
-        checks.push(("reviewer", check_reviewer(&settings, &root)));
+        checks.push(Check::new("reviewer", check_reviewer(&settings, &root)));
     }
     Ok(checks)
-}
-
-/// Runs a program and returns the first line that it prints.
-fn first_line(
-    program: &Path,
-    argument: &str,
-    environment: Environment,
-    root: &Utf8Path,
-) -> Result<String, String> {
-    // The program does not run in the project, so the project's folders are taken off PATH here.
-    let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
-    let name = program.to_string_lossy();
-    let call = Call {
-        program: &name,
-        arguments: &[argument.to_owned()],
-        directory: Utf8Path::new("/"),
-        stdin: b"",
-        environment: &environment.setting("PATH", path.to_string_lossy()),
-        limits: Limits {
-            timeout: VERSION_TIMEOUT,
-            idle: VERSION_TIMEOUT,
-        },
-    };
-    let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
-    let printed = String::from_utf8_lossy(&ended.stdout);
-    match ended.how {
-        ProcessEnd::Exited(0) => {
-            let first = printed.lines().next().unwrap_or_default();
-            Ok(text::one_line(first, 100))
-        }
-        ProcessEnd::TimedOut { .. } => Err(format!("{name} {argument} did not end in time")),
-        _ => Err(format!("{name} {argument} failed")),
-    }
 }
 
 /// Checks that the first program of our name on PATH is of this version: agents and users call it.
@@ -180,49 +144,39 @@ fn check_program(program: &Program, root: &Utf8Path) -> Checked {
     let this = format!("{version}, {}", file.display());
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
     // The PATH of this call: in a client's shell it has the plugin's own folder.
-    let path = std::env::var_os("PATH");
-    let Some(first) = find_program(name, path.as_deref(), root) else {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let Some(first) = find_program(name, Some(&path), root) else {
         return warning(format!("{this}, is not on PATH"), help);
     };
     // A plugin's launcher has started this program.
     if first.with_file_name("../.claude-plugin").is_dir() {
         return Ok(this);
     }
-    match first_line(&first, "--protocol", Environment::default(), root) {
-        Ok(line) if line == version => Ok(this),
-        Ok(line) | Err(line) => {
-            let first = first.display();
-            warning(
-                format!("{this}, but the first on PATH is {first}: {line}"),
-                help,
-            )
-        }
-    }
-}
-
-/// Checks that the client is not older than the oldest version that we test with.
-fn check_client(root: &Utf8Path) -> Checked {
-    let inside = std::env::var_os("CLAUDE_CODE_EXECPATH")
-        .map(PathBuf::from)
-        .filter(|file| file.is_absolute() && file.is_file());
-    let Some(client) = inside.or_else(|| find_installed("claude", root)) else {
-        return Ok("not checked: `claude` is not on PATH".to_owned());
+    // The program does not run in the project, so the project's folders are taken off PATH here.
+    let path = clean_path(&path, root);
+    let call = Call {
+        program: &first.to_string_lossy(),
+        arguments: &["--protocol".to_owned()],
+        directory: Utf8Path::new("/"),
+        stdin: b"",
+        environment: &Environment::default().setting("PATH", path.to_string_lossy()),
+        limits: Limits {
+            timeout: PROTOCOL_TIMEOUT,
+            idle: PROTOCOL_TIMEOUT,
+        },
     };
-    let environment = Environment::allowing(claude::variables());
-    let line = first_line(&client, "--version", environment, root)
-        .or_else(|why| warning(why, "install Claude Code again"))?;
-    if parse_version(&line).is_some_and(|version| version < OLDEST_CLIENT) {
-        let found = format!("{line} is older than the oldest version that is tested");
-        return warning(found, "run `claude update`");
+    let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
+    let printed = String::from_utf8_lossy(&ended.stdout);
+    let line = printed.lines().next().unwrap_or("no answer to --protocol");
+    if line == version {
+        return Ok(this);
     }
-    Ok(format!("{line}, {}", client.display()))
-}
-
-/// Parses `2.1.330 (Claude Code)`.
-fn parse_version(line: &str) -> Option<[u64; 3]> {
-    let number = line.split([' ', '-']).next()?;
-    let parts: Option<Vec<u64>> = number.split('.').map(|part| part.parse().ok()).collect();
-    parts?.try_into().ok()
+    let line = text::one_line(line, 100);
+    let first = first.display();
+    warning(
+        format!("{this}, but the first on PATH is {first}: {line}"),
+        help,
+    )
 }
 
 /// Checks that the client runs our Stop hook.
@@ -276,43 +230,24 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
 fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let store = locate::nearest(info.state, here);
     if let Some(refusal) = store.refusal() {
-        return Err(from_error(&refusal, "look at what is there"));
+        return unusable(&refusal, "look at what is there");
     }
     let help = "make the project's folder writable, on a local file system";
     check_writable(store.folder(), help)
 }
 
-/// Checks that each loop of the project can be read.
-fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
-    let loops = locate::loops(info.state, here);
-    let problem = |(store, listed): &(Store, Listed)| {
-        let unreadable = || Some(store.journal(&listed.id).err()?.to_string());
-        let is_read = listed.problem.is_none() && !listed.terminal;
-        let why = match &listed.problem {
-            Some(problem) => problem.clone(),
-            None => unreadable().filter(|_| is_read)?,
-        };
-        Some(format!("{}: {why}", listed.path))
-    };
-    if let Some(found) = loops.iter().find_map(problem) {
-        let program = info.program;
-        let help = format!("move all loops to the archive:\n    {program} rollback");
-        return warning(found, help);
-    }
-    let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
-    Ok(format!("{} in this project, {active} active", loops.len()))
-}
-
 /// Checks that the user's own folder outside of every project is closed to others and can be written.
 fn check_state_home(info: &ProgramInfo) -> Checked {
     let home = StateHome::of_user(info.program);
-    let folder = home
-        .usable_path()
-        .map_err(|error| from_error(&error, "set HOME to your home folder"))?;
+    let folder = match home.usable_path() {
+        Ok(folder) => folder,
+        Err(error) => return unusable(&error, "set HOME to your home folder"),
+    };
     let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
     let found = check_writable(folder, help)?;
-    home.check_key()
-        .map_err(|error| from_error(&error, "restore the key from a backup, or remove it"))?;
+    if let Err(error) = home.check_key() {
+        return unusable(&error, "restore the key from a backup, or remove it");
+    }
     let mode = folder.metadata().map_or(0, |found| found.mode());
     if mode & 0o077 != 0 {
         let found = format!("{folder} is open to other users");
@@ -324,7 +259,7 @@ fn check_state_home(info: &ProgramInfo) -> Checked {
 fn check_git(root: &Utf8Path) -> Checked {
     find_installed("git", root).map_or_else(
         || {
-            let help = "install git: it finds the top folder of a project";
+            let help = "install git: a review of changes needs it";
             warning("git is not on PATH outside of the project", help)
         },
         |git| Ok(git.display().to_string()),
@@ -332,9 +267,10 @@ fn check_git(root: &Utf8Path) -> Checked {
 }
 
 fn check_configuration(loaded: &Result<Settings, Failure>) -> Checked {
-    let settings = loaded
-        .as_ref()
-        .map_err(|error| from_error(error, "fix or remove it"))?;
+    let settings = match loaded {
+        Ok(settings) => settings,
+        Err(error) => return unusable(error, "fix or remove it"),
+    };
     if !settings.ignored.is_empty() {
         let help = "remove it there; your own file may have it";
         return warning(settings.ignored.join("\n"), help);
@@ -362,8 +298,10 @@ fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked
 fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
     let variable = settings.info.variable("REVIEWER");
     let help = format!("set {variable} to another reviewer, such as lint");
-    let chosen =
-        reviewers::choose(None, None, settings, root).map_err(|error| from_error(&error, &help))?;
+    let chosen = match reviewers::choose(None, None, settings, root) {
+        Ok(chosen) => chosen,
+        Err(error) => return unusable(&error, &help),
+    };
     let is_installed = |name: &&String| reviewers::is_installed(&settings.reviewers[*name], root);
     let (installed, missing): (Vec<_>, Vec<_>) = settings.reviewers.keys().partition(is_installed);
     let name = chosen.reviewer.name();
@@ -377,18 +315,4 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
         chosen.shown,
         installed.join(", ")
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn version_of_three_numbers_is_parsed() {
-        let beta = "2.1.330-beta.2 (Claude Code)";
-        assert_eq!(parse_version(beta), Some([2, 1, 330]));
-        for line in ["", "Claude Code", "2.1", "2.1.x", "2.1.3.4", "v2.1.3"] {
-            assert_eq!(parse_version(line), None, "{line}");
-        }
-    }
 }

@@ -1,10 +1,10 @@
 //! Exit codes, and failures that carry one.
 
-use std::fmt;
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use clap::builder::styling::AnsiColor;
-use miette::{Diagnostic, MietteDiagnostic};
+use miette::Diagnostic;
 
 use super::out;
 use crate::text;
@@ -66,11 +66,10 @@ claudex_loop_engine::impl_diagnostic!(Failure, |failure| failure.help.clone());
 impl Failure {
     /// Makes a failure of an error, and cleans quoted text.
     pub fn new(exit: Exit, error: impl Diagnostic) -> Self {
-        let printed = |text: &dyn fmt::Display| text::pasteable(&text::plain(&text.to_string()));
         Self {
             exit,
-            message: printed(&error),
-            help: error.help().map(|help| printed(&help)),
+            message: printable(&error),
+            help: error.help().map(printable),
         }
     }
 
@@ -107,7 +106,11 @@ impl Failure {
 
     /// Makes a failure that has no error type.
     pub fn with_help(exit: Exit, message: String, help: &str) -> Self {
-        Self::new(exit, MietteDiagnostic::new(message).with_help(help))
+        Self {
+            exit,
+            message: printable(message),
+            help: Some(printable(help)),
+        }
     }
 
     /// Prints message and help on stderr. Lines are not wrapped: that would cut ids and commands in two.
@@ -124,18 +127,18 @@ impl Failure {
     }
 }
 
+/// Returns a text without hidden characters, in which nothing runs if it is pasted into a shell.
+fn printable(text: impl Display) -> String {
+    text::pasteable(&text::plain(&text.to_string()))
+}
+
 /// Prints clap's message. Help and version are not errors; everything else is bad usage.
 pub fn bad_usage(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
         let _ = error.print();
         return Exit::Complete;
     }
-    // clap says only that the subcommand has the flag, not where the flag belongs.
-    let message = error
-        .render()
-        .to_string()
-        .replace("' exists\n", "' works: the flag stands behind that word\n");
-    out::note(message.trim_end());
+    out::note(error.render().to_string().trim_end());
     Exit::Usage
 }
 

@@ -72,9 +72,6 @@ pub trait Extension {
     }
 
     /// Sets data of fields before a verb takes its transition, or refuses the verb. An answer to a question is a verb, too.
-    ///
-    /// # Errors
-    /// Returns an error if the verb is refused.
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
         Ok(())
     }

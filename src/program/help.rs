@@ -56,24 +56,19 @@ pub(super) fn add_groups(command: Command) -> Command {
     let described = visible.iter().filter(|one| Group::find(one).has_abouts());
     let width = described.map(|one| one.get_name().len()).max().unwrap_or(0);
 
-    let mut groups = Vec::new();
-    for (group, heading) in Group::ALL {
+    let group = |(group, heading)| {
         let commands = visible.iter().filter(|one| Group::find(one) == group);
-        let lines = commands.map(|one| {
-            let name = one.get_name();
-            let about = one.get_about().unwrap_or_default();
-            if group.has_abouts() {
+        let lines = commands.map(|one| match (one.get_name(), one.get_about()) {
+            (name, Some(about)) if group.has_abouts() => {
                 format!("\n  {literal}{name:<width$}{literal:#}  {about}")
-            } else {
-                format!(" {name},")
             }
+            (name, _) => format!(" {name},"),
         });
         let lines: String = lines.collect();
-        if !lines.is_empty() {
-            let lines = lines.trim_end_matches(',');
-            groups.push(format!("{header}{heading}:{header:#}{lines}"));
-        }
-    }
+        let lines = lines.trim_end_matches(',');
+        (!lines.is_empty()).then(|| format!("{header}{heading}:{header:#}{lines}"))
+    };
+    let groups: Vec<String> = Group::ALL.into_iter().filter_map(group).collect();
 
     let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
     let note = "Only the user may run this: an agent’s call is refused.";

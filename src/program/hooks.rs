@@ -1,47 +1,60 @@
-//! The hooks of a client: one JSON value in, one out, exit code 0. The Stop hook is in `stop`.
+//! The hooks of a client: one JSON value in, one out, exit code 0.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::json;
 
+use super::arguments::Hook;
+use super::builder::Program;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::locate;
-use super::out;
 use super::settings::Settings;
 use super::shell::quote;
 use super::surroundings::Surroundings;
+use super::{compaction, locate, out, permission, question_answer, session_start, stop};
 use crate::hooks::input::{self, INPUT_TIMEOUT};
-use crate::hooks::{HookOutput, Input, Permission, prompt};
+use crate::hooks::{HookOutput, Input, prompt};
 use crate::store::StateHome;
 use crate::text;
 
-/// Reads the input of a hook and answers it. Returns nothing after a fault of ours.
-fn guarded<T: Default>(answer: impl FnOnce(&Input) -> T) -> T {
+/// Answers a hook of the client, which always exits 0. Prints nothing after a fault of ours.
+pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
+    let info = program.info;
+    let surroundings = &Surroundings::from_env();
+    let (event, answer): (_, &dyn Fn(&Input) -> HookOutput) = match hook {
+        Hook::Stop => return stop::answer(program, surroundings),
+        Hook::Prompt => ("UserPromptSubmit", &|input| {
+            prompt(info, input, surroundings)
+        }),
+        Hook::Answer => ("PostToolUse", &|input| {
+            question_answer::answer(program, input, surroundings)
+        }),
+        Hook::SessionStart => ("SessionStart", &|input| {
+            session_start::answer(program, input, surroundings)
+        }),
+        Hook::PreCompact => ("PreCompact", &|input| {
+            compaction::note(info, input, surroundings);
+            HookOutput::default()
+        }),
+        Hook::PreToolUse => ("PreToolUse", &|input| HookOutput {
+            permission: permission::decide(program, input, surroundings),
+            ..HookOutput::default()
+        }),
+    };
     let answer =
         AssertUnwindSafe(|| Some(answer(&input::read(std::io::stdin(), INPUT_TIMEOUT).ok()?)));
-    catch_unwind(answer).ok().flatten().unwrap_or_default()
-}
-
-/// Answers a hook on an event such as `SessionStart`.
-pub(super) fn answer(event: &'static str, answer: impl FnOnce(&Input) -> HookOutput) {
-    out::text(&guarded(answer).to_json(event));
-}
-
-/// Answers the PreToolUse hook. Prints nothing if the client is to decide as usual.
-pub(super) fn permit(decide: impl FnOnce(&Input) -> Option<Permission>) {
-    if let Some(permission) = guarded(decide) {
-        out::text(&permission.to_json());
+    if let Ok(Some(output)) = catch_unwind(answer) {
+        out::text(&output.to_json(event));
     }
+    Exit::Complete
 }
 
 /// Answers the prompt hooks: keeps the text typed after one of our commands. Prints nothing on stdout, which reaches the model.
-pub(super) fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) {
-    guarded(|input| {
-        if let Err(error) = keep_prompt(info, surroundings, input) {
-            out::note(&info.line(&text::one_line(&error, 300)));
-        }
-    });
+fn prompt(info: &'static ProgramInfo, input: &Input, surroundings: &Surroundings) -> HookOutput {
+    if let Err(error) = keep_prompt(info, surroundings, input) {
+        out::note(&info.line(&text::one_line(&error, 300)));
+    }
+    HookOutput::default()
 }
 
 /// Keeps a typed command, and the session's environment.
@@ -62,20 +75,28 @@ fn keep_prompt(
     let (true, Some(session), Some(folder)) = (is_ours, &input.session_id, folder) else {
         return Ok(());
     };
-    match Settings::load(info, &locate::root(info.state, folder)) {
-        Ok(settings) => settings
+    if let Ok(settings) = Settings::load(info, &locate::root(info.state, folder)) {
+        settings
             .keep_seen(session)
-            .map_err(|error| error.to_string()),
-        Err(_) => Ok(()),
+            .map_err(|error| error.to_string())?;
     }
+    Ok(())
 }
 
 /// Prints the hooks of this program, for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
 pub(super) fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
-    let file = std::env::current_exe().ok();
-    let path = file.and_then(|file| file.into_os_string().into_string().ok());
-    let name = Some(info.program.to_owned());
-    let call = if by_name { name } else { path };
+    let path = || {
+        std::env::current_exe()
+            .ok()?
+            .into_os_string()
+            .into_string()
+            .ok()
+    };
+    let call = if by_name {
+        Some(info.program.to_owned())
+    } else {
+        path()
+    };
     let program = call.ok_or_else(|| {
         Failure::with_help(
             Exit::Internal,

@@ -71,11 +71,8 @@ pub(super) fn import(
         error => start::refusal(info, error),
     })?;
     let raw = held.raw();
-    store.log(&format!("{} import by {actor}", raw.id()));
     loops::check_opened(info, raw, actor)?;
-    if let Err(error) = program.extension.on_enter(&*held, &settings) {
-        store.log(&format!("{} import: {error}", raw.id()));
-    }
+    start::enter(program, &*held, &settings, "import");
     out::line(&format!(
         "Loop {} continues in phase {}. Its state: {}",
         raw.id(),

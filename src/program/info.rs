@@ -65,11 +65,7 @@ impl ProgramInfo {
 
     /// Returns a command that has another name as a slash command, as [`Self::command`] does.
     pub fn named_command(&self, slash: &str, words: &str) -> String {
-        self.command_lines(self.slash(slash), words)
-    }
-
-    fn command_lines(&self, slash: Option<String>, words: &str) -> String {
-        let mut commands = Vec::from_iter(slash);
+        let mut commands = Vec::from_iter(self.slash(slash));
         commands.push(format!("{} {words}", self.program));
         text::command_lines(&commands)
     }
@@ -77,10 +73,7 @@ impl ProgramInfo {
     /// Returns the command that starts a loop in this mode.
     pub(super) fn start(&self, mode: &str) -> String {
         match self.begin {
-            Some(begin) => {
-                let slash = self.plugin.map(|plugin| format!("/{plugin}:{begin}"));
-                self.command_lines(slash, begin)
-            }
+            Some(begin) => self.command(begin),
             None if self.table.modes.len() > 1 => {
                 self.named_command(mode, &format!("start {mode}"))
             }
@@ -91,7 +84,8 @@ impl ProgramInfo {
     /// Returns the slash command, or `None` if the plugin does not have it.
     pub fn slash(&self, words: &str) -> Option<String> {
         let name = words.split(' ').next().unwrap_or(words);
-        let plugin = self.plugin.filter(|_| self.table.slash.contains(&name))?;
+        let is_there = self.begin == Some(name) || self.table.slash.contains(&name);
+        let plugin = self.plugin.filter(|_| is_there)?;
         Some(format!("/{plugin}:{words}"))
     }
 }

@@ -1,5 +1,6 @@
 //! `Program::main`: a call of the command line, or of a client's hook, to the function that answers it.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
@@ -9,13 +10,10 @@ use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Exit, Failure};
 use super::settings::{self, Settings};
 use super::slash_arguments::{self, LOOKS};
-use super::surroundings::Surroundings;
 use super::{
-    adopt, archive, command_line, compaction, display, doctor, hooks, import, loops, out,
-    permission, plugin, question_answer, resume, review, session_start, start, state, stop, verbs,
-    verify,
+    adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
+    question_answer, resume, review, start, state, verbs, verify,
 };
-use crate::hooks::HookOutput;
 
 /// The commands for which loops need not be usable. Of those of `state`, each checks for itself whether it changes any.
 const WITHOUT_LOOPS: [&str; 8] = [
@@ -32,61 +30,50 @@ const WITHOUT_LOOPS: [&str; 8] = [
 impl Program {
     /// Runs the program: reads its arguments, runs the command, prints an error.
     pub fn main(self) -> ExitCode {
-        if let Some((protocol, command)) = frequent() {
-            let exit = protocol
-                .and_then(|wanted| speak(&self, &wanted))
-                .or_else(|| run(&self, command).ok())
-                .unwrap_or(Exit::Complete);
+        let mut words: Vec<OsString> = std::env::args_os().collect();
+        let first = words.get(1).and_then(|word| word.to_str());
+        // A plugin asks for the protocol and calls a hook at once.
+        if let Some(wanted) = first.and_then(|first| first.strip_prefix("--protocol")) {
+            out::line(&format!("{} {}", self.info.program, self.protocol()));
+            match wanted.trim_start_matches('=') {
+                "" => return Exit::Complete.into(),
+                PROTOCOL => words.remove(1),
+                _ => return Exit::Refused.into(),
+            };
+        }
+        if let Some(command) = frequent(&words) {
+            let exit = run(&self, command).unwrap_or(Exit::Complete);
             // The process ends here, so freeing memory would be wasted time.
             std::mem::forget(self);
             return exit.into();
         }
         out::disable_color_inside_client();
-        let matches = match command_line::read(&self) {
-            Ok(matches) => matches,
-            Err(error) => return exit::bad_usage(&error).into(),
+        let ended = match command_line::command(&self).try_get_matches_from(words) {
+            Ok(matches) => dispatch(&self, matches),
+            Err(error) => Ok(exit::bad_usage(&error)),
         };
-        match dispatch(&self, matches) {
-            Ok(exit) => exit.into(),
-            Err(failure) => {
-                failure.print();
-                failure.exit.into()
-            }
-        }
+        let exit = ended.unwrap_or_else(|failure| {
+            failure.print();
+            failure.exit
+        });
+        exit.into()
     }
 }
 
-/// Prints the protocol of this program. Returns the exit code, or `None` if the call goes on: a plugin asks and calls at once.
-fn speak(program: &Program, wanted: &str) -> Option<Exit> {
-    out::line(&format!("{} {}", program.info.program, program.protocol()));
-    match wanted {
-        "" => Some(Exit::Complete),
-        PROTOCOL => None,
-        _ => Some(Exit::Refused),
-    }
-}
-
-/// Returns the command of this process and the value of `--protocol`, if it is one that a client calls at every turn or more
-/// often. clap's parser takes longer than the answer. `None`: clap has to parse the arguments.
-fn frequent() -> Option<(Option<String>, Command)> {
-    let mut words: Vec<String> = (std::env::args_os().skip(1))
-        .map(|word| word.into_string().ok())
-        .collect::<Option<_>>()?;
-    let protocol = words
-        .first()
-        .and_then(|first| first.strip_prefix("--protocol="))
-        .map(str::to_owned);
-    words.drain(..usize::from(protocol.is_some()));
-    let command = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+/// Returns the command of these arguments, if it is one that a client calls at every turn or more often. clap's parser takes
+/// longer than the answer.
+fn frequent(words: &[OsString]) -> Option<Command> {
+    let words = words.iter().skip(1).map(|word| word.to_str());
+    match words.collect::<Option<Vec<&str>>>()?[..] {
         // The most frequent call does not wait for clap's list of names.
-        ["hook", "stop"] => Command::Hook { hook: Hook::Stop },
-        ["hook", name] => Command::Hook {
-            hook: Hook::from_str(name, false).ok()?,
-        },
-        ["statusline"] => Command::Statusline,
-        _ => return None,
-    };
-    Some((protocol, command))
+        ["hook", "stop"] => Some(Command::Hook { hook: Hook::Stop }),
+        ["hook", name] => {
+            let hook = Hook::from_str(name, false).ok()?;
+            Some(Command::Hook { hook })
+        }
+        ["statusline"] => Some(Command::Statusline),
+        _ => None,
+    }
 }
 
 /// Runs the command that the arguments name.
@@ -94,22 +81,14 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
     Settings::seen(info, None);
-    let protocol = matches.get_one::<String>("protocol");
-    if let Some(ended) = protocol.and_then(|wanted| speak(program, wanted)) {
-        return Ok(ended);
-    }
-    let Some(name) = matches.subcommand_name() else {
-        return Ok(Exit::Usage);
-    };
-    let is_look = LOOKS.contains(&name);
-    let is_harmless = is_look || WITHOUT_LOOPS.contains(&name);
-    if !is_harmless {
-        verbs::outside_reviewer(name)?;
-    }
     let matches = &slash_arguments::resolve(program, matches)?;
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
+    let needs_loops = !WITHOUT_LOOPS.contains(&name);
+    if needs_loops && !LOOKS.contains(&name) {
+        verbs::outside_reviewer(name)?;
+    }
     if let Some(report) = Report::instead_of(arguments) {
         loops::all_usable(info)?;
         return display::report(program, &report);
@@ -120,7 +99,7 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     if name == "start" {
         return start::begin(program, arguments, false);
     }
-    if is_look || !is_harmless {
+    if needs_loops {
         loops::all_usable(info)?;
     }
     let usage = |error| Failure::usage(&error);
@@ -157,29 +136,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(display::statusline(program)),
-        Command::Hook { hook } => Ok(answer_hook(program, hook)),
+        Command::Hook { hook } => Ok(hooks::answer(program, hook)),
         Command::State { helper, arguments } => state::state(program, &helper, &arguments),
     }
-}
-
-/// Answers a hook of the client, which always exits 0.
-fn answer_hook(program: &Program, hook: Hook) -> Exit {
-    let info = program.info;
-    let surroundings = &Surroundings::from_env();
-    match hook {
-        Hook::Stop => return stop::answer(program, surroundings),
-        Hook::Prompt => hooks::prompt(info, surroundings),
-        Hook::Answer => hooks::answer("PostToolUse", |input| {
-            question_answer::answer(program, input, surroundings)
-        }),
-        Hook::SessionStart => hooks::answer("SessionStart", |input| {
-            session_start::answer(program, input, surroundings)
-        }),
-        Hook::PreCompact => hooks::answer("PreCompact", |input| {
-            compaction::note(info, input, surroundings);
-            HookOutput::default()
-        }),
-        Hook::PreToolUse => hooks::permit(|input| permission::decide(program, input, surroundings)),
-    }
-    Exit::Complete
 }

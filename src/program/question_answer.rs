@@ -45,8 +45,8 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
                 let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
                 return HookOutput {
                     agent: Some(line.clone()),
-                    more: None,
                     person: Some(line),
+                    ..HookOutput::default()
                 };
             }
         }

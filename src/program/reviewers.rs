@@ -40,15 +40,17 @@ impl Chosen {
             timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
             idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
         };
-        let reviewer: Box<dyn Reviewer> = if settings.kind == ReviewerKind::Lint {
-            Box::new(Lint)
-        } else {
-            let name = name.to_owned();
-            Box::new(Client { name, settings })
+        let shown = name.to_owned();
+        let reviewer: Box<dyn Reviewer> = match settings.kind {
+            ReviewerKind::Lint => Box::new(Lint),
+            _ => Box::new(Client {
+                name: shown.clone(),
+                settings,
+            }),
         };
         Self {
             reviewer,
-            shown: name.to_owned(),
+            shown,
             limits,
             next: Vec::new(),
         }
@@ -116,8 +118,8 @@ fn choose_installed(
     root: &Utf8Path,
 ) -> Chosen {
     let is_installed = |name: &str| {
-        let settings = settings.reviewers.get(name);
-        settings.is_some_and(|settings| is_installed(settings, root))
+        let reviewer = settings.reviewers.get(name);
+        reviewer.is_some_and(|reviewer| is_installed(reviewer, root))
     };
     let preferred = review
         .and_then(|(raw, spec)| preferred(raw, spec))
@@ -140,15 +142,13 @@ fn choose_installed(
                 label = format!("{name} (auto, {})", text::one_line(model, 60));
             }
         }
-        let chosen = Chosen::configured(name, found, settings);
         Chosen {
             shown: label,
-            ..chosen
+            ..Chosen::configured(name, found, settings)
         }
     });
-    let mut chosen: Vec<Chosen> = chosen.collect();
-    let next = chosen.split_off(1);
-    let first = chosen.remove(0);
+    let mut next: Vec<Chosen> = chosen.collect();
+    let first = next.remove(0);
     Chosen { next, ..first }
 }
 

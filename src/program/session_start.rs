@@ -120,6 +120,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
             more: last_message::render(program, &*held),
             // The user sees the loop go on.
             person: (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {repairs}"))),
+            ..HookOutput::default()
         };
     }
 
@@ -138,8 +139,8 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let person = format!("{place} {step}\n{repairs}");
     HookOutput {
         agent: Some(info.line(&agent)),
-        more: None,
         person: Some(info.line(person.trim_end())),
+        ..HookOutput::default()
     }
 }
 
@@ -169,8 +170,8 @@ fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
     let agent = format!("{line}\nThe user decides about it: do nothing unless asked");
     HookOutput {
         agent: to_agent.then(|| info.line(&agent)),
-        more: None,
         person: Some(info.line(line)),
+        ..HookOutput::default()
     }
 }
 

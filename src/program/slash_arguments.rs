@@ -40,13 +40,8 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     let (true, Some(name)) = (has_flag, path.first().cloned()) else {
         return Ok(matches);
     };
-    let slash = path.last().unwrap_or(&name).replace('_', "-");
-    let slash = if slash == "journal" {
-        "history"
-    } else {
-        &slash
-    };
-    let arguments = match take(program.info, slash)? {
+    let last = path.last().unwrap_or(&name).replace('_', "-");
+    let arguments = match take(program.info, &last.replace("journal", "history"))? {
         None if LOOKS.contains(&name.as_str()) => String::new(),
         typed => typed.ok_or_else(|| missing(program.info))?,
     };
@@ -55,21 +50,17 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     let command = command_line::find(&whole, &path.join(" ")).unwrap_or(&whole);
     let mut commands = program.extension.commands().into_iter();
     let (flags, text) = if commands.any(|command| command.get_name() == name) {
-        (Vec::new(), arguments)
+        (Vec::new(), arguments.as_str())
     } else if command_line::is_machine_verb(program, &name) {
         split_verb(command, &arguments, program.info)
     } else {
-        let (flags, text) = split(command, &arguments);
-        (
-            flags.into_iter().map(str::to_owned).collect(),
-            text.to_owned(),
-        )
+        split(command, &arguments)
     };
     let mut words = path;
     words.push("--from-prompt".to_owned());
     words.extend(flags);
     if !text.trim().is_empty() {
-        words.extend(["--".to_owned(), text]);
+        words.extend(["--".to_owned(), text.to_owned()]);
     }
     let matches = whole.try_get_matches_from(words);
     matches.map_err(|error| Failure::usage(&error))
@@ -101,7 +92,7 @@ fn missing(info: &ProgramInfo) -> Failure {
 }
 
 /// Splits what was typed into the flags of a command that stand first, and the rest, byte for byte up to trailing white space.
-fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t str) {
+fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     let takes_words = command.get_positionals().next().is_some();
     let takes_value = |flag: &str| {
         let mut arguments = command.get_arguments();
@@ -116,10 +107,10 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t str) {
         if flag == "--" {
             break;
         }
-        flags.push(flag);
+        flags.push(flag.to_owned());
         if takes_value(flag) && !rest.is_empty() {
             let (value, after) = if takes_words { word(rest) } else { value(rest) };
-            flags.push(value);
+            flags.push(value.to_owned());
             rest = after;
         }
     }
@@ -142,21 +133,19 @@ fn value(text: &str) -> (&str, &str) {
 }
 
 /// Splits what was typed into the flags of a verb, with the value of its one argument, and the id of a loop, in any order.
-fn split_verb(verb: &Command, typed: &str, info: &ProgramInfo) -> (Vec<String>, String) {
-    let as_id = |word: &str| {
-        let id = LoopId::parse(word, info.state.ids).ok()?;
-        let is_there = info.state.ids == IdForm::Stamp || loops::find(info, Some(word)).is_ok();
-        is_there.then_some(id)
+fn split_verb<'t>(verb: &Command, typed: &'t str, info: &ProgramInfo) -> (Vec<String>, &'t str) {
+    let is_id = |word: &str| {
+        LoopId::parse(word, info.state.ids).is_ok()
+            && (info.state.ids == IdForm::Stamp || loops::find(info, Some(word)).is_ok())
     };
     let (mut flags, mut rest) = split(verb, typed);
     let (first, after) = word(rest);
-    let mut id = as_id(first);
+    let mut id = Some(first).filter(|first| is_id(first));
     if id.is_some() {
         let (more, text) = split(verb, after);
         flags.extend(more);
         rest = text;
     }
-    let mut flags: Vec<String> = flags.into_iter().map(str::to_owned).collect();
 
     let is_its_own = |argument: &&Arg| {
         argument.get_action().takes_values()
@@ -169,14 +158,14 @@ fn split_verb(verb: &Command, typed: &str, info: &ProgramInfo) -> (Vec<String>, 
     if let Some(long) = only.and_then(Arg::get_long).filter(|_| !rest.is_empty()) {
         // A number may stand before the id; a text is all that is left.
         let (first, last) = word(rest);
-        let last = as_id(last).filter(|_| id.is_none());
+        let last = Some(last).filter(|last| id.is_none() && is_id(last));
         let value = if last.is_some() { first } else { rest };
         flags.push(format!("--{long}={value}"));
         id = id.or(last);
     } else if !rest.is_empty() {
         flags.push(rest.to_owned());
     }
-    (flags, id.map_or_else(String::new, |id| id.to_string()))
+    (flags, id.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -196,16 +185,19 @@ mod tests {
     #[test]
     fn value_ends_at_next_flag_if_only_flags_are_taken() {
         let typed = "--rounds $(x) `id` a--b  --from-draft --rounds it's \"two\"\nlines ";
-        let flags = vec![
+        let (flags, rest) = split(&start(), typed);
+        let expected = [
             "--rounds",
             "$(x) `id` a--b",
             "--from-draft",
             "--rounds",
             "it's \"two\"\nlines",
         ];
-        assert_eq!(split(&start(), typed), (flags, ""));
-        let typed = "--from-draft too much";
-        assert_eq!(split(&start(), typed), (vec!["--from-draft"], "too much"));
+        assert_eq!(flags, expected);
+        assert_eq!(rest, "");
+        let (flags, rest) = split(&start(), "--from-draft too much");
+        assert_eq!(flags, ["--from-draft"]);
+        assert_eq!(rest, "too much");
     }
 
     #[test]
@@ -223,7 +215,9 @@ mod tests {
             ("--rounds", vec!["--rounds"], ""),
             ("  ", vec![], ""),
         ] {
-            assert_eq!(split(&start, typed), (flags, rest));
+            let (found_flags, found_rest) = split(&start, typed);
+            assert_eq!(found_flags, flags, "{typed}");
+            assert_eq!(found_rest, rest, "{typed}");
         }
     }
 }

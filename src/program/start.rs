@@ -15,6 +15,7 @@ use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
+use super::extension::Variables;
 pub use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
@@ -30,14 +31,14 @@ pub const WORDS: &str = "the words";
 const ID: &str = "the id";
 
 /// The one text that a start requires, which may be given as words without a flag.
-pub(super) fn in_words(program: &Program) -> Option<&'static FieldInfo> {
+fn in_words(program: &Program) -> Option<&'static FieldInfo> {
     let mut texts = fields(program.info.table).filter(|field| {
         matches!(field.kind, FieldKind::Text) && program.required.contains(&field.name)
     });
     texts.next().filter(|_| texts.next().is_none())
 }
 
-pub(super) fn fields(table: &'static Table) -> impl Iterator<Item = &'static FieldInfo> {
+fn fields(table: &'static Table) -> impl Iterator<Item = &'static FieldInfo> {
     table.state.declared.iter().filter(|field| field.at_start)
 }
 
@@ -129,13 +130,10 @@ fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
         (Value::String(text), FieldKind::Path | FieldKind::OneOf(_)) if !text.is_empty() => text,
         _ => return String::new(),
     };
-    let is_configured = [MAX_ROUNDS, MAX_FAILURES].contains(&field.name);
-    let or = if is_configured {
-        ", or as configured"
-    } else {
-        ""
-    };
-    format!(" [default: {value}{or}]")
+    match field.name {
+        MAX_ROUNDS | MAX_FAILURES => format!(" [default: {value}, or as configured]"),
+        _ => format!(" [default: {value}]"),
+    }
 }
 
 /// Returns the value of a field in the arguments, unless it is a required text of white space alone.
@@ -163,10 +161,8 @@ fn mode<'a>(info: &ProgramInfo, matches: &'a ArgMatches) -> (&'static ModeInfo, 
         return (&modes[0], matches);
     };
     let mode = modes.iter().find(|mode| mode.name == name);
-    (
-        mode.expect("the command line has only these modes"),
-        arguments,
-    )
+    let mode = mode.expect("the command line has only these modes");
+    (mode, arguments)
 }
 
 /// The most bytes of a text that a start takes.
@@ -179,11 +175,12 @@ pub(super) fn start_with(
 ) -> Result<Exit, Failure> {
     let whole = command_line::command(program);
     let start = whole.find_subcommand("start").cloned().unwrap_or_default();
-    let matches = start
-        .no_binary_name(true)
-        .try_get_matches_from(arguments)
-        .map_err(|error| Failure::usage(&error))?;
-    begin(program, &matches, true)
+    let matches = start.no_binary_name(true).try_get_matches_from(arguments);
+    begin(
+        program,
+        &matches.map_err(|error| Failure::usage(&error))?,
+        true,
+    )
 }
 
 /// Starts a loop by the arguments, and prints its first message. `by_user`: the user decided so, also inside a session.
@@ -196,24 +193,21 @@ pub(super) fn begin(
     let caller = Caller::from_env();
     let (mode, matches) = mode(info, matches);
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
-    let id = matches.try_get_one::<LoopId>(ID).ok().flatten().cloned();
-    let values: Vec<_> = fields(info.table)
+    let given = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
-        .filter_map(|field| Some((field.name, value(program, field, matches)?)))
-        .collect();
-
+        .filter_map(|field| Some((field.name, value(program, field, matches)?)));
     let here = loops::here()?;
     let store = locate::for_start(info.state, &here);
     let settings = loops::settings(info, store.root(), None)?;
     remove_scratch_on_signals();
     let request = StartRequest {
         mode,
-        given: values,
+        given: given.collect(),
         arguments: matches,
         here: &here,
         store: &store,
         now: Timestamp::now(),
-        id,
+        id: matches.try_get_one(ID).ok().flatten().cloned(),
         session: caller.session.as_deref().unwrap_or(UNKNOWN),
         actor: caller.actor(by_user),
     };
@@ -252,13 +246,18 @@ pub fn begin_loop(
     let held = begun.map_err(|error| {
         blocked(program, store, &error).unwrap_or_else(|| refusal(program.info, error))
     })?;
-    let raw = held.raw();
-    store.log(&format!("{} start by {actor}", raw.id()));
-    // There is no stop before the first phase that would do it; a failure here is reported at the next one.
-    if let Err(error) = program.extension.on_enter(&*held, settings) {
-        store.log(&format!("{} start: {error}", raw.id()));
-    }
+    enter(program, &*held, settings, "start");
     Ok(held)
+}
+
+/// Does the work of the first phase, since no stop before it would. A failure is reported at the next stop.
+pub(super) fn enter(program: &Program, held: &dyn LoopHandle, settings: &Settings, command: &str) {
+    let raw = held.raw();
+    let log = |line: &str| raw.store().log(&format!("{} {command}{line}", raw.id()));
+    log(&format!(" by {}", raw.actor()));
+    if let Err(error) = program.extension.on_enter(held, settings) {
+        log(&format!(": {error}"));
+    }
 }
 
 /// Returns the failure of a start if the loop in its way is one whose next action the program itself sets.
@@ -268,11 +267,16 @@ fn blocked(program: &Program, store: &Store, error: &OpenError) -> Option<Failur
     };
     let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
     let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
-    let next = program.extension.next_action(&*held)?.next;
-    let way_out = incompatible::way_out(program.info, id);
-    let give_up = way_out.map(|line| format!("\nto give it up:\n    {line}"));
-    let help = next + &give_up.unwrap_or_default();
+    let help = program.extension.next_action(&*held)?.next + &give_up(program.info, id);
     Some(Failure::refuse(error.to_string(), &help))
+}
+
+/// Returns the line about the command by which the user gives a loop up, or nothing if the machine has none.
+fn give_up(info: &ProgramInfo, id: &str) -> String {
+    let command = incompatible::way_out(info, id);
+    command.map_or_else(String::new, |command| {
+        format!("\nto give it up:\n    {command}")
+    })
 }
 
 /// Returns the fields of a start: those that the extension sets, else those of the arguments, else those of the configuration.
@@ -302,13 +306,13 @@ fn print(
     let info = program.info;
     let raw = held.raw();
     let state = text::exact(raw.store().path_of(raw.id()));
-    let mut notes = raw.repairs().to_vec();
-    notes.extend(raw.archived().iter().map(|id| {
+    let archived = raw.archived().iter().map(|id| {
         format!(
             "loop {id} showed no sign of life and was archived; to bring it back once this one is over:{}",
             info.command(&format!("resume {id}"))
         )
-    }));
+    });
+    let notes: Vec<String> = raw.repairs().iter().cloned().chain(archived).collect();
     if mode.message.is_none() {
         for note in &notes {
             out::note(&info.line(note));
@@ -325,15 +329,13 @@ fn print(
     }
     let is_set = |id: &&str| matches!(matches.try_get_one::<bool>(id), Ok(Some(true)));
     let flags: Vec<&str> = matches.ids().map(clap::Id::as_str).filter(is_set).collect();
-    let variables = [
-        ("notes", json!(notes)),
-        ("from_prompt", json!(from_prompt)),
-        ("flags", json!(flags)),
-        ("state", json!(state)),
-    ];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value));
+    let mut variables = Variables::new();
+    variables.insert("notes".to_owned(), json!(notes));
+    variables.insert("from_prompt".to_owned(), json!(from_prompt));
+    variables.insert("flags".to_owned(), json!(flags));
+    variables.insert("state".to_owned(), json!(state));
     let message = mode.message.or(messages::phase(raw).message);
-    match program.render(held, message, settings, variables.into_iter().collect()) {
+    match program.render(held, message, settings, variables) {
         Ok(Some(text)) => {
             let gap = if mode.message.is_some() { "" } else { "\n" };
             out::line(&format!("{gap}{}", text.trim_end()));
@@ -365,7 +367,7 @@ fn check(
         return Ok(());
     };
     let name = name.replace('_', " ");
-    let problem = format!("the {name} is {bytes} bytes long, and {MAX_TEXT_BYTES} are the most");
+    let problem = format!("{name}: expected at most {MAX_TEXT_BYTES} bytes, found {bytes}");
     let help = "put the details into a file of the project and name it there";
     Err(Failure::with_help(Exit::Usage, problem, help))
 }
@@ -383,7 +385,7 @@ pub fn refusal(info: &ProgramInfo, error: OpenError) -> Failure {
             | StoreError::Active {
                 id, phase: Some(_), ..
             },
-        ) => in_the_way(info, id),
+        ) => ways_out(info, id),
         OpenError::Store(StoreError::NotOurs {
             path,
             why: WhyNotOurs::NoJournal,
@@ -399,22 +401,19 @@ pub fn refusal(info: &ProgramInfo, error: OpenError) -> Failure {
 }
 
 /// Returns the ways out if another loop blocks a start: its own, or those of a document that no start made here.
-fn in_the_way(info: &ProgramInfo, id: &str) -> String {
-    let mut active = loops::here()
-        .map(|here| locate::active_loops(info.state, &here))
-        .unwrap_or_default()
-        .into_iter();
+fn ways_out(info: &ProgramInfo, id: &str) -> String {
+    let active = loops::here().map(|here| locate::active_loops(info.state, &here));
+    let mut active = active.into_iter().flatten();
     let first = match active.find(|(_, listed)| listed.id.as_str() == id) {
         Some((_, listed)) if listed.left_alone => {
             format!("it is not yours; {}", incompatible::take_over(info, id))
         }
         Some((_, listed)) if listed.problem.is_none() => {
             let adopt = info.command(&format!("adopt {id}"));
-            let give_up = incompatible::way_out(info, id);
             return format!(
                 "see it with `{} status`; to take it over into this session:{adopt}{}",
                 info.program,
-                give_up.map_or_else(String::new, |way| format!("\nto give it up:\n    {way}"))
+                give_up(info, id)
             );
         }
         Some((store, listed)) => format!(

@@ -22,11 +22,9 @@ pub struct Surroundings {
 impl Surroundings {
     /// Reads the environment.
     pub fn from_env() -> Self {
-        let project = std::env::var("CLAUDE_PROJECT_DIR").unwrap_or_default();
+        let project = std::env::var("CLAUDE_PROJECT_DIR").ok();
         Self {
-            project: Some(project)
-                .filter(|path| !path.is_empty())
-                .map(Utf8PathBuf::from),
+            project: project.filter(|path| !path.is_empty()).map(Into::into),
             here: locate::here().ok(),
             reviewer_child: std::env::var_os(GUARD).is_some(),
         }
@@ -36,11 +34,11 @@ impl Surroundings {
     pub(super) fn folders<'a>(&'a self, input: &'a Input) -> Vec<&'a Utf8Path> {
         let cwd = input.cwd.as_deref().map(Utf8Path::new);
         let folders = [self.project.as_deref(), cwd.or(self.here.as_deref())];
-        folders
+        let absolute = folders
             .into_iter()
             .flatten()
-            .filter(|path| path.is_absolute())
-            .collect()
+            .filter(|path| path.is_absolute());
+        absolute.collect()
     }
 
     /// Returns the state folders that a call is about, the nearest first.

@@ -28,5 +28,5 @@ pub use typestate::{AnyLoop, Phase};
 
 /// Creates the program: the commands of the machine file, and those of the pipeline.
 pub fn program() -> Program {
-    typestate::extended_program(Stages, Stages).takes_up("take-up")
+    typestate::extended_program(Stages, Stages).with_commands(None, "take-up")
 }

@@ -19,6 +19,5 @@ pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 /// Returns the program.
 pub fn program() -> Program {
     typestate::extended_program(stops::Taskie, stops::Taskie)
-        .takes_up("continue-plan")
-        .begins_with("new-plan")
+        .with_commands(Some("new-plan"), "continue-plan")
 }

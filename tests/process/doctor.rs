@@ -39,11 +39,9 @@ fn doctor_in_new_project_finds_no_problem() {
     let before = (tree(&project.root), tree(&project.home));
     for name in [
         "program",
-        "client",
         "hooks",
         "other plugins",
         "state folder",
-        "loops",
         "state home",
         "git",
         "configuration",
@@ -57,7 +55,7 @@ fn doctor_in_new_project_finds_no_problem() {
 
     let (project, _) = Project::reviewing(&[]);
     let before = tree(&project.root);
-    check(&project, 0, "loops", &["1 active"]);
+    check(&project, 0, "state folder", &["ok"]);
     assert_eq!(tree(&project.root), before);
 }
 
@@ -105,10 +103,6 @@ fn doctor_names_unusable_settings_and_files() {
     check(&project, 1, "configuration", &parts);
     project.answers("doctor", 1, "Fix each problem");
 
-    let project = Project::new();
-    let file = "20261122-010203-0a1b2c.state";
-    write(&project.folder().join(file), "\0");
-    check(&project, 0, "loops", &["warning", file]);
     let project = Project::new();
     std::fs::write(project.root.join(".claude"), "").unwrap();
     check(&project, 1, "state folder", &["problem", ".claude"]);
@@ -161,26 +155,4 @@ fn doctor_disabled_hooks_are_a_problem() {
     // The client reports a file that is not JSON itself.
     write(&file, "{");
     check(&project, 0, "hooks", &["ok", user]);
-}
-
-#[test]
-fn doctor_old_or_hanging_client_is_a_warning() {
-    let project = Project::new();
-    let version = |version: &str| format!("echo '{version} (Claude Code)'");
-    let path = stand_in(&project, "claude", &version("2.0.99"));
-    let project = project.with("PATH", &path);
-    check(
-        &project,
-        0,
-        "client",
-        &["warning", "2.0.99", "claude update"],
-    );
-    stand_in(&project, "claude", "exec sleep 86400");
-    check(&project, 0, "client", &["warning", "did not end in time"]);
-
-    // The client that this runs in comes first.
-    let inside = project.home.join("inside/claude");
-    executable(&inside, &version("2.1.330"));
-    let project = project.with("CLAUDE_CODE_EXECPATH", inside.to_str().unwrap());
-    check(&project, 0, "client", &["ok", "2.1.330"]);
 }

@@ -11,10 +11,7 @@ fn slip_gets_the_name_that_was_meant() {
         ("mark_done", "‘mark-done’"),
         ("status --jsno", "‘--json’"),
         ("start paln x", "‘plan’"),
-        (
-            "start --rounds 2 plan x",
-            "‘plan --rounds’ works: the flag stands behind that word",
-        ),
+        ("start --rounds 2 plan x", "‘plan --rounds’ exists"),
         ("start plan --round 2 x", "‘--rounds’"),
         ("start plan --continu=x x", "‘--continue’"),
         (

@@ -158,16 +158,14 @@ fn configuration_and_doctor_are_whole() {
 
     let text = output(&project, "no id", &["doctor"]);
     // Whether the program is on PATH depends on the machine.
-    let (_, checks) = text.split_once("\nok       client").unwrap();
+    let (_, checks) = text.split_once("\nok       hooks").unwrap();
     let (before, after) = checks.split_once("git            /").unwrap();
     let (_, after) = after.split_once('\n').unwrap();
-    let text = format!("ok       client{before}git            GIT\n{after}");
+    let text = format!("ok       hooks{before}git            GIT\n{after}");
     insta::assert_snapshot!(text, @r"
-    ok       client         not checked: `claude` is not on PATH
     ok       hooks          enabled; our plugin is not installed
     ok       other plugins  none works on .claude/claudex
     ok       state folder   /project/.claude/claudex (the first start creates it)
-    ok       loops          0 in this project, 0 active
     ok       state home     /home/state/claudex-loop (the first start creates it)
     ok       git            GIT
     ok       configuration  reviewer lint, 3 personas

@@ -38,9 +38,8 @@ pub(super) fn all(
     let mut whole = command_line::command(program);
     whole.build();
     let rules = loop_rules(program.info, &whole, info.permits);
-    let commands = info.commands.iter();
-    let written = commands.map(|command| render(program, plugin, &whole, command, &rules));
-    written.collect()
+    let render = |command| render(program, plugin, &whole, command, &rules);
+    info.commands.iter().map(render).collect()
 }
 
 fn render(
@@ -66,20 +65,15 @@ fn render(
         Does::Own => name.replace("history", "journal"),
     };
     let called = command_line::find(whole, &path);
-    let description = match (command.doc, called.and_then(Command::get_about)) {
+    let doc = match (command.doc, called.and_then(Command::get_about)) {
         ("", Some(about)) => about.to_string(),
         (doc, _) => doc.to_owned(),
     };
-    let description = text::one_line(description.trim_end_matches('.'), 300);
-    let arguments = match command.arguments {
-        Some(arguments) => arguments.to_owned(),
-        None => arguments(called, command.does),
-    };
+    let description = text::one_line(doc.trim_end_matches('.'), 300);
+    let usual = || arguments(called, command.does);
+    let arguments = command.arguments.map_or_else(usual, str::to_owned);
     let call = format!("{path}{}", if by_user { " --from-prompt" } else { "" });
-    let mut rules = Vec::new();
-    if goes_on {
-        rules.extend_from_slice(loop_rules);
-    }
+    let mut rules = Vec::from(if goes_on { loop_rules } else { &[] });
     let own_rule = bash_rule(info, &call);
     if !rules.contains(&own_rule) {
         rules.push(own_rule);

@@ -127,27 +127,38 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
         "probe": format!("{prefix}_PROBE"),
         "commands": commands,
     });
-    let mut files = Files::new();
-    let mut add = |path: &str, text: String| files.insert(path.to_owned(), text);
-    add(write::MANIFEST, manifest(program, name, info));
-    add("README.md", template!("README.md").render(&facts)?);
-    add("SPEC.md", info.spec.to_owned());
-    let launcher = template!("launcher.sh").render(&facts)?;
-    add(&format!("bin/{program_name}"), launcher);
-    add("hooks/hooks.json", include_str!("hooks.json").to_owned());
-    let stop_hook = template!("stop-hook.sh").render(&facts)?;
-    add("hooks/stop-hook.sh", stop_hook);
+    let mut files = Files::from([
+        (write::MANIFEST.to_owned(), manifest(program, name, info)),
+        (
+            "README.md".to_owned(),
+            template!("README.md").render(&facts)?,
+        ),
+        ("SPEC.md".to_owned(), info.spec.to_owned()),
+        (
+            format!("bin/{program_name}"),
+            template!("launcher.sh").render(&facts)?,
+        ),
+        (
+            "hooks/hooks.json".to_owned(),
+            include_str!("hooks.json").to_owned(),
+        ),
+        (
+            "hooks/stop-hook.sh".to_owned(),
+            template!("stop-hook.sh").render(&facts)?,
+        ),
+    ]);
     for verb in QUIET_HOOKS {
         facts["verb"] = json!(verb);
         let hook = template!("quiet-hook.sh").render(&facts)?;
-        add(&format!("hooks/{verb}-hook.sh"), hook);
+        files.insert(format!("hooks/{verb}-hook.sh"), hook);
     }
-    for command in commands {
-        add(&command.path, command.text);
-    }
-    for file in info.files {
-        add(file.name, file.text.to_owned());
-    }
+    files.extend(
+        commands
+            .into_iter()
+            .map(|command| (command.path, command.text)),
+    );
+    let own = info.files.iter();
+    files.extend(own.map(|file| (file.name.to_owned(), file.text.to_owned())));
     Ok(files)
 }
 

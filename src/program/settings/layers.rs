@@ -82,8 +82,9 @@ impl Row {
     }
 }
 
-/// Makes an error of the setting at a place.
-fn error(place: &str, message: &str, help: &str) -> Failure {
+/// Makes an error of the setting at a place. The second line of a message is its help.
+fn error(place: &str, message: &str) -> Failure {
+    let (message, help) = message.split_once('\n').unwrap_or((message, EXAMPLE_HELP));
     let message = text::one_line(message, MAX_ERROR_CHARS);
     let help = text::one_line(help, MAX_ERROR_CHARS);
     Failure::with_help(Exit::Usage, format!("{place}: {message}"), &help)
@@ -91,16 +92,15 @@ fn error(place: &str, message: &str, help: &str) -> Failure {
 
 /// Parses a file into rows, in their order. An empty table has none.
 fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> {
-    let file = text::exact(file);
     let place = |start: usize| {
         let before = &text[..text.floor_char_boundary(start)];
         let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default();
-        format!("{file}:{line}:{}", column.chars().count() + 1)
+        let column = before.chars().rev().take_while(|one| *one != '\n').count() + 1;
+        format!("{}:{line}:{column}", text::exact(file))
     };
     let table = DeTable::parse(text).map_err(|problem| {
         let start = problem.span().map_or(text.len(), |span| span.start);
-        error(&place(start), problem.message(), EXAMPLE_HELP)
+        error(&place(start), &problem.message().replace('\n', " "))
     })?;
     let mut values = Vec::new();
     flatten(table.get_ref(), &[], &mut values);
@@ -211,43 +211,40 @@ impl Settings {
 
     /// Adds the user's file. In it, the table of this program goes over the tables for all programs.
     pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
-        let rows = parse("user", file, text)?.into_iter();
-        let (of_programs, rows): (Vec<Row>, Vec<Row>) =
-            rows.partition(|row| row.path[0] == "programs");
-        for row in rows {
-            let name = &row.path[0];
-            if ["rounds", "personas"].contains(&name.as_str()) {
-                let message = format!("`{name}` belongs to one program");
-                let help = format!("write it below [programs.{}]", self.info.program);
-                return Err(error(&row.place, &message, &help));
-            }
-            if name == "reviewers" && row.path.get(2).is_some_and(|key| key == "sandbox") {
-                let why = "`sandbox`: it is retired; Codex and Claude run read-only";
-                self.ignored.push(format!("{}: ignored {why}", row.place));
-            } else {
-                self.add(row);
-            }
-        }
-        for mut row in of_programs {
-            if row.path.len() < 3 {
-                return Err(error(&row.place, "expected a table", EXAMPLE_HELP));
-            }
-            if row.path[1] == self.info.program {
-                row.path.drain(..2);
-                self.add(row);
+        let program = self.info.program;
+        let mut of_program = Vec::new();
+        for mut row in parse("user", file, text)? {
+            let names: Vec<&str> = row.path.iter().map(String::as_str).collect();
+            match names[..] {
+                [name @ ("rounds" | "personas"), ..] => {
+                    let help = format!("write it below [programs.{program}]");
+                    let message = format!("`{name}` belongs to one program\n{help}");
+                    return Err(error(&row.place, &message));
+                }
+                ["programs"] | ["programs", _] => {
+                    return Err(error(&row.place, "expected a table"));
+                }
+                ["programs", name, ..] if name == program => {
+                    row.path.drain(..2);
+                    of_program.push(row);
+                }
+                ["programs", ..] => {}
+                _ => self.add(row),
             }
         }
+        of_program.into_iter().for_each(|row| self.add(row));
         Ok(())
     }
 
     /// Adds a project's file. Anything but rounds and higher limits is ignored with one line.
     pub(super) fn add_project(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
         if text.matches('.').count() > MAX_DOTS {
-            return Err(error(&text::exact(file), "too many dots", EXAMPLE_HELP));
+            return Err(error(&text::exact(file), "too many dots"));
         }
-        let rows = parse("project", file, text)?.into_iter();
         let is_allowed = |row: &Row| PROJECT_KEYS.contains(&row.path[0].as_str());
-        let (rows, others): (Vec<Row>, Vec<Row>) = rows.partition(is_allowed);
+        let (rows, others): (Vec<Row>, Vec<Row>) = parse("project", file, text)?
+            .into_iter()
+            .partition(is_allowed);
         if let Some(first) = others.first() {
             let mut names: Vec<&str> = others.iter().map(|row| row.path[0].as_str()).collect();
             names.dedup();
@@ -279,16 +276,15 @@ impl Settings {
         });
         for (key, name) in variables.into_iter().chain(rounds) {
             let variable = self.info.variable(&name);
-            let Some(text) = seen.variable(&variable) else {
-                continue;
-            };
-            let value = match text.parse::<u64>() {
-                // A typo must not open the gate.
-                _ if key == "evidence" && text != "optional" => "required".into(),
-                Ok(number) if key.contains('.') => number.into(),
-                _ => text::plain(text).into(),
-            };
-            self.add(Row::new(&key, value, "environment", variable));
+            if let Some(text) = seen.variable(&variable) {
+                let value = match text.parse::<u64>() {
+                    // A typo must not open the gate.
+                    _ if key == "evidence" && text != "optional" => "required".into(),
+                    Ok(number) if key.contains('.') => number.into(),
+                    _ => text::plain(text).into(),
+                };
+                self.add(Row::new(&key, value, "environment", variable));
+            }
         }
     }
 
@@ -300,7 +296,7 @@ impl Settings {
         Ok(self)
     }
 
-    /// Returns a description of an error at the row that brings it. A message of two lines has its help in the second.
+    /// Returns an error of the values, at the row that brings it.
     fn value_error(&self, message: &str) -> Failure {
         let has_error = |count: &usize| {
             let error = values(&self.rows[..*count], self.info).err();
@@ -308,8 +304,7 @@ impl Settings {
         };
         let counts = (1..=self.rows.len()).rev().take_while(has_error);
         let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
-        let (message, help) = message.split_once('\n').unwrap_or((message, EXAMPLE_HELP));
-        error(&row.place, message, help)
+        error(&row.place, message)
     }
 }
 

@@ -163,19 +163,19 @@ impl Settings {
 
 /// Prints every setting that holds here, with its source.
 pub(super) fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
-    let rows = loops::settings_here(info)?.rows;
+    let settings = loops::settings_here(info)?;
+    let rows = settings.rows.iter();
     if json {
-        let rows = rows
-            .iter()
-            .map(|row| json!({ "key": row.key(), "value": row.value, "source": row.source() }));
+        let rows =
+            rows.map(|row| json!({ "key": row.key(), "value": row.value, "source": row.source() }));
         out::json(&rows.collect::<Vec<_>>());
-        return Ok(Exit::Complete);
+    } else {
+        let lines = rows.map(|row| {
+            let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
+            format!("{} = {value}\t{}\n", row.key(), row.source())
+        });
+        out::line(&out::table(&lines.collect::<String>()));
     }
-    let rows = rows.iter().map(|row| {
-        let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
-        format!("{} = {value}\t{}\n", row.key(), row.source())
-    });
-    out::line(&out::table(&rows.collect::<String>()));
     Ok(Exit::Complete)
 }
 

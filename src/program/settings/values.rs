@@ -48,11 +48,12 @@ impl Values {
     /// Returns the error about a name that means no reviewer. Its help is in a second line.
     pub(in crate::program) fn unknown_reviewer(&self, name: &str) -> String {
         let name = text::one_line(name, MAX_LABEL_CHARS);
-        let names: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
-        format!(
-            "`{name}` is not a reviewer\nchoose `{AUTO}`, `{}`",
-            names.join("`, `")
-        )
+        let names: String = self
+            .reviewers
+            .keys()
+            .map(|name| format!(", `{name}`"))
+            .collect();
+        format!("`{name}` is not a reviewer\nchoose `{AUTO}`{names}")
     }
 
     /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
@@ -70,13 +71,15 @@ impl Values {
             return Err(problem);
         }
         let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
-        let mut names = self.rounds.keys();
-        names
+        if let Some(mode) = self
+            .rounds
+            .keys()
             .find(|mode| !modes.contains(&mode.as_str()))
-            .map_or(Ok(()), |mode| {
-                let modes = modes.join("`, `");
-                Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"))
-            })
+        {
+            let modes = modes.join("`, `");
+            return Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"));
+        }
+        Ok(())
     }
 }
 
