@@ -73,7 +73,7 @@ pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), F
     let _ = io::stdin().lock().read_line(&mut answer);
     match answer.trim().to_lowercase().as_str() {
         "y" | "yes" => Ok(()),
-        _ => Err(Failure::refuse("Nothing was changed.", "answer y to do it")),
+        _ => Err(Failure::refuse("you did not agree", "nothing was changed")),
     }
 }
 

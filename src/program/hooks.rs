@@ -24,7 +24,10 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     let (event, answer): (_, &dyn Fn(&Input) -> HookOutput) = match hook {
         Hook::Stop => return stop::answer(program, surroundings),
         Hook::Prompt => ("UserPromptSubmit", &|input| {
-            prompt(info, input, surroundings)
+            if let Err(error) = keep_prompt(info, surroundings, input) {
+                out::note(&info.line(&text::one_line(&error, 300)));
+            }
+            HookOutput::default()
         }),
         Hook::Answer => ("PostToolUse", &|input| {
             question_answer::answer(program, input, surroundings)
@@ -47,14 +50,6 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
         out::text(&output.to_json(event));
     }
     Exit::Complete
-}
-
-/// Answers the prompt hooks: keeps the text typed after one of our commands. Prints nothing on stdout, which reaches the model.
-fn prompt(info: &'static ProgramInfo, input: &Input, surroundings: &Surroundings) -> HookOutput {
-    if let Err(error) = keep_prompt(info, surroundings, input) {
-        out::note(&info.line(&text::one_line(&error, 300)));
-    }
-    HookOutput::default()
 }
 
 /// Keeps a typed command, and the session's environment.

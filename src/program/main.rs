@@ -15,18 +15,6 @@ use super::{
     question_answer, resume, review, start, state, verbs, verify,
 };
 
-/// The commands for which loops need not be usable. Of those of `state`, each checks for itself whether it changes any.
-const WITHOUT_LOOPS: [&str; 8] = [
-    "config",
-    "doctor",
-    "hook",
-    "hooks",
-    "personas",
-    "plugin",
-    "state",
-    "statusline",
-];
-
 impl Program {
     /// Runs the program: reads its arguments, runs the command, prints an error.
     pub fn main(self) -> ExitCode {
@@ -76,6 +64,14 @@ fn frequent(words: &[OsString]) -> Option<Command> {
     }
 }
 
+/// Returns whether loops have to be usable for a command. Each of `state` checks for itself whether it changes any.
+fn needs_loops(command: &str) -> bool {
+    !matches!(
+        command,
+        "config" | "doctor" | "hook" | "hooks" | "personas" | "plugin" | "state" | "statusline"
+    )
+}
+
 /// Runs the command that the arguments name.
 fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
@@ -85,7 +81,7 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
-    let needs_loops = !WITHOUT_LOOPS.contains(&name);
+    let needs_loops = needs_loops(name);
     if needs_loops && !LOOKS.contains(&name) {
         verbs::outside_reviewer(name)?;
     }

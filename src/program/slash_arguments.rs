@@ -43,7 +43,15 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     let last = path.last().unwrap_or(&name).replace('_', "-");
     let arguments = match take(program.info, &last.replace("journal", "history"))? {
         None if LOOKS.contains(&name.as_str()) => String::new(),
-        typed => typed.ok_or_else(|| missing(program.info))?,
+        typed => typed.ok_or_else(|| {
+            let help = format!(
+                "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
+                 If it was typed, the client does not run this plugin's hooks: {} doctor says why",
+                program.info.program
+            );
+            let problem = "no arguments of this command are stored for this session";
+            Failure::with_help(Exit::Usage, problem.to_owned(), &help)
+        })?,
     };
 
     let whole = command_line::command(program).no_binary_name(true);
@@ -79,16 +87,6 @@ fn take(info: &ProgramInfo, command: &str) -> Result<Option<String>, Failure> {
             &format!("make {home} writable, and free disk space"),
         )
     })
-}
-
-fn missing(info: &ProgramInfo) -> Failure {
-    let help = format!(
-        "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
-         If it was typed, the client does not run this plugin's hooks: {} doctor says why",
-        info.program
-    );
-    let problem = "no arguments of this command are stored for this session".to_owned();
-    Failure::with_help(Exit::Usage, problem, &help)
 }
 
 /// Splits what was typed into the flags of a command that stand first, and the rest, byte for byte up to trailing white space.

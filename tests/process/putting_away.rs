@@ -116,7 +116,7 @@ fn rollback_needs_a_yes() {
             "[y/N]",
             &id,
             "2 loops, 1 of them active.",
-            "Nothing was changed.",
+            "nothing was changed",
         ] {
             screen.shows(shown);
         }

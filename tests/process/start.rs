@@ -67,7 +67,7 @@ fn bad_arguments_exit_with_2_and_leave_nothing() {
         ("review --from-draft", "only applies to plan mode"),
         ("review --rounds 0", "positive integer"),
         ("banana x", "banana"),
-        (&long, "bytes long"),
+        (&long, "topic: expected at most 65536 bytes"),
     ] {
         let ran = project.run(&format!("start {arguments}")).exits(2);
         assert_eq!(ran.says(phrase).out, "", "{arguments:?}");
