@@ -68,17 +68,17 @@ fn start_help_lists_the_flags_of_its_mode() {
         wanted.iter().for_each(|flag| has(&help, flag));
     };
     let of_plan = [
-        "--topic <TOPIC> What it is about",
-        "--rounds <N> How many rounds at most [default: 3, or as configured]",
-        "--from-draft[=<true|false>] The plan that is there is the draft",
-        "--interviewed[=<true|false>] The topic holds answers of an interview",
+        "--topic <TOPIC> The topic",
+        "--rounds <N> The number of the last round [default: 3, or as configured]",
+        "--from-draft[=<true|false>] Whether the existing plan is the draft",
+        "--interviewed[=<true|false>] Whether the topic has the answers of an interview",
         "--plan <PATH> The plan’s file [default: PLAN.md]",
-        "--continue <LOOP> The loop whose findings this one goes on from",
-        "--max-failures <N> How many failures of a review end the loop [default: 3, or as configured]",
+        "--continue <LOOP> The loop whose findings this one continues",
+        "--max-failures <N> The number of failed reviews that ends the loop [default: 3, or as configured]",
         "--skip-interview Ask nothing before the plan is drafted",
     ];
     shows("plan", &of_plan);
-    let rounds = "--rounds <N> How many rounds at most [default: 1, or as configured]";
+    let rounds = "--rounds <N> The number of the last round [default: 1, or as configured]";
     let base = "--base <REV> Compare with where the branch left REV";
     shows("review", &[of_plan[0], rounds, base, of_plan[6]]);
     let modes = "\nModes:\n  plan    The agent drafts PLAN.md";
