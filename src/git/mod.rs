@@ -70,7 +70,8 @@ const PROOF: &[u8] = b"core.hookspath\n/dev/null";
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     program: String,
-    root: Utf8PathBuf,
+    /// The top of the work tree.
+    pub(crate) root: Utf8PathBuf,
     environment: Environment,
     /// The time at which all commands have to be done.
     deadline: Option<Instant>,
@@ -128,11 +129,6 @@ impl Git {
         git.set("GIT_CEILING_DIRECTORIES", around);
         git.configure(&BTreeSet::new());
         Ok(git)
-    }
-
-    /// Returns the top of the work tree.
-    pub(crate) fn root(&self) -> &Utf8Path {
-        &self.root
     }
 
     /// Sets a variable of every command.

@@ -1,13 +1,5 @@
 //! The commands of the user's configuration, which `run` may start.
 //!
-//! ```toml
-//! [commands.build]
-//! program     = "cargo"
-//! arguments   = ["build", "--locked"]
-//! environment = ["CARGO_HOME"]
-//! timeout     = "2m"
-//! ```
-//!
 //! A machine names a command and never holds one, and a project's own file cannot add any: anyone who clones a repository must
 //! not run a program that the repository names.
 

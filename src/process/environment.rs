@@ -76,10 +76,9 @@ impl Environment {
     /// the project, and no home that is a relative path.
     pub fn resolve(
         &self,
-        ours: impl IntoIterator<Item = (OsString, OsString)>,
+        mut variables: BTreeMap<OsString, OsString>,
         project: &Utf8Path,
     ) -> BTreeMap<OsString, OsString> {
-        let mut variables: BTreeMap<OsString, OsString> = ours.into_iter().collect();
         let home = variables.get(OsStr::new("HOME")).cloned();
         variables.retain(|name, value| self.allows(name) && !is_relative_home(name, value));
         if let Some(path) = variables.get_mut(OsStr::new("PATH")) {
@@ -177,7 +176,7 @@ mod tests {
 
     fn resolved(environment: &Environment, ours: &[(&str, &str)], project: &str) -> String {
         let ours = ours.iter().map(|(name, value)| (name.into(), value.into()));
-        let variables = environment.resolve(ours, project.into());
+        let variables = environment.resolve(ours.collect(), project.into());
         let lines = variables
             .iter()
             .map(|(name, value)| format!("{}={}", name.to_str().unwrap(), value.to_str().unwrap()));

@@ -28,7 +28,7 @@ pub use self::output::{ProcessEnd, ProcessOutput, Stream};
 
 /// The time between two questions to the watcher while the child is silent.
 const TICK_INTERVAL: Duration = Duration::from_millis(100);
-/// The time between two looks at a child that has closed its streams.
+/// The time between two looks at a silent child.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time for which others may hold the streams after the child itself has exited.
 const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
@@ -217,12 +217,7 @@ impl Running {
     /// Waits a moment for the next message and takes it.
     fn take(&mut self, watch: &mut Watch<'_>) -> ControlFlow<()> {
         let mut hand = |stream, line: &[u8]| watch(Event::Line(stream, line));
-        let wait = if self.open == 0 {
-            POLL_INTERVAL
-        } else {
-            TICK_INTERVAL
-        };
-        match self.messages.recv_timeout(wait) {
+        match self.messages.recv_timeout(POLL_INTERVAL) {
             Ok((stream, bytes)) if bytes.is_empty() => {
                 self.open -= 1;
                 self.output.end_line(stream, &mut hand)

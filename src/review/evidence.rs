@@ -43,25 +43,8 @@ impl Deref for Settled {
     }
 }
 
-/// The reason for missing evidence, and the next step.
-#[derive(Debug)]
-pub struct Missing(String);
-
-impl Missing {
-    /// Converts it to the refusal of a transition.
-    pub fn refusal(self, transition: &'static str) -> Refusal {
-        let problem = self.0;
-        Refusal::Evidence {
-            transition,
-            problem,
-        }
-    }
-}
-
-impl From<io::Error> for Missing {
-    fn from(error: io::Error) -> Self {
-        Self(format!("could not read it: {error}"))
-    }
+fn unreadable(error: io::Error) -> String {
+    format!("could not read it: {error}")
 }
 
 /// The state of the round's review.
@@ -81,31 +64,42 @@ pub enum Found {
     Failed,
 }
 
-/// Returns evidence that the round was reviewed.
+/// Returns evidence that the round was reviewed, for a transition.
 ///
 /// # Errors
-/// Returns the reason if there is none.
-pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed, Missing> {
-    let round = round_of_phase(raw, spec)?;
-    Ok(round.reviewed(round.demand()?))
+/// Returns the refusal if there is none.
+pub fn reviewed(
+    raw: &Raw,
+    transition: &'static str,
+    spec: Option<&'static ReviewSpec>,
+) -> Result<Reviewed, Refusal> {
+    let evidence = read_round(raw, spec).and_then(|round| Ok(round.reviewed(round.demand()?)));
+    evidence.map_err(|problem| Refusal::Evidence {
+        transition,
+        problem,
+    })
 }
 
-/// Returns evidence that the round is settled.
+/// Returns evidence that the round is settled, for a transition.
 ///
 /// # Errors
-/// Returns the reason if it is not.
+/// Returns the refusal if it is not.
 pub fn settled(
     raw: &Raw,
+    transition: &'static str,
     spec: Option<&'static ReviewSpec>,
     rejecting: Option<String>,
-) -> Result<Settled, Missing> {
-    let round = round_of_phase(raw, spec)?;
-    round.settle(round.demand()?, rejecting)
+) -> Result<Settled, Refusal> {
+    let evidence = read_round(raw, spec).and_then(|round| round.settle(round.demand()?, rejecting));
+    evidence.map_err(|problem| Refusal::Evidence {
+        transition,
+        problem,
+    })
 }
 
-fn round_of_phase<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, Missing> {
-    let no_review = || Missing("this phase has no review that could show it".to_owned());
-    Ok(Round::read(raw, spec.ok_or_else(no_review)?)?)
+fn read_round<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, String> {
+    let spec = spec.ok_or("this phase has no review that could show it")?;
+    Round::read(raw, spec).map_err(unreadable)
 }
 
 /// The round that a loop is in: its runs, and the subject as it is now.
@@ -156,8 +150,7 @@ impl<'r> Round<'r> {
 
     /// Returns whether the newest verdict was clean and no longer counts, because the subject has changed.
     pub fn is_outdated(&self) -> bool {
-        let newest = self.newest_verdict();
-        newest.is_some_and(|run| self.is_of_before(run))
+        self.newest_verdict().is_some() && self.verdict().is_none()
     }
 
     /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
@@ -241,7 +234,7 @@ impl<'r> Round<'r> {
     }
 
     /// Returns the run whose verdict counts, or `None` if the review is waived.
-    fn demand(&self) -> Result<Option<&Run>, Missing> {
+    fn demand(&self) -> Result<Option<&Run>, String> {
         let round = self.raw.count(self.spec.round);
         let why = if self.is_running() {
             format!("the review of round {round} is still running; follow it")
@@ -258,7 +251,7 @@ impl<'r> Round<'r> {
         };
         let program = self.raw.table().state.program;
         let review = format!("{program} review {}", self.raw.id());
-        Err(Missing(format!("{why}:\n    {review}")))
+        Err(format!("{why}:\n    {review}"))
     }
 
     /// Makes evidence of a run, or of a review that was waived.
@@ -275,17 +268,18 @@ impl<'r> Round<'r> {
     }
 
     /// Makes settled evidence: the subject is unchanged, and nothing material is open or a reason is given.
-    fn settle(&self, run: Option<&Run>, why: Option<String>) -> Result<Settled, Missing> {
+    fn settle(&self, run: Option<&Run>, why: Option<String>) -> Result<Settled, String> {
         if run.is_some_and(|run| !self.is_of_this_text(run)) {
             let subject = subject::title(self.raw, self.spec);
             let round = self.raw.count(self.spec.round);
-            return Err(Missing(format!(
+            return Err(format!(
                 "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
-            )));
+            ));
         }
         // The findings of every round that reviewed exactly these bytes are open: a clean round of another persona does not settle a
         // plan that nobody edited.
-        let verdicts = self.verdicts(|run| self.is_of_this_text(run))?;
+        let verdicts = self.verdicts(|run| self.is_of_this_text(run));
+        let verdicts = verdicts.map_err(unreadable)?;
         let findings = verdicts.iter().flat_map(|run| run.findings().to_vec());
         let open = Findings(findings.collect()).counts();
         let unsettled = match self.spec.blocking {
@@ -296,10 +290,10 @@ impl<'r> Round<'r> {
             .map(|why| why.trim().to_owned())
             .filter(|why| !why.is_empty());
         if run.is_some() && unsettled > 0 && why.is_none() {
-            return Err(Missing(format!(
+            return Err(format!(
                 "findings are open ({open}) and what was reviewed is unchanged; deal with them and end your turn, or say \
                  why not: --rejecting \"<why>\""
-            )));
+            ));
         }
         let mut evidence = self.reviewed(run);
         evidence.0.kind = Requirement::Settled;

@@ -1,5 +1,6 @@
 //! How a reviewer is run, as the user's own configuration says. A repository under review never supplies any of it.
 
+use claudex_loop_engine::__private::word_of;
 use serde::{Deserialize, Serialize};
 
 use crate::process::configured::{program, variable_names};
@@ -50,11 +51,7 @@ pub struct ReviewerSettings {
 impl ReviewerSettings {
     /// Returns the program: a name that is looked up in PATH, or an absolute path.
     pub fn program(&self) -> &str {
-        let usual = match self.kind {
-            ReviewerKind::Codex => "codex",
-            ReviewerKind::Claude => "claude",
-            ReviewerKind::Lint | ReviewerKind::Command => "",
-        };
+        let usual = word_of(&self.kind);
         self.program.as_deref().unwrap_or(usual)
     }
 

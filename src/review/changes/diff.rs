@@ -4,8 +4,6 @@
 //! return at the end of a line stays.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 
 use serde_json::json;
 
@@ -21,13 +19,11 @@ const HEAD: Message = Message {
     name: "head.md",
     text: include_str!("head.md"),
 };
-/// The beginning of the head's line about a binary file.
-pub(super) const BINARY: &str = "# binary: ";
 /// The beginning of the head's line about a file without a diff.
 pub(crate) const LEFT_OUT: &str = "# left out: ";
 /// The longest head, in bytes.
 const MAX_HEAD_BYTES: usize = 24 * 1024;
-/// The most lines of each list in the head.
+/// The most files that the head lists.
 const MAX_LISTED: usize = 60;
 
 /// A file that differs between the base and the snapshot.
@@ -102,43 +98,32 @@ pub(super) fn write(
         passed_over.map(|(path, reason)| format!("{} ({reason})", readable_name(path)));
     let without_diff = changed.iter().filter(|one| !diffs.contains_key(&one.path));
     let left_out: Vec<String> = passed_over.chain(without_diff.map(with_size)).collect();
-    let head = head(snapshot, base, changed, &left_out);
+    let head = head(snapshot.tree(), base, changed, &left_out);
     Ok(head + &diffs.into_values().collect::<String>())
 }
 
-fn head(snapshot: &Snapshot, base: &Base, changed: &[ChangedFile], left_out: &[String]) -> String {
+fn head(tree: &str, base: &Base, changed: &[ChangedFile], left_out: &[String]) -> String {
     let lines = changed.iter().filter_map(|one| one.lines);
     let (added, removed) = lines.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let binary: Vec<String> = changed
-        .iter()
-        .filter(|one| one.lines.is_none())
-        .map(|one| with_bytes(snapshot, one))
-        .collect();
+    let binary = changed.iter().filter(|one| one.lines.is_none());
     let facts = json!({
         "title": base.title(),
         "commit": base.commit,
         "branch": base.branch.as_ref().map(text::shown),
         "against": base.against.as_ref().map(text::shown),
-        "tree": snapshot.tree(),
+        "tree": tree,
         "files": changed.len(),
         "added": added,
         "removed": removed,
+        "binary": binary.count(),
+        "begin": LEFT_OUT,
+        "left_out": left_out,
         "most": MAX_LISTED,
-        "lists": [[BINARY, binary], [LEFT_OUT, left_out]],
     });
     let mut head = HEAD.render(&facts).expect("a template of ours");
     head.truncate(head.floor_char_boundary(MAX_HEAD_BYTES - 2));
     head.truncate(head.trim_end().len());
     head + "\n\n"
-}
-
-/// Returns the name of a binary file with its size.
-fn with_bytes(snapshot: &Snapshot, one: &ChangedFile) -> String {
-    let path = snapshot.git.root().as_std_path();
-    match path.join(OsStr::from_bytes(&one.path)).symlink_metadata() {
-        Ok(found) => format!("{} ({} bytes)", readable_name(&one.path), found.len()),
-        Err(_) => format!("{} (removed)", readable_name(&one.path)),
-    }
 }
 
 /// Returns the name of a file without a diff, with the number of changed lines.

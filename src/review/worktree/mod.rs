@@ -10,7 +10,6 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write as _;
 use std::time::Instant;
 
 pub use own_files::own_files;
@@ -49,15 +48,15 @@ pub(crate) fn readable_name(path: &[u8]) -> String {
 pub fn visible(line: &str) -> String {
     let without_end = line.strip_suffix('\n').unwrap_or(line);
     let body = without_end.strip_suffix('\r').unwrap_or(without_end);
-    let mut visible = String::with_capacity(line.len());
-    for (at, character) in body.char_indices() {
+    let spell = |(at, character): (usize, char)| {
         // A name that looks spelled out already was written so by a person: it must not pass for ours.
         let is_spelled = body[at..].starts_with("<U+");
         if is_spelled || character != '\t' && is_hidden(character) {
-            let _ = write!(visible, "<U+{:04X}>", u32::from(character));
+            format!("<U+{:04X}>", u32::from(character))
         } else {
-            visible.push(character);
+            character.to_string()
         }
-    }
+    };
+    let visible: String = body.char_indices().map(spell).collect();
     visible + &line[body.len()..]
 }

@@ -111,7 +111,7 @@ fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, String>, Wor
     let mut input = Vec::new();
     let mut bytes_left = MAX_TOTAL_BYTES;
     for path in paths {
-        if let Some(reason) = reason_to_pass_over(git.root(), path, &mut bytes_left) {
+        if let Some(reason) = reason_to_pass_over(&git.root, path, &mut bytes_left) {
             passed_over.insert(path.to_vec(), reason);
         } else {
             input.extend_from_slice(path);
