@@ -260,14 +260,14 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         help.unwrap_or_else(|| messages::unchanged(raw))
     };
     let (message, help) = match &*refused.refusal {
-        Refusal::Actor { .. } if raw.actor() == Actor::Person => (
+        Refusal::Actor(_) if raw.actor() == Actor::Person => (
             format!("loop {id}: only the agent may run ‘{name}’"),
             format!(
                 "nothing was changed; tell the agent to run:{}",
                 text::command_lines(&[format!("{} {call}", info.program)])
             ),
         ),
-        Refusal::Actor { .. } => (
+        Refusal::Actor(_) => (
             format!("loop {id}: an agent may not run ‘{name}’"),
             format!(
                 "nothing was changed; ask the user to:{}",

@@ -244,13 +244,8 @@ impl Folder {
     pub(super) fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
         kill_point();
         let (one, other) = (single(one)?, single(other)?);
-        Ok(renameat_with(
-            &self.fd,
-            one,
-            &self.fd,
-            other,
-            RenameFlags::EXCHANGE,
-        )?)
+        let flags = RenameFlags::EXCHANGE;
+        Ok(renameat_with(&self.fd, one, &self.fd, other, flags)?)
     }
 
     /// Removes a file, or a symlink itself.

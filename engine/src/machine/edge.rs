@@ -234,10 +234,11 @@ fn refusal<M: Machine>(
         }
     }
     let needs: Vec<_> = edges.iter().map(|edge| edge.info.when).collect();
-    Refusal::Guard {
-        transition: M::name(transition),
-        phase: M::TABLE.phases[phase].name,
-        needs: needs.join(", or "),
-        values: values.join(", "),
-    }
+    Refusal::Guard(format!(
+        "‘{}’ is not open in phase {}: needs {}, and {}",
+        M::name(transition),
+        M::TABLE.phases[phase].name,
+        needs.join(", or "),
+        values.join(", ")
+    ))
 }

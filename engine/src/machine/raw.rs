@@ -119,11 +119,10 @@ impl Raw {
             [] => "only the Stop hook takes it".to_owned(),
             names => format!("only for {}", names.join(" or ")),
         };
-        Err(Refusal::Actor {
-            transition: edge.transition,
-            actor,
-            allowed,
-        })
+        let name = edge.transition;
+        Err(Refusal::Actor(format!(
+            "‘{name}’ is not for {actor}: {allowed}"
+        )))
     }
 
     /// Returns the loop after an edge was committed.

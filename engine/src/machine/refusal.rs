@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Actor, FieldError};
+use super::FieldError;
 use crate::store::{LoopId, StoreError};
 
 /// A transition that did not happen: the loop as it was held, and the reason.
@@ -18,18 +18,9 @@ pub struct Refused<L> {
 /// The reason for which a transition did not happen.
 #[derive(Debug, Error)]
 pub enum Refusal {
-    /// No guard of the transition holds.
-    #[error("‘{transition}’ is not open in phase {phase}: needs {needs}, and {values}")]
-    Guard {
-        /// The transition.
-        transition: &'static str,
-        /// The phase.
-        phase: &'static str,
-        /// The guards, as machine.toml has them.
-        needs: String,
-        /// The fields and arguments that they read, with their values.
-        values: String,
-    },
+    /// No guard of the transition holds: the guards, and the values that they read.
+    #[error("{0}")]
+    Guard(String),
     /// The evidence is not the kind that the edge requires.
     #[error("‘{transition}’ is not open: {problem}")]
     Evidence {
@@ -39,15 +30,8 @@ pub enum Refusal {
         problem: String,
     },
     /// The edge is not for this actor.
-    #[error("‘{transition}’ is not for {actor}: {allowed}")]
-    Actor {
-        /// The transition.
-        transition: &'static str,
-        /// The actor who tried.
-        actor: Actor,
-        /// The actors who may.
-        allowed: String,
-    },
+    #[error("{0}")]
+    Actor(String),
     /// The machine declares no such edge in the phase.
     #[error("‘{transition}’ is not legal in phase {phase}; legal in: {legal}")]
     Undeclared {
@@ -90,7 +74,7 @@ impl Refusal {
 
     /// Returns whether a guard refused: the only refusal after which an outcome's next transition is tried.
     pub fn is_guard(&self) -> bool {
-        matches!(self, Self::Guard { .. })
+        matches!(self, Self::Guard(_))
     }
 
     /// Returns whether the machine said no: neither a race that was lost nor a fault of the disk.

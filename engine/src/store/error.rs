@@ -62,16 +62,9 @@ pub enum StoreError {
         /// Whether it is in the archive.
         archived: bool,
     },
-    /// The document belongs to another machine.
-    #[error("{} belongs to the machine `{}`, not to `{expected}`", shown(.path), .found.escape_debug())]
-    OtherMachine {
-        /// The document.
-        path: Utf8PathBuf,
-        /// The machine that it names.
-        found: String,
-        /// The machine that reads it.
-        expected: &'static str,
-    },
+    /// The document belongs to another machine: a sentence.
+    #[error("{0}")]
+    OtherMachine(String),
     /// The journal has reached its largest size.
     #[error("the journal {} is full: it may have 64 MiB", shown(.path))]
     Full {
@@ -139,7 +132,7 @@ impl StoreError {
                 "a user brings it back with the command resume and its id"
             }
             Self::NotFound { .. } => "list the loops",
-            Self::OtherMachine { .. } => "use the program of that machine",
+            Self::OtherMachine(_) => "use the program of that machine",
             Self::Full { .. } => "archive the loop with the command rollback; its files are kept",
         }
     }

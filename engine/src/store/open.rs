@@ -124,17 +124,17 @@ impl Store {
             return Err(self.why_none(id));
         };
         match tail.0.field(self.spec.fields.machine).map(to_plain) {
-            Some(machine) if machine != self.spec.machine => Err(self.other_machine(id, machine)),
+            Some(machine) if machine != self.spec.machine => Err(self.other_machine(id, &machine)),
             _ => Ok(tail),
         }
     }
 
-    fn other_machine(&self, id: &LoopId, found: String) -> StoreError {
-        StoreError::OtherMachine {
-            path: self.path_of(id),
-            found,
-            expected: self.spec.machine,
-        }
+    fn other_machine(&self, id: &LoopId, found: &str) -> StoreError {
+        let (path, found) = (text::shown(self.path_of(id)), found.escape_debug());
+        let expected = self.spec.machine;
+        StoreError::OtherMachine(format!(
+            "{path} belongs to the machine `{found}`, not to `{expected}`"
+        ))
     }
 
     /// Returns the reason for which there is no loop of this user, from its document.
@@ -153,7 +153,7 @@ impl Store {
                 Some(machine) if machine == self.spec.machine => {
                     self.not_ours(id, WhyNotOurs::NoJournal)
                 }
-                Some(machine) => self.other_machine(id, machine),
+                Some(machine) => self.other_machine(id, &machine),
             },
         }
     }
