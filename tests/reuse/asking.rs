@@ -276,7 +276,11 @@ fn user_in_a_terminal_answers_there() {
         ),
         (&["a/b", "-b lue"], 2, "is not the id of a loop"),
         (&[&id, "-b lue", "more"], 2, "unexpected argument"),
-        (&[&id, &"x".repeat(2_001)], 1, "expected at most 2000 characters"),
+        (
+            &[&id, &"x".repeat(2_001)],
+            1,
+            "expected at most 2000 characters",
+        ),
     ] {
         let (exit, said) = ferry.answer(arguments);
         assert_eq!(exit, Some(code), "{said}");
