@@ -84,7 +84,7 @@ fn issue_2_phase_is_read_by_no_edge() {
     assert!(words.clone().any(|word| word == "phase_iteration"));
     let help = Project::new().person(&["next", "--help"]).done();
     for text in [&*help, include_str!("../../plugin/SPEC.md")] {
-        has(text, "the last cycle’s context");
+        has(text, "for people");
     }
 }
 
