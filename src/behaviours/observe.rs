@@ -139,7 +139,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         command: command.to_owned(),
         exit,
     };
-    let noted = raw.store().note(raw.id(), ENDED, &end);
+    let noted = raw.note(ENDED, &end);
     noted.map_err(Refusal::Store)?;
     Ok(Observed {
         seen,

@@ -326,7 +326,7 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
         commands: ends.ok_or(NotRun::Interrupted)?,
         tree_after: tree(raw).map_err(unobserved(SUBJECT))?,
     };
-    let noted = raw.store().note(raw.id(), ENDED, &run);
+    let noted = raw.note(ENDED, &run);
     noted.map_err(Refusal::Store)?;
     Ok(run)
 }

@@ -72,7 +72,7 @@ pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
         return None;
     }
     let store = raw.store();
-    if let Err(error) = store.note(raw.id(), CHANGED, &json!({})) {
+    if let Err(error) = raw.note(CHANGED, &json!({})) {
         store.log(&format!("{} cannot note {CHANGED}: {error}", raw.id()));
     }
     Some(change_sentence(held))

@@ -60,6 +60,7 @@ pub fn run(
             break lock;
         }
         progress::watch(raw, usize::MAX, listener)?;
+        raw.forget_journal();
         is_followed = true;
     };
     let round = Round::read(raw, prompt.spec).map_err(io_error("could not read the round"))?;
@@ -116,7 +117,7 @@ fn perform(
         tree: subject.tree.clone(),
     };
     subject.keep(raw, &began.run)?;
-    store.note(raw.id(), runs::BEGAN, &began)?;
+    raw.note(runs::BEGAN, &began)?;
 
     // Reviewer and answer: one of four outcomes.
     let output = output_name(&began.run);
@@ -181,7 +182,7 @@ fn perform(
         findings: file,
         ..RunEnd::new(&began.run, answer)
     };
-    store.note(raw.id(), runs::ENDED, &ended)?;
+    raw.note(runs::ENDED, &ended)?;
     // A loop whose review just ended is not inactive.
     let _ = store.touch(raw.id());
     Ok(Report {

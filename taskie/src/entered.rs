@@ -111,9 +111,7 @@ pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
     let is_review = |name: &Name| matches!(name, Name::Review(..));
     let reviews = directory.names().filter(is_review);
     let files: Vec<String> = reviews.map(|name| name.to_string()).collect();
-    let noted = raw
-        .store()
-        .note(raw.id(), FOUND, &json!({ "files": files }));
+    let noted = raw.note(FOUND, &json!({ "files": files }));
     noted.map_err(|error| error.to_string())
 }
 
@@ -129,8 +127,6 @@ fn note_accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let run = runs.find(|run| last.run.as_ref() == Some(&run.began.run));
     let findings = run.iter().flat_map(|run| run.findings());
     let open: Vec<String> = findings.map(bullet).collect();
-    let noted = raw
-        .store()
-        .note(raw.id(), "accepted", &json!({ "open": open }));
+    let noted = raw.note("accepted", &json!({ "open": open }));
     noted.map_err(|error| error.to_string())
 }

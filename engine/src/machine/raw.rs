@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
@@ -30,6 +31,14 @@ pub struct Raw {
     taken: Option<EdgeAt>,
     pub(super) archived: Vec<LoopId>,
     facts: OnceLock<Box<dyn Facts>>,
+    journal: Mutex<Option<ReadJournal>>,
+}
+
+/// The entries of a journal since a revision.
+#[derive(Debug)]
+struct ReadJournal {
+    since: u64,
+    entries: Arc<[Entry]>,
 }
 
 /// Facts that a program keeps with a loop in hand.
@@ -58,6 +67,7 @@ impl Raw {
             taken: None,
             archived: Vec::new(),
             facts: OnceLock::new(),
+            journal: Mutex::default(),
         }
     }
 
@@ -135,6 +145,7 @@ impl Raw {
             taken: Some(edge),
             archived: Vec::new(),
             facts: facts.map_or_else(OnceLock::new, OnceLock::from),
+            journal: Mutex::default(),
             ..self
         }
     }
@@ -184,15 +195,40 @@ impl Raw {
         self.taken
     }
 
-    /// Returns the loop's journal as it is now, oldest entry first.
-    pub fn journal(&self) -> Result<Vec<Entry>, StoreError> {
-        self.store().journal(self.id())
+    /// Returns the loop's journal, oldest entry first. It is read once, and again after [`note`](Self::note) and
+    /// [`forget_journal`](Self::forget_journal).
+    pub fn journal(&self) -> Result<Arc<[Entry]>, StoreError> {
+        self.journal_since(0)
     }
 
     /// Returns at least the entries since the visit began.
-    pub fn recent(&self) -> Result<Vec<Entry>, StoreError> {
-        let visit = self.record().visit.unwrap_or_default();
-        self.store().journal_since(self.id(), visit)
+    pub fn recent(&self) -> Result<Arc<[Entry]>, StoreError> {
+        self.journal_since(self.record().visit.unwrap_or_default())
+    }
+
+    fn journal_since(&self, since: u64) -> Result<Arc<[Entry]>, StoreError> {
+        let mut known = self.known_journal();
+        if let Some(read) = known.as_ref().filter(|read| read.since <= since) {
+            return Ok(read.entries.clone());
+        }
+        let entries: Arc<[Entry]> = self.store().journal_since(self.id(), since)?.into();
+        let read = known.insert(ReadJournal { since, entries });
+        Ok(read.entries.clone())
+    }
+
+    fn known_journal(&self) -> MutexGuard<'_, Option<ReadJournal>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a note to the loop's journal. See [`Store::note`].
+    pub fn note(&self, note: &str, data: &impl Serialize) -> Result<(), StoreError> {
+        self.forget_journal();
+        self.store().note(self.id(), note, data)
+    }
+
+    /// Has the journal read again, after a wait for another process.
+    pub fn forget_journal(&self) {
+        *self.known_journal() = None;
     }
 
     /// Returns the edges that are open as far as the loop's fields decide.

@@ -1,5 +1,7 @@
 //! `journal`: the entries of a loop's journal, one line each, with their reasons and outcomes.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
@@ -20,14 +22,14 @@ const MAX_LINE_CHARS: usize = 500;
 /// A loop's journal, with the runs that it names.
 #[derive(Debug)]
 pub(super) struct Past {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Arc<[Entry]>,
     pub(super) runs: Vec<Run>,
     table: &'static Table,
 }
 
 impl Past {
     /// Reads the runs of a journal.
-    pub(super) fn new(table: &'static Table, entries: Vec<Entry>) -> Self {
+    pub(super) fn new(table: &'static Table, entries: Arc<[Entry]>) -> Self {
         Self {
             runs: runs::read(&entries),
             entries,
@@ -194,8 +196,8 @@ pub(in crate::program) fn journal(program: &Program, look: &Look) -> Result<Exit
         entries.iter().for_each(out::json_line);
         return Ok(Exit::Complete);
     }
-    let past = Past::new(info.table, entries);
-    for entry in &past.entries {
+    let past = Past::new(info.table, entries.into());
+    for entry in past.entries.iter() {
         let (at, line) = past.event(entry);
         out::line(&format!("{}  {line}", durations::time(at)));
     }

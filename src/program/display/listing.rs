@@ -31,7 +31,7 @@ fn row(
     now: Timestamp,
 ) -> Json {
     let entries = store.journal(&listed.id).unwrap_or_default();
-    let past = Past::new(machine, entries);
+    let past = Past::new(machine, entries.into());
     let last = past.changes().next_back();
     let line = |name: &str| {
         let line = text::one_line(&to_plain(last?.field(name)?), MAX_TEXT_CHARS);
