@@ -52,7 +52,7 @@ pub(super) fn unwrap(text: &str) -> String {
         let mut is_open = false;
         // The first fence that ends none of the summary's own.
         let end = fences.find(|line| {
-            let is_end = !is_open && line.trim() == "```";
+            let is_end = !is_open && line.trim().trim_matches('`').is_empty();
             is_open = !is_open;
             is_end
         });

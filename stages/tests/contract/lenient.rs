@@ -47,6 +47,7 @@ fn slips_of_form_break_no_rule() {
         format!("# Summary\nIt is done.\nSee below.\n{EXAMPLE}"),
         wrapped("```yaml"),
         wrapped("```markdown"),
+        format!("````markdown\n{EXAMPLE}````\n"),
         wrapped("Here is the summary:\n\n```"),
         wrapped("```markdown").replace("\nRound 1", "\n```json\n{}\n```\nRound 1"),
         format!("```yaml\n{yaml}```\n{body}"),

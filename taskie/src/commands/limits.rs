@@ -81,7 +81,7 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
             "plan {id} counts no task {task} that is cancelled or postponed, among {total} tasks"
         );
         let help = "have its row of tasks.md say cancelled or postponed, then drop it";
-        return Err(call.refusal(problem, help));
+        return Err(Failure::refuse(problem, help));
     }
     let now = call.take(held, Transition::Drop)?;
     let total = now.fields().tasks_total;

@@ -181,7 +181,7 @@ impl Call {
         if !store.has_journal(&id) && !store.has_archived(&id) {
             let problem = format!("plan {id} was not taken up here");
             let help = format!("nothing was changed; take it up:\n    taskie continue-plan {id}");
-            return Err(self.refusal(problem, &help));
+            return Err(Failure::refuse(problem, &help));
         }
         let held = AnyLoop::open(&store, &id, actor)
             .map_err(|error| incompatible::failure(self.info, error))?;
@@ -210,7 +210,7 @@ impl Call {
         let now = held.take_transition(transition).map_err(|refused| {
             attempts::note_refusal(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
-            self.refusal(format!("plan {id}: {refused}"), &help)
+            Failure::refuse(format!("plan {id}: {refused}"), &help)
         })?;
         self.enter(&now)?;
         Ok(now)
@@ -225,7 +225,7 @@ impl Call {
         store.log(&format!("{id} {name} by {}: now {phase}", self.actor));
         let failure = |problem| {
             let subject = format!("plan {id}: what follows from {name} was not done: {problem}");
-            let failure = self.refusal(subject, "make room or the folder writable");
+            let failure = Failure::refuse(subject, "make room or the folder writable");
             failure.exiting(Exit::Internal)
         };
         entered::record(now.raw()).map(drop).map_err(failure)
@@ -238,17 +238,13 @@ impl Call {
 
     fn unreadable(&self, error: &std::io::Error) -> Failure {
         let problem = format!("the plan’s directory cannot be read: {error}");
-        self.refusal(problem, "see who owns it")
+        Failure::refuse(problem, "see who owns it")
     }
 
     /// Prints a line, which is all that the command does.
     fn print(&self, line: &str) -> Result<Exit, Failure> {
         out::line(line);
         Ok(Exit::Complete)
-    }
-
-    fn refusal(&self, message: String, help: &str) -> Failure {
-        Failure::with_help(Exit::Refused, message, help)
     }
 
     fn usage(&self, message: String, help: &str) -> Failure {

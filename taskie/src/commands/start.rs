@@ -119,8 +119,9 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
                 take_over(call, held)?;
                 // A kill may have come between the document and the rest of the entry.
                 let taken_up = entered::taken_up(held.raw());
-                taken_up
-                    .map_err(|why| call.refusal(format!("plan {}: {why}", plan.id), "try again"))?;
+                taken_up.map_err(|why| {
+                    Failure::refuse(format!("plan {}: {why}", plan.id), "try again")
+                })?;
             }
             None => {
                 let held = take_up::take_up(call, &plan.store, &plan.id, &plan.directory)?;

@@ -76,7 +76,7 @@ pub(super) fn take_up(
     let path = store.path_of(id);
     let refused = |why: String| {
         let help = format!("nothing was changed; see what is wrong:\n    taskie check {id}");
-        call.refusal(format!("plan {id} cannot be taken up: {why}"), &help)
+        Failure::refuse(format!("plan {id} cannot be taken up: {why}"), &help)
     };
     let bytes = claudex_loop::files::if_there(store.read(&path))
         .map_err(|error| refused(error.to_string()))?;

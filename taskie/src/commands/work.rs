@@ -22,7 +22,7 @@ pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
         Transition::BeginTasks
     } else {
         let counted = work::count_tasks(&call.directory(&held)?);
-        let (total, done) = counted.ok_or_else(|| no_task(call, &held))?;
+        let (total, done) = counted.ok_or_else(|| no_task(&held))?;
         Transition::BeginTask {
             total,
             done,
@@ -51,21 +51,21 @@ fn wrong_phase(call: &Call, held: &AnyLoop) -> Failure {
     let at = word(held.phase());
     let problem = format!("plan {id} is at {at}, and {} is not next", call.name);
     let help = format!("nothing was changed; what is next:\n    taskie next {id}");
-    call.refusal(problem, &help)
+    Failure::refuse(problem, &help)
 }
 
-fn no_task(call: &Call, held: &AnyLoop) -> Failure {
+fn no_task(held: &AnyLoop) -> Failure {
     let id = held.id();
     let problem = format!("plan {id}: tasks.md has no pending task that can be read");
     let help = format!("nothing was changed; what is wrong with it:\n    taskie check {id}");
-    call.refusal(problem, &help)
+    Failure::refuse(problem, &help)
 }
 
 /// Leaves automation for one task without reviews.
 pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
     let pending = call.directory(&held)?.next_task();
-    let task = pending.ok_or_else(|| no_task(call, &held))?;
+    let task = pending.ok_or_else(|| no_task(&held))?;
     let (command, how) = match call.name.as_str() {
         "next-task" => (LeaveCommand::NextTask, ""),
         _ => (LeaveCommand::NextTaskTdd, ", test first"),
@@ -113,7 +113,7 @@ pub(super) fn review(program: &Program, call: &Call) -> Result<Exit, Failure> {
         let file = held.raw().path(&spec.findings_file.replace("{n}", "1"));
         if file.file_name().and_then(Name::parse).is_none() {
             let problem = format!("plan {id}: no task with code to review is under way");
-            return Err(call.refusal(problem, "nothing was written"));
+            return Err(Failure::refuse(problem, "nothing was written"));
         }
         mark(call, &held)?;
         return by_hand(program, &held, spec);
@@ -162,7 +162,7 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
         attempts::note(&store, &id, call.actor, &tried, &why);
         let problem = format!("plan {id} cannot go on to {}: {why}", word(target));
         let help = format!("nothing was changed; what is next:\n    taskie next {id}");
-        call.refusal(problem, &help)
+        Failure::refuse(problem, &help)
     };
     if context::target(now) != Some(target) {
         let at = word(now);
