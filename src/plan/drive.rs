@@ -10,14 +10,14 @@ use claudex_loop::behaviours::{Attempt, Step, settle};
 use claudex_loop::machine::Refused;
 use claudex_loop::message::Message;
 use claudex_loop::process::environment::Environment;
-use claudex_loop::process::limits::Limits;
 use claudex_loop::process::output::plain_line;
 use claudex_loop::process::{self, Call, Event, ProcessEnd};
 use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::review::{self, Review};
 use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Program, Tone, Variables, out, review, rounds};
+use claudex_loop::program::{Program, Tone, Variables, out, rounds};
 use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings_file;
 use claudex_loop::review::round::{Report, RoundError, RoundEvent};
@@ -48,9 +48,8 @@ const MAX_SHOWN_FINDINGS: usize = 20;
 pub(super) struct Driver<'d> {
     pub(super) program: &'d Program,
     pub(super) settings: &'d Settings,
+    /// The reviewer. Its time limits are also those of the drafter.
     pub(super) reviewer: &'d Chosen,
-    /// Time limits of a review and of the drafter.
-    pub(super) limits: Limits,
     pub(super) arguments: &'d Run,
     pub(super) console: Console,
     /// The time of the last check whether another process has ended the loop.
@@ -121,22 +120,25 @@ impl Driver<'_> {
 
     /// Has the round reviewed and its findings dealt with.
     fn review(&mut self, held: &AnyLoop) -> Result<(), Failure> {
-        let program = self.program;
-        let settings = self.settings;
-        let chosen = self.reviewer;
-        let limits = self.limits;
+        let review = Review {
+            program: self.program,
+            held,
+            spec: &REVIEWING_REVIEW,
+            settings: self.settings,
+            reviewer: self.reviewer,
+        };
         let round = held.fields().round;
-        let most = held.fields().max_rounds;
-        let persona = &settings.personas.of_round(round).label;
-        self.show(&format!("Round {round} of {most}, {persona}"));
+        let persona = &self.settings.personas.of_round(round).label;
+        self.show(&format!(
+            "Round {round} of {}, {persona}",
+            held.fields().max_rounds
+        ));
 
-        let mut listener = |event: RoundEvent<'_>| self.show_event(held, event);
-        let spec = &REVIEWING_REVIEW;
-        let report = review::run(program, held, spec, settings, limits, chosen, &mut listener)
-            .map_err(|error| match error {
-                RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
-                error => internal_failure(held, &error.to_string()),
-            })?;
+        let report = review.run(&mut |event| self.show_event(held, event));
+        let report = report.map_err(|error| match error {
+            RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
+            error => internal_failure(held, &error.to_string()),
+        })?;
         self.show_report(held, &report);
         let Some(findings) = report.run.verdict() else {
             return Ok(());
@@ -211,7 +213,7 @@ impl Driver<'_> {
             directory: held.raw().store().root(),
             stdin: prompt.as_bytes(),
             environment: &environment,
-            limits: self.limits,
+            limits: self.reviewer.limits,
         };
         let ended = process::supervise(&call, &mut |event| match event {
             Event::Line(_, line) => self.show_event(held, RoundEvent::Reviewer(&plain_line(line))),

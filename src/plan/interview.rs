@@ -7,7 +7,7 @@ use super::{AnyLoop, INFO, Phase};
 use claudex_loop::hooks::answers::{self, Answer};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
-use claudex_loop::program::session_loops;
+use claudex_loop::program::locate;
 use claudex_loop::program::start::MAX_TEXT_BYTES;
 use claudex_loop::program::surroundings::Surroundings;
 use claudex_loop::store::{Change, Fields};
@@ -21,7 +21,7 @@ const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
-    let owned = session_loops::owned(INFO, input, surroundings, session);
+    let owned = locate::owned(INFO, input, surroundings, session);
     let (store, id) = owned.into_iter().next()?;
     let held = AnyLoop::open(&store, &id, Actor::Person)
         .ok()

@@ -144,16 +144,14 @@ fn drive(
     {
         return Err(review::users_choice("claudex-loop run"));
     }
-    let reviewer = reviewers::choose(named, None, &settings, &root)
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let limits = arguments.time.limits(reviewer.limits)?;
+    let mut reviewer = reviewers::choose(named, None, &settings, &root)?;
+    reviewer.limits = arguments.time.limits(reviewer.limits)?;
 
     let held = begin(&settings)?;
     let mut driver = Driver {
         program,
         settings: &settings,
         reviewer: &reviewer,
-        limits,
         arguments,
         console: Console::new("  ".to_owned(), arguments.json),
         polled: Instant::now(),

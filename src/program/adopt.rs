@@ -8,9 +8,9 @@ use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::session_loops::is_unowned;
+use super::locate::{self, is_unowned};
 use super::session_start::{self, RECENT};
-use super::{durations, last_message, locate, loops, out};
+use super::{durations, loops, messages, out};
 use crate::machine::{Actor, Raw};
 use crate::store::{Listed, LoopId};
 use crate::text;
@@ -36,7 +36,7 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<E
     }
     let held = loops::open(program, &store, &id, Actor::Person)?;
     let exit = adopt_held(held.raw())?;
-    last_message::print(program, &*held);
+    messages::print_last(program, &*held);
     Ok(exit)
 }
 

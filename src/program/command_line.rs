@@ -6,7 +6,7 @@ use super::arguments::{Command, Report};
 use super::builder::Program;
 use super::help::{Group, add_groups};
 use super::info::ProgramInfo;
-use super::{session_loops, start};
+use super::{locate, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, PhaseDeclaration as _, Table};
 
@@ -72,7 +72,7 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
         "answer" => asks(info.table),
         "review" | "personas" => info.reviews(),
         "verify" => verify::is_used(info.table),
-        "use" => session_loops::has_many(info),
+        "use" => locate::has_many(info),
         _ => true,
     }
 }

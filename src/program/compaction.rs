@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 
 use super::builder::Program;
 use super::info::ProgramInfo;
-use super::session_loops::owned;
+use super::locate::owned;
 use super::surroundings::Surroundings;
 use crate::hooks::Input;
 use crate::hooks::seen::{Compacted, Seen, SessionRecord as _};
@@ -48,16 +48,13 @@ pub(super) fn follow(
     }
     let mut followed = Vec::new();
     for (store, id) in owned(info, input, surroundings, &before) {
-        let opened = program.app.open(&store, &id, Actor::Hook).ok();
-        let adopted = opened.map(|held| {
-            let record = held.raw().record();
-            store.set_session(record, &session, "adopt", "hook")
-        });
-        match adopted {
-            Some(Err(error)) => store.log(&format!("{id} cannot follow its session: {error}")),
-            Some(Ok(_)) => followed.push(id),
-            // The next stop reports it.
-            None => {}
+        // The next stop reports a loop that cannot be opened.
+        let Ok(held) = program.app.open(&store, &id, Actor::Hook) else {
+            continue;
+        };
+        match store.set_session(held.raw().record(), &session, "adopt", "hook") {
+            Ok(_) => followed.push(id),
+            Err(error) => store.log(&format!("{id} cannot follow its session: {error}")),
         }
     }
     // The record of the session follows, too. Without it the next stop makes a new one.

@@ -8,7 +8,7 @@ use super::shell;
 use crate::behaviours::loop_message;
 use crate::machine::OpenError;
 use crate::machine::table::Table;
-use crate::store::{StoreError, WhyNotOurs};
+use crate::store::{LoopId, Store, StoreError, WhyNotOurs};
 use crate::text;
 
 /// Returns whether a transition ends loops in every phase.
@@ -36,11 +36,6 @@ pub(super) fn import(info: &ProgramInfo, root: &Utf8Path, document: &Utf8Path) -
     info.command(&info.take_up.map_or_else(import, str::to_owned))
 }
 
-/// Returns how a user brings an archived loop back.
-pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
-    format!("to bring it back:{}", info.command(&format!("resume {id}")))
-}
-
 /// Returns how a user takes over a loop that is not theirs. The command is on its own line, so that no shell runs it.
 pub(super) fn take_over(info: &ProgramInfo, id: &str) -> String {
     let words = format!("adopt {id}");
@@ -52,14 +47,14 @@ pub(super) fn take_over(info: &ProgramInfo, id: &str) -> String {
 }
 
 /// Returns the user's options for a loop that cannot be opened, or `None` if the error has them.
-fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
+fn help(info: &ProgramInfo, root: &Utf8Path, error: &OpenError) -> Option<String> {
     Some(match error {
         OpenError::Loop { id, .. } => {
             let command = way_out(info, id.as_str())?;
             format!("give it up (its files are kept):\n    {command}")
         }
         OpenError::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
-            bring_back(info, id)
+            format!("to bring it back:{}", info.command(&format!("resume {id}")))
         }
         OpenError::Store(StoreError::NotOurs { id, path, why }) => match why {
             WhyNotOurs::Journal(_) => take_over(info, id),
@@ -70,7 +65,9 @@ fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
                     "{program} resume {id} keeps the loop’s state, {program} import {file} takes the file’s"
                 )
             }
-            _ => return None,
+            WhyNotOurs::NoJournal | WhyNotOurs::NoMachine => {
+                format!("to continue it:{}", import(info, root, path))
+            }
         },
         _ => return None,
     })
@@ -78,7 +75,7 @@ fn help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
 
 /// Returns the error of a command for a loop that could not be opened.
 pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
-    let Some(help) = help(info, &error) else {
+    let Some(help) = help(info, Utf8Path::new(""), &error) else {
         return Failure::internal(error);
     };
     let exit = match error {
@@ -89,12 +86,12 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
 }
 
 /// Returns the error of a loop that could not be opened in one line, with its path and help.
-pub fn line(info: &ProgramInfo, path: &Utf8Path, error: &OpenError) -> String {
-    let path = text::shown(path);
+pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &OpenError) -> String {
+    let path = text::shown(store.path_of(id));
     let mut line = error.to_string();
     if !line.starts_with(&path) {
         line = format!("{path}: {line}");
     }
-    let help = help(info, error).map(|help| format!("; {help}"));
+    let help = help(info, store.root(), error).map(|help| format!("; {help}"));
     line + &help.unwrap_or_default()
 }

@@ -1,16 +1,24 @@
-//! The state folders above a folder, and the loops in them. Creates nothing.
+//! The state folders above a folder, the loops in them, and those of a session. Creates nothing.
+//!
+//! If a session may have many loops of a machine, its stops drive the one that was changed or chosen (`use`) last.
 
 use std::cmp::Reverse;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::exit::{Exit, Failure};
+use super::caller::UNKNOWN;
+use super::exit::{Exit, Failure, with_help};
+use super::incompatible;
 use super::info::ProgramInfo;
-use crate::store::{Listed, StateHome, StateSpec, Store};
+use super::surroundings::Surroundings;
+use crate::hooks::Input;
+use crate::store::{Active, Listed, LoopId, StateHome, StateSpec, Store};
 use crate::text;
 
 /// The most state folders that are looked at. An unpacked archive with hundreds must not hold up a turn.
-pub(super) const MAX_FOLDERS: usize = 32;
+const MAX_FOLDERS: usize = 32;
+/// The longest note about a state folder that is not used, in characters.
+const MAX_PROBLEM_CHARS: usize = 700;
 
 /// Finds the state folders in each start and its ancestors, nearest first, each once, at most 32. One that is not
 /// trusted is among them: see [`Store::refusal`].
@@ -141,15 +149,123 @@ pub fn active_loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, L
     active
 }
 
-/// Returns the archived loops above a folder, each with its store in the archive.
-pub fn archived(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    let stores = stores(state, &[from]);
-    let archived = stores.iter().flat_map(|store| {
+/// Returns the archived loops of this project in these state folders.
+pub(super) fn archived_in(stores: &[Store]) -> Vec<(Store, Listed)> {
+    let loops = stores.iter().flat_map(|store| {
         let listed = store.archived().into_iter();
         let ours = listed.filter(|listed| store.is_for(listed.root.as_deref()));
-        ours.map(|listed| (store.archived_store(listed.id.as_str()), listed))
+        ours.map(|listed| (store.clone(), listed))
     });
-    archived.collect()
+    loops.collect()
+}
+
+/// Returns the archived loops above a folder.
+pub fn archived(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
+    archived_in(&stores(state, &[from]))
+}
+
+/// Returns the archived loop of a session that is not over.
+pub(super) fn archived_of_session(stores: &[Store], session: &str) -> Option<(Store, LoopId)> {
+    let (store, listed) = archived_in(stores)
+        .into_iter()
+        .find(|(_, one)| one.session.as_deref() == Some(session) && one.problem.is_none())?;
+    Some((store, listed.id))
+}
+
+/// Returns why a session's loop is in the archive, and the command that continues it.
+pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId) -> String {
+    let resume = info.command(&format!("resume {id}"));
+    format!("was archived because it was idle for too long. To continue it:{resume}")
+}
+
+/// Returns whether a session may have several loops of a machine.
+pub(super) fn has_many(info: &ProgramInfo) -> bool {
+    info.state.active == Active::Many
+}
+
+/// Returns the session in a loop's field, or `None` if no session has taken the loop yet.
+pub(super) fn owner(session: Option<&str>) -> Option<&str> {
+    session.filter(|session| !["", UNKNOWN].contains(session))
+}
+
+/// Returns whether no session has taken a loop yet.
+pub(super) fn is_unowned(listed: &Listed) -> bool {
+    owner(listed.session.as_deref()).is_none()
+}
+
+/// Returns the loops that a stop could drive, those that a session has before the others. If the machine has many loops at
+/// once, the one that was changed last comes first.
+pub(super) fn drivable(
+    info: &ProgramInfo,
+    mut loops: Vec<(Store, Listed)>,
+) -> Vec<(Store, Listed)> {
+    loops.retain(|(_, one)| one.problem.is_none() && !one.terminal);
+    loops.sort_by_key(|(_, one)| {
+        let newest = has_many(info).then_some(Reverse(one.modified));
+        (is_unowned(one), newest)
+    });
+    loops
+}
+
+/// Returns the active loops of a session among these, first the one that its next stop drives.
+pub(super) fn filter_session(
+    info: &ProgramInfo,
+    loops: Vec<(Store, Listed)>,
+    session: &str,
+) -> Vec<(Store, LoopId)> {
+    let loops = drivable(info, loops).into_iter();
+    loops
+        .filter(|(_, one)| owner(one.session.as_deref()) == Some(session))
+        .map(|(store, listed)| (store, listed.id))
+        .collect()
+}
+
+/// Returns the active loops of a session that a hook is called about, first the one that its next stop drives.
+pub fn owned(
+    info: &ProgramInfo,
+    input: &Input,
+    surroundings: &Surroundings,
+    session: &str,
+) -> Vec<(Store, LoopId)> {
+    let loops = loops_in(&surroundings.stores(info, input));
+    filter_session(info, loops, session)
+}
+
+/// Finds the loop that a stop drives: the session's own, or else one that no session has.
+///
+/// # Errors
+/// Returns a note for the user if a loop is there, or may be, that cannot be driven. Nothing is written then.
+pub(super) fn find_for_stop(
+    info: &ProgramInfo,
+    stores: &[Store],
+    session: Option<&str>,
+) -> Result<Option<(Store, LoopId)>, String> {
+    let mut loops = loops_in(stores);
+    loops.retain(|(_, listed)| !listed.terminal);
+    let found = drivable(info, loops.clone())
+        .into_iter()
+        .find(|(_, one)| is_unowned(one) || one.session.as_deref() == session);
+    if let Some((store, listed)) = found {
+        return Ok(Some((store, listed.id)));
+    }
+    if let Some(error) = stores.iter().find_map(Store::refusal) {
+        return Err(text::note(&with_help(&error), MAX_PROBLEM_CHARS));
+    }
+    let unusable = loops.iter().find(|(_, one)| one.problem.is_some());
+    if let Some((store, one)) = unusable
+        && let Err(error) = store.open(&one.id)
+    {
+        return Err(incompatible::line(info, store, &one.id, &error.into()));
+    }
+    if stores.len() == MAX_FOLDERS {
+        return Err(format!(
+            "{MAX_FOLDERS} state folders or more are above this one; only the nearest were searched"
+        ));
+    }
+    match session.and_then(|session| archived_of_session(stores, session)) {
+        Some((_, id)) => Err(format!("loop {id} {}", archived_note(info, &id))),
+        None => Ok(None),
+    }
 }
 
 /// Returns a sentence for each state folder of these folders that is gone with the user's loops in it. A hook names each folder

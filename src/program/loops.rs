@@ -3,13 +3,12 @@
 use camino::Utf8Path;
 
 use super::app::HeldLoop;
-use super::arguments::LoopArgs;
 use super::builder::Program;
-use super::caller::{Caller, UNKNOWN};
+use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{attempts, incompatible, locate, messages, out, session_loops};
+use super::{attempts, incompatible, locate, messages, out};
 use crate::machine::{Actor, OpenError, Raw};
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
@@ -35,10 +34,10 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
         let Some(session) = Caller::from_env().session else {
             return find_active(info);
         };
-        let loops = session_loops::of_session(info, locate::loops_in(&stores), &session);
+        let loops = locate::filter_session(info, locate::loops_in(&stores), &session);
         let found = loops.into_iter().next();
         return found
-            .or_else(|| session_loops::archived(&stores, &session))
+            .or_else(|| locate::archived_of_session(&stores, &session))
             .map_or_else(|| find_active(info), Ok);
     };
     let list = format!("`{} list` shows the loops of this project", info.program);
@@ -60,34 +59,27 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
 /// Finds the only active loop.
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let here = here()?;
-    let all = locate::active_loops(info.state, &here);
-    let usable: Vec<_> = all
-        .iter()
-        .filter(|(_, one)| one.problem.is_none())
-        .collect();
-    if let [(store, one)] = usable[..] {
+    let mut active = locate::active_loops(info.state, &here);
+    active.retain(|(_, one)| one.problem.is_none());
+    if let [(store, one)] = &active[..] {
         return Ok((store.clone(), one.id.clone()));
     }
-    if !usable.is_empty() {
-        let ids: Vec<_> = usable.iter().map(|(_, one)| one.id.as_str()).collect();
+    if !active.is_empty() {
+        let ids: Vec<_> = active.iter().map(|(_, one)| one.id.as_str()).collect();
         let problem = format!("more than one loop is active: {}", ids.join(", "));
         return Err(Failure::refuse(problem, "give one of these ids"));
     }
-    let not_ours = all
-        .iter()
-        .find(|(store, one)| one.left_alone && store.has_journal(&one.id));
-    let archived = locate::archived(info.state, &here);
-    let help = if let Some((_, Listed { id, .. })) = not_ours {
-        let help = incompatible::take_over(info, id.as_str());
-        format!("loop {id} exists, but it is not yours; {help}")
-    } else if let Some((_, Listed { id, .. })) = archived.first() {
-        let help = incompatible::bring_back(info, id.as_str());
-        format!("loop {id} is in the archive; {help}")
-    } else {
-        let list = info.named_command("history", "list");
-        format!("to see finished loops:{list}")
-    };
     let problem = format!("no loop is active in {}", text::shown(&here));
+    let help = match locate::archived(info.state, &here).first() {
+        Some((_, Listed { id, .. })) => {
+            let resume = info.command(&format!("resume {id}"));
+            format!("loop {id} is in the archive; to bring it back:{resume}")
+        }
+        None => {
+            let list = info.named_command("history", "list");
+            format!("to see the others:{list}")
+        }
+    };
     Err(Failure::refuse(problem, &help))
 }
 
@@ -128,18 +120,10 @@ pub fn person_only(
     if let Ok((store, id)) = find(info, id) {
         attempts::note(&store, &id, actor, name, "only for the user");
     }
-    let problem = format!("an agent may not run ‘{name}’");
-    let help = match info.slash(command) {
-        Some(typed) => format!(
-            "ask the user to type {typed}, or to run in a terminal:{}",
-            text::command_lines(&[format!("{} {command}", info.program)])
-        ),
-        None => format!(
-            "ask the user to run in a terminal:{}",
-            info.command(command)
-        ),
-    };
-    Err(Failure::refuse(problem, &help))
+    Err(Failure::refuse(
+        format!("an agent may not run ‘{name}’"),
+        &format!("ask the user to:{}", info.command(command)),
+    ))
 }
 
 /// Opens a loop for a change, and prints the repairs.
@@ -150,18 +134,6 @@ pub(super) fn open(
     actor: Actor,
 ) -> Result<HeldLoop, Failure> {
     check_open(program.info, program.app.open(store, id, actor))
-}
-
-/// Opens a loop that is not over for a change, and prints the repairs.
-pub(super) fn open_active(
-    program: &Program,
-    store: &Store,
-    id: &LoopId,
-    actor: Actor,
-) -> Result<HeldLoop, Failure> {
-    let held = open(program, store, id, actor)?;
-    check_active(held.raw())?;
-    Ok(held)
 }
 
 /// Finds and opens a loop for a change by the caller, and loads its project's settings.
@@ -210,18 +182,8 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
 
 /// Returns the session that has a loop.
 pub(super) fn owner(raw: &Raw) -> Option<String> {
-    let session = raw.text(raw.table().state.fields.session);
-    Some(session).filter(|session| ![UNKNOWN, ""].contains(&session.as_str()))
-}
-
-/// Finds the loop that a command of the user's is about.
-pub(super) fn find_for_person(
-    info: &ProgramInfo,
-    target: &LoopArgs,
-    command: &str,
-) -> Result<(Store, LoopId), Failure> {
-    person_only(info, target.actor(), command, target.id.as_deref())?;
-    find(info, target.id.as_deref())
+    let session = raw.record().session();
+    locate::owner(session.as_deref()).map(str::to_owned)
 }
 
 /// Loads the settings of a project for a command about a loop of this session, and prints the settings that are ignored.

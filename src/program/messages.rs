@@ -3,14 +3,16 @@
 use serde_json::json;
 
 use super::builder::Program;
-use super::extension::NextAction;
-use super::info::ProgramInfo;
-use super::next_action;
+use super::caller::Caller;
+use super::extension::{NextAction, Variables};
+use super::settings::Settings;
+use super::{display, next_action, out};
 use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
-use crate::machine::{LoopHandle, Raw};
+use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::message::{Message, Render as _};
 use crate::review::runs;
+use crate::store::Entry;
 use crate::text;
 
 /// The note about a turn that may end.
@@ -65,7 +67,7 @@ pub(super) fn turn_end_note(
     });
     let rendered = TURN_END.render(&facts);
     let note = rendered.unwrap_or_else(|error| error.to_string());
-    program.info.line(note.trim_end())
+    note.trim_end().to_owned()
 }
 
 /// Returns why the last review gave no verdict, if the edge that was taken just now leaves a reviewing phase.
@@ -103,18 +105,6 @@ fn possible(raw: &Raw) -> String {
     text::command_lines(&ways.map(|way| way.command).collect::<Vec<_>>())
 }
 
-/// Adds notes before a line for the user.
-pub(super) fn with_notes(
-    info: &ProgramInfo,
-    notes: &[String],
-    line: Option<String>,
-) -> Option<String> {
-    let prefix = info.line("");
-    let line = line.map(|line| line.strip_prefix(&prefix).unwrap_or(&line).to_owned());
-    let notes: Vec<String> = notes.iter().cloned().chain(line).collect();
-    (!notes.is_empty()).then(|| info.line(&notes.join("; ")))
-}
-
 /// Removes the lock file of a loop that is over. A failure is noted in the folder's log.
 pub fn clear(raw: &Raw) {
     if phase(raw).terminal
@@ -122,4 +112,37 @@ pub fn clear(raw: &Raw) {
     {
         raw.store().log(&format!("{} clean-up: {error}", raw.id()));
     }
+}
+
+/// Renders the message that the agent got last in a loop's phase: that of the edge that led to the phase, or else that of the
+/// phase. Returns `None` if there is none.
+pub(super) fn render_last(program: &Program, held: &dyn LoopHandle) -> Option<String> {
+    let raw = held.raw();
+    // Without usable settings the message lacks the personas' names. The next stop reports the problem.
+    let settings = Settings::load_or_usual(program.info, raw.store().root());
+    let message = entered_by(raw)
+        .and_then(|edge| edge.words(raw.table()))
+        .or(phase(raw).message);
+    let rendered = program.render(held, message, &settings, Variables::new());
+    rendered.ok().flatten()
+}
+
+/// Prints the message that the agent got last, in a session whose next stop will not give it again.
+pub(super) fn print_last(program: &Program, held: &dyn LoopHandle) {
+    let behaviour = phase(held.raw()).on_stop.as_ref();
+    let is_given_once = behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
+    if !is_given_once || Caller::from_env().session.is_none() {
+        return;
+    }
+    if let Some(text) = render_last(program, held) {
+        out::text(&format!("\n{text}\n"));
+    }
+}
+
+/// Returns the edge by which the loop last entered its phase from another one.
+fn entered_by(raw: &Raw) -> Option<EdgeAt> {
+    let journal = raw.journal().ok()?;
+    let changes = journal.iter().rev().filter_map(Entry::change);
+    let mut edges = changes.flat_map(|change| display::edges_of(raw.table(), change));
+    edges.find(|edge| edge.from != edge.to && edge.to == raw.phase())
 }

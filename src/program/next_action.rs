@@ -3,8 +3,8 @@
 use super::builder::Program;
 use super::extension::NextAction;
 use super::info::ProgramInfo;
-use super::{messages, rounds};
-use crate::behaviours::loop_message;
+use super::rounds;
+use crate::behaviours::loop_message::{self, Way};
 use crate::behaviours::observe::require_file;
 use crate::machine::LoopHandle;
 use crate::machine::table::BehaviourInfo;
@@ -59,10 +59,8 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         _ => {}
     }
     let open = question.as_ref().ok().and_then(Option::as_ref);
-    let answer = open.map(|_| loop_message::answering(raw));
-    let ways = loop_message::ways(raw).into_iter();
-    let verbs = ways.filter(|way| way.person).map(|way| way.command);
-    let commands: Vec<String> = answer.into_iter().chain(verbs).take(MAX_COMMANDS).collect();
+    let mut commands = Vec::from_iter(open.map(|_| loop_message::answering(raw)));
+    commands.extend(self::commands(info, raw, |way| way.person));
     let next = if commands.is_empty() {
         text::one_line(phase.doc, 200)
     } else {
@@ -145,34 +143,29 @@ fn decided(raw: &Raw) -> Option<EdgeAt> {
     })
 }
 
-/// Returns the note for the user about a loop that waits: the reason, and the commands that continue it.
+/// Returns the note for the user about a loop that waits: the next action, and the other commands.
 pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     let raw = held.raw();
-    let id = raw.id();
-    let action = describe(program, held);
-    let awaited = &action.waits_for;
-    if program.extension.next_action(held).as_ref() == Some(&action) {
-        return format!("loop {id} waits for {awaited}. Next: {}", action.next);
+    let NextAction { waits_for, next } = describe(program, held);
+    let note = format!("loop {} waits for {waits_for}. Next: {next}", raw.id());
+    let mut commands = commands(program.info, raw, |_| true);
+    commands.retain(|command| !next.contains(command));
+    if commands.is_empty() || program.extension.next_action(held).is_some() {
+        return note;
     }
-    let question = program.question(held).ok().flatten();
-    let mut commands = Vec::from_iter(question.map(|_| loop_message::answering(raw)));
-    if messages::phase(raw).review().is_some() {
-        commands.push(format!("{} review {id}", program.info.program));
-    }
-    for way in loop_message::ways(raw).into_iter().take(MAX_COMMANDS) {
+    format!("{note}\nOr:{}", text::command_lines(&commands))
+}
+
+/// Returns the commands of the transitions that are open, those without arguments also as slash commands.
+fn commands(info: &ProgramInfo, raw: &Raw, is_wanted: impl Fn(&Way) -> bool) -> Vec<String> {
+    let ways = loop_message::ways(raw).into_iter().filter(is_wanted);
+    let commands = ways.take(MAX_COMMANDS).flat_map(|way| {
         let verb = way.transition.replace('_', "-");
-        let slash = program.info.slash(&format!("{verb} {id}"));
-        commands.extend(slash.filter(|_| way.is_plain));
-        commands.push(way.command);
-    }
-    let end = if awaited.ends_with(['?', '.', '!']) {
-        ""
-    } else {
-        "."
-    };
-    let mut note = format!("loop {id} waits for {awaited}{end}");
-    if !commands.is_empty() {
-        note += &format!("\nTo continue it:{}", text::command_lines(&commands));
-    }
-    note
+        let slash = info.slash(&format!("{verb} {}", raw.id()));
+        slash
+            .filter(|_| way.is_plain)
+            .into_iter()
+            .chain([way.command])
+    });
+    commands.collect()
 }

@@ -5,7 +5,7 @@
 //! the files that the machine names.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
@@ -89,25 +89,24 @@ fn simple_command(line: &str) -> Option<Vec<String>> {
 /// Returns whether a command's first word runs this program: its absolute path, or its name if a shell of the client finds
 /// this program by it. The plugin's launcher counts, which is last on the PATH of that shell.
 fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
-    let launcher =
-        env::var("CLAUDE_PLUGIN_ROOT").map(|root| format!("{root}/bin/{}", info.program));
-    let file = if word == info.program {
+    let root = env::var("CLAUDE_PLUGIN_ROOT").ok();
+    let launcher = root.map(|root| Utf8PathBuf::from(root).join("bin").join(info.program));
+    let called = if word == info.program {
         let path = env::var("PATH").unwrap_or_default();
         let mut files = path
             .split(':')
-            .map(|folder| Utf8Path::new(folder).join(word).into_string());
+            .map(|folder| Utf8Path::new(folder).join(word));
         // A relative folder may have any program.
-        files
-            .find(|file| !file.starts_with('/') || Path::new(file).is_file())
-            .or_else(|| launcher.clone().ok())
+        let found = files.find(|file| file.is_relative() || file.is_file());
+        found.or_else(|| launcher.clone())
     } else {
-        Some(word.to_owned())
+        Some(word.into())
     };
     let real = |file: PathBuf| file.canonicalize().ok();
-    let called = file
-        .filter(|file| file.starts_with('/'))
+    let called = called
+        .filter(|file| file.is_absolute())
         .and_then(|file| real(file.into()));
-    let ours = [env::current_exe().ok(), launcher.ok().map(Into::into)];
+    let ours = [env::current_exe().ok(), launcher.map(Into::into)];
     called.is_some() && ours.into_iter().flatten().any(|ours| real(ours) == called)
 }
 

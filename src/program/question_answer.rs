@@ -6,8 +6,8 @@
 use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::extension::{NotTaken, Variables};
-use super::session_loops::owned;
+use super::extension::Variables;
+use super::locate::owned;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{loops, messages, verbs};
@@ -66,9 +66,7 @@ pub(super) fn answer_in_terminal(
     let (held, settings) = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
     let unchanged = messages::unchanged(held.raw());
-    let refused = |why: String, help: &str| {
-        Failure::with_help(Exit::Refused, format!("loop {id}: {why}"), help)
-    };
+    let refused = |why: String, help: &str| Failure::refuse(format!("loop {id}: {why}"), help);
     let question = program
         .question(&*held)
         .map_err(|why| refused(format!("cannot ask: {why}"), &unchanged))?;
@@ -86,10 +84,8 @@ pub(super) fn answer_in_terminal(
         let help = format!("nothing was changed; the options are {}", asked.labels());
         return Err(refused(why, &help));
     };
-    let verb =
-        verbs::parse_answer(program, &answer, &id).map_err(|why| refused(why, &unchanged))?;
     let name = answer.transition.replace('_', "-");
-    let now = verbs::take(program, verb, held, &settings)?;
+    let now = verbs::take_answer(program, &answer, held, &settings)?;
     verbs::tell(program, &name, &*now, &settings);
     Ok(Exit::Complete)
 }
@@ -128,19 +124,10 @@ fn take(
     let Some(chosen) = chosen.transpose()? else {
         return Ok(false);
     };
-    let transition = chosen.transition;
-    let verb = verbs::parse_answer(program, &chosen, id)?;
     // The answer counts even if the settings cannot be used. The next stop reports that.
     let settings = Settings::load_or_usual(info, store.root());
-    let now = match verbs::try_take(program, verb, held, &settings) {
-        Ok(now) => now,
-        // Another process was faster. The next stop reports that change.
-        Err(NotTaken::Refused(refused)) if refused.refusal.is_stale() => {
-            return Ok(true);
-        }
-        Err(NotTaken::Refused(refused)) => return Err(refused.to_string()),
-        Err(NotTaken::Failed(failure)) => return Err(failure.to_string()),
-    };
+    let taken = verbs::take_answer(program, &chosen, held, &settings);
+    let now = taken.map_err(|failure| failure.to_string().replace(&format!("loop {id}: "), ""))?;
     let raw = now.raw();
     let phase = messages::phase(raw);
 
@@ -158,8 +145,9 @@ fn take(
         Some(_) => "",
     };
     output.agent = Some(info.line(&format!(
-        "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
+        "the answer “{}” took loop {id} by {} to phase {}.{next}",
         text::one_line(&chosen.label, 80),
+        chosen.transition,
         phase.name,
     )));
     output.more = message.filter(|_| !phase.terminal);

@@ -6,9 +6,8 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{adopt, incompatible, last_message, loops, messages, next_action, out, rounds, verbs};
-use crate::machine::OpenError;
-use crate::machine::{Actor, PhaseDeclaration as _, Raw};
+use super::{adopt, incompatible, loops, messages, next_action, out, verbs};
+use crate::machine::{Actor, OpenError, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -16,52 +15,44 @@ use crate::text;
 /// takes it over into the caller's session.
 pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
     let info = program.info;
-    let (store, id) = loops::find_for_person(info, target, "resume")?;
+    loops::person_only(info, target.actor(), "resume", target.id.as_deref())?;
+    let (store, id) = loops::find(info, target.id.as_deref())?;
     let settings = loops::settings(info, store.root(), None)?;
     bring_back(info, &store, &id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
-    if set_paused(&store, &id, false)? {
-        out::line(&format!("Loop {id} continues."));
-    }
+    store.pause(&id, false).map_err(Failure::internal)?;
     program.prepare(&*held, &settings, Actor::Person);
 
-    let phase = held.raw().phase();
-    let is_over = messages::phase(held.raw()).terminal;
-    let is_for_any = messages::is_for_any_session(info.table, phase);
-    let has_edge = info.table.edges_at("resume", phase).next().is_some();
-    let verb = verbs::parse(program, "resume", Vec::new(), &id).ok();
-    if let Some(verb) = verb.filter(|_| is_over || has_edge) {
-        let held = verbs::take(program, verb, held, &settings)?;
-        let raw = held.raw();
-        let phase = messages::phase(raw);
-        let spec = phase.review().filter(|spec| !spec.is_numbered());
-        let round = spec.map(|spec| format!(", {}", rounds::full_name(raw, spec)));
-        out::line(&format!(
-            "Loop {id} goes on in phase {}{}.",
-            phase.name,
-            round.unwrap_or_default()
-        ));
-        return print_session(info, raw, is_for_any);
-    }
-    loops::check_active(held.raw())?;
+    let is_for_any = messages::is_for_any_session(info.table, held.raw().phase());
+    let mut edges = info.table.edges_at("resume", held.raw().phase());
+    let is_taken = messages::phase(held.raw()).terminal || edges.next().is_some();
+    let held = match verbs::parse(program, "resume", Vec::new(), &id) {
+        Ok(verb) if is_taken => verbs::take(program, verb, held, &settings)?,
+        _ => held,
+    };
+    let raw = held.raw();
+    loops::check_active(raw)?;
     let next = next_action::describe(program, &*held);
     out::line(&format!(
-        "Loop {id} is in phase {} and waits for {}\nNext: {}",
-        messages::phase(held.raw()).name,
+        "Loop {id} goes on in phase {} and waits for {}\nNext: {}",
+        messages::phase(raw).name,
         next.waits_for,
         next.next
     ));
-    print_session(info, held.raw(), is_for_any)?;
-    last_message::print(program, &*held);
+    print_session(info, raw, is_for_any)?;
+    messages::print_last(program, &*held);
     Ok(Exit::Complete)
 }
 
 /// Pauses a loop.
 pub(super) fn pause(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
     let info = program.info;
-    let (store, id) = loops::find_for_person(info, target, "pause")?;
-    loops::open_active(program, &store, &id, Actor::Person)?;
-    set_paused(&store, &id, true)?;
+    loops::person_only(info, target.actor(), "pause", target.id.as_deref())?;
+    let (store, id) = loops::find(info, target.id.as_deref())?;
+    let held = loops::open(program, &store, &id, Actor::Person)?;
+    loops::check_active(held.raw())?;
+    store.pause(&id, true).map_err(Failure::internal)?;
+    store.log(&format!("{id} paused by the user"));
     out::line(&format!(
         "Loop {id} is paused: no stop drives it. To continue it:{}",
         info.command(&format!("resume {id}"))
@@ -74,7 +65,8 @@ pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
     let caller = Caller::from_env();
     let actor = caller.actor(false);
     let (store, id) = loops::find(program.info, Some(id))?;
-    let held = loops::open_active(program, &store, &id, actor)?;
+    let held = loops::open(program, &store, &id, actor)?;
+    loops::check_active(held.raw())?;
     if let (None, Some(session)) = (loops::owner(held.raw()), &caller.session) {
         store
             .set_session(held.raw().record(), session, "bind", &actor.to_string())
@@ -86,15 +78,6 @@ pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
         "The stops of its session drive loop {id} now, until another of its loops is changed or chosen."
     ));
     Ok(Exit::Complete)
-}
-
-/// Pauses a loop, or ends its pause. Returns whether that changed anything.
-fn set_paused(store: &Store, id: &LoopId, is_paused: bool) -> Result<bool, Failure> {
-    let is_new = store.pause(id, is_paused).map_err(Failure::internal)?;
-    if is_new {
-        store.log(&format!("{id} paused: {is_paused}"));
-    }
-    Ok(is_new)
 }
 
 /// Prints whose stops drive a loop. Takes it over before that in a session, or if any session can continue it.

@@ -2,22 +2,21 @@
 
 use jiff::Timestamp;
 
-use super::arguments::Review;
 use super::builder::Program;
 use super::caller::Caller;
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
 use super::reviewers::Chosen;
 use super::settings::Settings;
-use super::{Tone, attempts, incompatible, loops, messages, out, reviewers, rounds};
+use super::{Tone, arguments, attempts, incompatible, loops, messages, out, reviewers, rounds};
 use crate::behaviours::verify::{self, NotRun};
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, PhaseDeclaration as _, Raw};
-use crate::process::limits::Limits;
 use crate::review::ReviewSpec;
 use crate::review::evidence::Round;
 use crate::review::prompt::Prompt;
 use crate::review::round::{self, Report, RoundError, RoundEvent};
-use crate::review::runs::{Run, RunOutcome};
+use crate::review::runs::Run;
 use crate::text;
 
 /// The reason for which an agent may not choose the reviewer.
@@ -28,20 +27,18 @@ const FOLLOWED_LINES: usize = 20;
 const MAX_PRINTED_CHARS: usize = 20_000;
 
 /// Reviews the round that a loop is in.
-pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Failure> {
+pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result<Exit, Failure> {
     let info = program.info;
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
     let actor = Caller::from_env().actor(false);
-    let held = program
-        .app
-        .open(&store, &id, actor)
-        .map_err(|error| incompatible::failure(info, error))?;
+    let opened = program.app.open(&store, &id, actor);
+    let held = opened.map_err(|error| incompatible::failure(info, error))?;
     let raw = held.raw();
     if arguments.follow {
-        return follow(program, raw);
+        return follow(info, raw);
     }
-    let session = Some(raw.text(info.state.fields.session));
-    let settings = loops::settings(info, store.root(), session.as_deref())?;
+    let session = raw.text(info.state.fields.session);
+    let settings = loops::settings(info, store.root(), Some(&session))?;
     program.prepare(&*held, &settings, actor);
 
     let named = arguments.reviewer.as_deref();
@@ -49,16 +46,14 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
     if let Some(named) = named.filter(is_other) {
         let tried = format!("review --reviewer {}", text::one_line(named, 60));
         store.log(&format!("{id} {tried} refused: {USERS_CHOICE}"));
-        attempts::note(&store, &id, Actor::Agent, &tried, USERS_CHOICE);
+        attempts::note(&store, &id, actor, &tried, USERS_CHOICE);
         return Err(users_choice(&format!("{} review {id}", info.program)));
     }
     let phase = messages::phase(raw);
     let review = phase.review().map(|spec| (raw, spec));
-    let chosen = reviewers::choose(named, review, &settings, store.root())
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let mut reviewer = reviewers::choose(named, review, &settings, store.root())?;
     let Some((_, spec)) = review else {
-        return Err(Failure::with_help(
-            Exit::Refused,
+        return Err(Failure::refuse(
             format!(
                 "loop {id} is in phase {}, where nothing is reviewed",
                 phase.name
@@ -66,8 +61,15 @@ pub(super) fn review(program: &Program, arguments: &Review) -> Result<Exit, Fail
             &format!("`{} status` shows what the loop waits for", info.program),
         ));
     };
-    let limits = arguments.time.limits(chosen.limits)?;
-    run_and_print(program, &*held, spec, &settings, limits, &chosen)
+    reviewer.limits = arguments.time.limits(reviewer.limits)?;
+    let review = Review {
+        program,
+        held: &*held,
+        spec,
+        settings: &settings,
+        reviewer: &reviewer,
+    };
+    review.run_and_print()
 }
 
 /// Reviews what a phase reviews in another phase, which has no review, and prints the findings. They are evidence of nothing.
@@ -83,107 +85,109 @@ pub fn by_hand(
     let root = raw.store().root();
     let settings = loops::settings(program.info, root, None)?;
     let _ = raw.program_facts().subjects.set(program.app.subjects(held));
-    let chosen = reviewers::choose(None, Some((raw, spec)), &settings, root)
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
-    run_and_print(program, held, spec, &settings, chosen.limits, &chosen)
+    let review = Review {
+        program,
+        held,
+        spec,
+        settings: &settings,
+        reviewer: &reviewers::choose(None, Some((raw, spec)), &settings, root)?,
+    };
+    review.run_and_print()
 }
 
-/// Runs the round that a loop is in, and prints the findings.
-fn run_and_print(
-    program: &Program,
-    held: &dyn LoopHandle,
-    spec: &'static ReviewSpec,
-    settings: &Settings,
-    limits: Limits,
-    chosen: &Chosen,
-) -> Result<Exit, Failure> {
-    let info = program.info;
-    let raw = held.raw();
-    let store = raw.store();
-    let mut console = Console::new(info.line(""), false);
-    let personas = settings.personas.of_phase(spec);
-    let persona = &personas.of_round(raw.count(spec.round)).label;
-    console.line(&format!("{}, {persona}", rounds::full_name(raw, spec)));
-    let mut listener = |event: RoundEvent<'_>| console.event(event);
-    let failure = |error: RoundError| {
-        let exit = match error {
-            RoundError::Interrupted => Exit::Interrupted,
-            _ if error.is_refusal() => Exit::Refused,
-            _ => Exit::Internal,
-        };
-        Failure::new(exit, error)
-    };
-    let report =
-        run(program, held, spec, settings, limits, chosen, &mut listener).map_err(failure)?;
+/// A review of the round that a loop is in.
+pub struct Review<'r> {
+    /// The program.
+    pub program: &'r Program,
+    /// The loop.
+    pub held: &'r dyn LoopHandle,
+    /// The review that the machine declares.
+    pub spec: &'static ReviewSpec,
+    /// The settings.
+    pub settings: &'r Settings,
+    /// The reviewer. Its time limits are also those of a reviewer that takes over.
+    pub reviewer: &'r Chosen,
+}
 
-    let run = &report.run;
-    console.emphasize(&info.line(&result(raw, &report)), rounds::CLEAN, Tone::Good);
-    let output = round::output_path(store, raw.id(), &run.began.run);
-    if run.cause().is_some() && output.exists() {
-        console.line(&format!("what it wrote: {}", text::exact(&output)));
-    }
-    if matches!(run.outcome(), Some(RunOutcome::Findings))
-        && let Ok(findings) = store
-            .read(&run.findings_path(store, raw.id()))
-            .and_then(crate::files::text)
-    {
-        // An agent in a client may not be allowed to read a file outside of its folder.
-        print_findings(&findings);
-    }
-    if run.verdict().is_some() {
-        let more = program.extension.reviewed(held);
+impl Review<'_> {
+    /// Runs the round, and prints the findings.
+    fn run_and_print(&self) -> Result<Exit, Failure> {
+        let info = self.program.info;
+        let raw = self.held.raw();
+        let store = raw.store();
+        let mut console = Console::new(info.line(""), false);
+        let personas = self.settings.personas.of_phase(self.spec);
+        let persona = &personas.of_round(raw.count(self.spec.round)).label;
+        console.line(&format!("{}, {persona}", rounds::full_name(raw, self.spec)));
+        let ended = self.run(&mut |event| console.event(event));
+        let report = ended.map_err(|error| {
+            let exit = match error {
+                RoundError::Interrupted => Exit::Interrupted,
+                _ if error.is_refusal() => Exit::Refused,
+                _ => Exit::Internal,
+            };
+            Failure::new(exit, error)
+        })?;
+
+        let run = &report.run;
+        console.emphasize(&info.line(&result(raw, &report)), rounds::CLEAN, Tone::Good);
+        if run.cause().is_some() {
+            let output = round::output_path(store, raw.id(), &run.began.run);
+            if output.exists() {
+                console.line(&format!("what it wrote: {}", text::exact(&output)));
+            }
+            return Ok(Exit::Reviewer);
+        }
+        if !run.findings().is_empty()
+            && let Ok(findings) = store
+                .read(&run.findings_path(store, raw.id()))
+                .and_then(crate::files::text)
+        {
+            // An agent in a client may not be allowed to read a file outside of its folder.
+            print_findings(&findings);
+        }
+        let more = self.program.extension.reviewed(self.held);
         if !more.is_empty() {
             out::line("");
         }
         more.iter().for_each(|line| console.line(line));
+        Ok(Exit::Complete)
     }
-    Ok(match run.cause() {
-        None => Exit::Complete,
-        Some(_) => Exit::Reviewer,
-    })
-}
 
-/// Runs the round that a loop is in, or follows the process that runs it.
-///
-/// # Errors
-/// Returns an error if the round cannot begin or be recorded.
-pub fn run(
-    program: &Program,
-    held: &dyn LoopHandle,
-    spec: &'static ReviewSpec,
-    settings: &Settings,
-    limits: Limits,
-    chosen: &Chosen,
-    listener: &mut round::Listener<'_>,
-) -> Result<Report, RoundError> {
-    let raw = held.raw();
-    verify_first(raw, spec, listener)?;
+    /// Runs the round, or follows the process that runs it.
+    ///
+    /// # Errors
+    /// Returns an error if the round cannot begin or be recorded.
+    pub fn run(&self, listener: &mut round::Listener<'_>) -> Result<Report, RoundError> {
+        let raw = self.held.raw();
+        verify_first(raw, self.spec, listener)?;
 
-    let extension = &program.extension;
-    let personas = settings.personas.of_phase(spec);
-    let prompt = Prompt {
-        raw,
-        spec,
-        persona: personas.of_round(raw.count(spec.round)),
-        context: extension.context(held, settings, Timestamp::now()),
-        earlier: extension.earlier_findings(held),
-        verified: verify::text(raw),
-        failed: verify::failed(raw),
-    };
-    chosen.ask_in_turn(
-        |report: &Result<Report, RoundError>| report.as_ref().ok()?.run.cause(),
-        |next, line| {
-            // A listener that cancels does so again at the next event.
-            let _ = line.map(|line| listener(RoundEvent::Line(line)));
-            let reviewer = &next.shown;
-            round::run(&prompt, limits, next.reviewer.as_ref(), &mut |event| {
-                listener(match event {
-                    RoundEvent::Began(_) => RoundEvent::Began(reviewer),
-                    event => event,
+        let extension = &self.program.extension;
+        let personas = self.settings.personas.of_phase(self.spec);
+        let prompt = Prompt {
+            raw,
+            spec: self.spec,
+            persona: personas.of_round(raw.count(self.spec.round)),
+            context: extension.context(self.held, self.settings, Timestamp::now()),
+            earlier: extension.earlier_findings(self.held),
+            verified: verify::text(raw),
+            failed: verify::failed(raw),
+        };
+        let limits = self.reviewer.limits;
+        self.reviewer.ask_in_turn(
+            |report: &Result<Report, RoundError>| report.as_ref().ok()?.run.cause(),
+            |next, line| {
+                // A listener that cancels does so again at the next event.
+                let _ = line.map(|line| listener(RoundEvent::Line(line)));
+                round::run(&prompt, limits, next.reviewer.as_ref(), &mut |event| {
+                    listener(match event {
+                        RoundEvent::Began(_) => RoundEvent::Began(&next.shown),
+                        event => event,
+                    })
                 })
-            })
-        },
-    )
+            },
+        )
+    }
 }
 
 /// Runs the allowed commands that verify the work, unless there is a result for this work tree or the
@@ -206,14 +210,8 @@ fn verify_first(
     });
     let not_run = match ran {
         Ok(ran) => ran.permission_problem(raw),
-        Err(NotRun::NoCommands(why)) => Some(why),
         Err(NotRun::Interrupted) => return Err(RoundError::Interrupted),
-        Err(NotRun::Refused(refusal)) => {
-            return Err(RoundError::Refused {
-                message: refusal.to_string(),
-                help: "fix that, then run the review again".to_owned(),
-            });
-        }
+        Err(why) => Some(why.to_string()),
     };
     if let Some(why) = not_run {
         let line = format!("commands that verify the work were not run: {why}");
@@ -223,26 +221,26 @@ fn verify_first(
 }
 
 /// Shows a review that another process runs, to its end. Never starts one.
-fn follow(program: &Program, raw: &Raw) -> Result<Exit, Failure> {
+fn follow(info: &ProgramInfo, raw: &Raw) -> Result<Exit, Failure> {
     let id = raw.id();
-    let mut console = Console::new(program.info.line(""), false);
-    let review = format!("{} review {id} --follow", program.info.program);
-    let failure = |error| match error {
-        RoundError::Interrupted => Failure::with_help(
+    let mut console = Console::new(info.line(""), false);
+    let watched = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));
+    // Only an interrupt ends it early.
+    let was_running = watched.map_err(|_| {
+        Failure::with_help(
             Exit::Interrupted,
             "no longer followed; the review itself goes on".to_owned(),
-            &format!("to see it again:\n    {review}"),
-        ),
-        error => Failure::new(Exit::Internal, error),
-    };
-    let is_running =
-        round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event)).map_err(failure)?;
-
+            &format!(
+                "to see it again:\n    {} review {id} --follow",
+                info.program
+            ),
+        )
+    })?;
     let Some(run) = rounds::runs(raw).pop() else {
         console.line(&format!("no review of loop {id} has run yet"));
         return Ok(Exit::Complete);
     };
-    if !is_running {
+    if !was_running {
         console.line("no review is running; this was the last one");
     }
     console.line(&format!(
@@ -252,7 +250,7 @@ fn follow(program: &Program, raw: &Raw) -> Result<Exit, Failure> {
         text::one_line(&run.began.reviewer, 60),
         result_of(raw, &run)
     ));
-    Ok(if run.verdict().is_some() || !is_running {
+    Ok(if run.verdict().is_some() || !was_running {
         Exit::Complete
     } else {
         Exit::Reviewer
@@ -299,10 +297,9 @@ pub fn result(raw: &Raw, report: &Report) -> String {
 /// Returns the outcome of a run, and its findings file.
 fn result_of(raw: &Raw, run: &Run) -> String {
     let outcome = rounds::outcome(run);
-    let path = run.findings_path(raw.store(), raw.id());
-    match run.outcome() {
-        Some(RunOutcome::Clean) => format!("{outcome}. {}", text::exact(path)),
-        Some(RunOutcome::Findings) => format!("{outcome}. Findings: {}", text::exact(path)),
-        _ => outcome,
+    if run.verdict().is_none() {
+        return outcome;
     }
+    let path = run.findings_path(raw.store(), raw.id());
+    format!("{outcome}. Findings: {}", text::exact(path))
 }

@@ -84,14 +84,12 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     let of = |round| {
         let run = runs.iter().rfind(|run| run.began.round == round);
         let persona = run.map_or(&personas.of_round(round).label, |run| &run.began.persona);
-        let path = findings_file::findings_path(store, raw.id(), round);
+        let file = store.read(&findings_file::findings_path(store, raw.id(), round));
+        let counts = |file: Vec<u8>| run.and_then(Run::counts).or(counts_of(&file));
         RoundLine {
             round,
             persona: text::one_line(persona, 100),
-            counts: store
-                .read(&path)
-                .ok()
-                .and_then(|bytes| run.and_then(Run::counts).or(counts_of(&bytes))),
+            counts: file.ok().and_then(counts),
             file: None,
         }
     };
@@ -198,19 +196,17 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     }
     let runs = runs::read(journal);
     for (failed, instead) in runs.iter().zip(runs.iter().skip(1)) {
-        let cause = failed.cause();
-        let names = [failed, instead].map(|run| text::one_line(&run.began.reviewer, 60));
-        if let Some(cause) = cause.filter(|cause| cause.kind.falls_over())
+        let [from, to] = [failed, instead].map(|run| text::one_line(&run.began.reviewer, 60));
+        let round = failed.began.round;
+        if let Some(cause) = failed.cause().filter(|cause| cause.kind.falls_over())
             && instead.verdict().is_some()
-            && instead.began.round == failed.began.round
-            && names[0] != names[1]
+            && instead.began.round == round
+            && from != to
         {
+            let why = cause.to_string();
             caveats.push(format!(
-                "Round {}: {} could not run, {} reviewed instead: {}.",
-                failed.began.round,
-                names[0],
-                names[1],
-                cause.to_string().trim_end_matches('.')
+                "Round {round}: {from} could not run, {to} reviewed instead: {}.",
+                why.trim_end_matches('.')
             ));
         }
     }

@@ -9,9 +9,9 @@ use super::builder::Program;
 use super::durations::elapsed;
 use super::exit::with_help;
 use super::info::ProgramInfo;
-use super::session_loops::{self, archived_note, is_unowned};
+use super::locate::{self, archived_note, is_unowned};
 use super::surroundings::Surroundings;
-use super::{compaction, incompatible, last_message, locate, messages, next_action};
+use super::{compaction, incompatible, messages, next_action};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
 use crate::store::{Listed, LoopId, Store};
@@ -41,7 +41,8 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     }
     let stores = surroundings.stores(info, input);
     let mut output = describe_loop(program, input, &stores, source);
-    output.person = messages::with_notes(info, &notes, output.person);
+    notes.extend(output.person);
+    output.person = (!notes.is_empty()).then(|| info.line(&notes.join("; ")));
     output
 }
 
@@ -51,7 +52,7 @@ fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &st
     let info = program.info;
     let is_compacted = source == "compact";
     let session = input.session_id.as_deref();
-    let loops = session_loops::drivable(info, locate::loops_in(stores));
+    let loops = locate::drivable(info, locate::loops_in(stores));
     let find = |is_meant: &dyn Fn(&Listed) -> bool| loops.iter().find(|(_, one)| is_meant(one));
     let is_own = |one: &Listed| !is_unowned(one) && one.session.as_deref() == session;
     let is_for_any = |one: &Listed| !is_unowned(one) && is_for_any_session(info, one);
@@ -78,7 +79,8 @@ fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &st
         );
         return inform(info, &line, true);
     }
-    if let Some((_, id)) = session.and_then(|session| session_loops::archived(stores, session)) {
+    if let Some((_, id)) = session.and_then(|session| locate::archived_of_session(stores, session))
+    {
         let line = format!("loop {id} of this session {}", archived_note(info, &id));
         return inform(info, &line, true);
     }
@@ -99,34 +101,32 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let held = match program.app.open(store, id, Actor::Hook) {
         Ok(held) => held,
         Err(error) => {
-            let error = incompatible::line(info, &store.path_of(id), &error);
+            let error = incompatible::line(info, store, id, &error);
             let error = text::note(&error, 300);
             let line = format!("loop {id} of this session cannot go on: {error}");
             return inform(info, &line, true);
         }
     };
     let raw = held.raw();
-    let phase = messages::phase(raw).name;
     let action = next_action::describe(program, &*held);
-    let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
     let next = text::note(&action.next, MAX_ACTION_CHARS);
+    let is_for_any = messages::is_for_any_session(info.table, raw.phase());
+    let owner = if is_for_any { "" } else { " of this session" };
+    let place = format!(
+        "loop {id}{owner} is in phase {} and waits for {}.",
+        messages::phase(raw).name,
+        text::one_line(&action.waits_for, MAX_ACTION_CHARS)
+    );
     let repairs = raw.repairs().join("; ");
     if is_compacted {
-        let line = format!(
-            "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Continue it: {next}"
-        );
         return HookOutput {
-            agent: Some(info.line(&line)),
-            more: last_message::render(program, &*held),
+            agent: Some(info.line(&format!("{place} Continue it: {next}"))),
+            more: messages::render_last(program, &*held),
             // The user sees the loop go on.
-            person: (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {repairs}"))),
+            person: (!repairs.is_empty()).then(|| format!("loop {id}: {repairs}")),
             ..HookOutput::default()
         };
     }
-
-    let is_for_any = messages::is_for_any_session(info.table, raw.phase());
-    let owner = if is_for_any { "" } else { " of this session" };
-    let place = format!("loop {id}{owner} is in phase {phase} and waits for {waits_for}.");
     let mut resume = info.table.edges_at("resume", raw.phase());
     let step = if resume.next().is_some() || store.is_paused(id) {
         let resume = info.command(&format!("resume {id}"));
@@ -139,7 +139,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let person = format!("{place} {step}\n{repairs}");
     HookOutput {
         agent: Some(info.line(&agent)),
-        person: Some(info.line(person.trim_end())),
+        person: Some(person.trim_end().to_owned()),
         ..HookOutput::default()
     }
 }
@@ -170,7 +170,7 @@ fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
     let agent = format!("{line}\nThe user decides about it: do nothing unless asked");
     HookOutput {
         agent: to_agent.then(|| info.line(&agent)),
-        person: Some(info.line(line)),
+        person: Some(line.to_owned()),
         ..HookOutput::default()
     }
 }

@@ -23,9 +23,6 @@ use crate::store::{
     parse_plain,
 };
 
-/// The longest value that is read from stdin, in bytes.
-const MAX_STDIN_BYTES: u64 = 1024 * 1024;
-
 /// The helpers that change a file.
 const CHANGES: [&str; 4] = ["write", "set", "move", "sweep"];
 
@@ -56,7 +53,15 @@ pub(super) fn state(
             Some(id.to_string())
         }
         ("valid-id", [id]) => return Ok(LoopId::parse(id, info.state.ids).is_ok().into()),
-        ("write", [file]) => return write(info, &here.join(file)),
+        ("write", [file]) => {
+            let file = here.join(file);
+            if let Some(own) = OwnLoop::from_file(info, &file) {
+                let why = "it would go past the machine’s transitions";
+                return Err(own.refuse("state write", why));
+            }
+            replace(&file, &stdin()?).map_err(Failure::refusal)?;
+            return Ok(Exit::Complete);
+        }
         ("get", [file, field]) => {
             let document = read(info.state, &here.join(file));
             document.map_err(Failure::refusal)?.text(field)
@@ -102,13 +107,8 @@ fn failure(exit: Exit, problem: impl ToString) -> Failure {
 
 fn stdin() -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    let mut stdin = io::stdin().lock().take(MAX_STDIN_BYTES + 1);
-    let read = stdin.read_to_end(&mut bytes);
+    let read = io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|error| failure(Exit::Usage, error))?;
-    if bytes.len() as u64 > MAX_STDIN_BYTES {
-        let problem = format!("stdin has more than {MAX_STDIN_BYTES} bytes");
-        return Err(failure(Exit::Usage, problem));
-    }
     Ok(bytes)
 }
 
@@ -145,15 +145,6 @@ impl OwnLoop {
         attempts::note(&self.store, &self.id, self.actor, tried, why);
         failure(Exit::Refused, format!("loop {}: {why}", self.id))
     }
-}
-
-fn write(info: &ProgramInfo, file: &Utf8Path) -> Result<Exit, Failure> {
-    if let Some(own) = OwnLoop::from_file(info, file) {
-        let why = "it would go past the machine’s transitions";
-        return Err(own.refuse("state write", why));
-    }
-    replace(file, &stdin()?).map_err(Failure::refusal)?;
-    Ok(Exit::Complete)
 }
 
 /// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text. `-` reads the value from stdin.
@@ -193,28 +184,19 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
         let is_set = edit(file, Some(from), PHASE, &to.into());
         return Ok(is_set.map_err(Failure::refusal)?.into());
     };
-    let held = loops::check_open(info, program.app.open(&own.store, &own.id, own.actor))?;
+    let held = loops::open(program, &own.store, &own.id, own.actor)?;
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }
-    let stored = |phase: usize| info.table.phases[phase].stored;
-    let edges: Vec<_> = info
+    let phases = info.table.phases;
+    let verb = info
         .table
         .edges()
-        .filter(|edge| from != to && stored(edge.from) == from && stored(edge.to) == to)
-        .collect();
-    let verb = edges
-        .iter()
-        .filter(|edge| edge.requires.is_none())
+        .filter(|edge| from != to && edge.requires.is_none())
+        .filter(|edge| phases[edge.from].stored == from && phases[edge.to].stored == to)
         .find_map(|edge| verbs::parse(program, edge.transition, Vec::new(), &own.id).ok())
         .ok_or_else(|| {
-            let why = match edges.last() {
-                Some(edge) => {
-                    let name = edge.transition;
-                    format!("shell helpers cannot take ‘{name}’ from {from} to {to}")
-                }
-                None => format!("the machine declares no transition from {from} to {to}"),
-            };
+            let why = format!("shell helpers cannot take it from {from} to {to}");
             own.refuse(&format!("state move {from} {to}"), &why)
         })?;
     let settings = loops::settings(info, own.store.root(), None)?;
@@ -242,7 +224,8 @@ fn edit(
     field: &str,
     value: &Json,
 ) -> Result<bool, StoreError> {
-    locked("change", path, |folder, name| {
+    in_folder("change", path, |folder, name| {
+        let _lock = lock(folder)?;
         let mut document = read_unowned(folder, name)?;
         if from.is_some() && document.text(PHASE).as_deref() != from {
             return Ok(false);
@@ -262,7 +245,8 @@ fn edit(
 
 /// Replaces the file, with any bytes. A reader sees the old file or the new one.
 fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    locked("write", path, |folder, name| {
+    in_folder("write", path, |folder, name| {
+        let _lock = lock(folder)?;
         match read_unowned(folder, name) {
             // A symlink, or a file of a machine.
             Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
@@ -282,18 +266,11 @@ fn read_unowned(folder: &Folder, name: &str) -> io::Result<Document> {
     Err(io::Error::new(ErrorKind::InvalidInput, why))
 }
 
-/// Works on a file under its lock.
-fn locked<T>(
-    doing: &'static str,
-    path: &Utf8Path,
-    work: impl FnOnce(&Folder, &str) -> io::Result<T>,
-) -> Result<T, StoreError> {
-    in_folder(doing, path, |folder, name| {
-        let _lock = Lock::take(folder, LOCK, LOCK_TIMEOUT)?.ok_or_else(|| {
-            let why = format!("another process has locked {}", folder.path().join(LOCK));
-            io::Error::new(ErrorKind::TimedOut, why)
-        })?;
-        work(folder, name)
+/// Takes the lock of a folder's files.
+fn lock(folder: &Folder) -> io::Result<Lock> {
+    Lock::take(folder, LOCK, LOCK_TIMEOUT)?.ok_or_else(|| {
+        let why = format!("another process has locked {}", folder.path().join(LOCK));
+        io::Error::new(ErrorKind::TimedOut, why)
     })
 }
 

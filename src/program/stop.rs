@@ -12,18 +12,17 @@ use super::builder::Program;
 use super::caller::UNKNOWN;
 use super::exit::Exit;
 use super::extension::Variables;
-use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::surroundings::Surroundings;
-use super::{
-    incompatible, locate, loops, messages, next_action, out, rounds, session_loops, turn_end,
-};
+use super::{display, incompatible, locate, loops, messages, next_action, out, rounds};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
+use crate::hooks::seen::SessionRecord as _;
+use crate::hooks::waits::{Wait, Waits};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::review::runs;
-use crate::store::{LoopId, Store};
+use crate::store::{Entry, LoopId, StateHome, Store};
 use crate::text;
 
 /// The beginning of the log line about a stop that changed nothing. `status` shows that line.
@@ -31,24 +30,22 @@ pub(super) const LET_END: &str = "let the turn end: ";
 
 /// Answers the Stop hook: reads its input, decides, prints the decision.
 pub(super) fn answer(program: &Program, surroundings: &Surroundings) -> Exit {
-    let info = program.info;
+    let name = program.info.program;
     let decided = catch_unwind(AssertUnwindSafe(|| {
         match input::read(std::io::stdin(), INPUT_TIMEOUT) {
             Ok(input) => decide(program, &input, surroundings),
-            Err(error) => approve(
-                info,
-                &format!("cannot read the Stop hook's input as JSON: {error}"),
-            ),
+            Err(error) => approve(format!(
+                "cannot read the Stop hook's input as JSON: {error}"
+            )),
         }
     }));
-    let decision = decided.unwrap_or_else(|_| {
-        let doctor = format!("{} doctor", info.program);
-        approve(
-            info,
-            &format!("the Stop hook failed; the turn may end. `{doctor}` may say why"),
-        )
+    let mut decision = decided.unwrap_or_else(|_| {
+        approve(format!(
+            "the Stop hook failed; the turn may end. `{name} doctor` may say why"
+        ))
     });
-    out::text(&decision.to_json(&format!("{} status", info.program)));
+    decision.note = decision.note.map(|note| program.info.line(&note));
+    out::text(&decision.to_json(&format!("{name} status")));
     Exit::Complete
 }
 
@@ -60,8 +57,8 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
     let info = program.info;
     let stores = surroundings.stores(info, input);
     let mut notes = locate::name_vanished(info, &surroundings.folders(input), Some("stop"));
-    let located = session_loops::locate(info, &stores, input.session_id.as_deref());
-    let decision = match located {
+    let located = locate::find_for_stop(info, &stores, input.session_id.as_deref());
+    let mut decision = match located {
         Ok(Some((store, id))) => {
             let stop = Stop {
                 program,
@@ -72,13 +69,12 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
             let decided = stop.run_steps(&mut notes);
             decided.unwrap_or_else(|error| stop.fail("was left as it is", &error))
         }
-        Err(note) => approve(info, &note),
+        Err(note) => approve(note),
         Ok(None) => Decision::approve(None),
     };
-    Decision {
-        note: messages::with_notes(info, &notes, decision.note),
-        ..decision
-    }
+    notes.extend(decision.note);
+    decision.note = (!notes.is_empty()).then(|| notes.join("; "));
+    decision
 }
 
 /// A stop of one loop.
@@ -95,9 +91,7 @@ impl Stop<'_> {
         let held = self.open()?;
         notes.extend_from_slice(held.raw().repairs());
 
-        let turn = turn_end::look(self.program.info, self.input, held.raw());
-        notes.extend(turn.note);
-        if let Some(reason) = turn.stays {
+        if let Some(reason) = self.reason_to_stay(held.raw(), notes) {
             self.log(&format!("{LET_END}{reason}"));
             return Ok(Decision::approve(None));
         }
@@ -109,17 +103,18 @@ impl Stop<'_> {
             .map_err(|error| format!("cannot ask: {error}"))?
             .is_some();
 
-        let step = self.let_machine_decide(held)?;
-
-        Ok(match step {
-            None | Some(Step::Over(_)) => Decision::approve(None),
-            Some(Step::Waits(held)) => self.render_wait(&*held),
-            Some(Step::Moved { now, edge }) => self
+        match self.program.app.stop(held) {
+            Ok(Step::Over(_)) => Ok(Decision::approve(None)),
+            Ok(Step::Waits(held)) => Ok(self.render_wait(&*held)),
+            Ok(Step::Moved { now, edge }) => self
                 .render_move(&*now, edge, was_asked, &settings)
-                .unwrap_or_else(|error| {
-                    self.fail("has changed, but the message about it failed", &error)
+                .or_else(|error| {
+                    Ok(self.fail("has changed, but the message about it failed", &error))
                 }),
-        })
+            // Another process was faster and has reported the change.
+            Err(refused) if refused.refusal.is_stale() => Ok(Decision::approve(None)),
+            Err(refused) => Err(refused.to_string()),
+        }
     }
 
     /// Opens the loop, and binds it to the session if no session has it.
@@ -129,7 +124,7 @@ impl Stop<'_> {
             self.program
                 .app
                 .open(self.store, self.id, Actor::Hook)
-                .map_err(|error| incompatible::line(info, &self.store.path_of(self.id), &error))
+                .map_err(|error| incompatible::line(info, self.store, self.id, &error))
         };
         let mut held = open()?;
         let session = self.input.session_id.as_deref();
@@ -147,6 +142,52 @@ impl Stop<'_> {
         Ok(held)
     }
 
+    /// Returns the reason for which the turn's end leaves the loop as it is, or `None` if this stop drives it. Adds notes.
+    fn reason_to_stay(&self, raw: &Raw, notes: &mut Vec<String>) -> Option<&'static str> {
+        let id = self.id;
+        let wait = self.count_wait();
+        if self.store.is_paused(id) {
+            let resume = self.program.info.command(&format!("resume {id}"));
+            notes.push(format!("loop {id} is paused. To continue it:{resume}"));
+            return Some("it is paused");
+        }
+        if wait == Wait::Waits {
+            return Some("its review or a helper of the agent is running");
+        }
+        // Our next reminder or retry is for the user's turn.
+        if self.input.stop_hook_active == Some(true) && has_let_turn_end(raw) {
+            return Some("it let the turn end before, and another hook held it");
+        }
+        if wait == Wait::GivesUp {
+            notes.push(format!(
+                "three stops have waited for the same background task, so loop {id} goes on while that runs"
+            ));
+        }
+        None
+    }
+
+    /// Adds this stop to the count for the background tasks that its agent waits for. The count is not kept if the state home
+    /// cannot be written; `doctor` says so.
+    fn count_wait(&self) -> Wait {
+        // The client wakes the agent when a background task ends. A shell counts if it runs the loop's review.
+        let program = self.program.info.program;
+        let calls = [
+            format!("{program} review"),
+            format!("{}-runner.sh", self.id),
+        ];
+        let tasks = self.input.awaited_tasks(|command| {
+            calls.iter().any(|call| command.contains(call)) && self.store.is_running(self.id)
+        });
+        let state_home = StateHome::of_user(program);
+        let home = state_home.folder();
+        let session = self.input.session_id.as_deref().unwrap_or(UNKNOWN);
+        let before = home.and_then(|home| Waits::load(session, home));
+        let mut waits = before.unwrap_or_default();
+        let wait = waits.count(&tasks);
+        let _ = home.map(|home| waits.keep(session, home));
+        wait
+    }
+
     /// Loads the settings, and keeps the hook's environment for commands inside the session.
     fn load_settings(&self) -> Result<Settings, String> {
         let settings = Settings::load(self.program.info, self.store.root())
@@ -159,26 +200,11 @@ impl Stop<'_> {
         Ok(settings)
     }
 
-    /// Lets the machine look at the loop, choose a transition, and commit it. Returns `None` if another process was faster and
-    /// has reported the change.
-    fn let_machine_decide(&self, held: HeldLoop) -> Result<Option<Step<HeldLoop>>, String> {
-        match self.program.app.stop(held) {
-            Ok(step) => Ok(Some(step)),
-            Err(refused) if refused.refusal.is_stale() => Ok(None),
-            Err(refused) => Err(refused.to_string()),
-        }
-    }
-
     /// Renders the note about a loop that stays in its phase and waits.
     fn render_wait(&self, held: &dyn LoopHandle) -> Decision {
-        let note = next_action::waiting(self.program, held);
-        let first = note.lines().next().unwrap_or_default();
-        let reason =
-            first
-                .trim_end_matches([':', '.'])
-                .replacen(&format!("loop {}", self.id), "it", 1);
-        self.log(&format!("{LET_END}{reason}"));
-        approve(self.program.info, &note)
+        let waits_for = next_action::describe(self.program, held).waits_for;
+        self.log(&format!("{LET_END}it waits for {waits_for}"));
+        approve(next_action::waiting(self.program, held))
     }
 
     /// Renders the decision after a transition: the message of the edge or of the phase, or a note if the turn ends.
@@ -201,39 +227,24 @@ impl Stop<'_> {
             return Ok(self.render_turn_end(held, edge, was_asked, &caveats));
         }
 
-        // A question that cannot be asked lets the turn end.
-        program.question(held)?;
-        let rendered = program.render(held, edge.words(table), settings, Variables::new());
+        let rendered = program.render(held, edge.words(table), settings, Variables::new())?;
         Ok(match rendered {
-            Ok(None) => Decision::approve(None),
-            Ok(Some(message)) if edge.reminds(table) => {
+            None => Decision::approve(None),
+            Some(message) if edge.reminds(table) => {
                 let waits_for = next_action::describe(program, held).waits_for;
                 let waits_for = text::one_line(&waits_for, 150);
                 Decision {
                     action: Action::Remind(message),
-                    note: Some(program.info.line(&format!(
+                    note: Some(format!(
                         "reminded the agent: loop {} waits for {waits_for}",
                         self.id
-                    ))),
+                    )),
                 }
             }
-            Ok(Some(message)) => Decision {
+            Some(message) => Decision {
                 action: Action::Block(message),
                 note: None,
             },
-            // The loop has changed, so the agent has to know its next step.
-            Err(error) => {
-                let next = next_action::describe(program, held).next;
-                Decision {
-                    action: Action::Block(format!(
-                        "{}: loop {} is in phase {}.\nNext: {next}\n",
-                        program.info.name,
-                        self.id,
-                        messages::phase(raw).name
-                    )),
-                    note: Some(program.info.line(&error)),
-                }
-            }
         })
     }
 
@@ -259,8 +270,7 @@ impl Stop<'_> {
             .extension
             .next_action(held)
             .or_else(|| review.map(|_| next_action::describe(program, held)));
-        let note = messages::turn_end_note(program, held, caveats, next);
-        Decision::approve(Some(note))
+        approve(messages::turn_end_note(program, held, caveats, next))
     }
 
     /// Returns the log line about a transition.
@@ -269,9 +279,6 @@ impl Stop<'_> {
         let from = table.phases[edge.from].name;
         let to = &table.phases[edge.to];
         let mut line = format!("{}: {from} -> {}", edge.transition, to.name);
-        if let Some(spec) = rounds::spec(raw) {
-            line += &format!(", {}", rounds::full_name(raw, spec));
-        }
         if to.terminal {
             let elapsed = rounds::elapsed(rounds::seconds(raw, Timestamp::now()));
             line += &format!(", elapsed {elapsed}");
@@ -283,10 +290,7 @@ impl Stop<'_> {
     fn fail(&self, state: &str, error: &str) -> Decision {
         let line = text::note(error, 900);
         self.log(&format!("{LET_END}{line}"));
-        approve(
-            self.program.info,
-            &format!("loop {} {state}: {line}", self.id),
-        )
+        approve(format!("loop {} {state}: {line}", self.id))
     }
 
     fn log(&self, line: &str) {
@@ -295,6 +299,18 @@ impl Stop<'_> {
 }
 
 /// Lets the turn end, with a note for the user.
-fn approve(info: &ProgramInfo, note: &str) -> Decision {
-    Decision::approve(Some(info.line(note)))
+fn approve(note: String) -> Decision {
+    Decision::approve(Some(note))
+}
+
+/// Returns whether the newest journal entry is an edge by which the hook let the turn end. A review that has run since, or
+/// any other entry, is new.
+fn has_let_turn_end(raw: &Raw) -> bool {
+    let table = raw.table();
+    let journal = raw.recent().unwrap_or_default();
+    let newest = journal.last().and_then(Entry::change);
+    newest.is_some_and(|change| {
+        let mut edges = display::edges_of(table, change).into_iter();
+        change.by == Actor::Hook.to_string() && edges.any(|edge| edge.lets_turn_end(table))
+    })
 }

@@ -92,8 +92,7 @@ impl Program {
             Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
             Err(NotTaken::Failed(failure)) => Err(failure.into()),
         };
-        let now =
-            change(self, name, held, &settings, run).map_err(|why| failure(self, name, why))?;
+        let now = change(self, name, held, &settings, run)?;
         if now.raw().record().revision != before {
             tell(self, name, &*now, &settings);
         }
@@ -129,32 +128,34 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings
     }
 }
 
-/// Makes the verb of an answer. Its arguments are parsed as if they had been typed.
-pub(super) fn parse_answer(
+/// Takes the transition of an answer. Its arguments are parsed as if they had been typed.
+pub(super) fn take_answer(
     program: &Program,
     answer: &Answer,
-    id: &LoopId,
-) -> Result<ParsedVerb, String> {
-    let name = answer.transition.replace('_', "-");
-    let command = program.app.add_verbs(clap::Command::default());
-    let is_switch = |flag: &str| {
-        let verb = command.find_subcommand(&name);
-        let mut arguments = verb.into_iter().flat_map(clap::Command::get_arguments);
-        arguments.any(|one| one.get_long() == Some(flag) && !one.get_action().takes_values())
-    };
+    held: HeldLoop,
+    settings: &Settings,
+) -> Result<HeldLoop, Failure> {
+    let raw = held.raw();
+    let mut edges = raw.table().edges_at(answer.transition, raw.phase());
+    let declared = edges.next().map_or(&[][..], |edge| edge.args);
+    let is_switch =
+        |name: &str| (declared.iter()).any(|one| one.name == name && one.takes.is_empty());
     let mut flags = Vec::new();
-    for (argument, value) in &answer.arguments {
-        let flag = argument.replace('_', "-");
-        match (is_switch(&flag), value.as_str()) {
+    for (name, value) in &answer.arguments {
+        let flag = name.replace('_', "-");
+        match (is_switch(name), value.as_str()) {
             (true, "true") => flags.push(format!("--{flag}")),
             (true, "false") => {}
             _ => flags.push(format!("--{flag}={value}")),
         }
     }
-    parse(program, answer.transition, flags, id).map_err(|error| {
-        let why = Failure::usage(&error).to_string();
-        format!("{name} cannot be taken: {}", text::one_line(&why, 300))
-    })
+    let verb = parse(program, answer.transition, flags, raw.id()).map_err(|error| {
+        let why = text::one_line(&Failure::usage(&error).to_string(), 300);
+        let transition = answer.transition;
+        let problem = format!("{transition} cannot be taken: {why}");
+        Failure::refuse(problem, &messages::unchanged(raw))
+    })?;
+    take(program, verb, held, settings)
 }
 
 /// Parses the verb of a transition of a loop, as if it had been typed with these flags.
@@ -180,22 +181,10 @@ pub(super) fn take(
     settings: &Settings,
 ) -> Result<HeldLoop, Failure> {
     let name = verb.name();
-    try_take(program, verb, held, settings).map_err(|why| failure(program, &name, why))
-}
-
-/// Takes a verb's transition, and hands the loop back if it is refused.
-pub(super) fn try_take(
-    program: &Program,
-    verb: ParsedVerb,
-    held: HeldLoop,
-    settings: &Settings,
-) -> Result<HeldLoop, NotTaken<HeldLoop>> {
-    let name = verb.name();
-    let take = |mut held: HeldLoop| {
+    change(program, &name, held, settings, |mut held| {
         program.extension.before_take(&mut *held, &verb)?;
         Ok(program.app.take(verb, held)?)
-    };
-    change(program, &name, held, settings, take)
+    })
 }
 
 /// Changes a loop by a verb, and does the work of the phase after it.
@@ -205,19 +194,22 @@ fn change(
     held: HeldLoop,
     settings: &Settings,
     take: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>,
-) -> Result<HeldLoop, NotTaken<HeldLoop>> {
+) -> Result<HeldLoop, Failure> {
     let store = held.raw().store().clone();
     let id = held.raw().id().clone();
     let actor = held.raw().actor();
-    let now = take(held).inspect_err(|why| match why {
+    let now = take(held).map_err(|why| match why {
         NotTaken::Refused(refused) => {
             store.log(&format!("{id} {name} refused: {refused}"));
             attempts::note_refusal(&store, &id, actor, name, &refused.refusal);
+            refusal(program, name, &refused)
         }
-        NotTaken::Failed(failure) if failure.exit == Exit::Refused => {
-            attempts::note(&store, &id, actor, name, &failure.to_string());
+        NotTaken::Failed(failure) => {
+            if failure.exit == Exit::Refused {
+                attempts::note(&store, &id, actor, name, &failure.to_string());
+            }
+            failure
         }
-        NotTaken::Failed(_) => {}
     })?;
     let phase = messages::phase(now.raw()).name;
     store.log(&format!("{id} {name} by {actor}: now {phase}"));
@@ -234,14 +226,6 @@ fn change(
             )
         })?;
     Ok(now)
-}
-
-/// Returns the error of a verb that changed nothing, with the next step.
-fn failure(program: &Program, name: &str, why: NotTaken<HeldLoop>) -> Failure {
-    match why {
-        NotTaken::Refused(refused) => refusal(program, name, &refused),
-        NotTaken::Failed(failure) => failure,
-    }
 }
 
 /// Returns the error of a refused transition, with the next step.

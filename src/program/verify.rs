@@ -12,11 +12,6 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     let info = program.info;
     let (held, _) = loops::open_found(program, id)?;
     let raw = held.raw();
-    let id = raw.id();
-    let refused = |why: String| {
-        let help = messages::unchanged(raw);
-        Failure::with_help(Exit::Refused, format!("loop {id}: {why}"), &help)
-    };
     let console = Console::new(info.line(""), false);
     let mut is_silent = true;
     let ran = verify::verify(raw, &mut |line| {
@@ -31,7 +26,10 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     let ran = match ran {
         Ok(ran) => ran,
         Err(NotRun::Interrupted) => return Ok(Exit::Interrupted),
-        Err(why) => return Err(refused(why.to_string())),
+        Err(why) => {
+            let problem = format!("loop {}: {why}", raw.id());
+            return Err(Failure::refuse(problem, &messages::unchanged(raw)));
+        }
     };
     out::text(&format!("\n{}\n\n", verify::text(raw)));
     match ran.problem(raw) {

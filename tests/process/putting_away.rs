@@ -64,12 +64,9 @@ fn loop_of_the_bash_plugin_is_imported() {
     let old = "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 2\nmax_rounds: 3\nstarted_at: 2026-04-26T10:10:10Z\n";
     std::fs::write(&path, old).unwrap();
 
-    let named = "a user takes it up with the command import and its path";
+    let named = "an older tool wrote it; to continue it:\n    claudex-loop import ";
     project.answers("status", 0, named);
-    has(
-        &project.fire().approved(),
-        "To continue it:\n    claudex-loop import ",
-    );
+    has(&project.fire().approved(), named);
     let start = project.run("start plan y").exits(1);
     has(&start.err, "is already active");
     has(
@@ -163,7 +160,7 @@ fn finished_foreign_state_file_is_not_named() {
     std::fs::write(&old, text.replace("done", "reviewing")).unwrap();
     let path = old.display().to_string().replace('\'', "’");
     let output = format!(
-        "claudex: {path} was not started here, so no stop drives it. To continue it:\n    \
+        "claudex: {path} names no machine, so an older tool wrote it; to continue it:\n    \
          claudex-loop import .claude/claudex/20250101-000000-abcdef.state"
     );
     assert_eq!(project.fire().approved(), output);

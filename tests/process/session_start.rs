@@ -127,7 +127,7 @@ fn compacted_agent_gets_the_last_text_again() {
     let message = begin(&project, "s1", "compact");
     assert_eq!(message.user, "", "the user sees the loop go on");
     let waits = format!(
-        "claudex: this session drives loop {id}, which is in phase drafting and waits for the agent, to write PLAN.md. \
+        "claudex: loop {id} of this session is in phase drafting and waits for the agent, to write PLAN.md. \
          Continue it: write PLAN.md, then end the turn"
     );
     assert_eq!(message.agent, waits);
@@ -289,7 +289,7 @@ fn loop_follows_its_session_through_a_compaction() {
     let user =
         format!("claudex: the compaction gave this session a new id, and loop {id} has come along");
     assert_eq!(message.user, user);
-    has(&message.agent, &format!("this session drives loop {id}"));
+    has(&message.agent, &format!("loop {id} of this session"));
     assert_eq!(project.field(&id, "session_id"), "s2");
     assert_eq!(project.changes(&id), ["start", "bind", "begin", "adopt"]);
     project.fire_as("s1").approved();

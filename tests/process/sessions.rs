@@ -100,7 +100,10 @@ fn resume_in_terminal_names_whose_stops_drive() {
     has(&message.out, "The stops of session s1 drive it.");
     has(&message.out, &format!("\n    claudex-loop adopt {id}\n"));
     assert_eq!(project.field(&id, "session_id"), "s1");
-    has(&message.out, "goes on in phase reviewing, round 1 of 3.");
+    has(
+        &message.out,
+        "goes on in phase reviewing and waits for the review of round 1\n",
+    );
     project.run(&format!("adopt {id} --yes")).exits(0);
     let nobody = "It belongs to no session: the next one that ends a turn";
     project.answers(&resume, 0, nobody);

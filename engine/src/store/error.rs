@@ -83,9 +83,7 @@ pub enum WhyNotOurs {
     #[error("has no journal, so no start made it here")]
     NoJournal,
     /// A document that names no machine: made by hand, or by an older tool.
-    #[error(
-        "names no machine, so an older tool wrote it; a user takes it up with the command import and its path"
-    )]
+    #[error("names no machine, so an older tool wrote it")]
     NoMachine,
     /// The user's document that is older than a crash can leave it, as after a checkout.
     #[error(

@@ -6,11 +6,12 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use crate::machine::{EdgeAt, Raw, Table};
+use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::Look;
 use crate::program::caller::RUN;
 use crate::program::exit::{Exit, Failure};
-use crate::program::{attempts, durations, loops, out, rounds};
+use crate::program::{durations, loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
@@ -18,6 +19,11 @@ use crate::text;
 
 /// The longest line of an entry, in characters.
 const MAX_LINE_CHARS: usize = 500;
+/// The lines of entries.
+const JOURNAL: Message = Message {
+    name: "journal.txt",
+    text: include_str!("journal.txt"),
+};
 
 /// A loop's journal, with the runs that it names.
 #[derive(Debug)]
@@ -97,66 +103,55 @@ impl Past {
         }
     }
 
-    /// Returns the time and the line of an entry.
-    pub(super) fn event(&self, entry: &Entry) -> (Timestamp, String) {
-        let (at, line) = match entry {
-            Entry::Change(change) => (change.at, self.change_line(change)),
-            Entry::Note(note) => (note.at, self.note_line(note)),
-        };
-        (at, text::one_line(&line, MAX_LINE_CHARS))
+    /// Returns a line for each of some entries.
+    pub(super) fn lines<'e>(&self, entries: impl IntoIterator<Item = &'e Entry>) -> Vec<String> {
+        let entries = entries.into_iter().map(|entry| self.line_facts(entry));
+        let facts = json!({ "entries": entries.collect::<Vec<_>>() });
+        super::render(JOURNAL, &facts)
+            .unwrap_or_else(|failure| failure.to_string())
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
-    /// `revise by the hook in reviewing, for run r1-…: high=1 medium=1 low=1`
-    pub(super) fn change_line(&self, change: &ChangeEntry) -> String {
-        let phases = match (&change.from, &change.to) {
-            (Some(from), Some(to)) if from == to => format!(" in {from}"),
-            (Some(from), Some(to)) => format!(" {from} -> {to}"),
-            (None, Some(to)) => format!(" -> {to}"),
-            _ => String::new(),
-        };
-        let field = |name| change.field(name).and_then(Json::as_str);
-        let session = || field(self.table.state.fields.session).unwrap_or_default();
-        let about = match change.what.as_str() {
-            "start" => super::listing::about(self.table)
-                .and_then(field)
-                .map_or(String::new(), |topic| format!(": “{topic}”")),
-            "bind" | "adopt" => format!(": session {}", session()),
-            _ => match self.why(change) {
-                none if none.is_empty() => none,
-                run if run.starts_with("for run ") => format!(", {run}"),
-                why => format!(": {why}"),
-            },
-        };
-        format!("{} by {}{phases}{about}", change.what, self.maker(change))
-    }
-
-    /// `run-began r1-…: round 1, lint as Senior-engineer review`
-    fn note_line(&self, entry: &NoteEntry) -> String {
-        if let Some(line) = attempts::describe(entry) {
-            return line;
+    /// Returns the facts of an entry, for its line.
+    fn line_facts(&self, entry: &Entry) -> Json {
+        match entry {
+            Entry::Change(change) => {
+                let mut facts = self.facts(change);
+                let topic = super::listing::about(self.table);
+                facts["topic"] = topic.and_then(|name| change.field(name).cloned()).into();
+                facts["session"] = change
+                    .field(self.table.state.fields.session)
+                    .cloned()
+                    .into();
+                facts["maker"] = self.maker(change).into();
+                facts["note"] = Json::Null;
+                facts
+            }
+            Entry::Note(NoteEntry { note, data, .. }) => {
+                let mut runs = self.runs.iter();
+                let run = runs.find(|run| data["run"] == run.began.run);
+                json!({
+                    "note": note,
+                    "data": data,
+                    "text": data.to_string(),
+                    "run": run.map(|run| json!({
+                        "began": run.began,
+                        "outcome": rounds::outcome(run),
+                        "work_tree_changed": run.work_tree_changed(),
+                    })),
+                })
+            }
         }
-        let NoteEntry { note, data, .. } = entry;
-        let id = data["run"].as_str().unwrap_or_default();
-        let run = self.runs.iter().find(|known| known.began.run == id);
-        let about = match (note.as_str(), run) {
-            ("run-began", Some(Run { began, .. })) => {
-                format!(
-                    "round {}, {} as {}",
-                    began.round, began.reviewer, began.persona
-                )
-            }
-            ("run-ended", Some(run)) if run.work_tree_changed() => {
-                format!("{}; the work tree changed meanwhile", rounds::outcome(run))
-            }
-            ("run-ended", Some(run)) => rounds::outcome(run),
-            ("verify-ended", _) => {
-                let commands = data["commands"].as_array().map_or(&[][..], Vec::as_slice);
-                let passed = commands.iter().filter(|one| one["status"] == 0);
-                format!("{} of {} commands passed", passed.count(), commands.len())
-            }
-            _ => return format!("{note} {data}"),
-        };
-        format!("{note} {id}: {about}")
+    }
+}
+
+/// Returns the time of an entry.
+pub(super) fn time(entry: &Entry) -> Timestamp {
+    match entry {
+        Entry::Change(change) => change.at,
+        Entry::Note(note) => note.at,
     }
 }
 
@@ -171,7 +166,7 @@ pub(in crate::program) fn edges_of(table: &'static Table, change: &ChangeEntry) 
 }
 
 /// Returns an actor for people: `the hook`, `the agent`, `the user`.
-pub(in crate::program) fn actor(by: &str) -> String {
+pub(super) fn actor(by: &str) -> String {
     match by {
         "hook" | "agent" => format!("the {by}"),
         "person" => "the user".to_owned(),
@@ -197,9 +192,47 @@ pub(in crate::program) fn journal(program: &Program, look: &Look) -> Result<Exit
         return Ok(Exit::Complete);
     }
     let past = Past::new(info.table, entries.into());
-    for entry in past.entries.iter() {
-        let (at, line) = past.event(entry);
-        out::line(&format!("{}  {line}", durations::time(at)));
+    for (entry, line) in past.entries.iter().zip(past.lines(past.entries.iter())) {
+        out::line(&format!("{}  {line}", durations::time(time(entry))));
     }
     Ok(Exit::Complete)
+}
+
+#[cfg(all(test, feature = "plan"))]
+mod tests {
+    use super::*;
+
+    fn line_of(note: &str, data: Json) -> String {
+        let at = Timestamp::UNIX_EPOCH;
+        let note = note.to_owned();
+        let entry = Entry::Note(NoteEntry { at, note, data });
+        let past = Past::new(crate::plan::INFO.table, Vec::new().into());
+        past.lines([&entry]).concat()
+    }
+
+    #[test]
+    fn note_shows_actor_attempt_and_reason() {
+        for (note, data, line) in [
+            (
+                "refused",
+                json!({"by": "agent", "tried": "mark-done", "why": "it is not open"}),
+                "refused mark-done by the agent: it is not open",
+            ),
+            (
+                "repaired",
+                json!({"what": "the state was edited by hand (phase)", "fields": "phase"}),
+                "repaired: the state was edited by hand (phase)",
+            ),
+            ("refused", json!({"why": "no more"}), "refused: no more"),
+            ("other", json!({"a": [1]}), "other {\"a\":[1]}"),
+        ] {
+            assert_eq!(line_of(note, data), line);
+        }
+    }
+
+    #[test]
+    fn forged_note_steers_no_terminal() {
+        let forged = json!({"by": ["x"], "tried": "a\u{1b}[2J\nb", "why": "\u{202e}c"});
+        assert_eq!(line_of("refused", forged), "refused a[2J b: c");
+    }
 }

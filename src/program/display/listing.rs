@@ -81,7 +81,9 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
         let loops = loops.into_iter();
         loops.map(move |found| row(info.table, &found, is_archived, now))
     };
-    let archived = rows(locate::archived(info.state, &here), true);
+    let archived = locate::archived(info.state, &here).into_iter();
+    let in_archive = |(store, one): (Store, Listed)| (store.archived_store(one.id.as_str()), one);
+    let archived = rows(archived.map(in_archive).collect(), true);
     let rows: Vec<Json> = rows(locate::loops(info.state, &here), false)
         .chain(archived)
         .collect();

@@ -13,8 +13,8 @@ use crate::program::caller::Caller;
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{durations, locate, loops, messages, next_action, rounds, session_loops};
-use crate::store::ChangeEntry;
+use crate::program::{durations, locate, loops, messages, next_action, rounds};
+use crate::store::{ChangeEntry, Entry};
 use crate::text;
 
 /// The longest text of a field, in characters.
@@ -55,10 +55,12 @@ pub(super) fn facts(
     let phase = messages::phase(raw);
     let past = Past::read(raw);
     // The same stop decides after a `bind`.
-    let last = past.changes().rfind(|change| change.what != "bind");
+    let is_step = |entry: &&Entry| entry.change().is_some_and(|change| change.what != "bind");
+    let last_entry = past.entries.iter().rfind(is_step);
+    let last = last_entry.and_then(Entry::change);
     let last_change = last.map(|change| {
         let mut facts = past.facts(change);
-        facts["text"] = dated(change.at, now, &past.change_line(change)).into();
+        facts["text"] = dated(change.at, now, &past.lines(last_entry).concat()).into();
         facts
     });
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
@@ -87,10 +89,10 @@ pub(super) fn facts(
         next_action.next =
             format!("another session has this loop; to take it over into this one:{adopt}");
     }
-    let has_many = session_loops::has_many(info) && !phase.terminal;
+    let has_many = locate::has_many(info) && !phase.terminal;
     let driven = has_many.then(|| {
         let loops = locate::loops(info.state, raw.store().root());
-        let loops = session_loops::of_session(info, loops, &session);
+        let loops = locate::filter_session(info, loops, &session);
         Some(loops.first()?.1.to_string())
     });
     json!({

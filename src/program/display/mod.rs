@@ -16,7 +16,7 @@ use super::{durations, loops, out};
 use crate::message::{Message, Render as _};
 use crate::text;
 
-pub(super) use history::{actor, edges_of, journal};
+pub(super) use history::{edges_of, journal};
 pub(super) use listing::list;
 pub(super) use report::report;
 pub(super) use status::{status, statusline};
@@ -29,6 +29,7 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
         if template.name.ends_with(".html") {
             environment.set_auto_escape_callback(|_| AutoEscape::Html);
         }
+        environment.add_filter("actor", history::actor);
         environment.add_filter("elapsed", durations::elapsed);
         environment.add_filter("age", durations::age);
         environment.add_filter("label", |name: &str| format!("{:<10} ", format!("{name}:")));

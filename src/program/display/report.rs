@@ -9,7 +9,7 @@ use diffy::create_patch;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::history::Past;
+use super::history::{self, Past};
 use super::loop_facts;
 use crate::machine::table::PhaseInfo;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
@@ -51,10 +51,10 @@ pub(in crate::program) fn report(
     let past = Past::read(raw);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
-    let events = past.entries.iter().map(|entry| {
-        let (at, text) = past.event(entry);
+    let lines = past.lines(past.entries.iter());
+    let events = past.entries.iter().zip(lines).map(|(entry, line)| {
         let revision = entry.change().map(|change| change.revision);
-        json!({ "at": at, "revision": revision, "text": text })
+        json!({ "at": history::time(entry), "revision": revision, "text": line })
     });
     let facts = json!({
         "program": info.program,

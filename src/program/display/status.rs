@@ -17,9 +17,7 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::surroundings::Surroundings;
-use crate::program::{
-    Tone, durations, incompatible, locate, loops, messages, out, rounds, session_loops,
-};
+use crate::program::{Tone, durations, incompatible, locate, loops, messages, out, rounds};
 use crate::store::to_plain;
 use crate::text;
 
@@ -42,15 +40,6 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
     let mut all = Vec::new();
     let mut problems = Vec::new();
     for (store, id) in found {
-        if store.has_archived(&id) {
-            let resume = info.command(&format!("resume {id}"));
-            let folder = text::shown(store.folder());
-            problems.push(format!(
-                "loop {id} is in the archive, {folder}/archive. To restore it:{resume}"
-            ));
-            continue;
-        }
-        let path = store.path_of(&id);
         let store = store.to_look();
         match program.app.open(&store, &id, Actor::Person) {
             Ok(held) => {
@@ -63,7 +52,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
                 program.prepare(&*held, &settings, Actor::Person);
                 all.push(facts(program, &*held, &settings, now));
             }
-            Err(error) => problems.push(incompatible::line(info, &path, &error)),
+            Err(error) => problems.push(incompatible::line(info, &store, &id, &error)),
         }
     }
     if look.format.json {
@@ -97,27 +86,23 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
 fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     let mut specs = info.table.phases.iter().filter_map(|phase| phase.review());
     let spec = specs.next().filter(|spec| !spec.is_numbered());
-    // Some fields have a line for every loop, or a text of the program's own.
-    let mut lines = vec!["loop", "mode", "phase", "session"];
-    lines.extend(spec.into_iter().flat_map(|spec| [spec.round, MAX_ROUNDS]));
-    let printed = |(name, value): (&String, &Json)| {
+    let is_unusual = |(name, value): &(&String, &Json)| {
+        // A path such as that of the plan is news to a reader, also the usual one.
         let field = info.table.state.field(name);
-        let is_usual = field.is_none_or(|field| match field.kind {
-            // A path such as that of the plan is news to a reader, also the usual one.
-            FieldKind::Path => false,
-            _ => *value == (field.initial)(),
-        });
-        let has_line = lines.contains(&name.as_str()) || facts["shows"].get(name).is_some();
-        let text = text::one_line(&to_plain(value), MAX_LINE_CHARS);
-        (!is_usual && !has_line && !text.is_empty()).then(|| (name.clone(), text))
+        field.is_some_and(|field| {
+            matches!(field.kind, FieldKind::Path) || **value != (field.initial)()
+        })
     };
+    let line = |value: &Json| text::one_line(&to_plain(value), MAX_LINE_CHARS);
     let fields = facts["fields"].as_object().into_iter().flatten();
+    let fields = fields
+        .filter(is_unusual)
+        .map(|(name, value)| (name, line(value)));
     let values = json!({
         "loop": facts,
         "id_field": Some(info.state.fields.id).filter(|name| *name != "id"),
-        "has_rounds": spec.is_some(),
-        "fields": fields.filter_map(printed).collect::<Vec<_>>(),
-        "shows": facts["shows"].as_object().into_iter().flatten().collect::<Vec<_>>(),
+        "round_fields": spec.map(|spec| [spec.round, MAX_ROUNDS]),
+        "fields": fields.collect::<Vec<_>>(),
     });
     for line in super::render(STATUS, &values)?.lines() {
         let label = line.split_inclusive(':').next().unwrap_or_default();
@@ -142,7 +127,7 @@ pub(in crate::program) fn statusline(program: &Program) -> Exit {
 
 fn session_line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<String> {
     let session = input.session_id.as_deref()?;
-    let owned = session_loops::owned(program.info, input, surroundings, session);
+    let owned = locate::owned(program.info, input, surroundings, session);
     let (store, id) = owned.into_iter().next()?;
     let opened = program
         .app
