@@ -90,8 +90,8 @@ impl<M: Machine> Held<M> {
     ) -> Result<Self, OpenError> {
         let table = M::TABLE;
         let names = &table.state.fields;
-        let document = table.state.parse(bytes);
-        let document = document.map_err(|error| OpenError::Unfit(error.to_string()))?;
+        let parsed = table.state.parse(bytes);
+        let document = parsed.map_err(|error| OpenError::Unfit(error.to_string()))?;
         let machine = document.text(names.machine);
         if let Some(found) = machine.filter(|found| found != table.state.machine) {
             let why = format!("it is a document of the machine {found}");

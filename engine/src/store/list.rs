@@ -66,8 +66,8 @@ impl Store {
             Some(stem.to_owned()).filter(|stem| !stem.is_empty())
         };
         let names = self.open_folder().and_then(|here| here.names());
-        let names = names.unwrap_or_default().into_iter();
-        names.filter_map(stem).collect()
+        let stems = names.unwrap_or_default().into_iter().filter_map(stem);
+        stems.collect()
     }
 
     fn list_one(&self, id: LoopId) -> Option<Listed> {
