@@ -25,13 +25,10 @@ const RUNNER: Message = Message {
     name: "runner.sh",
     text: include_str!("messages/runner.sh"),
 };
+/// The end of the runner's name, behind the loop's id.
+const SUFFIX: &str = "-runner.sh";
 /// Upper limit of continued loops whose findings a reviewer is shown.
 const MAX_CONTINUED_LOOPS: usize = 10;
-
-/// Returns the path of the runner, `<id>-runner.sh`.
-pub(super) fn path(raw: &Raw) -> Utf8PathBuf {
-    raw.store().sidecar(raw.id(), "-runner.sh")
-}
 
 /// Returns the line with which the agent runs the review: the program, which the plugin's commands
 /// permit, if the agent's shell finds it; else the runner, for which the client asks its user.
@@ -49,14 +46,15 @@ pub(super) fn line(raw: &Raw) -> String {
     if Caller::from_env().inside && (is_on_path() || plugin().is_ok_and(is_in_plugin)) {
         format!("{program} review {}", raw.id())
     } else {
-        format!("bash {}", quote(path(raw).as_str()))
+        let runner = raw.store().sidecar(raw.id(), SUFFIX);
+        format!("bash {}", quote(runner.as_str()))
     }
 }
 
 /// Removes the runner, prompt and lock of a loop that is over. State, findings and journal stay.
 pub(super) fn clear(raw: &Raw) {
     let store = raw.store();
-    if let Err(error) = store.clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"]) {
+    if let Err(error) = store.clear(raw.id(), &[SUFFIX, "-prompt.txt", ".lock"]) {
         store.log(&format!("{} clean-up: {error}", raw.id()));
     }
 }
@@ -80,7 +78,7 @@ pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
     }));
     let script = script.map_err(|error| error.to_string())?;
     store
-        .write_beside(raw.id(), "-runner.sh", script.as_bytes())
+        .write_beside(raw.id(), SUFFIX, script.as_bytes())
         .map_err(|error| error.to_string())
 }
 

@@ -157,17 +157,11 @@ impl Project {
     }
 
     /// Copies the project and the home as they are now, under a number.
-    ///
-    /// # Errors
-    /// Returns an error if the system refuses.
     pub fn keep(&self, copy: usize) -> io::Result<()> {
         self.copy("now", &format!("kept-{copy}"))
     }
 
     /// Makes both as they were in the copy.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such copy, or the system refuses.
     pub fn restore(&self, copy: usize) -> io::Result<()> {
         self.copy(&format!("kept-{copy}"), "now")
     }
@@ -222,10 +216,7 @@ pub(crate) fn run(command: &mut Command) -> io::Result<()> {
     Err(io::Error::other(format!("{command:?}: {message}")))
 }
 
-/// Checks that a text contains a part, and shows the text if it does not.
-///
-/// # Panics
-/// Panics if it does not.
+/// Checks that a text contains a part. Panics with the text if it does not.
 #[track_caller]
 pub fn has(text: &str, part: &str) {
     assert!(text.contains(part), "not there: {part}\n{text}");
