@@ -145,8 +145,10 @@ impl Client {
         if invocation.read.is_some() {
             prompt.extend(["\n", CLOSING]);
         }
-        let variables = invocation.variables.iter();
-        let variables = variables.chain(&self.settings.environment);
+        let variables = invocation
+            .variables
+            .iter()
+            .chain(&self.settings.environment);
         let call = Call {
             program: &path,
             arguments: &invocation.arguments,
@@ -250,9 +252,9 @@ impl Session {
 
 /// Returns the common variables and those of a client.
 pub(super) fn variables_with(own: &str) -> Vec<String> {
-    let names = [COMMON_VARIABLES, own].into_iter();
-    let names = names.flat_map(str::split_whitespace);
-    names.map(str::to_owned).collect()
+    let common = COMMON_VARIABLES.split_whitespace();
+    let all = common.chain(own.split_whitespace());
+    all.map(str::to_owned).collect()
 }
 
 /// Returns a text as a line of progress shows it.

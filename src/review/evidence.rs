@@ -278,8 +278,9 @@ impl<'r> Round<'r> {
         }
         // The findings of every round that reviewed exactly these bytes are open: a clean round of another persona does not settle a
         // plan that nobody edited.
-        let verdicts = self.verdicts(|run| self.is_of_this_text(run));
-        let verdicts = verdicts.map_err(unreadable)?;
+        let verdicts = self
+            .verdicts(|run| self.is_of_this_text(run))
+            .map_err(unreadable)?;
         let findings = verdicts.iter().flat_map(|run| run.findings().to_vec());
         let open = Findings(findings.collect()).counts();
         let unsettled = match self.spec.blocking {

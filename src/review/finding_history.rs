@@ -200,9 +200,9 @@ fn standing(found: &[u64], rounds: &[Run]) -> Standing {
     let by_finders = rounds
         .iter()
         .filter(|round| finders.contains(round.began.persona.as_str()));
-    let looked: Vec<u64> = by_finders.map(|round| round.began.round).collect();
+    let seen_rounds: Vec<u64> = by_finders.map(|round| round.began.round).collect();
     let last = rounds.last().map(|round| round.began.round);
-    match (found, looked.as_slice()) {
+    match (found, seen_rounds.as_slice()) {
         ([.., latest], [.., newest]) if latest < newest => Standing::Gone,
         ([.., latest], _) if Some(*latest) < last => Standing::Unseen,
         ([.., before, _], [.., previous, _]) if before < previous => Standing::BackAgain,

@@ -124,8 +124,8 @@ fn known_findings(rounds: &[Run]) -> Vec<String> {
     let latest = all[all.len().saturating_sub(MAX_KNOWN_FINDINGS)..].iter();
     let lines = latest.map(|FindingHistory { finding, .. }| {
         let id = finding.id.as_deref().unwrap_or_default();
-        let what = text::one_line(&finding.what, 200);
-        format!("{id} ({}): {what}", finding.severity)
+        let problem = text::one_line(&finding.what, 200);
+        format!("{id} ({}): {problem}", finding.severity)
     });
     lines.collect()
 }
