@@ -229,6 +229,10 @@ impl Settings {
                     of_program.push(row);
                 }
                 ["programs", ..] => {}
+                ["reviewers", _, "sandbox"] => {
+                    let why = "`sandbox`: it is retired; Codex and Claude run read-only";
+                    self.ignored.push(format!("{}: ignored {why}", row.place));
+                }
                 _ => self.add(row),
             }
         }
