@@ -148,10 +148,10 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     if known.is_none() || is_ready {
         return Some(format!("the command {name}"));
     }
-    let file = known.and_then(|known| known.file.as_ref());
-    let file = file.map_or("your configuration".to_owned(), |file| {
-        text::one_line(file.as_str(), MAX_FIELD_CHARS)
-    });
+    let file = known.and_then(|known| known.file.as_ref()).map_or_else(
+        || "your configuration".to_owned(),
+        |file| text::one_line(file.as_str(), MAX_FIELD_CHARS),
+    );
     Some(format!(
         "the command {name}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {file} names its program"
     ))

@@ -72,7 +72,9 @@ impl WorktreeError {
 }
 
 /// Adds the attempt to an error of the system.
-pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> WorktreeError {
-    let what = what.into();
-    move |source| WorktreeError::Io { what, source }
+pub(crate) fn io(attempt: impl Into<String>) -> impl FnOnce(std::io::Error) -> WorktreeError {
+    |source| WorktreeError::Io {
+        what: attempt.into(),
+        source,
+    }
 }

@@ -134,11 +134,12 @@ impl Driver<'_> {
             held.fields().max_rounds
         ));
 
-        let report = review.run(&mut |event| self.show_event(held, event));
-        let report = report.map_err(|error| match error {
-            RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
-            error => internal_failure(held, &error.to_string()),
-        })?;
+        let report = review
+            .run(&mut |event| self.show_event(held, event))
+            .map_err(|error| match error {
+                RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
+                error => internal_failure(held, &error.to_string()),
+            })?;
         self.show_report(held, &report);
         let Some(findings) = report.run.verdict() else {
             return Ok(());

@@ -54,10 +54,10 @@ fn schema_at(file: &str) -> Value {
         forms.push(table(keys));
     } else if let Some(variants) = entry.names("unknown variant") {
         if words.is_none() {
-            let mut one = table(variants);
-            one["minProperties"] = json!(1);
-            one["maxProperties"] = json!(1);
-            forms.push(one);
+            let mut variant = table(variants);
+            variant["minProperties"] = json!(1);
+            variant["maxProperties"] = json!(1);
+            forms.push(variant);
         }
     } else if !entry.is_wrong_type() {
         forms.push(json!({ "type": "object", "additionalProperties": at("{a = @}") }));

@@ -64,9 +64,9 @@ pub(super) fn add_groups(command: Command) -> Command {
             }
             (name, _) => format!(" {name},"),
         });
-        let lines: String = lines.collect();
-        let lines = lines.trim_end_matches(',');
-        (!lines.is_empty()).then(|| format!("{header}{heading}:{header:#}{lines}"))
+        let joined: String = lines.collect();
+        let names = joined.trim_end_matches(',');
+        (!names.is_empty()).then(|| format!("{header}{heading}:{header:#}{names}"))
     };
     let groups: Vec<String> = Group::ALL.into_iter().filter_map(group).collect();
 

@@ -126,8 +126,8 @@ fn take(
     };
     // The answer counts even if the settings cannot be used. The next stop reports that.
     let settings = Settings::load_or_usual(info, store.root());
-    let taken = verbs::take_answer(program, &chosen, held, &settings);
-    let now = taken.map_err(|failure| failure.to_string().replace(&format!("loop {id}: "), ""))?;
+    let now = verbs::take_answer(program, &chosen, held, &settings)
+        .map_err(|failure| failure.to_string().replace(&format!("loop {id}: "), ""))?;
     let raw = now.raw();
     let phase = messages::phase(raw);
 

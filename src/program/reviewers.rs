@@ -40,17 +40,17 @@ impl Chosen {
             timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
             idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
         };
-        let shown = name.to_owned();
+        let label = name.to_owned();
         let reviewer: Box<dyn Reviewer> = match settings.kind {
             ReviewerKind::Lint => Box::new(Lint),
             _ => Box::new(Client {
-                name: shown.clone(),
+                name: label.clone(),
                 settings,
             }),
         };
         Self {
             reviewer,
-            shown,
+            shown: label,
             limits,
             next: Vec::new(),
         }

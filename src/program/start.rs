@@ -160,8 +160,10 @@ fn mode<'a>(info: &ProgramInfo, matches: &'a ArgMatches) -> (&'static ModeInfo, 
     let Some((name, arguments)) = matches.subcommand() else {
         return (&modes[0], matches);
     };
-    let mode = modes.iter().find(|mode| mode.name == name);
-    let mode = mode.expect("the command line has only these modes");
+    let mode = modes
+        .iter()
+        .find(|mode| mode.name == name)
+        .expect("the command line has only these modes");
     (mode, arguments)
 }
 
@@ -193,7 +195,7 @@ pub(super) fn begin(
     let caller = Caller::from_env();
     let (mode, matches) = mode(info, matches);
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
-    let given = fields(info.table)
+    let values = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(program, field, matches)?)));
     let here = loops::here()?;
@@ -202,7 +204,7 @@ pub(super) fn begin(
     remove_scratch_on_signals();
     let request = StartRequest {
         mode,
-        given: given.collect(),
+        given: values.collect(),
         arguments: matches,
         here: &here,
         store: &store,
@@ -402,8 +404,10 @@ pub fn refusal(info: &ProgramInfo, error: OpenError) -> Failure {
 
 /// Returns the ways out if another loop blocks a start: its own, or those of a document that no start made here.
 fn ways_out(info: &ProgramInfo, id: &str) -> String {
-    let active = loops::here().map(|here| locate::active_loops(info.state, &here));
-    let mut active = active.into_iter().flatten();
+    let mut active = loops::here()
+        .map(|here| locate::active_loops(info.state, &here))
+        .into_iter()
+        .flatten();
     let first = match active.find(|(_, listed)| listed.id.as_str() == id) {
         Some((_, listed)) if listed.left_alone => {
             format!("it is not yours; {}", incompatible::take_over(info, id))

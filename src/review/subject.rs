@@ -260,8 +260,11 @@ fn sources(raw: &Raw, template: &str) -> io::Result<Vec<(Utf8PathBuf, Option<Str
 
 fn program_sources(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
     let unset = Err("the program has not said what is reviewed".to_owned());
-    let subjects = raw.program_facts().subjects.get().unwrap_or(&unset);
-    let subjects = subjects
+    let subjects = raw
+        .program_facts()
+        .subjects
+        .get()
+        .unwrap_or(&unset)
         .as_ref()
         .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
     let source = |subject: &Subject| {

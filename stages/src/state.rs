@@ -147,8 +147,10 @@ impl Pipeline<'_> {
     pub(crate) fn dispatch(self) -> Dispatch {
         let open = self.open();
         let before = open.before.get(&self.summary_file()).cloned();
-        let counted = self.counted_summaries().into_iter();
-        let counted = counted.map(|one| (one.digest, Rule::TakenAlready));
+        let counted = self
+            .counted_summaries()
+            .into_iter()
+            .map(|summary| (summary.digest, Rule::TakenAlready));
         Dispatch {
             stage: self.stage(),
             round: self.round(),

@@ -138,8 +138,9 @@ fn errors(output: &str) -> BTreeMap<Option<u64>, Vec<Json>> {
         // "aborting due to 1160 previous errors" has no place.
         let span = list(&message["spans"]).find(|span| span["is_primary"] == true);
         if let Some(span) = span {
-            let line = span["line_start"].as_u64();
-            let line = line.filter(|_| span["file_name"] == CALLS);
+            let line = span["line_start"]
+                .as_u64()
+                .filter(|_| span["file_name"] == CALLS);
             errors.entry(line).or_default().push(message);
         }
     }

@@ -40,8 +40,9 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
         for (verb, actor) in calls.filter(|(verb, actor)| !walk.may_be_open(state, verb, *actor)) {
             let verb = Move::verb(verb, actor);
             let place = format!("{}: {verb}", state.path);
-            let output = held.unchanged(|| walk.make(held, &verb, None));
-            let output = output.map_err(at(&place))?;
+            let output = held
+                .unchanged(|| walk.make(held, &verb, None))
+                .map_err(at(&place))?;
             let is_refused = output.code != Some(0);
             ensure!(is_refused, "{place} is not open, and exits with 0");
             refused += 1;

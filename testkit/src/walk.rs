@@ -133,8 +133,8 @@ impl Walk {
             self.restore(from)?;
             let state = self.states[from].clone();
             let path = format!("{} > {one}", state.path);
-            let taken = self.take(&state, &one).map_err(at(&path))?;
-            let step = taken.map(|transition| Step {
+            let transition = self.take(&state, &one).map_err(at(&path))?;
+            let step = transition.map(|transition| Step {
                 from,
                 one,
                 transition,
@@ -269,8 +269,11 @@ impl Walk {
 
     /// Returns whether a verb is open to an actor in a state, if its guard holds.
     pub(crate) fn may_be_open(&self, state: &State, verb: &Entry, actor: Actor) -> bool {
-        let edges = self.machine.edges().into_iter();
-        let mut edges = edges.filter(|edge| edge.declared.name == verb.name);
+        let mut edges = self
+            .machine
+            .edges()
+            .into_iter()
+            .filter(|edge| edge.declared.name == verb.name);
         let has_evidence = state.journal.is_reviewed || verb.requires.is_none();
         let is_allowed = verb.by.iter().any(|by| by.value == actor);
         is_allowed && has_evidence && edges.any(|edge| edge.from == state.phase)

@@ -75,8 +75,8 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(TemplateKind, String, Range<u
     let mut seen = HashSet::new();
     let each_once = paths.filter(|(kind, path)| seen.insert((*kind, path.as_str())));
     let places = each_once.map(|(kind, path)| {
-        let place = format!("{}/{}", machine.messages(), *path.value);
-        let place = place.trim_start_matches('/').to_owned();
+        let below_crate = format!("{}/{}", machine.messages(), *path.value);
+        let place = below_crate.trim_start_matches('/').to_owned();
         (kind, place, path.span.clone())
     });
     places.collect()

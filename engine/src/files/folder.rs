@@ -243,9 +243,14 @@ impl Folder {
     /// Exchanges the names of two files. Some file systems cannot.
     pub(super) fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
         kill_point();
-        let (one, other) = (single(one)?, single(other)?);
         let flags = RenameFlags::EXCHANGE;
-        Ok(renameat_with(&self.fd, one, &self.fd, other, flags)?)
+        Ok(renameat_with(
+            &self.fd,
+            single(one)?,
+            &self.fd,
+            single(other)?,
+            flags,
+        )?)
     }
 
     /// Removes a file, or a symlink itself.

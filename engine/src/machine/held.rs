@@ -42,9 +42,10 @@ impl<M: Machine> Held<M> {
         };
         let Some(phase) = table.phase_position(record.phase()) else {
             let known = stored_phases(table.phases.iter());
-            let (name, phase) = (table.name, record.phase());
             return Err(refuse(format!(
-                "{name} has no phase `{phase}`, only {known}"
+                "{} has no phase `{}`, only {known}",
+                table.name,
+                record.phase()
             )));
         };
         let fields = read::<M>(&record, phase).map_err(|error| refuse(error.to_string()))?;

@@ -156,8 +156,11 @@ fn describe_io(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
     if let Some(error) = UntrustedError::in_error(source) {
         return format!("{} is not trusted: {}", shown(&error.path), error.why);
     }
-    let (path, source) = (shown(path), shown(source.to_string()));
-    format!("cannot {doing} {path}: {source}")
+    format!(
+        "cannot {doing} {}: {}",
+        shown(path),
+        shown(source.to_string())
+    )
 }
 
 fn describe_place(id: &str, path: &Utf8Path, why: &WhyNotOurs) -> String {

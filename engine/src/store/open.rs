@@ -130,10 +130,11 @@ impl Store {
     }
 
     fn other_machine(&self, id: &LoopId, found: &str) -> StoreError {
-        let (path, found) = (text::shown(self.path_of(id)), found.escape_debug());
-        let expected = self.spec.machine;
         StoreError::OtherMachine(format!(
-            "{path} belongs to the machine `{found}`, not to `{expected}`"
+            "{} belongs to the machine `{}`, not to `{}`",
+            text::shown(self.path_of(id)),
+            found.escape_debug(),
+            self.spec.machine
         ))
     }
 

@@ -94,8 +94,10 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
         })
     };
     let line = |value: &Json| text::one_line(&to_plain(value), MAX_LINE_CHARS);
-    let fields = facts["fields"].as_object().into_iter().flatten();
-    let fields = fields
+    let fields = facts["fields"]
+        .as_object()
+        .into_iter()
+        .flatten()
         .filter(is_unusual)
         .map(|(name, value)| (name, line(value)));
     let values = json!({

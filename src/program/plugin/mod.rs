@@ -157,8 +157,8 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
             .into_iter()
             .map(|command| (command.path, command.text)),
     );
-    let own = info.files.iter();
-    files.extend(own.map(|file| (file.name.to_owned(), file.text.to_owned())));
+    let machine_files = info.files.iter();
+    files.extend(machine_files.map(|file| (file.name.to_owned(), file.text.to_owned())));
     Ok(files)
 }
 

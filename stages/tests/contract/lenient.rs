@@ -60,8 +60,12 @@ fn slips_of_form_break_no_rule() {
         for text in [text.replace('\n', "\r\n"), text] {
             assert_eq!(found(&text), [], "{text}");
             let mut summary = taken(&text);
-            let context = summary.context.take().unwrap().replace('\r', "");
-            let context = context.replace("```json\n{}\n```\n", "");
+            let context = summary
+                .context
+                .take()
+                .unwrap()
+                .replace('\r', "")
+                .replace("```json\n{}\n```\n", "");
             summary.context = Some(context);
             assert_eq!(summary, expected, "{text}");
         }

@@ -50,8 +50,8 @@ impl Words {
         environment
             .render_str(template, &self.words)
             .map_err(|error| {
-                let known: Vec<_> = self.words.keys().map(String::as_str).collect();
-                let known = known.join(", ");
+                let names: Vec<_> = self.words.keys().map(String::as_str).collect();
+                let known = names.join(", ");
                 miette!("cannot render {template:?}: {error:#} (known words: {known})")
             })
     }
