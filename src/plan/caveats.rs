@@ -15,7 +15,7 @@ use claudex_loop::text;
 use serde_json::{Value, json};
 
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, Phase, reviews_changes};
+use super::{AnyLoop, Phase, report, reviews_changes};
 
 /// The journal's note of a change since the last review.
 const CHANGED: &str = "changed-since-review";
@@ -34,6 +34,9 @@ pub(super) fn all(held: &AnyLoop) -> Vec<String> {
 pub(super) fn loop_caveats(held: &AnyLoop) -> Vec<String> {
     let journal = held.raw().journal().unwrap_or_default();
     let mut caveats = Vec::from_iter(noted_change(held, &journal));
+    if reviews_changes(held) {
+        caveats.extend(report::left_out(held));
+    }
     let verdicts = runs::verdicts(runs::read(&journal));
     let is_rejected = !rounds::rejections(&journal).is_empty();
     let last = verdicts.values().next_back();

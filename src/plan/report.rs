@@ -100,11 +100,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         _ => snapshot.as_ref().ok().map(Snapshot::tree),
     };
     let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
-    let copy = held
-        .raw()
-        .read("{subject}")
-        .and_then(files::text)
-        .unwrap_or_default();
+    let copy = changes(held);
     let compared = copy.lines().map_while(|line| line.strip_prefix("# "));
     let facts = json!({
         "id": held.id().as_str(),
@@ -171,6 +167,29 @@ fn plain_line(line: &str) -> String {
     text::one_line(line, MAX_LINE_CHARS)
         .replace('`', "'")
         .replace('<', "&lt;")
+}
+
+/// Returns the sentence about files that the last review left out, because the changes are too large.
+pub(super) fn left_out(held: &AnyLoop) -> Option<String> {
+    let copy = changes(held);
+    let files: Vec<&str> = copy
+        .lines()
+        .map_while(|line| line.strip_prefix("# "))
+        .filter_map(|line| line.strip_prefix("left out: "))
+        .collect();
+    let first = plain_line(files.first()?);
+    Some(match files.len() {
+        1 => format!("The review left out {first}."),
+        count => format!("The review left out {first} and {} more.", count - 1),
+    })
+}
+
+/// Returns the copy of the changes that were reviewed last.
+fn changes(held: &AnyLoop) -> String {
+    held.raw()
+        .read("{subject}")
+        .and_then(files::text)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

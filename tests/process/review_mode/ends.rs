@@ -1,4 +1,4 @@
-//! What is told at the end of a review if what was reviewed has changed since.
+//! The caveats of a review of changes: changes since it, and files that it left out.
 
 use super::{project, start, write};
 use crate::support::{Project, begins, has, lacks};
@@ -68,4 +68,16 @@ fn plan_edited_after_summary_is_told_and_noted() {
         let journal = project.run(&format!("journal {id}")).exits(0).out;
         assert_eq!(journal.contains("changed-since-review"), edited);
     }
+}
+
+#[test]
+fn files_left_out_are_in_the_summary() {
+    let project = project();
+    for name in ["a.txt", "b.txt"] {
+        write(&project, name, &"a line of a listing\n".repeat(20_000));
+    }
+    let id = start(&project, &[]);
+    project.review(&id, "fake-clean").exits(0);
+    let note = "**Note:** The review left out a.txt (+20000 -0 lines) and 1 more.";
+    has(&project.fire().blocked(), note);
 }
