@@ -10,7 +10,11 @@ use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::list::{Listed, newest_first};
 use super::state_folder::{ARCHIVE, LOCK, SIDECARS, Store};
+use super::value::to_plain;
 use crate::files::Folder;
+
+/// The folder in the archive with an empty file for each loop that was not over, so that nobody opens all the others.
+const UNFINISHED: &str = ".unfinished";
 
 impl Store {
     /// Archives a loop, whether it can be opened or not.
@@ -23,7 +27,15 @@ impl Store {
                 "a review of loop {id} is running"
             )));
         }
+        let newest = self.newest(id).ok();
+        let phase =
+            newest.and_then(|(newest, _)| newest.field(self.spec.fields.phase).map(to_plain));
         let (here, _lock) = self.lock(LOCK)?;
+        if !self.spec.is_terminal(phase.as_deref()) {
+            here.make(Utf8Path::new(ARCHIVE).join(UNFINISHED))
+                .and_then(|unfinished| unfinished.file_or_new(id.as_str()))
+                .or_io("write to", self.folder.join(ARCHIVE))?;
+        }
         let mut pieces = self.pieces(id);
         pieces.retain(|name| here.has(name));
         if let Some(last) = pieces.last() {
@@ -69,6 +81,9 @@ impl Store {
                 .or_io("move", path.join(name))?;
         }
         let _ = archive.remove_folder(id.as_str());
+        let _ = archive
+            .subfolder(UNFINISHED)
+            .and_then(|unfinished| unfinished.remove(id.as_str()));
         Ok(())
     }
 
@@ -92,8 +107,10 @@ impl Store {
 
     /// Returns the archived loops that are not over, newest first.
     pub fn archived(&self) -> Vec<Listed> {
-        let archive = self.open_folder().and_then(|here| here.subfolder(ARCHIVE));
-        let names = archive.and_then(|archive| archive.names());
+        let unfinished = Utf8Path::new(ARCHIVE).join(UNFINISHED);
+        let names = self
+            .open_folder()
+            .and_then(|here| here.subfolder(unfinished)?.names());
         let ids = (names.unwrap_or_default().into_iter())
             .filter_map(|name| LoopId::parse(&name, self.spec.ids).ok());
         let listed = ids.filter_map(|id| self.listed_in_archive(&id));

@@ -27,6 +27,23 @@ fn start_archives_finished_loops_beyond_the_newest_twenty() {
 }
 
 #[test]
+fn archived_loops_that_are_over_are_not_opened() {
+    let (_kept, store) = store();
+    let over = finished(&store);
+    store.archive(&over).unwrap();
+    let open = store.begin(plan()).unwrap().id().clone();
+    store.archive(&open).unwrap();
+    let archived = |store: &Store| Vec::from_iter(store.archived().into_iter().map(|one| one.id));
+    assert_eq!(archived(&store), [open.clone()]);
+    let unfinished = store.folder().join("archive/.unfinished");
+    assert_eq!(fs::read_dir(&unfinished).unwrap().count(), 1);
+
+    store.unarchive(&open).unwrap();
+    assert!(archived(&store).is_empty());
+    assert_eq!(fs::read_dir(&unfinished).unwrap().count(), 0);
+}
+
+#[test]
 fn loop_comes_back_from_the_archive_as_it_was() {
     let (_kept, store, held) = started();
     let id = held.id();
