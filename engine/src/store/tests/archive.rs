@@ -34,7 +34,7 @@ fn archived_loops_that_are_over_are_not_opened() {
     let open = store.begin(plan()).unwrap().id().clone();
     store.archive(&open).unwrap();
     let archived = |store: &Store| Vec::from_iter(store.archived().into_iter().map(|one| one.id));
-    assert_eq!(archived(&store), [open.clone()]);
+    assert_eq!(archived(&store), std::slice::from_ref(&open));
     let unfinished = store.folder().join("archive/.unfinished");
     assert_eq!(fs::read_dir(&unfinished).unwrap().count(), 1);
 
