@@ -196,7 +196,7 @@ pub struct Record {
     pub(super) spec: &'static StateSpec,
 }
 
-/// Its newest change.
+/// The fields of the newest change.
 impl Deref for Record {
     type Target = ChangeEntry;
 

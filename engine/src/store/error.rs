@@ -37,9 +37,9 @@ pub enum StoreError {
     /// The loop was changed since it was read.
     #[error("the loop moved on meanwhile: it is at {phase}, revision {revision}")]
     Stale {
-        /// The stored form of its phase.
+        /// The stored form of the phase.
         phase: String,
-        /// Its revision, or 0 if it is gone.
+        /// The revision, or 0 if the loop is gone.
         revision: u64,
     },
     /// Another loop is in the way.
