@@ -40,7 +40,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     let stores = locate::stores(info.state, &[&loops::here()?]);
     let mut names = Vec::new();
     let mut active = 0;
-    for (store, listed) in locate::loops_in(&stores) {
+    for (store, listed) in locate::loops_in(&stores, Store::list) {
         let id = listed.id;
         if store.is_running(&id) {
             let problem = format!("cannot archive loop {id}: a review of it is running");

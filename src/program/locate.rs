@@ -124,10 +124,10 @@ pub(super) fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
     nearest.unwrap_or_else(|| for_start(state, from))
 }
 
-/// Returns the loops of this project in these state folders, in the order of the folders, the newest first in each.
-pub(super) fn loops_in(stores: &[Store]) -> Vec<(Store, Listed)> {
+/// Returns the loops of this project that `list` finds in these state folders, in the order of the folders.
+pub(super) fn loops_in(stores: &[Store], list: fn(&Store) -> Vec<Listed>) -> Vec<(Store, Listed)> {
     let loops = stores.iter().flat_map(|store| {
-        let listed = store.list().into_iter();
+        let listed = list(store).into_iter();
         listed.map(|listed| (store.clone(), listed))
     });
     loops
@@ -135,38 +135,34 @@ pub(super) fn loops_in(stores: &[Store]) -> Vec<(Store, Listed)> {
         .collect()
 }
 
-/// Returns the loops above a folder, the newest first.
-pub fn loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    let mut loops = loops_in(&stores(state, &[from]));
+fn loops_above(
+    state: &'static StateSpec,
+    from: &Utf8Path,
+    list: fn(&Store) -> Vec<Listed>,
+) -> Vec<(Store, Listed)> {
+    let mut loops = loops_in(&stores(state, &[from]), list);
     loops.sort_by_key(|(_, listed)| Reverse(listed.modified));
     loops
 }
 
+/// Returns the loops above a folder, the newest first.
+pub fn loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
+    loops_above(state, from, Store::list)
+}
+
 /// Returns the active loops above a folder, the newest first.
 pub fn active_loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    let mut active = loops(state, from);
-    active.retain(|(_, listed)| !listed.terminal);
-    active
+    loops_above(state, from, Store::list_active)
 }
 
-/// Returns the archived loops of this project in these state folders.
-pub(super) fn archived_in(stores: &[Store]) -> Vec<(Store, Listed)> {
-    let loops = stores.iter().flat_map(|store| {
-        let listed = store.archived().into_iter();
-        let ours = listed.filter(|listed| store.is_for(listed.root.as_deref()));
-        ours.map(|listed| (store.clone(), listed))
-    });
-    loops.collect()
-}
-
-/// Returns the archived loops above a folder.
+/// Returns the archived loops above a folder that are not over, the newest first.
 pub fn archived(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    archived_in(&stores(state, &[from]))
+    loops_above(state, from, Store::archived)
 }
 
 /// Returns the archived loop of a session that is not over.
 pub(super) fn archived_of_session(stores: &[Store], session: &str) -> Option<(Store, LoopId)> {
-    let (store, listed) = archived_in(stores)
+    let (store, listed) = loops_in(stores, Store::archived)
         .into_iter()
         .find(|(_, one)| one.session.as_deref() == Some(session) && one.problem.is_none())?;
     Some((store, listed.id))
@@ -227,7 +223,7 @@ pub fn owned(
     surroundings: &Surroundings,
     session: &str,
 ) -> Vec<(Store, LoopId)> {
-    let loops = loops_in(&surroundings.stores(info, input));
+    let loops = loops_in(&surroundings.stores(info, input), Store::list_active);
     filter_session(info, loops, session)
 }
 
@@ -240,8 +236,7 @@ pub(super) fn find_for_stop(
     stores: &[Store],
     session: Option<&str>,
 ) -> Result<Option<(Store, LoopId)>, String> {
-    let mut loops = loops_in(stores);
-    loops.retain(|(_, listed)| !listed.terminal);
+    let loops = loops_in(stores, Store::list_active);
     let found = drivable(info, loops.clone())
         .into_iter()
         .find(|(_, one)| is_unowned(one) || one.session.as_deref() == session);

@@ -34,7 +34,11 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
         let Some(session) = Caller::from_env().session else {
             return find_active(info);
         };
-        let loops = locate::filter_session(info, locate::loops_in(&stores), &session);
+        let loops = locate::filter_session(
+            info,
+            locate::loops_in(&stores, Store::list_active),
+            &session,
+        );
         let found = loops.into_iter().next();
         return found
             .or_else(|| locate::archived_of_session(&stores, &session))

@@ -35,7 +35,7 @@ pub(super) fn decide(
 ) -> Option<Permission> {
     let tool = ToolInput::deserialize(input.tool_input.as_ref()?).ok()?;
     // A loop that is over counts: the agent asks once more for the next step.
-    let mut loops = locate::loops_in(&surroundings.stores(program.info, input));
+    let mut loops = locate::loops_in(&surroundings.stores(program.info, input), Store::list);
     loops.retain(|(_, one)| {
         one.problem.is_none() && one.session.is_some() && one.session == input.session_id
     });

@@ -52,7 +52,7 @@ fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &st
     let info = program.info;
     let is_compacted = source == "compact";
     let session = input.session_id.as_deref();
-    let loops = locate::drivable(info, locate::loops_in(stores));
+    let loops = locate::drivable(info, locate::loops_in(stores, Store::list_active));
     let find = |is_meant: &dyn Fn(&Listed) -> bool| loops.iter().find(|(_, one)| is_meant(one));
     let is_own = |one: &Listed| !is_unowned(one) && one.session.as_deref() == session;
     let is_for_any = |one: &Listed| !is_unowned(one) && is_for_any_session(info, one);

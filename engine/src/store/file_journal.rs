@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 
 use super::entry::{ChangeEntry, Entry};
 use super::error::{OrIo as _, StoreError};
@@ -25,7 +26,7 @@ struct Sealed {
     length: u64,
     /// The last lines, with a change among them. Behind the last one nothing exists.
     lines: Vec<Line>,
-    sealing: Sealing,
+    sealing: Arc<Sealing>,
     mark: Mark,
 }
 
@@ -62,12 +63,15 @@ impl Sealed {
 }
 
 impl Store {
-    /// Returns the seals of the journals here, or `None` if this user started no loop here.
+    /// Returns the seals of the journals here, or `None` if this user started no loop here. Reads the key and the project once.
     pub(super) fn sealing(
         &self,
         here: &Folder,
         id: &LoopId,
-    ) -> Result<Option<Sealing>, StoreError> {
+    ) -> Result<Option<Arc<Sealing>>, StoreError> {
+        if let Some(known) = &*self.known_sealing() {
+            return Ok(Some(known.clone()));
+        }
         let top = match &self.above {
             Some(above) => &self.open_below_base(above).or_io("open", above)?,
             None => here,
@@ -76,7 +80,7 @@ impl Store {
             return Ok(None);
         };
         match sealing.find_original(top.path()) {
-            None => Ok(Some(sealing)),
+            None => Ok(Some(self.keep_sealing(sealing))),
             Some(original) => {
                 let why = format!("this folder is a copy of {original}");
                 Err(self.foreign_journal(id, why))
@@ -131,7 +135,7 @@ impl Store {
 
     /// Returns a journal that is to begin.
     fn begin_journal(&self, here: Folder, id: &LoopId) -> Result<Sealed, StoreError> {
-        let sealing = self.home.sealing_or_new(&here)?;
+        let sealing = self.keep_sealing(self.home.sealing_or_new(&here)?);
         // The journal that is replaced may be longer.
         let _ = sealing.set_mark(id, &Mark::default());
         let folder = here.make(id.as_str());
@@ -224,7 +228,14 @@ impl Journal for Store {
             let _ = document.rename(&name);
         }
         let Sealed { sealing, mark, .. } = sealed;
-        let _ = sealing.set_mark(id, &Mark { bytes, ..mark });
+        let is_over = |change: &ChangeEntry| self.spec.is_terminal(change.to.as_deref());
+        let over = entry.change().map_or(mark.over, is_over);
+        let mark = Mark {
+            bytes,
+            over,
+            ..mark
+        };
+        let _ = sealing.set_mark(id, &mark);
         if end == 0 {
             let _ = sealing.keep_path(&self.folder);
         }

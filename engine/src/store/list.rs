@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::StoreError;
 use super::id::LoopId;
-use super::state_folder::Store;
+use super::state_folder::{JOURNAL, Store};
 use super::value::to_plain;
 
 /// A loop as [`Store::list`] sees it.
@@ -36,10 +36,36 @@ pub struct Listed {
 impl Store {
     /// Returns every loop that has a journal or a document, newest first, and names what is wrong with it. Writes nothing.
     pub fn list(&self) -> Vec<Listed> {
+        self.list_each(self.ids())
+    }
+
+    fn ids(&self) -> Vec<LoopId> {
         let mut ids = self.journals().list().unwrap_or_default();
         let stems = self.stems().into_iter();
         ids.extend(stems.filter_map(|stem| LoopId::parse(&stem, self.spec.ids).ok()));
-        self.list_each(ids)
+        ids.sort();
+        ids.dedup();
+        ids
+    }
+
+    /// Returns the loops that are not over, as [`list`](Self::list) does. One that this user ended is not opened.
+    pub fn list_active(&self) -> Vec<Listed> {
+        let mut ids = self.ids();
+        ids.retain(|id| !self.is_marked_over(id));
+        let mut active = self.list_each(ids);
+        active.retain(|one| !one.terminal);
+        active
+    }
+
+    /// Returns whether the mark of a loop is as new as its journal and says that the loop is over.
+    fn is_marked_over(&self, id: &LoopId) -> bool {
+        let is_over = || {
+            let here = self.open_folder().ok()?;
+            let mark = self.sealing(&here, id).ok()??.mark(id);
+            let journal = here.subfolder(id.as_str()).ok()?.look(JOURNAL).ok()??;
+            Some(mark.over && mark.bytes == journal.size)
+        };
+        is_over().unwrap_or_default()
     }
 
     /// Returns the state files that were made by hand: those whose name is not an id.
@@ -49,9 +75,7 @@ impl Store {
         self.list_each(foreign.map(LoopId::from_file_stem).collect())
     }
 
-    fn list_each(&self, mut ids: Vec<LoopId>) -> Vec<Listed> {
-        ids.sort();
-        ids.dedup();
+    fn list_each(&self, ids: Vec<LoopId>) -> Vec<Listed> {
         newest_first(ids.into_iter().filter_map(|id| self.list_one(id)))
     }
 

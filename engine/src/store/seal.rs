@@ -20,10 +20,12 @@ const SEAL_DIGITS: usize = 32;
 const FIRST_READ: u64 = 8 * 1024;
 
 /// The key and the project that seal the journals of a state folder.
+#[derive(Debug)]
 pub(super) struct Sealing {
     /// The state home.
     pub(super) home: Folder,
-    pub(super) key: String,
+    /// The code of this user's key, of no text yet.
+    mac: Hmac<Sha256>,
     pub(super) project: String,
 }
 
@@ -36,10 +38,14 @@ pub(super) struct Line {
 }
 
 impl Sealing {
+    pub(super) fn new(home: Folder, key: &str, project: String) -> Self {
+        let mac = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes a key of any length");
+        Self { home, mac, project }
+    }
+
     /// Returns the seal of a line that begins at the byte `at`, after a line with the seal `before`.
     pub(super) fn seal(&self, id: &LoopId, before: &str, at: u64, json: &[u8]) -> String {
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_bytes())
-            .expect("HMAC takes a key of any length");
+        let mut mac = self.mac.clone();
         for part in [&*self.project, id.as_str(), before, &at.to_string()] {
             mac.update(part.as_bytes());
             mac.update(b"\0");

@@ -178,7 +178,7 @@ impl Store {
         if active == Active::Many {
             return Ok(());
         }
-        for other in self.list().into_iter().chain(self.list_foreign()) {
+        for other in self.list_active().into_iter().chain(self.list_foreign()) {
             let is_in_way = active == Active::One || other.session.as_deref() == session;
             let is_under_way = other.phase.is_some() && !other.terminal && other.id != *id;
             let is_here = Some(&*other.path) != file && self.is_for(other.root.as_deref());

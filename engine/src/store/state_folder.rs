@@ -1,7 +1,7 @@
 //! The loops of one machine in one project, in a state folder or in memory. Only this type knows the paths of files.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,6 +11,7 @@ use super::document;
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
 use super::journal::{Journal, Memory};
+use super::seal::Sealing;
 use super::spec::StateSpec;
 use super::state_home::{Mark, StateHome};
 use crate::files::kill_point::kill_point;
@@ -57,6 +58,7 @@ pub struct Store {
     /// The state folder, if this is the folder of an archived loop below it.
     pub(super) above: Option<Utf8PathBuf>,
     memory: Option<Arc<Memory>>,
+    sealing: Arc<Mutex<Option<Arc<Sealing>>>>,
     pub(super) only_looks: bool,
 }
 
@@ -86,6 +88,7 @@ impl Store {
             home,
             above: None,
             memory: None,
+            sealing: Arc::default(),
             only_looks: false,
         }
     }
@@ -98,6 +101,15 @@ impl Store {
             memory: Some(Arc::default()),
             ..Self::at(nowhere.join(spec.folder), nowhere, spec, home)
         }
+    }
+
+    /// Returns the seals of this folder's journals if they were read before.
+    pub(super) fn known_sealing(&self) -> MutexGuard<'_, Option<Arc<Sealing>>> {
+        self.sealing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn keep_sealing(&self, sealing: Sealing) -> Arc<Sealing> {
+        self.known_sealing().insert(Arc::new(sealing)).clone()
     }
 
     pub(super) fn is_in_memory(&self) -> bool {

@@ -39,6 +39,8 @@ pub struct StateHome(Option<Utf8PathBuf>);
 pub(super) struct Mark {
     /// The length of the journal after its last line, in bytes.
     pub(super) bytes: u64,
+    /// Whether the loop is over. A listing of active loops does not open it then.
+    pub(super) over: bool,
     /// Whether the user paused the loop: no stop drives it.
     pub(super) paused: bool,
 }
@@ -116,18 +118,14 @@ impl StateHome {
         let home = self.open_with_key()?;
         Ok(home
             .zip(project)
-            .map(|((home, key), project)| Sealing { home, key, project }))
+            .map(|((home, key), project)| Sealing::new(home, &key, project)))
     }
 
     /// Returns the seals of a journal that begins in a state folder. A copy of another folder gets its own id.
     pub(super) fn sealing_or_new(&self, top: &Folder) -> Result<Sealing, StoreError> {
         let (home, key) = self.open_or_make()?;
         let project = read_project(top).or_io("read", top.path())?;
-        let mut sealing = Sealing {
-            home,
-            key,
-            project: project.unwrap_or_default(),
-        };
+        let mut sealing = Sealing::new(home, &key, project.unwrap_or_default());
         if sealing.project.is_empty() || sealing.find_original(top.path()).is_some() {
             let make = || {
                 let id = random_hex::<{ PROJECT_DIGITS / 2 }>()?;

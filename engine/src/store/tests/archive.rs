@@ -44,6 +44,29 @@ fn archived_loops_that_are_over_are_not_opened() {
 }
 
 #[test]
+fn finished_loop_is_not_opened_for_a_list_of_active_ones() {
+    let (_kept, store) = store();
+    let over = finished(&store);
+    let journal = store.journal_path(&over);
+    let whole = fs::read(&journal).unwrap();
+    fs::remove_file(store.path_of(&over)).unwrap();
+    fs::write(&journal, vec![b'x'; whole.len()]).unwrap();
+    assert_eq!(store.list_active(), []);
+    assert!(store.list()[0].problem.is_some());
+    fs::write(&journal, &whole[1..]).unwrap();
+    assert_eq!(
+        store.list_active().len(),
+        1,
+        "the mark is of another journal"
+    );
+    fs::write(&journal, &whole).unwrap();
+    let held = store.open(&over).unwrap();
+    let again = change("again", "done", "drafting", &[]);
+    store.commit(&held, again).unwrap();
+    assert_eq!(store.list_active()[0].id, over);
+}
+
+#[test]
 fn loop_comes_back_from_the_archive_as_it_was() {
     let (_kept, store, held) = started();
     let id = held.id();

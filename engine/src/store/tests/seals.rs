@@ -213,6 +213,8 @@ fn damaged_key_is_named_and_never_replaced() {
     store.begin(plan()).unwrap();
     let key = store.root().join("state-home/key");
     fs::write(&key, "damaged").unwrap();
+    let root = store.root().to_owned();
+    let store = Store::at(store.folder().to_owned(), root.clone(), &SPEC, home(&root));
     let id = store.list()[0].id.clone();
     let error = store.open(&id).unwrap_err().to_string();
     assert!(
