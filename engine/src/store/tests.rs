@@ -3,6 +3,7 @@
 mod archive;
 mod behind;
 mod documents;
+mod fields;
 mod power;
 mod race;
 mod seals;

@@ -129,3 +129,35 @@ fn loop_that_cannot_be_opened_is_archived_all_the_same() {
     store.archive(held.id()).unwrap();
     assert!(store.list().is_empty());
 }
+
+#[test]
+fn every_loop_of_the_project_is_archived_also_under_an_id_that_is_there() {
+    let (_kept, store, held) = started();
+    let by_hand = store.folder().join("mine.state");
+    for archived in ["mine", "mine-2", "mine-3"] {
+        fs::write(&by_hand, "phase: drafting\n").unwrap();
+        let all = store.archive_all().unwrap();
+        assert!(all.contains(&"mine".to_owned()));
+        let there = store.folder().join("archive").join(archived);
+        assert!(there.join("mine.state").exists(), "{archived}");
+    }
+    assert!(store.has_archived(held.id()) && store.list().is_empty());
+}
+
+#[test]
+fn stale_documents_without_a_journal_are_archived_and_journals_of_others_stay() {
+    let (_kept, store, held) = started();
+    let other = "20261122-005333-0a1b2c";
+    fs::write(
+        store.folder().join(format!("{other}.state")),
+        "phase: drafting\n",
+    )
+    .unwrap();
+    fs::write(store.journal_path(held.id()), "garbage\n").unwrap();
+    let later = SystemTime::now() + Duration::from_secs(7200);
+    let archived = store.archive_stale(later, Duration::from_secs(3600));
+    assert_eq!(
+        Vec::from_iter(archived.iter().map(|id| id.as_str())),
+        [other]
+    );
+}

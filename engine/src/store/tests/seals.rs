@@ -122,7 +122,8 @@ fn copied_project_is_not_ours_and_moved_one_is() {
     copy(&first, &third);
     assert!(store_in(&third).take_over(&id, "person").unwrap());
     for root in [&first, &third] {
-        assert!(store_in(root).open(&id).is_ok(), "{root}");
+        let opened = store_in(root).open(&id).unwrap();
+        assert_eq!(opened.root().as_deref(), Some(root.as_str()));
     }
 
     fs::remove_dir_all(&first).unwrap();
