@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
-use miette::{IntoDiagnostic as _, miette};
+use miette::{Context as _, IntoDiagnostic as _, miette};
 
 /// Tools for working on claudex-loop.
 #[derive(Debug, Parser)]
@@ -50,4 +50,18 @@ fn target() -> miette::Result<PathBuf> {
         .nth(2)
         .map(Path::to_owned)
         .ok_or_else(|| miette!("{} is not where cargo builds", program.display()))
+}
+
+/// Runs a command that must succeed, and returns its stdout.
+fn output(command: &mut Command) -> miette::Result<String> {
+    let output = command
+        .output()
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot run {command:?}"))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let status = output.status;
+        return Err(miette!("{command:?}: {status}\n{message}"));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

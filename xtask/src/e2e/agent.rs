@@ -5,29 +5,29 @@ use std::collections::BTreeMap;
 
 use miette::Context as _;
 use regex::Regex;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::words::Words;
 
 /// One rule: conditions, all of which must hold, and the answer.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Rule {
     /// The reason for the answer, for readers.
     pub(super) about: String,
     /// Matches what came since the model's last words. The named groups of all expressions are
     /// words for the answer's templates.
-    #[serde(default, deserialize_with = "regex")]
+    #[serde(default, skip_serializing, deserialize_with = "regex")]
     newest: Option<Regex>,
     /// Matches somewhere in the whole conversation; the last match counts.
-    #[serde(default, deserialize_with = "regex")]
+    #[serde(default, skip_serializing, deserialize_with = "regex")]
     ever: Option<Regex>,
     /// Matches nowhere in the conversation.
-    #[serde(default, deserialize_with = "regex")]
+    #[serde(default, skip_serializing, deserialize_with = "regex")]
     never: Option<Regex>,
     /// Matches one of the tool calls in the model's last words, as `Name {json}`.
-    #[serde(default, deserialize_with = "regex")]
+    #[serde(default, skip_serializing, deserialize_with = "regex")]
     called: Option<Regex>,
     /// A tool that the client offers.
     offered: Option<String>,
@@ -54,7 +54,7 @@ pub(super) struct Rule {
 }
 
 /// A tool call. Every text of its input is a template.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Call {
     pub(super) tool: String,
@@ -108,7 +108,7 @@ impl Agent {
             };
             found.insert("fired".to_owned(), used.to_string());
             *used += 1;
-            let reply = rule.rendered(&self.words.with(found));
+            let reply = self.words.with(found).render(rule);
             return reply.with_context(|| format!("the rule \"{}\"", rule.about));
         }
         Ok(Rule::saying(
@@ -153,32 +153,6 @@ impl Rule {
             ..Self::default()
         }
     }
-
-    /// Renders the texts of the answer.
-    fn rendered(&self, words: &Words) -> miette::Result<Self> {
-        let mut rendered = self.clone();
-        rendered.say = self.say.as_ref().map(|say| words.render(say)).transpose()?;
-        rendered.body = words.render(&self.body)?;
-        for call in &mut rendered.calls {
-            render_all(&mut call.input, words)?;
-        }
-        Ok(rendered)
-    }
-}
-
-/// Renders every text in a JSON value.
-fn render_all(value: &mut Value, words: &Words) -> miette::Result<()> {
-    match value {
-        Value::String(text) => *text = words.render(text)?,
-        Value::Array(items) => items
-            .iter_mut()
-            .try_for_each(|item| render_all(item, words))?,
-        Value::Object(entries) => entries
-            .iter_mut()
-            .try_for_each(|(_, item)| render_all(item, words))?,
-        _ => {}
-    }
-    Ok(())
 }
 
 fn regex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, D::Error> {
@@ -200,7 +174,7 @@ mod tests {
             rule: Vec<Rule>,
         }
         let file: File = toml::from_str(rules).unwrap();
-        Agent::new(file.rule, Words::new(std::path::PathBuf::new()))
+        Agent::new(file.rule, Words::default())
     }
 
     fn heard() -> Heard {

@@ -1,6 +1,8 @@
 //! The checks: of loops, of what the model was sent, of what the client printed, and of files. Our
 //! own program is asked about loops, as a user would ask it.
 
+use std::fmt::Debug;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use miette::{IntoDiagnostic as _, miette};
@@ -10,161 +12,98 @@ use super::conversation::Conversation;
 use super::home::{Home, PROGRAMS};
 use super::pattern::Pattern;
 use super::scenario::{Check, FileCheck};
-use super::words::Words;
 
-/// The subject of a check.
-pub(super) struct Place<'a> {
-    pub(super) home: &'a Home,
-    /// The folder with the loops and files, relative to the project.
-    pub(super) folder: &'a str,
-    pub(super) conversation: &'a Conversation,
-    /// The clients' output so far.
-    pub(super) printed: String,
-    pub(super) words: Words,
+/// Checks everything once. `printed` is the clients' output so far.
+pub(super) fn check_all(
+    check: &Check,
+    home: &Home,
+    conversation: &Conversation,
+    printed: &str,
+) -> miette::Result<()> {
+    check_loop(check, home)?;
+    check_model(check, conversation)?;
+    check_client(check, printed)?;
+    let mut files = check.files.iter();
+    files.try_for_each(|file| check_file(file, &home.project))
 }
 
-impl Place<'_> {
-    /// Checks everything once.
-    pub(super) fn holds(&self, check: &Check) -> miette::Result<()> {
-        let program = check.program.as_deref().unwrap_or(PROGRAMS[0]);
-        let loops = self.home.loops(program, self.folder)?;
-        if let Some(count) = check.loops {
-            equal("the number of loops", &loops.len(), &count)?;
-        }
-        self.check_loop(check, program, &loops)?;
-        self.check_model(check)?;
-        self.check_client(check)?;
-        check
-            .files
-            .iter()
-            .try_for_each(|file| self.check_file(file))
+fn check_loop(check: &Check, home: &Home) -> miette::Result<()> {
+    let program = check.program.as_deref().unwrap_or(PROGRAMS[0]);
+    let loops = home.loops(program)?;
+    if let Some(count) = check.loops {
+        equal("the number of loops", &loops.len(), &count)?;
     }
-
-    fn check_loop(
-        &self,
-        check: &Check,
-        program: &str,
-        loops: &[[String; 2]],
-    ) -> miette::Result<()> {
-        let ask = |arguments: &[&str]| self.home.ask(program, self.folder, arguments);
-        let mut expected: Vec<_> = check.fields.iter().collect();
-        let phase = "phase".to_owned();
-        expected.extend(check.phase.as_ref().map(|value| (&phase, value)));
-        let has_journal = !(check.journal.is_empty() && check.journal_lacks.is_empty());
-        if expected.is_empty() && check.transitions.is_none() && !has_journal {
-            return Ok(());
+    let newest = || {
+        let newest = loops.last();
+        newest.ok_or_else(|| miette!("no loop was started"))
+    };
+    let phase = check.phase.iter().map(|phase| ("phase", phase));
+    let fields = check.fields.iter().map(|(name, value)| (&**name, value));
+    for (name, value) in phase.chain(fields) {
+        let [_, state] = newest()?;
+        let mut field = home.ask(program, &["state", "get", state, name])?;
+        if field.ends_with('\n') {
+            field.pop();
         }
-
-        let [id, state] = loops.last().ok_or_else(|| miette!("no loop was started"))?;
-        for (name, value) in expected {
-            let mut field = ask(&["state", "get", state, name])?;
-            if field.ends_with('\n') {
-                field.pop();
-            }
-            equal(
-                &format!("`{name}` of the loop"),
-                &field,
-                &self.words.render(value)?,
-            )?;
-        }
-        if let Some(transitions) = &check.transitions {
-            let transitions: Vec<_> = transitions
-                .iter()
-                .flat_map(|it| it.split_whitespace())
-                .map(str::to_owned)
-                .collect();
-            let journal = ask(&["journal", id, "--json"])?;
-            equal("the transitions", &transitions_in(&journal), &transitions)?;
-        }
-        if has_journal {
-            let journal = ask(&["journal", id])?;
-            let lacks = &check.journal_lacks;
-            contains("the journal", &journal, &check.journal, lacks, &self.words)?;
-        }
-        Ok(())
+        equal(&format!("`{name}` of the loop"), &field, value)?;
     }
-
-    fn check_model(&self, check: &Check) -> miette::Result<()> {
-        let exchanges = self.conversation.exchanges(check.session.as_deref());
-        if let Some(count) = check.requests {
-            let turns = exchanges.iter().filter(|exchange| exchange.turn).count();
-            equal("the number of requests to the model", &turns, &count)?;
-        }
-        let heard = exchanges
-            .iter()
-            .map(|it| it.heard.newest.as_str())
-            .collect::<Vec<_>>()
-            .join("\n");
-        let subject = "what the model was sent";
-        contains(subject, &heard, &[], &check.not_sent, &self.words)?;
-        self.contains_in_order(subject, &heard, &check.sent)
+    if let Some(transitions) = &check.transitions {
+        let [id, _] = newest()?;
+        let journal = home.ask(program, &["journal", id, "--json"])?;
+        let found = transitions_in(&journal).join(" ");
+        equal("the transitions", &found, &transitions.join(" "))?;
     }
+    Ok(())
+}
 
-    fn check_client(&self, check: &Check) -> miette::Result<()> {
-        let printed = &self.printed;
-        let subject = "the client's output";
-        contains(
-            subject,
-            printed,
-            &check.printed,
-            &check.not_printed,
-            &self.words,
-        )?;
-        let events: Vec<Value> = printed
+fn check_model(check: &Check, conversation: &Conversation) -> miette::Result<()> {
+    let exchanges = conversation.exchanges(check.session.as_deref());
+    if let Some(count) = check.requests {
+        let turns = exchanges.iter().filter(|exchange| exchange.turn).count();
+        equal("the number of requests to the model", &turns, &count)?;
+    }
+    let heard: Vec<_> = exchanges
+        .iter()
+        .map(|it| it.heard.newest.as_str())
+        .collect();
+    let heard = heard.join("\n");
+    let subject = "what the model was sent";
+    contains(subject, &heard, &[], &check.not_sent)?;
+    let mut rest = heard.as_str();
+    for pattern in &check.sent {
+        let end = pattern
+            .end_in(rest)
+            .ok_or_else(|| miette!("{subject} lacks, here or in this order, {:?}", pattern.0))?;
+        rest = &rest[end..];
+    }
+    Ok(())
+}
+
+fn check_client(check: &Check, printed: &str) -> miette::Result<()> {
+    let subject = "the client's output";
+    contains(subject, printed, &check.printed, &check.not_printed)?;
+    if let Some(expected) = &check.stops {
+        let events = printed
             .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect();
-        if let Some(wanted) = &check.stops {
-            let decisions: Vec<_> = events.iter().filter_map(stop_decision).collect();
-            equal("the decisions of our Stop hooks", &decisions, wanted)?;
-        }
-        let results = events.iter().filter(|event| event["type"] == "result");
-        let texts: Vec<_> = results
-            .filter_map(|event| event["result"].as_str())
-            .collect();
-        self.contains_in_order("the ends of the turns", &texts.join("\n"), &check.said)
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let decisions: Vec<_> = events.filter_map(stop_decision).collect();
+        equal("the decisions of our Stop hooks", &decisions, expected)?;
     }
-
-    fn check_file(&self, check: &FileCheck) -> miette::Result<()> {
-        let folder = self.home.project.join(self.folder);
-        let path = folder.join(self.words.render(&check.path)?);
-        let subject = path.display().to_string();
-        if check.absent {
-            let exists = fs_err::symlink_metadata(&path).is_ok();
-            return equal(&format!("{subject} exists"), &exists, &false);
-        }
-        let bytes = fs_err::read(&path).into_diagnostic()?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        contains(&subject, &text, &check.has, &check.lacks, &self.words)?;
-        match &check.is {
-            Some(whole) => equal(&subject, &text, &self.words.render(whole)?),
-            None => Ok(()),
-        }
-    }
-
-    fn contains_in_order(
-        &self,
-        subject: &str,
-        text: &str,
-        patterns: &[Pattern],
-    ) -> miette::Result<()> {
-        let mut rest = text;
-        for pattern in rendered(patterns, &self.words)? {
-            let end = pattern.end_in(rest).ok_or_else(|| {
-                miette!("{subject} lacks, here or in this order, {:?}", pattern.0)
-            })?;
-            rest = &rest[end..];
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
-/// Renders patterns.
-pub(super) fn rendered(patterns: &[Pattern], words: &Words) -> miette::Result<Vec<Pattern>> {
-    let patterns = patterns.iter();
-    patterns
-        .map(|it| words.render(&it.0).map(Pattern))
-        .collect()
+fn check_file(check: &FileCheck, project: &Path) -> miette::Result<()> {
+    let path = project.join(&check.path);
+    let subject = path.display().to_string();
+    if check.absent {
+        let exists = fs_err::symlink_metadata(&path).is_ok();
+        return equal(&format!("{subject} exists"), &exists, &false);
+    }
+    let bytes = fs_err::read(&path).into_diagnostic()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    contains(&subject, &text, &check.has, &check.lacks)?;
+    let whole = check.is.as_ref();
+    whole.map_or(Ok(()), |whole| equal(&subject, &text, whole))
 }
 
 /// Checks that a text has all of `has` and nothing of `lacks`.
@@ -173,13 +112,11 @@ pub(super) fn contains(
     text: &str,
     has: &[Pattern],
     lacks: &[Pattern],
-    words: &Words,
 ) -> miette::Result<()> {
-    for (patterns, wanted, verb) in [(has, true, "lacks"), (lacks, false, "has")] {
-        for pattern in rendered(patterns, words)? {
-            if pattern.is_in(text) != wanted {
-                return Err(miette!("{subject} {verb} {:?}:\n{text}", pattern.0));
-            }
+    for (patterns, expected, verb) in [(has, true, "lacks"), (lacks, false, "has")] {
+        let mut patterns = patterns.iter();
+        if let Some(wrong) = patterns.find(|pattern| pattern.end_in(text).is_some() != expected) {
+            return Err(miette!("{subject} {verb} {:?}:\n{text}", wrong.0));
         }
     }
     Ok(())
@@ -200,7 +137,7 @@ pub(super) fn until(
 }
 
 /// Returns the decision of one of our Stop hooks, if the event is about one.
-fn stop_decision(event: &Value) -> Option<String> {
+fn stop_decision(event: Value) -> Option<String> {
     if event["subtype"] != "hook_response" || event["hook_event"] != "Stop" {
         return None;
     }
@@ -225,11 +162,7 @@ fn transitions_in(journal: &str) -> Vec<String> {
         .collect()
 }
 
-fn equal<T: PartialEq + std::fmt::Debug>(
-    subject: &str,
-    found: &T,
-    expected: &T,
-) -> miette::Result<()> {
+fn equal<T: PartialEq + Debug>(subject: &str, found: &T, expected: &T) -> miette::Result<()> {
     if found == expected {
         return Ok(());
     }

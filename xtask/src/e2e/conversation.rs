@@ -20,9 +20,7 @@ pub(super) struct Exchange {
 
 /// All exchanges, in order.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
-    exchanges: Mutex<Vec<Exchange>>,
-}
+pub(super) struct Conversation(Mutex<Vec<Exchange>>);
 
 impl Conversation {
     pub(super) fn add(&self, exchange: Exchange) {
@@ -42,10 +40,10 @@ impl Conversation {
         exchanges.iter().find_map(|it| it.reply.clone().err())
     }
 
-    /// Renders the conversation for a terminal, with a sign in place of every control character.
+    /// Renders the conversation for a terminal.
     pub(super) fn render(&self) -> String {
         let mut story = String::new();
-        for (index, Exchange { heard, reply, .. }) in self.exchanges(None).iter().enumerate() {
+        for (index, Exchange { heard, reply, .. }) in self.lock().iter().enumerate() {
             story.push_str(&format!("#{} {}\n", index + 1, heard.session));
             put(&mut story, "heard", &heard.newest);
             let reply = match reply {
@@ -73,27 +71,21 @@ impl Conversation {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Exchange>> {
-        self.exchanges
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Adds a text with a label before its first line.
+/// Adds a text with a label before its first line, and a sign in place of every control character.
 fn put(story: &mut String, mut label: &str, text: &str) {
-    let chars: Vec<char> = text.trim_end().chars().collect();
-    let mut text: String = chars.iter().collect();
+    let is_control = |it: char| it.is_control() && it != '\n';
+    let mut chars: Vec<char> = text.trim_end().replace(is_control, "�").chars().collect();
     if chars.len() > MAX_SHOWN_CHARS {
         let half = MAX_SHOWN_CHARS / 2;
-        let head: String = chars[..half].iter().collect();
-        let tail: String = chars[chars.len() - half..].iter().collect();
-        text = format!("{head}\n[… left out …]\n{tail}");
+        let middle = half..chars.len() - half;
+        chars.splice(middle, "\n[… left out …]\n".chars());
     }
-    for line in text.lines() {
-        let line = line.replace('\t', "    ");
-        let is_control = |it: char| it.is_control();
-        let pieces: Vec<&str> = line.split(is_control).collect();
-        story.push_str(&format!("{label:>10} | {}\n", pieces.join("�")));
+    for line in String::from_iter(chars).lines() {
+        story.push_str(&format!("{label:>10} | {line}\n"));
         label = "";
     }
 }

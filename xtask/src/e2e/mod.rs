@@ -5,30 +5,29 @@ mod agent;
 mod check;
 mod clients;
 mod conversation;
-mod headless;
 mod home;
-mod launch;
 mod leftovers;
 mod pattern;
 mod play;
-mod report;
+mod process;
 mod scenario;
 mod server;
+mod session;
 mod terminal;
 mod words;
 
+use std::io::Write as _;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use miette::{Context as _, IntoDiagnostic as _, miette};
+use miette::IntoDiagnostic as _;
 
 use clients::Pins;
 use home::{PROGRAMS, Programs};
-use play::Stage;
-use report::Row;
+use play::{Outcome, Stage};
 use scenario::{Age, Scenario};
 
 /// The options of `cargo xtask e2e`.
@@ -54,39 +53,51 @@ pub(crate) struct Options {
     pictures: Option<PathBuf>,
 }
 
+/// One scenario with one client.
+#[derive(Debug)]
+struct Row<'a> {
+    scenario: &'a Scenario,
+    /// The name of the row, and of its folder.
+    label: String,
+    programs: Programs,
+}
+
 /// Plays the scenarios. The exit status is 0 if all of them passed.
 pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     let root = crate::root()?;
     let suite = root.join("tests/e2e");
     let scenarios = scenario::all(&suite.join("scenarios"), &options.scenarios)?;
-    let pins = Pins::read(&suite)?;
-    let rows = rows(&scenarios, &pins, options.client);
-
     let target = crate::target()?;
     // Below no repository, since git and both clients look upwards.
     let folder = std::env::temp_dir().join(format!("claudex-e2e-{}", std::process::id()));
-    fs_err::create_dir_all(&folder).into_diagnostic()?;
     let ours = build(&root, &target, &folder)?;
-    let mut archive = None;
-    if scenarios.iter().any(|scenario| scenario.released) {
-        archive = Some(match &options.archive {
-            Some(file) => fs_err::canonicalize(file).into_diagnostic()?,
-            None => crate::dist::quick_archive(&root, &ours, &folder)?,
-        });
-    }
-    let mut cast = Vec::new();
-    for row in rows {
-        let needs_codex = !row.scenario.codex.is_empty();
-        let codex = needs_codex.then(|| clients::codex(&target, &pins.codex));
-        let programs = Programs {
-            claude: clients::claude_code(&target, row.version)?,
-            codex: codex.transpose()?,
-            ours: ours.clone(),
-            archive: archive.clone(),
-        };
-        cast.push((row, programs));
+    let archive = match &options.archive {
+        Some(file) => fs_err::canonicalize(file).into_diagnostic()?,
+        None => folder.join("release.tar.gz"),
+    };
+    if options.archive.is_none() && scenarios.iter().any(|scenario| scenario.released) {
+        crate::dist::pack(&root, &ours, "", "gzip -1", &archive)?;
     }
 
+    let pins = Pins::read(&suite)?;
+    let mut rows = Vec::new();
+    for scenario in &scenarios {
+        let is_wanted = |age: &&Age| options.client.is_none_or(|client| client == **age);
+        for age in scenario.clients.iter().filter(is_wanted) {
+            let needs_codex = !scenario.codex.is_empty();
+            let codex = needs_codex.then(|| clients::codex(&target, &pins.codex));
+            rows.push(Row {
+                scenario,
+                label: format!("{}-{age:?}", scenario.name).to_lowercase(),
+                programs: Programs {
+                    claude: clients::claude_code(&target, &pins.claude_code[age])?,
+                    codex: codex.transpose()?,
+                    ours: ours.clone(),
+                    archive: archive.clone(),
+                },
+            });
+        }
+    }
     let stage = Stage {
         root,
         folder,
@@ -95,67 +106,81 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     };
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let jobs = options.jobs.map_or(processors + 1, NonZero::get);
-    let rows = play_all(&stage, cast, jobs);
-    let passed = report::print_failures(&rows);
+    let passed = play_all(&stage, &rows, jobs);
     if passed && !options.keep {
         let _ = fs_err::remove_dir_all(&stage.folder);
     }
     Ok(ExitCode::from(u8::from(!passed)))
 }
 
-/// Returns every scenario with each of its clients.
-fn rows<'a>(scenarios: &'a [Scenario], pins: &'a Pins, only: Option<Age>) -> Vec<Row<'a>> {
-    scenarios
-        .iter()
-        .flat_map(|scenario| scenario.clients.iter().map(move |age| (scenario, *age)))
-        .filter(|(_, age)| only.is_none_or(|only| only == *age))
-        .map(|(scenario, age)| Row {
-            scenario,
-            age,
-            version: pins.claude_code(age),
-        })
-        .collect()
-}
-
-/// Plays the rows, `jobs` at once, and returns them as they end.
-fn play_all<'a>(
-    stage: &Stage,
-    cast: Vec<(Row<'a>, Programs)>,
-    jobs: usize,
-) -> Vec<(Row<'a>, play::Outcome)> {
-    let queue = Mutex::new(cast.into_iter());
+/// Plays the rows, `jobs` at once, prints a line as each ends, and then the failures. Returns whether all passed.
+fn play_all(stage: &Stage, rows: &[Row<'_>], jobs: usize) -> bool {
+    let queue = Mutex::new(rows.iter());
+    let failures = Mutex::new(Vec::new());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
-        let mut done = Vec::new();
-        while let Some((row, programs)) = next() {
-            let outcome = stage.play(row.scenario, &programs, &row.label());
-            report::print_end(&row, &outcome, stage.keep);
-            done.push((row, outcome));
+        while let Some(row) = next() {
+            let outcome = stage.play(row);
+            print_end(row, &outcome, stage.keep);
+            if let Err(error) = &outcome.result {
+                let failure = failure(row, &outcome, error);
+                failures
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(failure);
+            }
         }
-        done
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-        let done = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("no worker panics"));
-        done.flatten().collect()
-    })
+        for _ in 0..jobs {
+            scope.spawn(work);
+        }
+    });
+    let failures = failures
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    let [played, failed] = [rows.len(), failures.len()];
+    let text = failures.concat();
+    let _ = writeln!(std::io::stdout(), "{text}{played} played, {failed} failed");
+    failures.is_empty()
+}
+
+/// Prints the line of a scenario that has ended.
+fn print_end(row: &Row<'_>, outcome: &Outcome, keep: bool) {
+    let result = if outcome.result.is_ok() {
+        "ok"
+    } else {
+        "FAILED"
+    };
+    let seconds = outcome.took.as_secs_f64();
+    print_note(&format!("{result:<6} {seconds:>6.1} s  {}", row.label));
+    if keep {
+        print_note(&format!("{:>17}{}", "", outcome.folder.display()));
+    }
+}
+
+fn failure(row: &Row<'_>, outcome: &Outcome, error: &miette::Report) -> String {
+    let label = &row.label;
+    let doc = &row.scenario.doc;
+    let conversation = outcome.conversation.render();
+    let folder = outcome.folder.display();
+    format!("\n==== {label}\n{doc}\n\n{conversation}\n-- error\n{error:#}\n-- folder: {folder}\n")
+}
+
+/// Prints a line about progress.
+fn print_note(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Builds our programs and copies them, so that a later build does not change them meanwhile.
 fn build(root: &Path, target: &Path, folder: &Path) -> miette::Result<PathBuf> {
     let packages = PROGRAMS.iter().flat_map(|name| ["--package", name]);
-    let status = crate::cargo()
+    let mut build = crate::cargo();
+    build
         .args(["build", "--quiet", "--bins"])
         .args(packages)
-        .current_dir(root)
-        .status()
-        .into_diagnostic()
-        .wrap_err("cannot run cargo")?;
-    if !status.success() {
-        return Err(miette!("{} do not build", PROGRAMS.join(" and ")));
-    }
+        .current_dir(root);
+    crate::output(&mut build)?;
     let copies = folder.join("ours");
     fs_err::create_dir_all(&copies).into_diagnostic()?;
     for name in PROGRAMS {

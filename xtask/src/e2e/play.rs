@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use miette::{Context as _, IntoDiagnostic as _, miette};
 
 use super::agent::Agent;
-use super::check::{self, Place};
+use super::check;
 use super::conversation::Conversation;
-use super::headless::Headless;
-use super::home::{API_KEY, Home, Programs};
-use super::leftovers;
+use super::home::{self, API_KEY, Home, PROGRAMS};
 use super::pattern::compare_screen;
-use super::scenario::{self, Check, Person, Say, Scenario, See, Step, Type};
+use super::scenario::{self, Check, MAIN, Say, Scenario, See, Step, Type};
 use super::server::Server;
+use super::session::Session;
 use super::terminal::{self, Terminal};
 use super::words::Words;
+use super::{Row, leftovers, process};
 
 /// The limit for a whole scenario.
 const SCENARIO_TIMEOUT: Duration = Duration::from_secs(300);
@@ -30,9 +30,6 @@ const PICTURE_LINES: usize = 44;
 
 /// The session of Codex's model.
 const CODEX: &str = "codex";
-
-/// The session that steps mean if they name none.
-const MAIN: &str = "main";
 
 /// The parts that all scenarios of a run share.
 #[derive(Debug)]
@@ -63,28 +60,17 @@ struct Play<'a> {
     server: Server,
     conversation: Arc<Conversation>,
     deadline: Instant,
-    words: Words,
     sessions: BTreeMap<String, Session>,
     terminal: Option<Terminal>,
 }
 
-/// One conversation with the client.
-#[derive(Default)]
-struct Session {
-    /// The client's id.
-    id: Option<String>,
-    /// The clients that were started, the newest last.
-    clients: Vec<Headless>,
-    is_running: bool,
-}
-
 impl Stage {
-    /// Plays a scenario in a folder with the name `label`.
-    pub(super) fn play(&self, scenario: &Scenario, programs: &Programs, label: &str) -> Outcome {
+    /// Plays a scenario.
+    pub(super) fn play(&self, row: &Row<'_>) -> Outcome {
         let began = Instant::now();
-        let folder = self.folder.join(label);
+        let folder = self.folder.join(&row.label);
         let conversation = Arc::new(Conversation::default());
-        let play = Play::begin(self, scenario, programs, &folder, &conversation);
+        let play = Play::begin(self, row, folder.clone(), &conversation);
         let result = play.and_then(|mut play| {
             let played = play.run_steps();
             played.and(play.end())
@@ -104,24 +90,19 @@ impl Stage {
 impl<'a> Play<'a> {
     fn begin(
         stage: &'a Stage,
-        scenario: &'a Scenario,
-        programs: &Programs,
-        folder: &Path,
+        row: &Row<'a>,
+        folder: PathBuf,
         conversation: &Arc<Conversation>,
     ) -> miette::Result<Self> {
-        let mut words = Words::new(stage.root.clone());
-        words.set("repository", stage.root.display().to_string());
-        if let Some(archive) = &programs.archive {
-            words.set("archive", archive.display().to_string());
-        }
-        let home = Home::create(scenario, folder.to_owned(), &stage.root, programs, &words)?;
-        let words = home.words(&words);
+        let scenario = row.scenario;
+        let home = Home::create(scenario, folder, &stage.root, &row.programs)?;
         let server = Server::start(Arc::clone(conversation))?;
-        if programs.codex.is_some() {
+        if row.programs.codex.is_some() {
             home.configure_codex(&server.url(CODEX))?;
-            server.cast(CODEX, Agent::new(scenario.codex.clone(), words.clone()));
+            let agent = Agent::new(scenario.codex.clone(), home.words.clone());
+            server.cast(CODEX, agent);
         }
-        home.install_plugins(&scenario.plugins)?;
+        home.install_plugins(scenario)?;
         Ok(Self {
             stage,
             scenario,
@@ -129,7 +110,6 @@ impl<'a> Play<'a> {
             server,
             conversation: Arc::clone(conversation),
             deadline: Instant::now() + SCENARIO_TIMEOUT,
-            words,
             sessions: BTreeMap::new(),
             terminal: None,
         })
@@ -147,96 +127,65 @@ impl<'a> Play<'a> {
     }
 
     fn run_step(&mut self, step: &Step) -> miette::Result<()> {
-        match step {
+        // The loop that a check names may begin while it waits.
+        if let Step::Check(check) = step {
+            return self.check(check);
+        }
+        match self.words()?.render(step)? {
             Step::Say(say) => self.say(say),
-            Step::Wait { session } => self.wait(session.as_deref().unwrap_or(MAIN)),
-            Step::Kill { session } => {
-                self.end_turn(session.as_deref().unwrap_or(MAIN), Headless::kill)
+            Step::Wait { session } => self.wait(&session),
+            Step::Kill { session } => self.session(&session)?.kill(),
+            Step::Person(person) => {
+                let line = format!("exec 2>&1\n{}", person.run);
+                let mut shell = self.home.command("/bin/sh");
+                let text = process::output(shell.args(["-c", &line]), self.time_left())?;
+                check::contains(&person.run, &text, &person.has, &person.lacks)
             }
-            Step::Person(person) => self.person(person),
-            Step::Write { path, text } => {
-                let words = self.words_in("")?;
-                let path = self.home.project.join(words.render(path)?);
-                fs_err::create_dir_all(path.parent().unwrap_or(&path)).into_diagnostic()?;
-                fs_err::write(path, words.render(text)?).into_diagnostic()
-            }
+            Step::Write { path, text } => home::write_file(&self.home.project.join(path), &text),
             Step::Open => self.open(),
-            Step::Type(keys) => self.type_keys(keys),
-            Step::See(see) => self.see(see),
-            Step::Check(check) => self.check(check),
+            Step::Type(keys) => self.type_keys(&keys),
+            Step::See(see) => self.see(&see),
+            Step::Check(check) => self.check(&check),
         }
     }
 
-    fn say(&mut self, say: &Say) -> miette::Result<()> {
-        let words = self.words_in("")?;
-        let name = say.session.as_deref().unwrap_or(MAIN);
-        self.cast(name, say.agent.as_deref())?;
-        let url = self.server.url(name);
-        let client = self.home.client(&url, &words.render(&say.folder)?);
-        let session = self.sessions.entry(name.to_owned()).or_default();
-        if session.is_running {
-            return Err(miette!("the session `{name}` is still running"));
+    fn say(&mut self, say: Say) -> miette::Result<()> {
+        self.cast(&say.session, say.agent.as_deref())?;
+        let name = say.session.clone();
+        let is_background = say.background;
+        let mut client = self.home.client(&self.server.url(&name));
+        if let Some(folder) = &say.folder {
+            client.current_dir(self.home.project.join(folder));
         }
-        let log = format!("{name}-{}", session.clients.len() + 1);
-        let log = self.home.folder.join(log);
-        let text = words.render(&say.text)?;
-        let client = Headless::start(client, say, &text, session.id.as_deref(), &log)?;
-        session.clients.push(client);
-        session.is_running = true;
-        if say.background {
+        let session = self.sessions.entry(name.clone()).or_default();
+        session.start(client, say, &self.home.folder)?;
+        if is_background {
             return Ok(());
         }
-        self.wait(name)
+        self.wait(&name)
     }
 
-    fn wait(&mut self, name: &str) -> miette::Result<()> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        self.end_turn(name, |client| client.finish(left))
+    fn wait(&mut self, session: &str) -> miette::Result<()> {
+        let left = self.time_left();
+        self.session(session)?.finish(left)
     }
 
-    fn end_turn(
-        &mut self,
-        name: &str,
-        end: impl FnOnce(&mut Headless) -> miette::Result<()>,
-    ) -> miette::Result<()> {
-        let session = self
-            .sessions
-            .get_mut(name)
-            .filter(|it| it.is_running)
-            .ok_or_else(|| miette!("no client of `{name}` is running"))?;
-        session.is_running = false;
-        let client = session
-            .clients
-            .last_mut()
-            .ok_or_else(|| miette!("`{name}` has no client"))?;
-        let ended = end(client);
-        let id = client.session();
-        session.id = session.id.take().or(id);
-        ended
+    fn session(&mut self, name: &str) -> miette::Result<&mut Session> {
+        let session = self.sessions.get_mut(name);
+        session.ok_or_else(|| miette!("no session `{name}` was started"))
     }
 
-    fn person(&self, person: &Person) -> miette::Result<()> {
-        let words = self.words_in("")?;
-        let line = words.render(&person.run)?;
-        let launch = self.home.launch("/bin/sh", &words.render(&person.folder)?);
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let (status, out, err) = launch.with(["-c", &line]).run(left)?;
-        let text = format!("{out}{err}");
-        if status.code() != Some(person.exit) {
-            let expected = person.exit;
-            return Err(miette!("`{line}`: {status}, expected {expected}\n{text}"));
-        }
-        check::contains(&line, &text, &person.has, &person.lacks, &words)
+    fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 
     fn open(&mut self) -> miette::Result<()> {
         self.cast(MAIN, None)?;
         self.sessions.entry(MAIN.to_owned()).or_default();
-        let client = self
-            .home
-            .client(&self.server.url(MAIN), "")
-            .with(["--permission-mode", "default"]);
-        terminal::prepare(&self.home.claude(), &client.folder, API_KEY)?;
+        let mut client = self.home.client(&self.server.url(MAIN));
+        client.args(["--permission-mode", "default"]);
+        let config = self.home.home.join(".claude/.claude.json");
+        terminal::prepare(&config, &self.home.project, API_KEY)?;
         self.terminal = Some(Terminal::open(&client)?);
         Ok(())
     }
@@ -248,23 +197,16 @@ impl<'a> Play<'a> {
         if keys.text.is_empty() && keys.keys.first().is_some_and(chooses) {
             terminal.rest()?;
         }
-        terminal.type_text(&self.words_in("")?.render(&keys.text)?)?;
+        terminal.type_text(&keys.text)?;
         terminal.press(&keys.keys)
     }
 
     fn see(&self, see: &See) -> miette::Result<()> {
-        let words = self.words_in("")?;
-        let has = check::rendered(&see.has, &words)?;
-        let lacks = check::rendered(&see.lacks, &words)?;
         let terminal = self.terminal()?;
-        terminal.wait_for(&has, &lacks)?;
-        match &see.screen {
-            Some(name) => self.compare_screen(terminal, name),
-            None => Ok(()),
-        }
-    }
-
-    fn compare_screen(&self, terminal: &Terminal, name: &str) -> miette::Result<()> {
+        terminal.wait_for(&see.has, &see.lacks)?;
+        let Some(name) = &see.screen else {
+            return Ok(());
+        };
         let screens = self.stage.root.join("tests/e2e/screens");
         let path = screens.join(format!("{name}.txt"));
         terminal.wait_until(|seen| compare_screen(&path, &seen.text))?;
@@ -293,16 +235,12 @@ impl<'a> Play<'a> {
     }
 
     fn check(&self, check: &Check) -> miette::Result<()> {
-        let folder = self.words_in("")?.render(&check.folder)?;
         check::until(Duration::from_secs(check.within), || {
-            let place = Place {
-                home: &self.home,
-                folder: &folder,
-                conversation: &self.conversation,
-                printed: self.client_texts(check.session.as_deref()),
-                words: self.words_in(&folder)?,
-            };
-            place.holds(check)
+            let check = self.words()?.render(check)?;
+            let is_named = |name: &String| check.session.as_ref().is_none_or(|it| it == name);
+            let sessions = self.sessions.iter().filter(|(name, _)| is_named(name));
+            let printed: String = sessions.map(|(_, session)| session.text()).collect();
+            check::check_all(&check, &self.home, &self.conversation, &printed)
         })
     }
 
@@ -329,7 +267,7 @@ impl<'a> Play<'a> {
         let agent = agent.unwrap_or(&self.scenario.agent);
         rules.extend(scenario::agent(&agents, agent)?);
         self.server
-            .cast(session, Agent::new(rules, self.words.clone()));
+            .cast(session, Agent::new(rules, self.home.words.clone()));
         Ok(())
     }
 
@@ -338,28 +276,14 @@ impl<'a> Play<'a> {
         terminal.ok_or_else(|| miette!("no terminal is open"))
     }
 
-    fn client_texts(&self, session: Option<&str>) -> String {
+    /// Returns the words for templates: `id` is the newest loop, `session_NAME` the client's id of a session.
+    fn words(&self) -> miette::Result<Words> {
+        let newest = self.home.loops(PROGRAMS[0])?.pop();
+        let id = newest.map(|[id, _]| ("id".to_owned(), id));
         let sessions = self
             .sessions
             .iter()
-            .filter(|(name, _)| session.is_none_or(|it| it == *name));
-        let clients = sessions.flat_map(|(_, session)| &session.clients);
-        clients.map(|client| client.text()).collect()
-    }
-
-    /// Returns the words for templates: `id` is the newest loop of that folder, `session_NAME` the
-    /// client's id of a session.
-    fn words_in(&self, folder: &str) -> miette::Result<Words> {
-        let mut words = self.words.clone();
-        let newest = self.home.loops("claudex-loop", folder)?.pop();
-        if let Some([id, _]) = newest {
-            words.set("id", id);
-        }
-        for (name, session) in &self.sessions {
-            if let Some(id) = &session.id {
-                words.set(&format!("session_{name}"), id.clone());
-            }
-        }
-        Ok(words)
+            .filter_map(|(name, session)| Some((format!("session_{name}"), session.id()?)));
+        Ok(self.home.words.with(id.into_iter().chain(sessions)))
     }
 }

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use miette::{IntoDiagnostic as _, miette};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::agent::Rule;
 use super::pattern::Pattern;
 
 /// One scripted session, or several in one project.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Scenario {
     /// The file's name without its extension; not a key of the file.
@@ -36,27 +36,31 @@ pub(super) struct Scenario {
     /// The plugins that are installed before the first step, in this order.
     #[serde(default = "claudex")]
     pub(super) plugins: Vec<String>,
-    /// A folder of the scenario that the marketplace is copied to. The repository itself is the
-    /// marketplace if this is missing.
-    pub(super) marketplace: Option<String>,
+    /// The name of the folder that the marketplace is copied to.
+    #[serde(default = "market_place")]
+    pub(super) marketplace: String,
     /// The text of the user's `config.toml` of claudex-loop.
-    pub(super) config: Option<String>,
+    #[serde(default = "lint")]
+    pub(super) config: String,
     /// The text of Claude Code's user `settings.json`.
     pub(super) settings: Option<String>,
     /// Variables of every process of the scenario.
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
     /// Rules that come before those of the agent.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub(super) rule: Vec<Rule>,
     /// The rules of the model behind the real Codex. Codex is installed if there are any.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub(super) codex: Vec<Rule>,
+    #[serde(default, skip_serializing)]
     pub(super) step: Vec<Step>,
 }
 
 /// One of the two pinned versions of Claude Code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Age {
     /// The oldest version that the plugin supports.
@@ -66,24 +70,42 @@ pub(super) enum Age {
 }
 
 /// The project that the client is started in: a git repository with its files committed.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Project {
-    /// The name of its folder, if it is not `project`.
-    pub(super) folder: Option<String>,
+    /// The name of its folder.
+    pub(super) folder: String,
     /// The files: relative path to text.
     pub(super) files: BTreeMap<String, String>,
 }
 
+impl Default for Project {
+    fn default() -> Self {
+        Self {
+            folder: "project".to_owned(),
+            files: BTreeMap::new(),
+        }
+    }
+}
+
 /// One step.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub(super) enum Step {
     Say(Say),
-    Wait { session: Option<String> },
-    Kill { session: Option<String> },
+    Wait {
+        #[serde(default = "main_session")]
+        session: String,
+    },
+    Kill {
+        #[serde(default = "main_session")]
+        session: String,
+    },
     Person(Person),
-    Write { path: String, text: String },
+    Write {
+        path: String,
+        text: String,
+    },
     Open,
     Type(Type),
     See(See),
@@ -91,37 +113,40 @@ pub(super) enum Step {
 }
 
 /// A prompt to Claude Code without a screen (`claude -p`).
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Say {
     pub(super) text: String,
-    pub(super) session: Option<String>,
+    #[serde(default = "main_session")]
+    pub(super) session: String,
     /// Whether a conversation is resumed by `--continue` instead of `--resume ID`.
+    #[serde(default)]
     pub(super) r#continue: bool,
     /// The agent that plays this session's model from now on.
     pub(super) agent: Option<String>,
     pub(super) mode: Option<String>,
-    pub(super) folder: String,
+    pub(super) folder: Option<String>,
     /// Whether the next step begins before the turn ends.
+    #[serde(default)]
     pub(super) background: bool,
+    #[serde(default)]
     pub(super) exit: i32,
     /// The expected number of tool calls that are refused for want of a permission.
+    #[serde(default)]
     pub(super) denials: usize,
 }
 
-/// A user's line for `/bin/sh`.
-#[derive(Debug, Default, Deserialize)]
+/// A user's line for `/bin/sh`, which must succeed, and expectations of its output.
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Person {
     pub(super) run: String,
-    pub(super) folder: String,
-    pub(super) exit: i32,
     pub(super) has: Vec<Pattern>,
     pub(super) lacks: Vec<Pattern>,
 }
 
 /// Text that is typed as it is, and then keys by tmux's names (`Enter`, `Escape`, `Down`).
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Type {
     pub(super) text: String,
@@ -129,7 +154,7 @@ pub(super) struct Type {
 }
 
 /// Expectations of the screen, all at the same time.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct See {
     pub(super) has: Vec<Pattern>,
@@ -139,19 +164,16 @@ pub(super) struct See {
 }
 
 /// Expectations. A key that is missing is not checked.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Check {
-    pub(super) folder: String,
     pub(super) program: Option<String>,
+    pub(super) loops: Option<usize>,
     pub(super) phase: Option<String>,
-    /// All transitions that the loop has taken, in order.
+    /// All transitions that the newest loop has taken, in order.
     pub(super) transitions: Option<Vec<String>>,
     /// Fields of the state document, byte for byte.
     pub(super) fields: BTreeMap<String, String>,
-    pub(super) journal: Vec<Pattern>,
-    pub(super) journal_lacks: Vec<Pattern>,
-    pub(super) loops: Option<usize>,
     /// The session that the following keys are about; all sessions if it is missing.
     pub(super) session: Option<String>,
     pub(super) sent: Vec<Pattern>,
@@ -160,16 +182,15 @@ pub(super) struct Check {
     pub(super) requests: Option<usize>,
     pub(super) printed: Vec<Pattern>,
     pub(super) not_printed: Vec<Pattern>,
-    /// All decisions of our Stop hooks (`block`, `approve`), in order.
+    /// All decisions of our Stop hooks (`block`, `remind`, `approve`), in order.
     pub(super) stops: Option<Vec<String>>,
-    pub(super) said: Vec<Pattern>,
     pub(super) files: Vec<FileCheck>,
     /// Seconds until all of it must be true.
     pub(super) within: u64,
 }
 
 /// Expectations about a file.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct FileCheck {
     pub(super) path: String,
@@ -178,6 +199,13 @@ pub(super) struct FileCheck {
     pub(super) lacks: Vec<Pattern>,
     /// The whole text.
     pub(super) is: Option<String>,
+}
+
+/// The session that steps mean if they name none.
+pub(super) const MAIN: &str = "main";
+
+fn main_session() -> String {
+    MAIN.to_owned()
 }
 
 fn newest() -> Vec<Age> {
@@ -190,6 +218,14 @@ fn obedient() -> String {
 
 fn claudex() -> Vec<String> {
     vec!["claudex".to_owned()]
+}
+
+fn market_place() -> String {
+    "market place".to_owned()
+}
+
+fn lint() -> String {
+    "reviewer = \"lint\"\n".to_owned()
 }
 
 /// Reads the scenarios in `folder`, or only those that are named, sorted by name.
@@ -223,7 +259,8 @@ pub(super) fn agent(folder: &Path, name: &str) -> miette::Result<Vec<Rule>> {
     parse::<Agent>(&folder.join(format!("{name}.toml"))).map(|agent| agent.rule)
 }
 
-fn parse<T: DeserializeOwned>(path: &Path) -> miette::Result<T> {
+/// Reads a file of the suite.
+pub(super) fn parse<T: DeserializeOwned>(path: &Path) -> miette::Result<T> {
     let text = fs_err::read_to_string(path).into_diagnostic()?;
     let help = "tests/e2e/README.md lists every key";
     toml::from_str(&text).map_err(|error| miette!("{}: {error} ({help})", path.display()))

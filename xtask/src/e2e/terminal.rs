@@ -1,15 +1,14 @@
 //! The interactive client in a terminal: a tmux server on a private socket.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use miette::{Context as _, IntoDiagnostic as _, miette};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::check;
-use super::launch::Launch;
 use super::leftovers;
 use super::pattern::Pattern;
 
@@ -39,7 +38,7 @@ const KEY_CHARS: usize = 20;
 pub(super) struct Terminal {
     folder: TempDir,
     /// A tmux client that ends with this process; the server ends with its last client.
-    holder: Option<Child>,
+    holder: Child,
 }
 
 /// The screen of a terminal.
@@ -50,64 +49,54 @@ pub(super) struct Screen {
     before: String,
 }
 
-/// Answers the questions of the client's first start: theme, API key, trust in the project.
-pub(super) fn prepare(config: &Path, project: &Path, api_key: &str) -> miette::Result<()> {
-    let path = config.join(".claude.json");
-    let text = fs_err::read_to_string(&path).unwrap_or_else(|_| "{}".to_owned());
-    let mut known: Map<String, Value> = serde_json::from_str(&text).into_diagnostic()?;
+/// Answers the questions of the client's first start in its file: theme, API key, trust in the project.
+pub(super) fn prepare(file: &Path, project: &Path, api_key: &str) -> miette::Result<()> {
+    let text = fs_err::read_to_string(file).unwrap_or_else(|_| "{}".to_owned());
+    let mut known: Value = serde_json::from_str(&text).into_diagnostic()?;
     let remembered = &api_key[api_key.len() - KEY_CHARS..];
-    known.insert("hasCompletedOnboarding".to_owned(), json!(true));
-    known.insert(
-        "customApiKeyResponses".to_owned(),
-        json!({ "approved": [remembered], "rejected": [] }),
-    );
-    let projects = known.entry("projects").or_insert_with(|| json!({}));
-    projects[&*project.to_string_lossy()]["hasTrustDialogAccepted"] = json!(true);
-    fs_err::write(path, Value::Object(known).to_string()).into_diagnostic()
+    known["hasCompletedOnboarding"] = json!(true);
+    known["customApiKeyResponses"] = json!({ "approved": [remembered], "rejected": [] });
+    known["projects"][&*project.to_string_lossy()]["hasTrustDialogAccepted"] = json!(true);
+    fs_err::write(file, known.to_string()).into_diagnostic()
 }
 
 impl Terminal {
     /// Starts the client in a new terminal, and waits until it takes input.
-    pub(super) fn open(launch: &Launch) -> miette::Result<Self> {
+    pub(super) fn open(client: &Command) -> miette::Result<Self> {
         // Below the system's temporary folder: a socket's path must be short.
         let folder = tempfile::Builder::new()
             .prefix("e2e-")
             .tempdir()
             .into_diagnostic()?;
-        let mut terminal = Self {
-            folder,
-            holder: None,
-        };
-        terminal.start(launch)?;
-        let mut command = terminal.tmux();
-        command.args(["-C", "attach-session", "-f", "no-output", ";"]);
-        command.args(["set-option", "-g", "exit-unattached", "on"]);
+        let mut command = tmux(&folder);
+        // Not tmux's `-c`, which is a template.
+        command.current_dir(client.get_current_dir().unwrap_or(folder.path()));
+        command.args(["-f", "/dev/null", "-C", "start-server", ";"]);
+        command.args(["set-option", "-g", "status", "off", ";"]);
+        command.args(["set-option", "-g", "remain-on-exit", "on", ";"]);
+        command.args(["set-option", "-g", "exit-unattached", "on", ";"]);
+        command.args(["new-session", "-f", "no-output", "-x", SIZE.0, "-y", SIZE.1]);
+        command.args(["env", "-i", "TERM=tmux-256color"]);
+        for (name, value) in client.get_envs() {
+            let mut variable = name.to_owned();
+            variable.push("=");
+            variable.push(value.unwrap_or_default());
+            command.arg(variable);
+        }
+        let mark = folder.path().display();
+        command.arg(format!("{}={mark}", leftovers::MARK));
+        command.arg(client.get_program()).args(client.get_args());
         let holder = command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .spawn();
-        terminal.holder = Some(holder.into_diagnostic()?);
+            .spawn()
+            .into_diagnostic()
+            .wrap_err("cannot run tmux")?;
+        let terminal = Self { folder, holder };
         // The sign of an empty input line.
         terminal.wait_for_input("❯")?;
         Ok(terminal)
-    }
-
-    fn start(&self, launch: &Launch) -> miette::Result<()> {
-        let mut command = self.tmux();
-        // Not tmux's `-c`, which is a template.
-        command.current_dir(&launch.folder);
-        command.args(["-f", "/dev/null", "start-server", ";"]);
-        command.args(["set-option", "-g", "status", "off", ";"]);
-        command.args(["set-option", "-g", "remain-on-exit", "on", ";"]);
-        command.args(["new-session", "-d", "-x", SIZE.0, "-y", SIZE.1]);
-        command.args(["env", "-i", "TERM=tmux-256color"]);
-        let variables = launch.env.iter();
-        command.args(variables.map(|(name, value)| format!("{name}={value}")));
-        let mark = self.folder.path().display();
-        command.arg(format!("{}={mark}", leftovers::MARK));
-        command.arg(&launch.program).args(&launch.arguments);
-        run(command).map(drop)
     }
 
     /// Types a text, and waits until the program shows it before the cursor.
@@ -115,10 +104,10 @@ impl Terminal {
         let characters: Vec<char> = text.chars().collect();
         for burst in characters.chunks(BURST_CHARS) {
             let burst: String = burst.iter().collect();
-            let mut command = self.tmux();
+            let mut command = tmux(&self.folder);
             command.args(["send-keys", "-H"]);
             command.args(burst.bytes().map(|byte| format!("{byte:02x}")));
-            run(command)?;
+            crate::output(&mut command)?;
             self.wait_for_input(&without_space(&burst))?;
         }
         Ok(())
@@ -139,34 +128,34 @@ impl Terminal {
             if index > 0 {
                 std::thread::sleep(KEY_INTERVAL);
             }
-            let mut command = self.tmux();
+            let mut command = tmux(&self.folder);
             command.args(["send-keys", "--", key]);
-            run(command)?;
+            crate::output(&mut command)?;
         }
         Ok(())
     }
 
     fn look(&self) -> miette::Result<Screen> {
-        let mut command = self.tmux();
+        let mut command = tmux(&self.folder);
         // In one command, so that nothing is drawn in between.
         command.args(["capture-pane", "-p", ";"]);
         command.args(["display-message", "-p", "#{cursor_x} #{cursor_y}"]);
-        let screen = run(command)?;
+        let screen = crate::output(&mut command)?;
         Screen::parse(&screen).ok_or_else(|| miette!("tmux printed no cursor: {screen:?}"))
     }
 
     /// Returns the screen with the escapes for its colours.
     pub(super) fn look_in_colours(&self) -> miette::Result<String> {
-        let mut command = self.tmux();
+        let mut command = tmux(&self.folder);
         command.args(["capture-pane", "-p", "-e"]);
-        run(command)
+        crate::output(&mut command)
     }
 
     /// Waits until the screen has all of `has` and nothing of `lacks`. Line breaks do not count.
     pub(super) fn wait_for(&self, has: &[Pattern], lacks: &[Pattern]) -> miette::Result<()> {
         self.wait_until(|screen| {
             let text = one_line(&screen.text);
-            let is_in = |it: &&Pattern| Pattern(one_line(&it.0)).is_in(&text);
+            let is_in = |it: &&Pattern| Pattern(one_line(&it.0)).end_in(&text).is_some();
             if let Some(missing) = has.iter().find(|it| !is_in(it)) {
                 return Err(format!("lacks {:?}", missing.0));
             }
@@ -201,34 +190,15 @@ impl Terminal {
         }
         Ok(screen)
     }
-
-    fn socket(&self) -> PathBuf {
-        self.folder.path().join("tmux")
-    }
-
-    /// Returns tmux with a small environment: a server passes its own on.
-    fn tmux(&self) -> Command {
-        let mut command = Command::new("tmux");
-        command.env_clear();
-        for name in ["PATH", "LANG", "HOME"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
-        command.arg("-u").arg("-S").arg(self.socket());
-        command
-    }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        let mut kill = self.tmux();
+        let mut kill = tmux(&self.folder);
         kill.arg("kill-server");
-        let _ = run(kill);
-        if let Some(mut holder) = self.holder.take() {
-            let _ = holder.kill();
-            let _ = holder.wait();
-        }
+        let _ = crate::output(&mut kill);
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
         leftovers::end(self.folder.path().as_os_str());
     }
 }
@@ -257,16 +227,16 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a tmux command and returns its output.
-fn run(mut command: Command) -> miette::Result<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .into_diagnostic()
-        .wrap_err("cannot run tmux")?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(miette!("tmux failed: {}", message.trim()));
+/// Returns tmux with a small environment: a server passes its own on.
+fn tmux(folder: &TempDir) -> Command {
+    let mut command = Command::new("tmux");
+    command.env_clear();
+    for name in ["PATH", "LANG", "HOME"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    command.stdin(Stdio::null());
+    command.arg("-u").arg("-S").arg(folder.path().join("tmux"));
+    command
 }

@@ -2,57 +2,60 @@
 //! `{{ file("examples/plans/thin.md") }}`. An unknown word is an error.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
-use miette::miette;
-use minijinja::{Environment, UndefinedBehavior};
+use miette::{IntoDiagnostic as _, miette};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-/// Words for templates.
+/// The words for templates. The function `file` reads below the word `repository`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Words {
-    /// The repository that `file` reads from.
-    root: PathBuf,
-    words: BTreeMap<String, String>,
-}
+pub(super) struct Words(BTreeMap<String, String>);
 
 impl Words {
-    pub(super) fn new(root: PathBuf) -> Self {
-        Self {
-            root,
-            words: BTreeMap::new(),
-        }
-    }
-
     /// Returns these words and `others`, which replace words of the same name.
     pub(super) fn with(&self, others: impl IntoIterator<Item = (String, String)>) -> Self {
-        let mut words = self.clone();
-        words.words.extend(others);
-        words
+        let mut words = self.0.clone();
+        words.extend(others);
+        Self(words)
     }
 
-    pub(super) fn set(&mut self, name: &str, word: impl Into<String>) {
-        self.words.insert(name.to_owned(), word.into());
+    /// Returns a value with each of its texts rendered.
+    pub(super) fn render<T: Serialize + DeserializeOwned>(&self, value: &T) -> miette::Result<T> {
+        let mut json = serde_json::to_value(value).into_diagnostic()?;
+        self.render_json(&mut json)?;
+        serde_json::from_value(json).into_diagnostic()
     }
 
-    /// Renders a template.
-    pub(super) fn render(&self, template: &str) -> miette::Result<String> {
-        if !template.contains("{{") && !template.contains("{%") {
-            return Ok(template.to_owned());
+    fn render_json(&self, value: &mut Value) -> miette::Result<()> {
+        match value {
+            Value::String(text) if text.contains("{{") || text.contains("{%") => {
+                *text = self.render_text(text)?;
+                Ok(())
+            }
+            Value::Array(items) => items.iter_mut().try_for_each(|item| self.render_json(item)),
+            Value::Object(entries) => {
+                let mut values = entries.values_mut();
+                values.try_for_each(|item| self.render_json(item))
+            }
+            _ => Ok(()),
         }
+    }
+
+    fn render_text(&self, template: &str) -> miette::Result<String> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        let root = self.root.clone();
+        let root = self.0.get("repository").cloned().unwrap_or_default();
         environment.add_function("file", move |path: String| {
-            fs_err::read_to_string(root.join(&path)).map_err(|error| {
-                minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, error.to_string())
-            })
+            fs_err::read_to_string(Path::new(&root).join(path))
+                .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
         });
-        environment
-            .render_str(template, &self.words)
-            .map_err(|error| {
-                let names: Vec<_> = self.words.keys().map(String::as_str).collect();
-                let known = names.join(", ");
-                miette!("cannot render {template:?}: {error:#} (known words: {known})")
-            })
+        environment.render_str(template, &self.0).map_err(|error| {
+            let names: Vec<_> = self.0.keys().map(String::as_str).collect();
+            let known = names.join(", ");
+            miette!("cannot render {template:?}: {error:#} (known words: {known})")
+        })
     }
 }

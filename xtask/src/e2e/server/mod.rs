@@ -19,7 +19,6 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Json, Router};
 use miette::IntoDiagnostic as _;
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
 
 use super::agent::{Agent, Heard, Rule};
 use super::conversation::{Conversation, Exchange};
@@ -30,12 +29,11 @@ const MAX_REQUEST_BYTES: usize = 32 << 20;
 /// The input and output tokens of an answer whose rule does not name any.
 const ANSWER_TOKENS: u64 = 10;
 
-/// The running service. It ends when this is dropped.
+/// The running service. It ends with this program.
 #[derive(Debug)]
 pub(super) struct Server {
     address: SocketAddr,
     stage: Arc<Stage>,
-    runtime: Option<Runtime>,
 }
 
 /// The parts that the handlers share.
@@ -79,8 +77,7 @@ struct Protocol {
 impl Server {
     /// Starts the service on a free port, with no agents yet.
     pub(super) fn start(conversation: Arc<Conversation>) -> miette::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .into_diagnostic()?;
@@ -96,15 +93,13 @@ impl Server {
             .fallback(handle)
             .layer(DefaultBodyLimit::max(MAX_REQUEST_BYTES))
             .with_state(Arc::clone(&stage));
-        runtime.spawn(async move {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            axum::serve(listener, router).await
+        std::thread::spawn(move || {
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                axum::serve(listener, router).await
+            })
         });
-        Ok(Self {
-            address,
-            stage,
-            runtime: Some(runtime),
-        })
+        Ok(Self { address, stage })
     }
 
     /// Lets `agent` play a session's model from now on.
@@ -115,15 +110,6 @@ impl Server {
     /// Returns the address of a session's model, without a slash at the end.
     pub(super) fn url(&self, session: &str) -> String {
         format!("http://{}/{session}", self.address)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Some requests are never answered, so their tasks are not waited for.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 
