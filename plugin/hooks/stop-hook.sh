@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stop hook: hands the hook's JSON to the program and its one decision to the client. Whatever goes wrong here, the
-# turn may end: exit 0 and exactly one JSON document, always.
+# Stop hook: passes the hook's JSON to the program, and its decision to the client. Whatever goes wrong here, the turn may
+# end: always exit 0 and exactly one JSON document.
 set -u
 
 approve() {
@@ -8,8 +8,8 @@ approve() {
     exit 0
 }
 
-# is_told: whether this session was told before that the program is missing. Notes that it is told now.
-is_told() {
+# was_reported: succeeds if a stop of this session has reported the missing program. Notes the session if not.
+was_reported() {
     session=${CLAUDE_CODE_SESSION_ID:-}
     if [ -z "$session" ]; then
         read -r session || :
@@ -19,27 +19,27 @@ is_told() {
     data=${CLAUDE_PLUGIN_DATA:-${XDG_STATE_HOME:-${HOME:-}/.local/state}/claudex-loop}
     case $session in '' | *[!A-Za-z0-9_-]*) return 1 ;; esac
     case $data in /*) ;; *) return 1 ;; esac
-    command -p grep -qsxe "$session" "$data/told-missing" && return 0
-    (umask 077 && command -p mkdir -p "$data" && echo "$session" >>"$data/told-missing") 2>/dev/null
+    command -p grep -qsxe "$session" "$data/missing-reported" && return 0
+    (umask 077 && command -p mkdir -p "$data" && echo "$session" >>"$data/missing-reported") 2>/dev/null
     return 1
 }
 
-# A reviewer that is itself a Claude Code session: its turns are not ours to drive.
+# A reviewer may be a Claude Code session itself. Its turns are not driven.
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || approve
 
-# The client names this file by its path, so no process is needed to take the folder off it.
+# The client calls this file by its path, so its folder is found without another process.
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 set -- --hook stop
-# `command`: without it a file that is gone ends this shell, with a status that blocks.
+# Without `command` a missing file would end this shell with a status that blocks the turn.
 command . "$here/../bin/claudex-loop"
 
 case ${found:+$status}:${answer-} in
     0:'{'*'}') printf '%s\n' "$answer" ;;
     :*)
-        ! is_told || approve
+        ! was_reported || approve
         [ -z "${looked-}" ] || not_found >&2
-        approve "claudex: the claudex-loop program ${why:-was not found}, so no loop is driven. ${remedy:-Install the plugin again}; /claudex:doctor says what was looked at."
+        approve "claudex: the claudex-loop program ${why:-was not found}, so no loop is driven. ${remedy:-Install the plugin again}; /claudex:doctor lists where it was looked for."
         ;;
     *) approve "claudex: the claudex-loop program ended with status $status and no decision, so this turn ends; the loop is as it was. Try: claudex-loop status" ;;
 esac

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Cancels a loop, its files stay: cancel-loop.sh [ID], without an id the active one.
+# Cancels a loop, or the active one: cancel-loop.sh [ID]. Its files stay.
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 exec /bin/sh "$here/../bin/claudex-loop" cancel "$@"

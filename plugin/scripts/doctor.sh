@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what the loop needs; exits 1 when a required check fails, the missing program included.
+# Checks the installation. Exits 1 if a required check fails, also if the program is missing.
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 /bin/sh "$here/../bin/claudex-loop" doctor "$@"

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Clears the state folder of every file of every loop but the log; the program keeps what was there in a dated folder.
-# Calling this script is the consent.
+# Moves all loops of the project to the archive, without a question.
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 case " $* " in

@@ -1,6 +1,6 @@
 #!/bin/sh
 # claudex: mode {{ mode }}, round {{ round }} of {{ max_rounds }}, persona {{ persona }}
-# Runs the review of this round of loop {{ id }}, or attaches to the one that is running. Written anew each round.
+# Reviews this round of loop {{ id }}, or follows the review that is running. Each round rewrites this file.
 set -eu
 cd -- {{ root }}
 {% if state_dir %}
@@ -11,7 +11,7 @@ claudex=
 case ${CLAUDEX_LOOP_BIN:-} in
     /*) [ ! -x "$CLAUDEX_LOOP_BIN" ] || claudex=$CLAUDEX_LOOP_BIN ;;
 esac
-# Only absolute folders of PATH outside of the project: a repository must not bring its own program.
+# Only absolute folders of PATH outside of the project count: a repository must not choose the program.
 root=$(pwd -P)
 case ${HOME:-}/ in
     "$root"/*) root=/ ;;

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Launcher: finds the program {{ program }} and becomes it. It decides nothing else.
+# Launcher: finds the program {{ program }} and runs it in its place.
 #
-# A plugin's bin/ is the last folder on the agent's PATH and is not on a hook's PATH at all, so the scripts of this plugin
-# call this file by its path and the agent calls it by its name. A program is taken only when `--protocol` answers with the
-# protocol that these scripts were written for.
+# The agent calls this file by its name: the client puts a plugin's bin/ last on the agent's PATH. A hook's PATH does not have
+# it, so the scripts of this plugin call this file by its path. A program is used only if it answers `--protocol` with the
+# protocol of these scripts.
 #
-# The hooks read this file into their own shell, with `--hook NAME` as its arguments. The program is then started once: it is asked
-# for the protocol and for the answer in one call. That leaves `found`, its exit `status` and its `answer`.
+# The hooks source this file with the arguments `--hook NAME`. The program is then started only once, for its protocol and the
+# hook's answer. This sets `found`, and the program's exit `status` and `answer`.
 set -u
 
 name={{ program }}
@@ -18,7 +18,7 @@ if [ "${1:-}" = --hook ]; then
     self=$here/../bin/$name
 fi
 
-# Another launcher, or a wrapper around this file, asked us: we are not the program it looks for.
+# Another launcher, or a wrapper around this file, looks for the program. This is not it.
 if [ -n "${{ '{' }}{{ probe }}:-}" ] && [ -z "$hook" ]; then
     echo "$name: this is the plugin's launcher, not the program" >&2
     exit 127
@@ -30,7 +30,7 @@ wrong=
 answer=
 newline='
 '
-# Where we are, without symlinks, to come back to from another folder without a process of its own for each; empty where that cannot be.
+# The current folder without symlinks, so that no subshell is needed to visit another one. It is empty if that fails.
 start=
 ! { cd -P . && cd -- "$PWD"; } 2>/dev/null || start=$PWD
 
@@ -38,20 +38,20 @@ note() {
     looked="$looked  $1: $2$newline"
 }
 
-# ask FILE: what it says first becomes `said`, and the rest `answer`.
+# ask FILE: sets `protocol_line` to the first line that the program prints, and `answer` to the rest.
 ask() {
     if [ -z "$hook" ]; then
-        said=$({{ probe }}=1 "$1" --protocol </dev/null 2>/dev/null) || said=
+        protocol_line=$({{ probe }}=1 "$1" --protocol </dev/null 2>/dev/null) || protocol_line=
     else
         answer=$({{ probe }}=1 "$1" "--protocol=$protocol" hook "$hook")
         status=$?
-        said=${answer%%"$newline"*}
-        answer=${answer#"$said"}
+        protocol_line=${answer%%"$newline"*}
+        answer=${answer#"$protocol_line"}
         answer=${answer#"$newline"}
     fi
 }
 
-# take FILE: sets `found` when FILE is a program of ours; else notes why it is not.
+# take FILE: sets `found` if FILE is the program, or else notes why it is not.
 take() {
     if [ ! -f "$1" ]; then
         note "$1" "not there"
@@ -61,20 +61,20 @@ take() {
         note "$1" "this launcher"
     else
         ask "$1"
-        case $said in
+        case $protocol_line in
             "$name protocol $protocol ("*")") found=$1 ;;
             "$name protocol "[0-9]*" ("*")")
-                note "$1" "another version, wanted protocol $protocol: ${said#"$name "}"
+                note "$1" "another version, wanted protocol $protocol: ${protocol_line#"$name "}"
                 wrong=version
                 ;;
-            *) note "$1" "gives no answer to --protocol" ;;
+            *) note "$1" "does not answer --protocol" ;;
         esac
     fi
     [ -n "$found" ]
 }
 
-# What a release of the plugin brings along: the program in a folder named as `uname -sm` names the machine, with a hyphen. Only where
-# there is such a folder is that asked; Linux says it in a file (since 6.1), without a process for `uname`.
+# A release of the plugin has the program in a folder with the name of the machine, as `uname -sm` prints it, with a hyphen. If
+# there is such a folder, the machine's name is read from a file (Linux 6.1 and later), without a process for `uname`.
 search_own() {
     set -- "${self%/*}"/*/"$name"
     [ -f "$1" ] || return 1
@@ -93,7 +93,7 @@ search_own() {
     fi
 }
 
-# physical FOLDER: sets `physical` to its path without symlinks, or to nothing. A redirection costs a shell more than two looks.
+# physical FOLDER: sets `physical` to its path without symlinks, or to nothing. Two tests are faster than a redirection.
 physical() {
     if [ -n "$start" ]; then
         physical=$start
@@ -106,8 +106,8 @@ physical() {
     fi
 }
 
-# top FOLDER: sets `top` to the top of the repository that a folder lies in, else to the folder. A home, or what holds one, is
-# no project here: what a person installed lies in it.
+# top FOLDER: sets `top` to the top of the folder's repository, or else to the folder. A home folder, or one above it, does not
+# count as a project, because the user's own programs are in it.
 top() {
     physical "$1"
     top=${physical:-/}
@@ -120,8 +120,8 @@ top() {
     esac
 }
 
-# The plugin's data comes first, which outlives its updates; the client names it to hooks alone. Relative entries are passed over, and
-# those in the project, which npm puts first: a repository must not be able to bring its own program.
+# The plugin's data folder comes first: it outlives updates of the plugin, and only hooks know it. Relative folders are skipped,
+# and so are those in the project, which npm puts first: a repository must not choose the program.
 search_path() {
     case ${CLAUDE_PROJECT_DIR:-} in
         /*) top "$CLAUDE_PROJECT_DIR" ;;
@@ -141,7 +141,7 @@ search_path() {
         physical "$entry"
         case $physical/ in
             /) continue ;;
-            "$project"/* | "$around"/*) note "$entry/$name" "in the project, which must not bring its own" ;;
+            "$project"/* | "$around"/*) note "$entry/$name" "in the project, and a project must not choose the program" ;;
             *) ! take "$entry/$name" || return 0 ;;
         esac
     done
@@ -149,16 +149,16 @@ search_path() {
     return 1
 }
 
-# A program that was named is the one that is meant: when it will not do, that is said, and no other is taken.
+# If a program is named and cannot be used, that is reported, and no other is searched for.
 case ${{ '{' }}{{ named }}:-} in
     /*) take "${{ named }}" ;;
-    ?*) note "${{ named }}" "a relative path, which would be another program in each project" ;;
+    ?*) note "${{ named }}" "a relative path, which would name another program in each project" ;;
     *) search_own || search_path ;;
 esac
-# The shell reads a script command by command: of what follows, a hook whose program is found reads nothing.
+# The shell reads a script command by command, so a hook that has found its program does not read the rest.
 [ -z "$hook" ] || [ -z "$found" ] || return 0
 
-# A relative folder would be one of the repository, and counts as not set.
+# A relative folder would be in the repository, so it counts as not set.
 search_cargo() {
     case ${CARGO_HOME:-} in
         /*) cargo=$CARGO_HOME ;;
@@ -170,8 +170,7 @@ search_cargo() {
     take "$cargo/bin/$name"
 }
 
-# Only in a checkout of the project itself: the newer of the two builds, as a developer expects. `command -p` finds the
-# system's own tools, whatever PATH says.
+# In a checkout of this project: the newer of the two builds. `command -p` finds the system's tools, whatever PATH has.
 search_checkout() {
     self=$(command -p readlink -f -- "$self" 2>/dev/null) || return 1
     root=$(CDPATH='' cd -- "$(command -p dirname -- "$self")/../.." 2>/dev/null && pwd -P) || return 1
@@ -185,7 +184,7 @@ search_checkout() {
 
 [ -n "$found" ] || [ -n "${{ '{' }}{{ named }}:-}" ] || search_cargo || search_checkout
 
-# What is wrong where none was found, and what to do about it, in letters that JSON takes as they are.
+# Why none was found, and what to do, in characters that JSON need not escape.
 build="cargo install --path ., in a clone of its project"
 why="was not found" remedy="Install it ($build)"
 case $wrong in
@@ -193,10 +192,10 @@ case $wrong in
     machine) why="in this plugin is not for this machine, $machine" remedy="Install the release for $machine, or the program ($build)" ;;
 esac
 
-# not_found: says what was looked at, and what to do.
+# not_found: lists where the program was looked for, and what to do.
 not_found() {
-    echo "$name: the program $why. The plugin is only its shell; it wants protocol $protocol. Looked at:"
-    [ -z "${{ '{' }}{{ named }}:-}" ] || echo "  {{ named }} is set, so nowhere else"
+    echo "$name: the program $why. The plugin needs it, with protocol $protocol. Looked for it in:"
+    [ -z "${{ '{' }}{{ named }}:-}" ] || echo "  {{ named }} is set, so no other place was searched"
     printf '%s' "$looked"
     echo "$remedy, or name one that exists: {{ named }}=/path/to/$name"
 }

@@ -1,17 +1,17 @@
 #!/bin/sh
-# SessionStart: the program says in one line where a loop of this project waits, and how it is taken up.
+# SessionStart: the program prints a line about a loop of this project that waits, and how to continue it.
 #
-# A fault here must never disturb the client: exit 0, and nothing on stdout unless the program succeeded (what is printed
-# here becomes the model's context). A program that does not know the verb yet fails, so nothing is said.
+# A fault here must not disturb the client: always exit 0, and print nothing unless the program succeeded, because the output
+# becomes part of the model's context. An older program that does not know the hook fails, and nothing is printed.
 set -u
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || exit 0
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 exec 2>/dev/null
-# 2.1.198 does not set it.
+# Claude Code 2.1.198 does not set it.
 export CLAUDE_PID="${CLAUDE_PID:-$PPID}"
 set -- --hook session-start
-# `command`: without it a file that is gone ends this shell with an error.
+# Without `command` a missing file would end this shell with an error.
 command . "$here/../bin/taskie"
 [ "${found:+$status}" != 0 ] || [ -z "$answer" ] || printf '%s\n' "$answer"
 exit 0

@@ -1,16 +1,16 @@
 #!/bin/sh
-# UserPromptSubmit and UserPromptExpansion: the program keeps the raw arguments of the plugin's commands for this
-# session, so that no shell ever sees them.
+# UserPromptSubmit and UserPromptExpansion: the program stores the arguments of the plugin's commands as they were typed,
+# so that no shell splits or expands them.
 #
-# A fault here must never disturb the client: exit 0, and nothing on stdout unless the program succeeded (what is printed
-# here becomes the model's context). A program that does not know the verb yet fails, so nothing is said.
+# A fault here must not disturb the client: always exit 0, and print nothing unless the program succeeded, because the output
+# becomes part of the model's context. An older program that does not know the hook fails, and nothing is printed.
 set -u
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || exit 0
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 exec 2>/dev/null
 set -- --hook prompt
-# `command`: without it a file that is gone ends this shell with an error.
+# Without `command` a missing file would end this shell with an error.
 command . "$here/../bin/release-train"
 [ "${found:+$status}" != 0 ] || [ -z "$answer" ] || printf '%s\n' "$answer"
 exit 0

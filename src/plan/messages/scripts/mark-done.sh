@@ -1,5 +1,5 @@
 #!/bin/sh
-# Marks a loop as done, the summary follows at the next stop: mark-done.sh ID [--rejecting WHY]
+# Marks a loop as done: mark-done.sh ID [--rejecting WHY]. The next stop asks for the summary.
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 exec /bin/sh "$here/../bin/claudex-loop" mark-done "$@"

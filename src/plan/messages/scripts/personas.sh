@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints who reviews in which round. Sourced, it brings the functions of state-helpers.sh, such as claudex_persona_for_round; in
-# dash that needs CLAUDE_PLUGIN_ROOT, as there.
+# Prints who reviews in which round. If it is sourced, it sources state-helpers.sh, which has claudex_persona_for_round. In dash
+# that needs CLAUDE_PLUGIN_ROOT.
 case ${0##*/}${ZSH_EVAL_CONTEXT:-} in
     personas.sh | personas.shtoplevel)
         here=${0%/*}

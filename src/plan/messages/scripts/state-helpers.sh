@@ -1,16 +1,14 @@
 #!/bin/sh
-# Source this from sh, dash, bash or zsh: the helpers of the state machine, each a call of the program. Text given as
-# a value never meets sed or eval. Functions return 0 or 1 as their names promise, 2 for bad usage, 127 when the
-# program is missing.
+# The helpers of the state machine, to be sourced from sh, dash, bash or zsh. Each calls the program. A value may be any text:
+# it is not passed to sed or eval. The functions return 0 or 1, 2 for wrong usage, and 127 if the program is missing.
 #
-# dash does not tell a sourced file where it lies: there, set CLAUDE_PLUGIN_ROOT to the plugin's folder, or have
-# claudex-loop on PATH.
+# In dash a sourced file does not know its path: set CLAUDE_PLUGIN_ROOT to the plugin's folder, or have claudex-loop on PATH.
 
 _claudex_newline='
 '
 
-# Where this file lies: bash says it in BASH_SOURCE, dash only through CLAUDE_PLUGIN_ROOT, zsh in $0. A folder counts
-# when this file is in it, and the result is absolute, so that a later `cd` of the caller does not lose it.
+# The folder of this file: from BASH_SOURCE in bash, CLAUDE_PLUGIN_ROOT in dash, $0 in zsh. A folder counts if this file is in it.
+# The result is absolute, so that it stays right after a `cd` of the caller.
 _claudex_launcher=
 _claudex_find_launcher() {
     [ -z "$_claudex_launcher" ] && [ -f "$1/state-helpers.sh" ] && [ -f "$1/../bin/claudex-loop" ] || return 0
@@ -26,8 +24,7 @@ case $0 in
     */*) _claudex_find_launcher "${0%/*}" ; _claudex_find_launcher "${0%/*}/../scripts" ;;
 esac
 
-# In a subshell: the seed's functions read these as shell variables, exported or not, and the caller's own stay as
-# they are.
+# A subshell, so that the caller's variables stay as they are. These four count also if the caller has not exported them.
 _claudex() (
     [ -z "${CLAUDEX_STATE_DIR+x}" ] || export CLAUDEX_STATE_DIR
     [ -z "${CLAUDEX_STALE_MINUTES+x}" ] || export CLAUDEX_STALE_MINUTES
@@ -36,7 +33,7 @@ _claudex() (
     if [ -n "$_claudex_launcher" ]; then
         exec /bin/sh "$_claudex_launcher" "$@"
     fi
-    # Only absolute folders of PATH outside of the project, as the launcher does: a repository must not bring its own program.
+    # As in the launcher, only absolute folders of PATH outside of the project count: a repository must not choose the program.
     around=$(pwd -P)
     top=$around
     while [ -n "$top" ] && [ ! -e "$top/.git" ]; do
@@ -60,17 +57,17 @@ _claudex() (
             *) exec "$folder/claudex-loop" "$@" ;;
         esac
     done
-    echo "claudex-loop: the program was not found; /claudex:doctor says what was looked at" >&2
+    echo "claudex-loop: the program was not found; /claudex:doctor lists where it was looked for" >&2
     exit 127
 )
 
-# Prints a new id: date, time (UTC) and six hex digits, joined by `-`.
+# claudex_new_review_id: prints a new id: date, time (UTC) and six hexadecimal digits, joined by `-`.
 claudex_new_review_id() { _claudex state new-id; }
 
-# claudex_validate_review_id ID: 0 or 1.
+# claudex_validate_review_id ID: returns 0 if it is an id, or else 1.
 claudex_validate_review_id() { _claudex state valid-id -- "${1-}"; }
 
-# claudex_state_write FILE CONTENT: the whole file, or the old one, never a part.
+# claudex_state_write FILE CONTENT: replaces the file as a whole.
 claudex_state_write() {
     printf '%s\n' "${2%"$_claudex_newline"}" | _claudex state write -- "$1"
 }
@@ -78,16 +75,15 @@ claudex_state_write() {
 # claudex_state_read_field FILE FIELD: prints the value.
 claudex_state_read_field() { _claudex state get -- "$@"; }
 
-# claudex_state_set_field FILE FIELD VALUE: any text is a value; last_updated_at goes with it.
+# claudex_state_set_field FILE FIELD VALUE: sets the field to any text, and last_updated_at to now.
 claudex_state_set_field() {
     printf '%s' "$3" | _claudex state set -- "$1" "$2" -
 }
 
-# claudex_phase_transition FILE FROM TO: compare-and-swap, 0 moved, 1 not.
+# claudex_phase_transition FILE FROM TO: moves the phase by compare-and-swap. Returns 0 if it moved, or else 1.
 claudex_phase_transition() { _claudex state move -- "$@"; }
 
-# claudex_lock_write FILE: writes this shell's process id. A new file takes the place of the old one, so that a link there
-# is not followed.
+# claudex_lock_write FILE: writes this shell's process id to a new file and renames it, so that no symlink is followed.
 claudex_lock_write() {
     [ ! -d "$1" ] || return 1
     rm -f -- "$1.tmp.$$" || return 1
@@ -95,7 +91,7 @@ claudex_lock_write() {
     mv -f -- "$1.tmp.$$" "$1" || return 1
 }
 
-# claudex_lock_is_active FILE: 0 when the process named in it lives.
+# claudex_lock_is_active FILE: returns 0 if the process whose id is in the file runs.
 claudex_lock_is_active() (
     [ -f "$1" ] || exit 1
     pid=
@@ -106,15 +102,15 @@ claudex_lock_is_active() (
     kill -0 "$pid" 2>/dev/null || exit 1
 )
 
-# Sets aside loops that nobody touched for CLAUDEX_STALE_MINUTES (15).
+# claudex_sweep_stale: archives loops without a sign of life for CLAUDEX_STALE_MINUTES (15).
 claudex_sweep_stale() { _claudex state sweep; }
 
-# Prints the path of the newest state file, or returns 1.
+# claudex_find_active_loop: prints the path of the newest state file, or returns 1.
 claudex_find_active_loop() { _claudex state find; }
 
 # claudex_findings_severity_counts FILE: prints high=N medium=N low=N.
 claudex_findings_severity_counts() { _claudex state counts -- "$1"; }
 
-# claudex_persona_for_round N and its label.
+# claudex_persona_for_round N, claudex_persona_label_for_round N: print the persona's prompt and its label.
 claudex_persona_for_round() { _claudex state persona -- "$1"; }
 claudex_persona_label_for_round() { _claudex state persona-label -- "$1"; }
